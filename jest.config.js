@@ -1,0 +1,43 @@
+/** jest in ESM through swc. Suites are chosen by file name: unit `.spec.ts`, `.int.spec.ts`, `.e2e.spec.ts`, `.fault.spec.ts`, `.nats.spec.ts`. */
+const swc = [
+  '@swc/jest',
+  {
+    jsc: {
+      parser: { syntax: 'typescript', decorators: true },
+      transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
+      target: 'es2023',
+      keepClassNames: true,
+    },
+    module: { type: 'es6' },
+    sourceMaps: 'inline',
+  },
+];
+
+const base = {
+  testEnvironment: 'node',
+  setupFiles: ['reflect-metadata'],
+  roots: ['<rootDir>/src', '<rootDir>/projections', '<rootDir>/test'],
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleFileExtensions: ['js', 'mjs', 'cjs', 'ts', 'json', 'node'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  transform: {
+    // @fastify/static is CommonJS and requires this ESM-only package; jest has no require(esm) below Node 24.9.
+    'content-disposition/dist/.+\\.js$': ['@swc/jest', { jsc: { target: 'es2023' }, module: { type: 'commonjs' } }],
+    '^.+\\.ts$': swc,
+  },
+  transformIgnorePatterns: ['/node_modules/(?!.*content-disposition/)'],
+};
+
+const suite = (displayName, testRegex, more = {}) => ({ ...base, displayName, testRegex, ...more });
+const withPostgres = { globalSetup: '<rootDir>/test/support/postgres-for-tests.setup.js', globalTeardown: '<rootDir>/test/support/postgres-for-tests.teardown.js' };
+
+export default {
+  projects: [
+    suite('unit', '(?<!\\.(int|e2e|fault|nats))\\.spec\\.ts$'),
+    suite('int', '\\.int\\.spec\\.ts$', withPostgres),
+    suite('e2e', '\\.e2e\\.spec\\.ts$', withPostgres),
+    suite('fault', '\\.fault\\.spec\\.ts$', withPostgres),
+    suite('nats', '\\.nats\\.spec\\.ts$', withPostgres),
+  ],
+  testTimeout: 30_000,
+};

@@ -1,0 +1,17 @@
+import type { Readable } from 'node:stream';
+
+/** A stored run of bytes, named by its content. */
+export type BlobRef = Readonly<{ sha256: string; size: number }>;
+
+export class BlobMissing extends Error {
+  override readonly name = 'BlobMissing';
+}
+
+/** Uploaded bytes, kept outside the log; events carry the reference. A blob never changes; the same bytes are stored once. */
+export abstract class Blobs {
+  /** Stores the stream whole or not at all. */
+  abstract put(bytes: Readable): Promise<BlobRef>;
+  /** @throws BlobMissing */
+  abstract get(sha256: string): Promise<Readable>;
+  abstract delete(sha256: string): Promise<void>;
+}

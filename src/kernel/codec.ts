@@ -1,0 +1,59 @@
+import type { StoredEvent } from './event-store.js';
+import type { Cause, Event, Recorded } from './events.js';
+
+/** One step from an older shape of an event's data to the next. */
+export type Upcast = (data: never) => unknown;
+
+/** For each event type the steps from its first shape to the newest; its current version is their number plus one. */
+export type Codec<E extends Event = Event> = Readonly<{ [Type in E['type']]: readonly Upcast[] }>;
+
+type Metadata = Readonly<{
+  $correlationId: string;
+  $causationId: string;
+  actor: string;
+  credential: Cause['credential'];
+  version: number;
+}>;
+
+/** A stored event that says what it should not be able to say: unreadable JSON, or a version from the future. */
+export class Undecodable extends Error {
+  override readonly name = 'Undecodable';
+  constructor(
+    readonly event: Pick<StoredEvent, 'stream' | 'revision' | 'type'>,
+    cause: unknown,
+  ) {
+    super(`${event.type} at ${event.stream}@${event.revision} cannot be decoded.`, { cause });
+  }
+}
+
+/** The names EventStoreDB's own projections read are used for correlation and causation. */
+export const encodeMetadata = (cause: Cause, version = 1): string =>
+  JSON.stringify({
+    $correlationId: cause.correlationId,
+    $causationId: cause.causationId,
+    actor: cause.actor,
+    credential: cause.credential,
+    version,
+  } satisfies Metadata);
+
+export function decodeCause(metadata: string): Cause & { version: number } {
+  const { $correlationId, $causationId, actor, credential, version } = JSON.parse(metadata) as Metadata;
+  return { actor, credential, correlationId: $correlationId, causationId: $causationId, version };
+}
+
+export const currentVersion = (codec: Codec, type: string): number => (codec[type]?.length ?? 0) + 1;
+
+/** The event in its newest shape, or undefined when the codec knows no such type. @throws Undecodable */
+export function decode<E extends Event>(codec: Codec<E>, stored: StoredEvent): Recorded<E> | undefined {
+  const steps = (codec as Codec)[stored.type];
+  if (!steps) return undefined;
+  try {
+    const { version, ...cause } = decodeCause(stored.metadata);
+    if (version > steps.length + 1) throw new Error(`Version ${version} is newer than ${steps.length + 1}.`);
+    const data = steps.slice(version - 1).reduce<unknown>((older, step) => step(older as never), JSON.parse(stored.data));
+    const { id, type, stream, revision, position, at } = stored;
+    return { id, type, stream, revision, position, at, cause, data } as Recorded<E>;
+  } catch (error) {
+    throw new Undecodable(stored, error);
+  }
+}

@@ -1,0 +1,107 @@
+/** An event on its way into the log. `data` and `metadata` are JSON text, kept and given back byte for byte. */
+export type NewEvent = Readonly<{ id: string; type: string; data: string; metadata: string }>;
+
+/** An event in the log. Revisions count from 0 within a stream; positions are opaque, only their order means something. */
+export type StoredEvent = NewEvent & Readonly<{ stream: string; revision: number; position: bigint; at: Date }>;
+
+/** The last revision a decision saw, or `none` when it saw no stream. There is deliberately no "any". */
+export type ExpectedRevision = number | 'none';
+
+export type Appended = Readonly<{ revision: number; position: bigint }>;
+
+/** What to follow of the whole log. Without a filter: everything but the store's own system events. */
+export type LogFilter = Readonly<{
+  /** Only streams of these categories: the text before the first `-`. */
+  categories?: readonly string[];
+  /** Everything but these categories. */
+  exceptCategories?: readonly string[];
+}>;
+
+/** A page of the log. `position` is how far the log was considered, also when the filter left nothing in between. */
+export type LogPage = Readonly<{ events: readonly StoredEvent[]; position: bigint; caughtUp: boolean }>;
+
+/** Events past any of these bounds leave `read` and `follow` at once; the log as a whole may keep them longer. */
+export type Retention = Readonly<{ maxAgeSeconds?: number; maxCount?: number }>;
+
+/** Before the first event of the log, and of a stream. */
+export const LOG_START = -1n;
+export const STREAM_START = -1;
+
+/** The store refuses appends larger than this: the sum of data, metadata and twice the type name, in bytes. */
+export const APPEND_BYTES_MAX = 1024 * 1024;
+
+/** Somebody else appended first (or the stream is not where the caller believes it is). */
+export class WrongRevision extends Error {
+  override readonly name = 'WrongRevision';
+  constructor(
+    readonly stream: string,
+    readonly expected: ExpectedRevision,
+    readonly actual: ExpectedRevision | 'unknown',
+  ) {
+    super(`${stream} is at ${actual}, not at ${expected}.`);
+  }
+}
+
+/** The stream was deleted for good: it takes no further event. */
+export class StreamGone extends Error {
+  override readonly name = 'StreamGone';
+  constructor(readonly stream: string) {
+    super(`${stream} is gone.`);
+  }
+}
+
+/** The append is over APPEND_BYTES_MAX; nothing was written. */
+export class AppendTooLarge extends Error {
+  override readonly name = 'AppendTooLarge';
+  constructor(
+    readonly stream: string,
+    readonly bytes: number,
+  ) {
+    super(`An append of ${bytes} bytes to ${stream} is over the limit of ${APPEND_BYTES_MAX}.`);
+  }
+}
+
+/** The store did not answer in time. Of an append the outcome is unknown: repeat it with the same ids and expected revision. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+/**
+ * The log. Appends are atomic and decided on a revision; an append repeated with the same event ids and the same
+ * expected revision is the same append, and answers as the first did. Iterables pull: a consumer that does not ask
+ * holds the store back, not memory. Aborting the signal ends an iterable without an error.
+ */
+export abstract class EventStore {
+  /** @throws WrongRevision, StreamGone, AppendTooLarge, StoreUnavailable */
+  abstract append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>;
+
+  /** Pages of a stream, `from` inclusive; nothing when there is no such stream. Backwards from the end by default. */
+  abstract read(
+    stream: string,
+    options?: { from?: number; direction?: 'forwards' | 'backwards'; limit?: number },
+  ): AsyncIterable<readonly StoredEvent[]>;
+
+  /** Pages of the log after a position up to the present, then ends. */
+  abstract readAll(options: { after: bigint; filter?: LogFilter; limit?: number }): AsyncIterable<LogPage>;
+
+  /** A stream after a revision: the past, then what comes, through reconnects, without gap or repetition. */
+  abstract follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]>;
+
+  /** The log after a position, in its total order: the past, then what comes. An event that commits late is never skipped. */
+  abstract followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage>;
+
+  abstract setRetention(stream: string, retention: Retention): Promise<void>;
+
+  /** The position of the newest event, LOG_START when there is none. */
+  abstract head(): Promise<bigint>;
+}
+
+/** `conversation-6f…` is of the category `conversation`. */
+export const categoryOf = (stream: string): string => {
+  const dash = stream.indexOf('-');
+  return dash < 0 ? stream : stream.slice(0, dash);
+};
+
+/** What counts towards APPEND_BYTES_MAX. */
+export const appendBytes = (events: readonly NewEvent[]): number =>
+  events.reduce((sum, { type, data, metadata }) => sum + 2 * type.length + Buffer.byteLength(data) + Buffer.byteLength(metadata), 0);

@@ -1,0 +1,10 @@
+/** A command that the rules refuse. `code` is kebab-case and stable; `platform/http/errors.ts` says how each is rendered. */
+export class Rejection extends Error {
+  override readonly name = 'Rejection';
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}

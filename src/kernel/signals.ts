@@ -1,0 +1,12 @@
+/**
+ * Wake-ups between parts of the service, in one process or many. A signal may be lost, late or doubled: whoever waits
+ * for one also looks at the log by itself now and then. Nothing is ever learned from a signal alone.
+ */
+export abstract class Signals {
+  /** Subjects are dot-separated tokens without spaces. Never throws and never waits. */
+  abstract publish(subject: string, payload: string): void;
+  /** Calls back for each payload on exactly this subject until the returned function is called. */
+  abstract subscribe(subject: string, onSignal: (payload: string) => void): () => void;
+  /** False while signals of other processes cannot arrive: waiters then look at the log more often. */
+  abstract readonly healthy: boolean;
+}

@@ -1,0 +1,84 @@
+import { type Codec, currentVersion, decode, encodeMetadata, Undecodable } from './codec.js';
+import type { Decider, Decision } from './decider.js';
+import { type EventStore, type ExpectedRevision, type NewEvent, StoreUnavailable, WrongRevision } from './event-store.js';
+import type { Cause, Event } from './events.js';
+import { deterministicId } from './ids.js';
+
+/** An aggregate as the log keeps it: how it is folded and how its events are written. */
+export type Aggregate<State, E extends Event> = Decider<State, E> & Readonly<{ codec: Codec<E> }>;
+
+export type Folded<State> = Readonly<{ state: State; revision: ExpectedRevision; position: bigint | undefined }>;
+
+/** What a command did: the events it added (none: it was already so), and how far the caller must read to see them. */
+export type Outcome<State, E extends Event> = Readonly<{ state: State; events: readonly E[]; position: bigint | undefined }>;
+
+/** How often a decision is asked again after a lost race, and an append repeated after an unknown outcome. */
+export const RACES_MAX = 10;
+export const REPEATS_MAX = 5;
+const REPEAT_DELAY_MS = 50;
+
+/** Folds streams and appends decisions to them. */
+export class Streams {
+  constructor(private readonly store: EventStore) {}
+
+  async fold<State, E extends Event>(stream: string, aggregate: Aggregate<State, E>): Promise<Folded<State>> {
+    let state = aggregate.initial;
+    let revision: ExpectedRevision = 'none';
+    let position: bigint | undefined;
+    for await (const page of this.store.read(stream)) {
+      for (const stored of page) {
+        const event = decode(aggregate.codec, stored);
+        if (!event) throw new Undecodable(stored, new Error('A newer version of the program wrote this stream.'));
+        state = aggregate.evolve(state, event);
+        revision = stored.revision;
+        position = stored.position;
+      }
+    }
+    return { state, revision, position };
+  }
+
+  /** Folds, asks the decision, appends what it says; after a lost race it folds and asks again. @throws Rejection, StoreUnavailable */
+  async transact<State, E extends Event>(
+    stream: string,
+    aggregate: Aggregate<State, E>,
+    decide: Decision<State, E>,
+    cause: Cause,
+  ): Promise<Outcome<State, E>> {
+    for (let attempt = 1; ; attempt++) {
+      const { state, revision, position } = await this.fold(stream, aggregate);
+      const events = decide(state);
+      if (events.length === 0) return { state, events, position };
+      try {
+        const appended = await this.append(stream, revision, aggregate.codec, events, cause);
+        return { state: events.reduce(aggregate.evolve, state), events, position: appended.position };
+      } catch (error) {
+        if (!(error instanceof WrongRevision) || attempt === RACES_MAX) throw error;
+      }
+    }
+  }
+
+  /** One append with ids derived from its place and cause, repeated while its outcome is unknown. */
+  async append<E extends Event>(stream: string, expected: ExpectedRevision, codec: Codec<E>, events: readonly E[], cause: Cause) {
+    const first = expected === 'none' ? 0 : expected + 1;
+    const written = events.map(({ type, data }, index): NewEvent => ({
+      id: deterministicId(stream, first + index, type, cause.correlationId, cause.causationId),
+      type,
+      data: JSON.stringify(data),
+      metadata: encodeMetadata(cause, currentVersion(codec as Codec, type)),
+    }));
+    return appendSurely(this.store, stream, expected, written);
+  }
+}
+
+/** Repeats an append whose outcome is unknown: the ids make the repetition harmless. @throws StoreUnavailable after REPEATS_MAX */
+export async function appendSurely(store: EventStore, stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await store.append(stream, expected, events);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || attempt === REPEATS_MAX) throw error;
+      await new Promise((resolve) => setTimeout(resolve, REPEAT_DELAY_MS * 2 ** attempt));
+    }
+  }
+}
+
