@@ -1,0 +1,33 @@
+/** A piece of a source that was found for a question, best first. `score` orders chunks of one answer, across answers it means nothing. */
+export type RetrievedChunk = Readonly<{
+  text: string;
+  /** The heading the piece stands under, else the name of its source. */
+  title: string;
+  /** What the client shows as the origin: the name of the source, or a URL. */
+  source: string;
+  filename: string;
+  sourceId: string;
+  score: number;
+  tokens: number;
+}>;
+
+export type SearchRequest = Readonly<{
+  /** Where to look; `chunks` is the source's own count and wins over its fair share of the whole. */
+  sources: readonly Readonly<{ id: string; chunks?: number }>[];
+  question: string;
+  /** How many chunks all sources together may give: see `chunksWithinBounds`. */
+  chunks: number;
+  /** Whose sources they are: those of somebody else, and deleted ones, give nothing. */
+  ownerId: string;
+}>;
+
+export type SearchResult = Readonly<{
+  chunks: readonly RetrievedChunk[];
+  /** Sources that could not be asked. They are named, never passed over in silence. */
+  failedSources: readonly string[];
+}>;
+
+/** Finds the chunks that answer a question. */
+export abstract class Search {
+  abstract search(request: SearchRequest): Promise<SearchResult>;
+}
