@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import type { Row } from 'postgres';
+import type { AgentConfiguration, AgentStatus } from '../../src/agents/agent.events.js';
+import { ReadModels } from '../read-models.js';
+
+/** An agent as it stands, with its key only as the log knows it. */
+export type AgentRecord = Readonly<{
+  id: string;
+  ownerId: string;
+  status: AgentStatus;
+  configuration: AgentConfiguration;
+  createdAt: Date;
+  updatedAt: Date;
+  lastUsedAt: Date | null;
+  key: Readonly<{ keyId: string; hash: string; masked: string }> | null;
+}>;
+
+@Injectable()
+export class AgentQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  async byId(agentId: string): Promise<AgentRecord | undefined> {
+    const rows = await this.sql`${this.agents} where agent.agent_id = ${agentId}`;
+    return rows.map(asRecord)[0];
+  }
+
+  /** The agent that the key with this hash stands for. */
+  async byKeyHash(keyHash: string): Promise<AgentRecord | undefined> {
+    const rows = await this.sql`${this.agents} where agent_key.key_hash = ${keyHash}`;
+    return rows.map(asRecord)[0];
+  }
+
+  /** A user's own agents, oldest first. */
+  async ownedBy(userId: string): Promise<readonly AgentRecord[]> {
+    const rows = await this.sql`${this.agents} where agent.owner_id = ${userId} order by agent.created_at, agent.agent_id`;
+    return rows.map(asRecord);
+  }
+
+  /** Which of the agents they can see a user has pinned, oldest pin first. */
+  async pinnedBy(userId: string): Promise<readonly AgentRecord[]> {
+    const rows = await this.sql`${this.agents} join agents.agent_pin pin on pin.agent_id = agent.agent_id
+      where pin.user_id = ${userId} and agent.owner_id = ${userId} order by pin.pinned_at, agent.agent_id`;
+    return rows.map(asRecord);
+  }
+
+  private get sql() {
+    return this.readModels.sql;
+  }
+
+  private get agents() {
+    return this.sql`select agent.*, agent_key.key_id, agent_key.key_hash, agent_key.masked
+      from agents.agent left join agents.agent_key using (agent_id)`;
+  }
+}
+
+const asRecord = (row: Row): AgentRecord => ({
+  id: row['agent_id'] as string,
+  ownerId: row['owner_id'] as string,
+  status: row['status'] as AgentStatus,
+  configuration: row['configuration'] as AgentConfiguration,
+  createdAt: row['created_at'] as Date,
+  updatedAt: row['updated_at'] as Date,
+  lastUsedAt: row['last_used_at'] as Date | null,
+  key: row['key_hash']
+    ? { keyId: row['key_id'] as string, hash: row['key_hash'] as string, masked: row['masked'] as string }
+    : null,
+});

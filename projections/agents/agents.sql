@@ -1,0 +1,27 @@
+create table agent (
+  agent_id       text primary key,
+  owner_id       text not null,
+  name           text not null,
+  status         text not null,
+  configuration  jsonb not null,
+  created_at     timestamptz not null,
+  updated_at     timestamptz not null,
+  last_used_at   timestamptz
+);
+create index agent_by_owner on agent (owner_id, created_at);
+
+create table agent_key (
+  key_hash   text primary key,
+  key_id     text not null,
+  agent_id   text not null,
+  masked     text not null
+);
+create unique index agent_key_by_agent on agent_key (agent_id);
+
+create table agent_pin (
+  agent_id   text not null,
+  user_id    text not null,
+  pinned_at  timestamptz not null,
+  primary key (user_id, agent_id)
+);
+create index agent_pin_by_agent on agent_pin (agent_id);

@@ -1,0 +1,14 @@
+import type { Codec } from '../kernel/codec.js';
+import type { AgentEvent } from './agent.events.js';
+
+export const agentCodec: Codec<AgentEvent> = {
+  AgentCreated: [],
+  AgentUpdated: [],
+  AgentPublished: [],
+  AgentWithdrawnToDraft: [],
+  AgentKeyIssued: [],
+  AgentKeyRevoked: [],
+  AgentPinned: [],
+  AgentUnpinned: [],
+  AgentDeleted: [],
+};

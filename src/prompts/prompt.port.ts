@@ -1,0 +1,35 @@
+/** A chunk of a source as prompt templates see it. */
+export type PromptDocument = Readonly<{ text: string; title: string; source: string; filename?: string }>;
+
+/** What a template may read, before the rules of each namespace are applied. */
+export type PromptNamespaces = Readonly<{
+  system: Readonly<{ now: Date; requestId: string; userId: string; apiBaseUrl: string | null }>;
+  /** The request's own object; only its scalar values reach the template. */
+  passthrough?: Readonly<Record<string, unknown>>;
+  /** What was retrieved; empty when nothing was. */
+  documents: readonly PromptDocument[];
+  /** Tool name or id → action name → result. */
+  tools?: Readonly<Record<string, unknown>>;
+  attachments?: readonly Readonly<{ filename: string; mimeType: string; size?: number }>[];
+}>;
+
+export type PromptRequest = Readonly<{
+  /** A preset's name, the id of a prompt, or an empty string for the default. */
+  promptId: string;
+  /** Whose prompt it has to be. */
+  ownerId: string;
+  /** What to do when the prompt is gone (an agent's reference outlives it) or somebody else's. Default: refuse. */
+  whenMissing?: 'refuse' | 'use-default';
+  /** The agent retrieves through a tool instead of being given documents. */
+  agentic?: boolean;
+  namespaces: PromptNamespaces;
+}>;
+
+/** A system prompt. When it does not hold the documents itself, they belong into the user's turn. */
+export type RenderedPrompt = Readonly<{ text: string; holdsDocuments: boolean }>;
+
+/** Turns a stored prompt into the system prompt of one turn. */
+export abstract class PromptRenderer {
+  /** @throws Rejection `prompt-not-found`, `prompt-not-renderable` (template error, too long, out of time) */
+  abstract render(request: PromptRequest): Promise<RenderedPrompt>;
+}
