@@ -7,9 +7,14 @@ export class BlobMissing extends Error {
   override readonly name = 'BlobMissing';
 }
 
+/** The store of blobs did not answer in time; a blob that was on its way in is not stored. */
+export class BlobsUnavailable extends Error {
+  override readonly name = 'BlobsUnavailable';
+}
+
 /** Uploaded bytes, kept outside the log; events carry the reference. A blob never changes; the same bytes are stored once. */
 export abstract class Blobs {
-  /** Stores the stream whole or not at all. */
+  /** Stores the stream whole or not at all. @throws BlobsUnavailable, or the stream's own error */
   abstract put(bytes: Readable): Promise<BlobRef>;
   /** @throws BlobMissing */
   abstract get(sha256: string): Promise<Readable>;

@@ -104,4 +104,7 @@ export const categoryOf = (stream: string): string => {
 
 /** What counts towards APPEND_BYTES_MAX. */
 export const appendBytes = (events: readonly NewEvent[]): number =>
-  events.reduce((sum, { type, data, metadata }) => sum + 2 * type.length + Buffer.byteLength(data) + Buffer.byteLength(metadata), 0);
+  events.reduce(
+    (sum, { type, data, metadata }) => sum + 2 * type.length + Buffer.byteLength(data) + Buffer.byteLength(metadata),
+    0,
+  );

@@ -1,3 +1,6 @@
+/** A larger payload is lost: a signal says that there is something to read, not what. */
+export const SIGNAL_BYTES_MAX = 64 * 1024;
+
 /**
  * Wake-ups between parts of the service, in one process or many. A signal may be lost, late or doubled: whoever waits
  * for one also looks at the log by itself now and then. Nothing is ever learned from a signal alone.

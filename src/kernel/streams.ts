@@ -1,6 +1,13 @@
 import { type Codec, currentVersion, decode, encodeMetadata, Undecodable } from './codec.js';
 import type { Decider, Decision } from './decider.js';
-import { type EventStore, type ExpectedRevision, type NewEvent, StoreUnavailable, WrongRevision } from './event-store.js';
+import {
+  type Appended,
+  type EventStore,
+  type ExpectedRevision,
+  type NewEvent,
+  StoreUnavailable,
+  WrongRevision,
+} from './event-store.js';
 import type { Cause, Event } from './events.js';
 import { deterministicId } from './ids.js';
 
@@ -12,10 +19,13 @@ export type Folded<State> = Readonly<{ state: State; revision: ExpectedRevision;
 /** What a command did: the events it added (none: it was already so), and how far the caller must read to see them. */
 export type Outcome<State, E extends Event> = Readonly<{ state: State; events: readonly E[]; position: bigint | undefined }>;
 
-/** How often a decision is asked again after a lost race, and an append repeated after an unknown outcome. */
+/** How often a decision is asked again after a lost race. */
 export const RACES_MAX = 10;
-export const REPEATS_MAX = 5;
-const REPEAT_DELAY_MS = 50;
+
+/** How long a command keeps repeating an append whose outcome is unknown before its caller is told 503. */
+export const APPEND_PATIENCE_MS = 3000;
+const REPEAT_DELAY_MS_MIN = 50;
+const REPEAT_DELAY_MS_MAX = 1000;
 
 /** Folds streams and appends decisions to them. */
 export class Streams {
@@ -70,15 +80,24 @@ export class Streams {
   }
 }
 
-/** Repeats an append whose outcome is unknown: the ids make the repetition harmless. @throws StoreUnavailable after REPEATS_MAX */
-export async function appendSurely(store: EventStore, stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
-  for (let attempt = 1; ; attempt++) {
+/**
+ * Repeats an append whose outcome is unknown, ever less often, until it is known or patience has run out: the ids make the
+ * repetition harmless. @throws StoreUnavailable when it is still unknown then, WrongRevision, StreamGone, AppendTooLarge
+ */
+export async function appendSurely(
+  store: EventStore,
+  stream: string,
+  expected: ExpectedRevision,
+  events: readonly NewEvent[],
+  patienceMs = APPEND_PATIENCE_MS,
+): Promise<Appended> {
+  const givingUpAt = Date.now() + patienceMs;
+  for (let delayMs = REPEAT_DELAY_MS_MIN; ; delayMs = Math.min(delayMs * 2, REPEAT_DELAY_MS_MAX)) {
     try {
       return await store.append(stream, expected, events);
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || attempt === REPEATS_MAX) throw error;
-      await new Promise((resolve) => setTimeout(resolve, REPEAT_DELAY_MS * 2 ** attempt));
+      if (!(error instanceof StoreUnavailable) || Date.now() + delayMs > givingUpAt) throw error;
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
     }
   }
 }
-

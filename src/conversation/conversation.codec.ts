@@ -1,0 +1,18 @@
+import type { Codec } from '../kernel/codec.js';
+import type { ConversationEvent } from './conversation.events.js';
+
+export const conversationCodec: Codec<ConversationEvent> = {
+  ConversationStarted: [],
+  ConversationRenamed: [],
+  ConversationOpened: [],
+  ConversationDeleted: [],
+  TurnAsked: [],
+  TurnsSuperseded: [],
+  TurnStarted: [],
+  TurnStopRequested: [],
+  TurnAnswered: [],
+  TurnFailed: [],
+  TurnStopped: [],
+  TurnSealed: [],
+  TurnRated: [],
+};

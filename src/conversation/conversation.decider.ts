@@ -1,0 +1,206 @@
+import type { Decision } from '../kernel/decider.js';
+import { Rejection } from '../kernel/rejection.js';
+import type { Aggregate } from '../kernel/streams.js';
+import { conversationCodec } from './conversation.codec.js';
+import type {
+  ConversationEvent,
+  ConversationStarted,
+  TurnAsked,
+  TurnId,
+  TurnOutcome,
+  TurnSealed,
+  TurnStopRequested,
+} from './conversation.events.js';
+
+export type TurnStatus = 'asked' | 'running' | 'answered' | 'failed' | 'stopped';
+
+export type Turn = Readonly<{
+  index: number;
+  status: TurnStatus;
+  producer: string | null;
+  stopRequested: boolean;
+  superseded: boolean;
+  sealed: boolean;
+  feedback: string | null;
+}>;
+
+/** What decisions need to know of a conversation. */
+export type Conversation = Readonly<{
+  id: string;
+  status: 'none' | 'open' | 'deleted';
+  name: string;
+  turns: ReadonlyMap<TurnId, Turn>;
+  /** The index the next turn would get: one more than the last that counts. */
+  nextIndex: number;
+  /** Something an opening would clear: an outcome came since the last one. */
+  unopened: boolean;
+}>;
+
+const initial: Conversation = { id: '', status: 'none', name: '', turns: new Map(), nextIndex: 0, unopened: false };
+
+export const conversation: Aggregate<Conversation, ConversationEvent> = { initial, evolve, codec: conversationCodec };
+
+function evolve(state: Conversation, event: ConversationEvent): Conversation {
+  switch (event.type) {
+    case 'ConversationStarted':
+      return { ...state, id: event.data.conversationId, status: 'open', name: event.data.name };
+    case 'ConversationRenamed':
+      return { ...state, name: event.data.name };
+    case 'ConversationOpened':
+      return { ...state, unopened: false };
+    case 'ConversationDeleted':
+      return { ...state, status: 'deleted' };
+    case 'TurnAsked': {
+      const { turnId, index } = event.data;
+      const turn: Turn = {
+        index,
+        status: 'asked',
+        producer: null,
+        stopRequested: false,
+        superseded: false,
+        sealed: false,
+        feedback: null,
+      };
+      return { ...state, turns: new Map(state.turns).set(turnId, turn), nextIndex: index + 1 };
+    }
+    case 'TurnsSuperseded':
+      return event.data.turnIds.reduce((now, turnId) => changed(now, turnId, { superseded: true }), {
+        ...state,
+        nextIndex: event.data.fromIndex,
+      });
+    case 'TurnStarted':
+      return changed(state, event.data.turnId, { status: 'running', producer: event.data.producer });
+    case 'TurnStopRequested':
+      return changed(state, event.data.turnId, { stopRequested: true });
+    case 'TurnAnswered':
+      return { ...changed(state, event.data.turnId, { status: 'answered' }), unopened: true };
+    case 'TurnFailed':
+      return { ...changed(state, event.data.turnId, { status: 'failed' }), unopened: true };
+    case 'TurnStopped':
+      return changed(state, event.data.turnId, { status: 'stopped' });
+    case 'TurnSealed':
+      return changed(state, event.data.turnId, { sealed: true });
+    case 'TurnRated':
+      return changed(state, event.data.turnId, { feedback: event.data.feedback });
+  }
+}
+
+function changed(state: Conversation, turnId: TurnId, change: Partial<Turn>): Conversation {
+  const turn = state.turns.get(turnId);
+  return turn ? { ...state, turns: new Map(state.turns).set(turnId, { ...turn, ...change }) } : state;
+}
+
+type Decide = Decision<Conversation, ConversationEvent>;
+
+export const isUnfinished = (turn: Turn): boolean => turn.status === 'asked' || turn.status === 'running';
+
+const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
+const turnNotFound = () => new Rejection('message-not-found', 'Not found');
+
+function opened(state: Conversation): Conversation {
+  if (state.status !== 'open') throw notFound();
+  return state;
+}
+
+function turnOf(state: Conversation, turnId: TurnId): Turn {
+  const turn = opened(state).turns.get(turnId);
+  if (!turn) throw turnNotFound();
+  return turn;
+}
+
+const stopRequested = (state: Conversation, turnId: TurnId): TurnStopRequested => ({
+  type: 'TurnStopRequested',
+  data: { conversationId: state.id, turnId },
+});
+
+/** A question in a conversation, which it begins when `start` is given. `index` puts it in the place of an earlier one. */
+export const ask =
+  (question: Omit<TurnAsked['data'], 'index'> & { index: number | null }, start: ConversationStarted['data'] | null): Decide =>
+  (state) => {
+    if (state.turns.has(question.turnId)) return [];
+    const starting: ConversationEvent[] = state.status === 'none' && start ? [{ type: 'ConversationStarted', data: start }] : [];
+    const open = opened(starting.reduce(evolve, state));
+    const index = question.index ?? open.nextIndex;
+    if (index > open.nextIndex) {
+      throw new Rejection('index-out-of-range', `index must be at most ${open.nextIndex}, the number of questions so far.`);
+    }
+    return [...starting, ...supersede(open, index), { type: 'TurnAsked', data: { ...question, index } }];
+  };
+
+function supersede(state: Conversation, fromIndex: number): ConversationEvent[] {
+  if (fromIndex === state.nextIndex) return [];
+  const later = [...state.turns].filter(([, turn]) => !turn.superseded && turn.index >= fromIndex);
+  const running = later.filter(([, turn]) => isUnfinished(turn) && !turn.stopRequested);
+  return [
+    ...running.map(([turnId]) => stopRequested(state, turnId)),
+    { type: 'TurnsSuperseded', data: { conversationId: state.id, fromIndex, turnIds: later.map(([turnId]) => turnId) } },
+  ];
+}
+
+/** One producer takes the turn; a second one is refused. */
+export const startTurn =
+  (turnId: TurnId, producer: string): Decide =>
+  (state) => {
+    const turn = turnOf(state, turnId);
+    if (turn.status === 'running' && turn.producer === producer) return [];
+    if (turn.status !== 'asked') throw new Rejection('turn-taken', `Turn ${turnId} is ${turn.status}.`);
+    return [{ type: 'TurnStarted', data: { conversationId: state.id, turnId, producer } }];
+  };
+
+export const requestStop =
+  (turnId: TurnId): Decide =>
+  (state) => {
+    const turn = turnOf(state, turnId);
+    if (!isUnfinished(turn)) throw new Rejection('message-not-running', 'The answer is not running.');
+    return turn.stopRequested ? [] : [stopRequested(state, turnId)];
+  };
+
+/** How a turn ended. A stop that was accepted before wins over an answer, so that its 202 was true. */
+export const conclude =
+  (outcome: TurnOutcome): Decide =>
+  (state) => {
+    if (state.status === 'deleted') return [];
+    const turn = turnOf(state, outcome.data.turnId);
+    if (!isUnfinished(turn)) return [];
+    return [turn.stopRequested ? stoppedInstead(outcome) : outcome];
+  };
+
+function stoppedInstead({ data }: TurnOutcome): TurnOutcome {
+  const { conversationId, turnId, answer, thought, sources, toolCalls, structured } = data;
+  return { type: 'TurnStopped', data: { conversationId, turnId, answer, thought, sources, toolCalls, structured } };
+}
+
+export const seal =
+  (sealed: TurnSealed['data']): Decide =>
+  (state) => {
+    if (state.status === 'deleted') return [];
+    const turn = turnOf(state, sealed.turnId);
+    return turn.sealed || isUnfinished(turn) ? [] : [{ type: 'TurnSealed', data: sealed }];
+  };
+
+export const rename =
+  (name: string, by: 'owner' | 'title'): Decide =>
+  (state) =>
+    opened(state).name === name ? [] : [{ type: 'ConversationRenamed', data: { conversationId: state.id, name, by } }];
+
+export const open: Decide = (state) =>
+  opened(state).unopened ? [{ type: 'ConversationOpened', data: { conversationId: state.id } }] : [];
+
+/** Ends access at once; what still runs is told to stop. The log keeps that it happened. */
+export const remove: Decide = (state) => {
+  if (state.status === 'deleted') return [];
+  const running = [...opened(state).turns].filter(([, turn]) => isUnfinished(turn) && !turn.stopRequested);
+  return [
+    ...running.map(([turnId]) => stopRequested(state, turnId)),
+    { type: 'ConversationDeleted', data: { conversationId: state.id } },
+  ];
+};
+
+export const rate =
+  (index: number, feedback: string | null): Decide =>
+  (state) => {
+    const rated = [...opened(state).turns].find(([, turn]) => turn.index === index && !turn.superseded);
+    if (!rated) throw turnNotFound();
+    const [turnId, turn] = rated;
+    return turn.feedback === feedback ? [] : [{ type: 'TurnRated', data: { conversationId: state.id, turnId, feedback } }];
+  };
