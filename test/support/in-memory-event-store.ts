@@ -1,0 +1,218 @@
+import type { Clock } from '../../src/kernel/clock.js';
+import {
+  APPEND_BYTES_MAX,
+  appendBytes,
+  type Appended,
+  AppendTooLarge,
+  categoryOf,
+  EventStore,
+  type ExpectedRevision,
+  LOG_START,
+  type LogFilter,
+  type LogPage,
+  type NewEvent,
+  type Retention,
+  type StoredEvent,
+  StoreUnavailable,
+  StreamGone,
+  WrongRevision,
+} from '../../src/kernel/event-store.js';
+
+const PAGE_EVENTS_MAX = 256;
+
+/** Positions are sparse, as a real log's are, so that nobody gets away with counting on them. */
+const POSITION_STEP = 7n;
+
+type Stream = { events: StoredEvent[]; retention: Retention; gone: boolean };
+
+/** The whole log in an array: for unit tests, held to the same contract as the real stores. */
+export class InMemoryEventStore extends EventStore {
+  private readonly log: StoredEvent[] = [];
+  private readonly streams = new Map<string, Stream>();
+  private readonly waiting = new Set<() => void>();
+  private failure: 'before' | 'after' | undefined;
+
+  constructor(private readonly clock: Clock = { now: () => new Date() }) {
+    super();
+  }
+
+  async append(name: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    if (events.length === 0) throw new RangeError('An append needs at least one event.');
+    const bytes = appendBytes(events);
+    if (bytes > APPEND_BYTES_MAX) throw new AppendTooLarge(name, bytes);
+    this.failIf('before');
+    const stream = this.streams.get(name);
+    if (stream?.gone) throw new StreamGone(name);
+    const appended = this.repeated(name, expected, events) ?? this.write(name, expected, events);
+    this.failIf('after');
+    return appended;
+  }
+
+  async *read(
+    name: string,
+    {
+      from,
+      direction = 'forwards',
+      limit = Infinity,
+    }: { from?: number; direction?: 'forwards' | 'backwards'; limit?: number } = {},
+  ): AsyncIterable<readonly StoredEvent[]> {
+    const forwards = direction === 'forwards';
+    const start = from ?? (forwards ? 0 : Infinity);
+    const kept = this.kept(name).filter(({ revision }) => (forwards ? revision >= start : revision <= start));
+    const wanted = (forwards ? kept : kept.reverse()).slice(0, limit);
+    for (let at = 0; at < wanted.length; at += PAGE_EVENTS_MAX) yield wanted.slice(at, at + PAGE_EVENTS_MAX);
+  }
+
+  async *readAll({
+    after,
+    filter = {},
+    limit = Infinity,
+  }: {
+    after: bigint;
+    filter?: LogFilter;
+    limit?: number;
+  }): AsyncIterable<LogPage> {
+    let position = after;
+    for (let left = limit; left > 0;) {
+      const page = this.page(position, filter, Math.min(left, PAGE_EVENTS_MAX));
+      yield page;
+      if (page.caughtUp) return;
+      left -= page.events.length;
+      position = page.position;
+    }
+  }
+
+  async *follow(name: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]> {
+    let revision = after;
+    while (!signal.aborted) {
+      const page = this.kept(name)
+        .filter((event) => event.revision > revision)
+        .slice(0, PAGE_EVENTS_MAX);
+      if (page.length === 0) {
+        await this.nextAppend(signal);
+        continue;
+      }
+      yield page;
+      revision = page.at(-1)!.revision;
+    }
+  }
+
+  async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
+    let position: bigint | undefined;
+    while (!signal.aborted) {
+      const page = this.page(position ?? after, filter, PAGE_EVENTS_MAX);
+      if (page.position === position) {
+        await this.nextAppend(signal);
+        continue;
+      }
+      yield page;
+      position = page.position;
+    }
+  }
+
+  async setRetention(name: string, retention: Retention): Promise<void> {
+    this.stream(name).retention = retention;
+  }
+
+  async head(): Promise<bigint> {
+    return this.log.at(-1)?.position ?? LOG_START;
+  }
+
+  /** Deletes a stream for good. */
+  bury(name: string): void {
+    this.stream(name).gone = true;
+  }
+
+  /** The next append has an unknown outcome: it is lost `before` it is written, or its answer `after`. */
+  failNextAppend(when: 'before' | 'after'): void {
+    this.failure = when;
+  }
+
+  private failIf(when: 'before' | 'after'): void {
+    if (this.failure !== when) return;
+    this.failure = undefined;
+    throw new StoreUnavailable(`The answer was lost ${when} the append was written.`);
+  }
+
+  private stream(name: string): Stream {
+    let stream = this.streams.get(name);
+    if (!stream) this.streams.set(name, (stream = { events: [], retention: {}, gone: false }));
+    return stream;
+  }
+
+  /** What the first of two equal appends answered; undefined when this one is the first. */
+  private repeated(name: string, expected: ExpectedRevision, events: readonly NewEvent[]): Appended | undefined {
+    const stored = this.streams.get(name)?.events ?? [];
+    const before = expected === 'none' ? -1 : expected;
+    const same = events.every(({ id }, index) => stored[before + 1 + index]?.id === id);
+    const last = stored[before + events.length];
+    return same && last ? { revision: last.revision, position: last.position } : undefined;
+  }
+
+  private write(name: string, expected: ExpectedRevision, events: readonly NewEvent[]): Appended {
+    const current = this.streams.get(name)?.events.length ?? 0;
+    const actual: ExpectedRevision = current === 0 ? 'none' : current - 1;
+    if (actual !== expected) throw new WrongRevision(name, expected, actual);
+    const stream = this.stream(name);
+    for (const { id, type, data, metadata } of events) {
+      const position = POSITION_STEP * BigInt(this.log.length + 1);
+      const event = Object.freeze({
+        id,
+        type,
+        data,
+        metadata,
+        stream: name,
+        revision: stream.events.length,
+        position,
+        at: this.clock.now(),
+      });
+      stream.events.push(event);
+      this.log.push(event);
+    }
+    for (const wake of [...this.waiting]) wake();
+    const { revision, position } = stream.events.at(-1)!;
+    return { revision, position };
+  }
+
+  /** What retention leaves of a stream. */
+  private kept(name: string): StoredEvent[] {
+    const stream = this.streams.get(name);
+    if (stream?.gone) throw new StreamGone(name);
+    const { events, retention } = stream ?? { events: [], retention: {} };
+    const { maxAgeSeconds = Infinity, maxCount = Infinity } = retention;
+    const oldest = this.clock.now().getTime() - maxAgeSeconds * 1000;
+    return events.filter(({ revision, at }) => revision >= events.length - maxCount && at.getTime() >= oldest);
+  }
+
+  private page(after: bigint, filter: LogFilter, limit: number): LogPage {
+    const events: StoredEvent[] = [];
+    let position = after;
+    for (let index = this.firstAfter(after); index < this.log.length && events.length < limit; index++) {
+      const event = this.log[index]!;
+      if (isWanted(filter, event.stream)) events.push(event);
+      position = event.position;
+    }
+    return { events, position, caughtUp: position >= (this.log.at(-1)?.position ?? LOG_START) };
+  }
+
+  private firstAfter(position: bigint): number {
+    return position < 0n ? 0 : Math.min(this.log.length, Number(position / POSITION_STEP));
+  }
+
+  private nextAppend(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.waiting.add(wake);
+      signal.addEventListener('abort', wake);
+    });
+  }
+}
+
+function isWanted({ categories, exceptCategories }: LogFilter, stream: string): boolean {
+  const category = categoryOf(stream);
+  return (categories?.includes(category) ?? true) && !exceptCategories?.includes(category);
+}
