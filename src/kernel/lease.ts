@@ -17,7 +17,7 @@ export type Lease = Readonly<{
   key: string;
   /** Aborts when the claim ends before it was released: taken over, or not renewed in time. */
   lost: AbortSignal;
-  /** Gives the claim up; without effect when it is not held any more. */
+  /** Gives the claim up; without effect when it is not held any more, or (until it runs out) while the store is away. */
   release: () => Promise<void>;
 }>;
 
@@ -66,7 +66,7 @@ function keepLease(keyValue: KeyValue, key: string, value: string, expiresAt: nu
     ended = true;
     clearTimeout(expiry);
     clearInterval(renewal);
-    options.signal?.removeEventListener('abort', releaseQuietly);
+    options.signal?.removeEventListener('abort', onAbort);
   };
   const lose = (why: string): void => {
     if (ended) return;
@@ -89,26 +89,27 @@ function keepLease(keyValue: KeyValue, key: string, value: string, expiresAt: nu
     if (ended) return;
     end();
     await renewing;
-    const entry = await keyValue.get(key);
-    if (entry?.value === value) await keyValue.delete(key, entry.revision);
+    try {
+      const entry = await keyValue.get(key);
+      if (entry?.value === value) await keyValue.delete(key, entry.revision);
+    } catch (error) {
+      // Where the store is away, the lease runs out by itself: that is what it is for.
+      if (!(error instanceof KeyValueUnavailable)) throw error;
+    }
   };
-  // Where the store is away, the lease runs out by itself: that is what it is for.
-  const releaseQuietly = (): void => void release().catch(unlessUnavailable);
+  const onAbort = (): void => void release();
 
   let busy = false;
   const renewal = setInterval(() => {
     if (busy) return;
     busy = true;
+    // A renewal that failed is tried again at the next beat; `expiry` is the bound.
     renewing = renew()
-      .catch(unlessUnavailable)
+      .catch(() => undefined)
       .finally(() => (busy = false));
   }, options.renewMs).unref();
   expireAt(expiresAt);
-  options.signal?.addEventListener('abort', releaseQuietly, { once: true });
-  if (options.signal?.aborted) releaseQuietly();
+  options.signal?.addEventListener('abort', onAbort, { once: true });
+  if (options.signal?.aborted) onAbort();
   return { key, lost: lost.signal, release };
-}
-
-function unlessUnavailable(error: unknown): void {
-  if (!(error instanceof KeyValueUnavailable)) throw error;
 }

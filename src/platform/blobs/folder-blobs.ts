@@ -1,0 +1,111 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { BlobMissing, type BlobRef, Blobs } from '../../kernel/blobs.js';
+
+/** An upload that nobody has written to for this long was left behind by a process that died. */
+export const ABANDONED_AFTER_MS = 60 * 60 * 1000;
+
+const SHA256 = /^[0-9a-f]{64}$/;
+
+/** Blobs as files of a folder, `ab/cd/abcd…`. A file has its name only once all its bytes are on the disk. */
+export class FolderBlobs extends Blobs {
+  private readonly uploads: string;
+  private ready: Promise<void> | undefined;
+
+  constructor(
+    private readonly folder: string,
+    private readonly now: () => number = Date.now,
+  ) {
+    super();
+    this.uploads = join(folder, 'uploads');
+  }
+
+  async put(bytes: Readable): Promise<BlobRef> {
+    const upload = join(this.uploads, randomUUID());
+    try {
+      await (this.ready ??= this.prepare());
+      const ref = await this.write(bytes, upload);
+      await this.give(ref.sha256, upload);
+      return ref;
+    } catch (error) {
+      this.ready = undefined;
+      bytes.destroy();
+      await rm(upload, { force: true });
+      throw error;
+    }
+  }
+
+  async get(sha256: string): Promise<Readable> {
+    if (!SHA256.test(sha256)) throw new BlobMissing(`${sha256} names no blob.`);
+    try {
+      return (await open(this.pathOf(sha256))).createReadStream();
+    } catch (error) {
+      throw isMissing(error) ? new BlobMissing(`There is no blob ${sha256}.`, { cause: error }) : error;
+    }
+  }
+
+  async delete(sha256: string): Promise<void> {
+    if (SHA256.test(sha256)) await rm(this.pathOf(sha256), { force: true });
+  }
+
+  private pathOf(sha256: string): string {
+    return join(this.folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+  }
+
+  private async write(bytes: Readable, path: string): Promise<BlobRef> {
+    const hash = createHash('sha256');
+    let size = 0;
+    const file = await open(path, 'wx');
+    try {
+      await pipeline(bytes, async (chunks: AsyncIterable<Buffer | string>) => {
+        for await (const chunk of chunks) {
+          const buffer = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+          hash.update(buffer);
+          size += buffer.length;
+          await writeAll(file, buffer);
+        }
+      });
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    return { sha256: hash.digest('hex'), size };
+  }
+
+  private async give(sha256: string, upload: string): Promise<void> {
+    const path = this.pathOf(sha256);
+    const shard = dirname(path);
+    const isNew = (await mkdir(shard, { recursive: true })) !== undefined;
+    await rename(upload, path);
+    for (const folder of isNew ? [shard, dirname(shard), this.folder] : [shard]) await syncFolder(folder);
+  }
+
+  private async prepare(): Promise<void> {
+    await mkdir(this.uploads, { recursive: true });
+    for (const name of await readdir(this.uploads)) {
+      const upload = join(this.uploads, name);
+      const touched = await stat(upload).catch(() => undefined);
+      if (touched && touched.mtimeMs < this.now() - ABANDONED_AFTER_MS) await rm(upload, { force: true });
+    }
+  }
+}
+
+async function writeAll(file: FileHandle, buffer: Buffer): Promise<void> {
+  for (let written = 0; written < buffer.length;) written += (await file.write(buffer, written)).bytesWritten;
+}
+
+/** A renamed file survives a power cut only once its folder is on the disk too. Some platforms cannot sync a folder. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const folder = await open(path);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
