@@ -67,15 +67,21 @@ export class Streams {
     }
   }
 
-  /** One append with ids derived from its place and cause, repeated while its outcome is unknown. */
+  /**
+   * One append with ids derived from its place, content and cause, repeated while its outcome is unknown. The content
+   * counts, so that two workers who claim the same thing for the same cause never pass as one append.
+   */
   async append<E extends Event>(stream: string, expected: ExpectedRevision, codec: Codec<E>, events: readonly E[], cause: Cause) {
     const first = expected === 'none' ? 0 : expected + 1;
-    const written = events.map(({ type, data }, index): NewEvent => ({
-      id: deterministicId(stream, first + index, type, cause.correlationId, cause.causationId),
-      type,
-      data: JSON.stringify(data),
-      metadata: encodeMetadata(cause, currentVersion(codec as Codec, type)),
-    }));
+    const written = events.map(({ type, data }, index): NewEvent => {
+      const text = JSON.stringify(data);
+      return {
+        id: deterministicId(stream, first + index, type, text, cause.correlationId, cause.causationId),
+        type,
+        data: text,
+        metadata: encodeMetadata(cause, currentVersion(codec as Codec, type)),
+      };
+    });
     return appendSurely(this.store, stream, expected, written);
   }
 }
