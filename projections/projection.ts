@@ -1,11 +1,36 @@
 import type { PendingQuery, Row, TransactionSql } from 'postgres';
 import type { Codec } from '../src/kernel/codec.js';
+import type { LogFilter, StoredEvent } from '../src/kernel/event-store.js';
 import type { Event, Recorded } from '../src/kernel/events.js';
 
 export type Statement = PendingQuery<readonly Row[]>;
 
-/** The statements that make the tables say what an event said. They are sent in order, in the transaction of the checkpoint. */
-export type Handler<E extends Event> = (event: Recorded<E>, sql: TransactionSql) => Statement | readonly Statement[];
+/** A new row: columns that are left out get their default. Values are what JSON can say, and `Date`. */
+export type NewRow = Readonly<Record<string, unknown>>;
+
+/**
+ * New rows of a table that this projection only adds to. The runner gathers those of neighbouring events and inserts
+ * them as one statement, which is several times faster than a statement per event; a statement in between keeps its place.
+ */
+export class NewRows {
+  constructor(
+    readonly table: string,
+    readonly rows: readonly NewRow[],
+  ) {}
+}
+
+export const insertInto = (table: string, ...rows: readonly NewRow[]): NewRows => new NewRows(table, rows);
+
+/** What an event changes in the tables. */
+export type Change = Statement | NewRows;
+
+/**
+ * The changes that make the tables say what an event said. They are sent in order, in the transaction of the checkpoint,
+ * and without waiting for one another: a handler cannot see what a statement answers.
+ */
+export type Handler<E extends Event> = {
+  changes(event: Recorded<E>, sql: TransactionSql): Change | readonly Change[];
+}['changes'];
 
 export type Handlers<E extends Event> = { readonly [Type in E['type']]?: Handler<Extract<E, { type: Type }>> };
 
@@ -16,15 +41,25 @@ export type Handlers<E extends Event> = { readonly [Type in E['type']]?: Handler
  */
 export type Projection<E extends Event = Event> = Readonly<{
   name: string;
-  /** The stream categories it reads. */
-  categories: readonly string[];
+  /** Counted up when a handler changes what it says of events of the past: the live rows are then told to be rebuilt. */
+  version?: number;
   /** Every event type it may meet and wants decoded; others pass it by. */
   codec: Codec<E>;
   /** Its tables: a URL of the `.sql` file beside it. */
   ddl: URL;
   on: Handlers<E>;
-}>;
+  /** Called for every event there is, as it is stored, instead of `on`: for read models of the log itself. */
+  every?: (event: StoredEvent, sql: TransactionSql) => Change | readonly Change[];
+  /** What is set aside with an event that cannot be applied: by default the stream. */
+  entity?: (event: StoredEvent) => string;
+}> &
+  LogFilter;
 
 export const defineProjection = <E extends Event>(projection: Projection<E>): Projection<E> => projection;
 
 export const schemaOf = (projection: Pick<Projection, 'name'>): string => projection.name.replaceAll('-', '_');
+
+export const filterOf = ({ categories, exceptCategories }: LogFilter): LogFilter => ({
+  ...(categories && { categories }),
+  ...(exceptCategories && { exceptCategories }),
+});

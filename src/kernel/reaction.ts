@@ -1,0 +1,23 @@
+import type { Codec } from './codec.js';
+import type { LogFilter } from './event-store.js';
+import type { Event, Recorded } from './events.js';
+
+/** Acts on one event. It comes at least once, so it asks what is done already and derives its ids from the event. */
+export type ReactionHandler<E extends Event> = { act(event: Recorded<E>): Promise<void> }['act'];
+
+export type ReactionHandlers<E extends Event> = { readonly [Type in E['type']]?: ReactionHandler<Extract<E, { type: Type }>> };
+
+/**
+ * Follows the log and acts in the world. Its name is its checkpoint and never changes. Events of one stream come in
+ * order, one at a time; those of different streams may come side by side.
+ */
+export type Reaction<E extends Event = Event> = Readonly<{
+  name: string;
+  codec: Codec<E>;
+  on: ReactionHandlers<E>;
+  /** How many events are acted on side by side; 8 unless told. */
+  concurrency?: number;
+  /** Where it begins when it runs for the first time ever: with the whole log (the default), or with what comes next. */
+  begins?: 'with-the-log' | 'now';
+}> &
+  LogFilter;
