@@ -1,0 +1,48 @@
+import type { Role, SignedInUser } from './caller.js';
+import type { SessionTokens } from './session-tokens.js';
+
+/** How users prove who they are. `none`: not at all. */
+export type AuthType = 'none' | 'simple_jwt' | 'session_jwt';
+
+/** Everybody's name while authentication is off, and that of the one shared token. */
+export const LOCAL_USER = 'local';
+
+/** Finds out which user a request comes from. */
+export class Authenticator {
+  constructor(
+    readonly authType: AuthType,
+    private readonly tokens: SessionTokens,
+    private readonly localModeAdmin: boolean,
+  ) {}
+
+  /** Undefined when authentication is on and there is no token. @throws Rejection invalid-token, token-expired */
+  async userOf(authorization: string | undefined, requestId: string): Promise<SignedInUser | undefined> {
+    if (this.authType === 'none')
+      return signedIn(LOCAL_USER, this.localModeAdmin ? ['user', 'admin'] : ['user'], 'none', requestId);
+    const token = bearerOf(authorization);
+    if (token === undefined) return undefined;
+    const { userId, roles } = await this.tokens.verify(token);
+    return signedIn(userId, roles.length > 0 ? roles : ['user'], 'session-token', requestId);
+  }
+
+  /** The token that everybody shares under `simple_jwt`. */
+  sharedToken(): Promise<string> {
+    return this.tokens.issue({ userId: LOCAL_USER, roles: [] });
+  }
+}
+
+/** The token in an Authorization header; the word `Bearer` may be missing. */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  const token = authorization?.replace(/^bearer(\s+|$)/i, '').trim();
+  return token === '' ? undefined : token;
+}
+
+function signedIn(
+  userId: string,
+  roles: readonly Role[],
+  credential: SignedInUser['credential'],
+  requestId: string,
+): SignedInUser {
+  const cause = { actor: `user:${userId}`, credential, correlationId: requestId, causationId: requestId };
+  return { kind: 'user', userId, roles, credential, cause };
+}

@@ -1,0 +1,31 @@
+import type { FastifyRequest } from 'fastify';
+import type { AgentKeyDirectory } from './agent-key-directory.port.js';
+import { type Authenticator, bearerOf } from './authenticator.js';
+import { Identity } from './identity.js';
+import type { IdentifiedRequest } from './identity.http.js';
+
+/** Under these paths the bearer is an agent key, as clients of those protocols send it. */
+const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
+
+/**
+ * The hook that gives each request its identity before the body is read: a bad bearer is refused first and everywhere,
+ * whatever else the request holds.
+ */
+export const identifyRequest =
+  (authenticator: Authenticator, directory: () => AgentKeyDirectory) =>
+  async (request: FastifyRequest): Promise<void> => {
+    const { authorization } = request.headers;
+    const bearerIsKey = BEARER_IS_AGENT_KEY.test(request.url);
+    const user = await authenticator.userOf(bearerIsKey ? undefined : authorization, request.id);
+    const presentedKey = () => (bearerIsKey ? bearerOf(authorization) : undefined) ?? keyIn(request);
+    (request as FastifyRequest & IdentifiedRequest).identity = new Identity(request.id, user, presentedKey, directory);
+  };
+
+/** An agent key in the body, the query or its header, in this order; blank ones count as absent. */
+function keyIn(request: FastifyRequest): string | undefined {
+  const places = [field(request.body, 'api_key'), field(request.query, 'api_key'), request.headers['x-api-key']];
+  return places.find((place): place is string => typeof place === 'string' && place.trim() !== '')?.trim();
+}
+
+const field = (holder: unknown, name: string): unknown =>
+  typeof holder === 'object' && holder !== null && !Array.isArray(holder) ? (holder as Record<string, unknown>)[name] : undefined;

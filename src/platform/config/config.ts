@@ -1,0 +1,66 @@
+import { resolve } from 'node:path';
+import { ROLES, type Settings, settings } from './settings.js';
+import type { Setting } from './setting.js';
+
+/** How this process was told to run: read once, checked as a whole, never changed. Times are in the unit their name ends with. */
+export class Config extends (class {} as new () => Settings) {
+  constructor(values: Settings) {
+    super();
+    Object.assign(this, values);
+    Object.freeze(this);
+  }
+}
+
+/** The environment asks for something impossible. Each problem names its variable. */
+export class ConfigInvalid extends Error {
+  override readonly name = 'ConfigInvalid';
+  constructor(readonly problems: readonly string[]) {
+    super(`The configuration cannot be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads and checks the environment. A variable set to nothing counts as unset. @throws ConfigInvalid with every problem at once */
+export function readConfig(environment: Environment): Config {
+  const problems: string[] = [];
+  const values = Object.fromEntries(
+    Object.entries<Setting<unknown>>(settings).map(([name, { variable, fallback, parse }]) => {
+      const given = environment[variable]?.trim() || fallback;
+      try {
+        return [name, given === undefined ? undefined : parse(given)];
+      } catch (error) {
+        problems.push(`${variable} ${(error as Error).message}`);
+        return [name, undefined];
+      }
+    }),
+  ) as Settings;
+  if (problems.length === 0) problems.push(...contradictionsIn(values));
+  if (problems.length > 0) throw new ConfigInvalid(problems);
+  return new Config({ ...values, dataDir: resolve(values.dataDir), modelIds: modelIdsOf(values) });
+}
+
+/** What each variable may say by itself but not together with the others. */
+function* contradictionsIn(values: Settings): Generator<string> {
+  const { host, authType, allowUnauthenticated, eventStore, roles, natsUrl, databaseUrl, modelIds, defaultModelId } = values;
+  if (!/^(postgres|(esdb|kurrentdb)(\+discover)?:\/\/.+)$/.test(eventStore)) {
+    yield `EVENT_STORE must be postgres, or start with esdb:// or esdb+discover://, not "${eventStore}".`;
+  }
+  if (authType === 'none' && !allowUnauthenticated && !isLoopback(host)) {
+    yield `HOST is ${host}, which other machines can reach, while AUTH_TYPE is unset and so nobody has to sign in. Set AUTH_TYPE, or ALLOW_UNAUTHENTICATED=true if that is meant.`;
+  }
+  if (roles.length < ROLES.length) {
+    if (natsUrl === undefined) yield `ROLES leaves out a role, but its process could not be reached: NATS_URL is unset.`;
+    if (databaseUrl === undefined)
+      yield `ROLES leaves out a role, but its process could not share the database: DATABASE_URL is unset.`;
+  }
+  if (defaultModelId !== undefined && modelIds.length > 0 && !modelIds.includes(defaultModelId)) {
+    yield `DEFAULT_MODEL_ID is ${defaultModelId}, which is not among MODEL_IDS.`;
+  }
+}
+
+const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
+
+/** An empty list means: what the endpoint serves. Without an endpoint there is only the offline model. */
+const modelIdsOf = ({ modelIds, openaiBaseUrl, openaiApiKey }: Settings): readonly string[] =>
+  modelIds.length > 0 || openaiBaseUrl !== undefined || openaiApiKey !== undefined ? modelIds : ['offline'];

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { Config, type Environment, readConfig } from './config.js';
+import { secretIn } from './secrets.js';
+
+/** The configuration of this process: the environment, then `.env` for what it leaves open, and secrets made on first use. */
+export function loadConfig(environment: Environment = process.env, file = '.env'): Config {
+  const config = readConfig({ ...variablesIn(file), ...withoutBlanks(environment) });
+  return new Config({
+    ...config,
+    jwtSecretKey: config.jwtSecretKey || secretIn(config.dataDir, 'jwt-secret-key'),
+    encryptionSecretKey: config.encryptionSecretKey || secretIn(config.dataDir, 'encryption-secret-key'),
+  });
+}
+
+function variablesIn(file: string): Environment {
+  try {
+    return parseEnv(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw error;
+  }
+}
+
+const withoutBlanks = (environment: Environment): Environment =>
+  Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value.trim() !== ''));

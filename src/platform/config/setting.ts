@@ -1,0 +1,90 @@
+/** One variable of the environment: its name, what it means when unset, and how its text becomes a value. */
+export type Setting<T> = Readonly<{
+  variable: string;
+  /** As `.env.example` shows it; undefined: unset means something of its own. */
+  fallback: string | undefined;
+  /** @throws Error whose message continues the name of the variable */
+  parse: (text: string) => T;
+}>;
+
+const setting = <T>(variable: string, fallback: string | undefined, parse: (text: string) => T): Setting<T> => ({
+  variable,
+  fallback,
+  parse,
+});
+
+/** Undefined when unset. */
+export type Optional<T> = Setting<T> & Readonly<{ optional: true }>;
+
+export const optional = <T>(of: Setting<T>): Optional<T> => ({ ...of, fallback: undefined, optional: true });
+
+export const text = (variable: string, fallback = ''): Setting<string> => setting(variable, fallback, (value) => value);
+
+export const oneOf = <T extends string>(variable: string, fallback: T, ...allowed: readonly T[]): Setting<T> =>
+  setting(variable, fallback, (value) => {
+    const found = allowed.find((option) => option === value.toLowerCase());
+    if (found === undefined) throw new Error(`must be one of ${allowed.join(', ')}, not "${value}".`);
+    return found;
+  });
+
+export const flag = (variable: string, fallback: boolean): Setting<boolean> =>
+  setting(variable, String(fallback), (value) => {
+    if (/^(true|1|yes|on)$/i.test(value)) return true;
+    if (/^(false|0|no|off)$/i.test(value)) return false;
+    throw new Error(`must be true or false, not "${value}".`);
+  });
+
+type Bounds = Readonly<{ min?: number; max?: number }>;
+
+export const integer = (variable: string, fallback: number, bounds: Bounds = {}): Setting<number> =>
+  setting(variable, String(fallback), (value) => {
+    if (!/^[+-]?\d+$/.test(value)) throw new Error(`must be a whole number, not "${value}".`);
+    return within(Number(value), { min: 0, max: Number.MAX_SAFE_INTEGER, ...bounds });
+  });
+
+/** Read in seconds, possibly fractions of them; the value is in milliseconds. */
+export const secondsAsMs = (variable: string, fallback: number, bounds: Bounds = {}): Setting<number> =>
+  setting(variable, String(fallback), (value) => Math.round(1000 * within(decimal(value), { min: 0.001, ...bounds })));
+
+/** Read in hours, possibly fractions of them; the value is in milliseconds. */
+export const hoursAsMs = (variable: string, fallback: number): Setting<number> =>
+  setting(variable, String(fallback), (value) => Math.round(3_600_000 * within(decimal(value), { min: 0.000001 })));
+
+/** Read in days, possibly fractions of them; the value is in seconds. */
+export const daysAsSeconds = (variable: string, fallback: number): Setting<number> =>
+  setting(variable, String(fallback), (value) => Math.ceil(86_400 * within(decimal(value), { min: 0.00001 })));
+
+export const list = (variable: string, fallback = ''): Setting<readonly string[]> =>
+  setting(variable, fallback, (value) => itemsOf(value));
+
+export const listOf = <T extends string>(variable: string, allowed: readonly T[]): Setting<readonly T[]> =>
+  setting(variable, allowed.join(','), (value) => {
+    const items = itemsOf(value);
+    const unknown = items.find((item) => !(allowed as readonly string[]).includes(item));
+    if (unknown !== undefined) throw new Error(`may hold ${allowed.join(', ')}, not "${unknown}".`);
+    if (items.length === 0) throw new Error(`must name at least one of ${allowed.join(', ')}.`);
+    return allowed.filter((item) => items.includes(item));
+  });
+
+export const url = (variable: string, ...protocols: readonly string[]): Setting<string> =>
+  setting(variable, undefined, (value) => {
+    const protocol = URL.canParse(value) ? new URL(value).protocol : undefined;
+    if (protocol === undefined || !protocols.includes(protocol)) {
+      throw new Error(`must be a URL that starts with ${protocols.map((one) => `${one}//`).join(' or ')}.`);
+    }
+    return value;
+  });
+
+const itemsOf = (value: string): readonly string[] =>
+  [...new Set(value.split(',').map((item) => item.trim()))].filter((item) => item !== '');
+
+function decimal(value: string): number {
+  if (!/^[+-]?\d+(\.\d+)?$/.test(value)) throw new Error(`must be a number, not "${value}".`);
+  return Number(value);
+}
+
+function within(value: number, { min = -Infinity, max = Infinity }: Bounds): number {
+  if (value < min) throw new Error(`must be at least ${min}, not ${value}.`);
+  if (value > max) throw new Error(`must be at most ${max}, not ${value}.`);
+  return value;
+}

@@ -1,0 +1,89 @@
+import { daysAsSeconds, flag, hoursAsMs, integer, list, listOf, oneOf, optional, secondsAsMs, type Setting, text, url } from './setting.js';
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** What a process can play. */
+export const ROLES = ['api', 'worker', 'projector', 'scheduler'] as const;
+export type ProcessRole = (typeof ROLES)[number];
+
+/** Every variable the service reads, by the name the code knows its value under. */
+export const settings = {
+  host: text('HOST', '127.0.0.1'),
+  port: integer('PORT', 7091, { max: 65_535 }),
+  dataDir: text('DATA_DIR', '.data'),
+  databaseUrl: optional(url('DATABASE_URL', 'postgres:', 'postgresql:')),
+  databasePoolMax: integer('DATABASE_POOL_MAX', 10, { min: 2, max: 500 }),
+  eventStore: text('EVENT_STORE', 'postgres'),
+  natsUrl: optional(text('NATS_URL')),
+  roles: listOf('ROLES', ROLES),
+  serverMode: oneOf('SERVER_MODE', 'async', 'async', 'plain'),
+  seedDemo: flag('SEED_DEMO', true),
+  publicApiBaseUrl: optional(url('PUBLIC_API_BASE_URL', 'http:', 'https:')),
+  shutdownMs: secondsAsMs('SHUTDOWN_SECONDS', 10),
+  workerConcurrency: integer('WORKER_CONCURRENCY', 16, { min: 1, max: 1000 }),
+
+  logLevel: oneOf('LOG_LEVEL', 'info', 'fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+  logFormat: optional(oneOf('LOG_FORMAT', 'json', 'json', 'pretty')),
+
+  openaiBaseUrl: optional(url('OPENAI_BASE_URL', 'http:', 'https:')),
+  openaiApiKey: optional(text('OPENAI_API_KEY')),
+  modelIds: list('MODEL_IDS'),
+  defaultModelId: optional(text('DEFAULT_MODEL_ID')),
+  titleModelId: optional(text('TITLE_MODEL_ID')),
+  modelsFile: optional(text('MODELS_FILE')),
+  embeddingsModel: optional(text('EMBEDDINGS_MODEL')),
+  modelFirstTokenTimeoutMs: secondsAsMs('MODEL_FIRST_TOKEN_TIMEOUT_SECONDS', 60),
+  modelTimeoutMs: secondsAsMs('MODEL_TIMEOUT_SECONDS', 600),
+
+  authType: oneOf('AUTH_TYPE', 'none', 'none', 'simple_jwt', 'session_jwt'),
+  allowUnauthenticated: flag('ALLOW_UNAUTHENTICATED', false),
+  localModeAdmin: flag('LOCAL_MODE_ADMIN', false),
+  jwtSecretKey: text('JWT_SECRET_KEY'),
+  encryptionSecretKey: text('ENCRYPTION_SECRET_KEY'),
+  allowedOrigins: list('ALLOWED_ORIGINS'),
+
+  bodyBytesMax: integer('BODY_MAX_BYTES', 10 * MiB, { min: KiB }),
+  uploadRequestBytesMax: integer('UPLOAD_MAX_REQUEST_BYTES', 256 * MiB, { min: 1 }),
+  uploadFileBytesMax: integer('UPLOAD_MAX_FILE_BYTES', 100 * MiB, { min: 1 }),
+  uploadFilesMax: integer('UPLOAD_MAX_FILES', 100, { min: 1 }),
+  uploadArchiveBytesMax: integer('UPLOAD_MAX_ARCHIVE_BYTES', 250 * MiB, { min: 1 }),
+  uploadArchiveFilesMax: integer('UPLOAD_MAX_ARCHIVE_FILES', 10_000, { min: 1 }),
+  uploadArchiveRatioMax: integer('UPLOAD_MAX_ARCHIVE_RATIO', 1000, { min: 1 }),
+  uploadArchiveDepthMax: integer('UPLOAD_MAX_ARCHIVE_DEPTH', 3),
+  attachmentTextBytesMax: integer('ATTACHMENT_TEXT_MAX_BYTES', 5_000_000, { min: 1 }),
+  agentImageBytesMax: integer('AGENT_IMAGE_MAX_BYTES', 5_000_000, { min: 1 }),
+
+  sseKeepaliveMs: secondsAsMs('SSE_KEEPALIVE_SECONDS', 15),
+  sseStallMs: secondsAsMs('SSE_STALL_SECONDS', 30),
+  sseBufferedBytesMax: integer('SSE_BUFFER_MAX_BYTES', MiB, { min: KiB }),
+  sseConcurrentPerUserMax: integer('SSE_MAX_CONCURRENT_PER_USER', 8),
+  sseConnectionsMax: integer('ASYNC_REDIS_MAX_CONNECTIONS', 2000, { min: 1 }),
+  ssePushEnabled: flag('ENABLE_SSE_PUSH', true),
+  userEventsMax: integer('EVENTS_STREAM_MAXLEN', 1000, { min: 1 }),
+  userEventsAgeMaxMs: hoursAsMs('EVENTS_REPLAY_MAX_AGE_HOURS', 48),
+  replayEventsPerRequestMax: integer('EVENTS_REPLAY_MAX_PER_REQUEST', 200, { min: 1 }),
+  replayRequestsPerWindowMax: integer('EVENTS_REPLAY_BUDGET_REQUESTS_PER_WINDOW', 30),
+  replayWindowMs: secondsAsMs('EVENTS_REPLAY_BUDGET_WINDOW_SECONDS', 60),
+
+  messageEventsRetentionSeconds: daysAsSeconds('MESSAGE_EVENTS_RETENTION_DAYS', 14),
+  scheduleRunOutputRetentionSeconds: daysAsSeconds('SCHEDULE_RUN_OUTPUT_RETENTION_DAYS', 90),
+  tracesRetentionSeconds: daysAsSeconds('TRACES_RETENTION_DAYS', 30),
+  backgroundResultRetentionSeconds: daysAsSeconds('BACKGROUND_RESULT_RETENTION_DAYS', 7),
+
+  approvalTtlMs: secondsAsMs('APPROVAL_TTL_SECONDS', 1800),
+  idempotencyTtlMs: secondsAsMs('IDEMPOTENCY_TTL_SECONDS', 86_400),
+  missedSlotDelayMs: secondsAsMs('MISSED_SLOT_DELAY_SECONDS', 600),
+  staleProducerMs: secondsAsMs('STALE_PRODUCER_SECONDS', 10),
+  freshnessWaitMs: secondsAsMs('FRESHNESS_WAIT_SECONDS', 5),
+  webhookKeyMismatch: oneOf('WEBHOOK_KEY_MISMATCH', 'original', 'original', 'reject'),
+} as const satisfies Record<string, Setting<unknown>>;
+
+type ValueOf<S> = S extends { optional: true; parse: (text: string) => infer T }
+  ? T | undefined
+  : S extends Setting<infer T>
+    ? T
+    : never;
+
+/** The values of all settings. */
+export type Settings = { readonly [Name in keyof typeof settings]: ValueOf<(typeof settings)[Name]> };
