@@ -1,0 +1,86 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { chunksOf } from './chunking.policy.js';
+import { DEFAULT_CHUNKING, type Section } from './document.port.js';
+import { tokenCount } from './token-count.js';
+
+const small = { maxTokens: 40, minTokens: 10 };
+const section = (text: string, title = 'Title'): Section => ({ title, text });
+const words = (count: number, word = 'word') => Array.from({ length: count }, (_, index) => `${word}${index}`).join(' ');
+
+describe('a section', () => {
+  it('that fits is one chunk under its heading', () => {
+    expect(chunksOf([section('# Setup\n\nRun the installer.', 'Setup')], DEFAULT_CHUNKING)).toEqual([
+      { title: 'Setup', text: '# Setup\n\nRun the installer.', tokens: tokenCount('# Setup\n\nRun the installer.') },
+    ]);
+  });
+
+  it('too long is cut between paragraphs before it is cut between sentences', () => {
+    const first = words(10, 'alpha');
+    const second = words(10, 'beta');
+    const chunks = chunksOf([section(`${first}.\n\n${second}.`)], { maxTokens: 35, minTokens: 1 });
+    expect(chunks.map(({ text }) => text)).toEqual([`${first}.`, `${second}.`]);
+  });
+
+  it('without any place to cut is still cut to size', () => {
+    const chunks = chunksOf([section('A1b2'.repeat(2_000))], small);
+    expect(chunks.every(({ tokens }) => tokens <= small.maxTokens)).toBe(true);
+    expect(chunks.map(({ text }) => text).join('')).toBe('A1b2'.repeat(2_000));
+  });
+
+  it('of white space gives nothing', () => expect(chunksOf([section(' \n\t\n ')], DEFAULT_CHUNKING)).toEqual([]));
+});
+
+describe('short neighbours', () => {
+  it('are joined under the first heading', () => {
+    const chunks = chunksOf([section('One\n\nA little.', 'One'), section('Two\n\nA little more.', 'Two')], DEFAULT_CHUNKING);
+    expect(chunks.map(({ title, text }) => [title, text])).toEqual([['One', 'One\n\nA little.\n\nTwo\n\nA little more.']]);
+  });
+
+  it('join the one before them at the end of the document', () => {
+    const chunks = chunksOf([section(words(8), 'Long'), section('The end.', 'End')], { maxTokens: 60, minTokens: 12 });
+    expect(chunks.map(({ title }) => title)).toEqual(['Long']);
+  });
+});
+
+it('never parts a character from its second half or from its accents', () => {
+  const family = '👩‍👩‍👧'.repeat(300);
+  const accents = 'e\u0301'.repeat(900);
+  for (const text of [family, accents]) {
+    for (const chunk of chunksOf([section(text)], small)) {
+      expect(chunk.text).not.toMatch(/^[\p{M}\u200d\ufe0f]|[\ud800-\udbff]$|^[\udc00-\udfff]/u);
+    }
+  }
+});
+
+it('takes time in proportion to the text, also where there is nothing to cut', () => {
+  const startedAt = performance.now();
+  chunksOf([section('x'.repeat(200_000)), section('漢'.repeat(50_000)), section(`a${' '.repeat(200_000)}b`)], DEFAULT_CHUNKING);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});
+
+it('counts what looks like a control token as text', () => expect(tokenCount('<|endoftext|>')).toBeGreaterThan(1));
+
+it('keeps every word, once, within bounds, and always the same way', () => {
+  const text = fc.array(
+    fc.constantFrom('word', 'Ünïcode', '漢字', '👩‍👩‍👧', '.', '\n', '\n\n', ' ', '。', 'x'.repeat(60), '\u0301'),
+    { maxLength: 300 },
+  );
+  const sections = fc.array(
+    text.map((parts) => section(parts.join(''))),
+    { maxLength: 5 },
+  );
+  fc.assert(
+    fc.property(sections, (given) => {
+      const chunks = chunksOf(given, small);
+      expect(chunks).toEqual(chunksOf(given, small));
+      for (const chunk of chunks) {
+        expect(chunk.tokens).toBeLessThanOrEqual(small.maxTokens);
+        expect(chunk.tokens).toBe(tokenCount(chunk.text));
+      }
+      const visible = (all: readonly { text: string }[]) => all.map((each) => each.text.replace(/\s+/g, '')).join('');
+      expect(visible(chunks)).toBe(visible(given));
+    }),
+    { numRuns: 150 },
+  );
+});

@@ -1,0 +1,124 @@
+import type { Chunk, Chunking, Section } from './document.port.js';
+import { isTrailSurrogate, tokenCount } from './token-count.js';
+
+/** Changes whenever the same document would give other chunks: an interrupted ingestion then begins anew. */
+export const CHUNKING_VERSION = 1;
+
+/** Where a text may be cut, the best places first. Each match ends with the separator, so that pieces add up to the text. */
+const CUTS = [/\n[^\S\n]*\n\s*/g, /\n/g, /[.!?…。！？][)\]"'”’]*\s+|[。！？]/gu, /\s+/g];
+
+/** A text longer than this is not counted as a whole first: it is cut, and its pieces are counted. */
+const COUNTED_CHARS_PER_TOKEN = 16;
+
+/** How far a cut inside a word moves back so as not to part a letter from its accents. */
+const ACCENTS_MAX = 32;
+
+/** Cuts sections that are too long, joins neighbours that are too short. The same sections always give the same chunks. */
+export function chunksOf(sections: readonly Section[], chunking: Chunking): readonly Chunk[] {
+  const chunks: Chunk[] = [];
+  for (const section of sections) {
+    for (const text of split(section.text, chunking.maxTokens)) {
+      const chunk = { title: section.title, text, tokens: tokenCount(text) };
+      const last = chunks.at(-1);
+      const joined = last && isShort(last, chunk, chunking) ? join(last, chunk) : undefined;
+      if (joined && joined.tokens <= chunking.maxTokens) chunks[chunks.length - 1] = joined;
+      else chunks.push(chunk);
+    }
+  }
+  return joinShortEnd(chunks, chunking);
+}
+
+const isShort = (last: Chunk, next: Chunk, { minTokens, maxTokens }: Chunking): boolean =>
+  last.tokens < minTokens && last.tokens + next.tokens <= maxTokens;
+
+function join(first: Chunk, second: Chunk): Chunk {
+  const text = `${first.text}\n\n${second.text}`;
+  return { title: first.title, text, tokens: tokenCount(text) };
+}
+
+function joinShortEnd(chunks: Chunk[], { minTokens, maxTokens }: Chunking): readonly Chunk[] {
+  const [before, last] = [chunks.at(-2), chunks.at(-1)];
+  if (!before || !last || last.tokens >= minTokens) return chunks;
+  const joined = join(before, last);
+  return joined.tokens > maxTokens ? chunks : [...chunks.slice(0, -2), joined];
+}
+
+function split(text: string, maxTokens: number): readonly string[] {
+  const whole = text.trim();
+  if (whole === '') return [];
+  if (fits(whole, maxTokens)) return [whole];
+  return pack(pieces(whole, maxTokens, 0), maxTokens);
+}
+
+const fits = (text: string, maxTokens: number): boolean =>
+  text.length <= maxTokens * COUNTED_CHARS_PER_TOKEN && tokenCount(text) <= maxTokens;
+
+/** Pieces that each fit, cut at the best places: what still does not fit is cut at the next best. */
+function pieces(text: string, maxTokens: number, level: number): readonly string[] {
+  const cut = CUTS[level];
+  if (!cut) return slices(text, maxTokens);
+  return cutAfter(text, cut).flatMap((piece) => (fits(piece, maxTokens) ? [piece] : pieces(piece, maxTokens, level + 1)));
+}
+
+function cutAfter(text: string, cut: RegExp): readonly string[] {
+  const parts: string[] = [];
+  let start = 0;
+  for (const match of text.matchAll(cut)) {
+    const end = match.index + match[0].length;
+    parts.push(text.slice(start, end));
+    start = end;
+  }
+  if (start < text.length) parts.push(text.slice(start));
+  return parts;
+}
+
+/** A word without end, such as encoded data: no character takes more than four tokens. */
+function slices(text: string, maxTokens: number): readonly string[] {
+  const step = Math.max(1, Math.floor(maxTokens / 4));
+  const parts: string[] = [];
+  for (let start = 0; start < text.length;) {
+    const end = characterBoundary(text, start, Math.min(start + step, text.length));
+    parts.push(text.slice(start, end));
+    start = end;
+  }
+  return parts;
+}
+
+const JOINED_TO_THE_LEFT = /^[\p{M}\u200d\ufe0f]/u;
+
+function characterBoundary(text: string, start: number, wanted: number): number {
+  let end = wanted;
+  while (end < text.length && end > start + 1 && wanted - end < ACCENTS_MAX && partsCharacter(text, end)) end--;
+  if (end > start + 1 && !partsCharacter(text, end)) return end;
+  return isTrailSurrogate(text.charCodeAt(wanted)) ? wanted + 1 : wanted;
+}
+
+const partsCharacter = (text: string, at: number): boolean =>
+  at < text.length &&
+  (isTrailSurrogate(text.charCodeAt(at)) ||
+    text.charCodeAt(at - 1) === 0x200d ||
+    JOINED_TO_THE_LEFT.test(text.slice(at, at + 2)));
+
+/** As many pieces together as fit, by the sum of their counts. */
+function pack(parts: readonly string[], maxTokens: number): readonly string[] {
+  const groups: string[][] = [[]];
+  let tokens = 0;
+  for (const part of parts) {
+    const more = tokenCount(part);
+    if (tokens > 0 && tokens + more > maxTokens) {
+      groups.push([]);
+      tokens = 0;
+    }
+    groups.at(-1)!.push(part);
+    tokens += more;
+  }
+  return groups.flatMap((group) => joined(group, maxTokens)).filter((text) => text !== '');
+}
+
+/** The rare group that counts more tokens as one text than its pieces do is halved. */
+function joined(group: readonly string[], maxTokens: number): readonly string[] {
+  const text = group.join('').trim();
+  if (group.length < 2 || tokenCount(text) <= maxTokens) return [text];
+  const half = Math.ceil(group.length / 2);
+  return [...joined(group.slice(0, half), maxTokens), ...joined(group.slice(half), maxTokens)];
+}

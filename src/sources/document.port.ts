@@ -1,0 +1,42 @@
+/** An uploaded file in memory. */
+export type DocumentFile = Readonly<{ filename: string; bytes: Uint8Array<ArrayBuffer> }>;
+
+/** A part of a document that stands under one heading; its text repeats the heading. */
+export type Section = Readonly<{ title: string; text: string }>;
+
+/** A piece of a document, small enough to hand to a model together with others. */
+export type Chunk = Readonly<{ title: string; text: string; tokens: number }>;
+
+/** Between these two a chunk is neither split nor joined with its neighbour. */
+export type Chunking = Readonly<{ maxTokens: number; minTokens: number }>;
+
+export const DEFAULT_CHUNKING: Chunking = { maxTokens: 1250, minTokens: 150 };
+
+/** The kinds of file that can be read, by the ending of their name. */
+export const DOCUMENT_EXTENSIONS: readonly string[] = [
+  'csv',
+  'docx',
+  'epub',
+  'html',
+  'json',
+  'md',
+  'mdx',
+  'pdf',
+  'pptx',
+  'rst',
+  'txt',
+  'xlsx',
+];
+
+export const extensionOf = (filename: string): string => /\.([^./\\]+)$/.exec(filename)?.[1]?.toLowerCase() ?? '';
+
+/**
+ * Reads documents. What cannot be read is refused by a Rejection that names the file: `document-type-not-accepted`,
+ * `document-unreadable`, `document-too-large`, `document-too-slow`. The bytes are handed over: the caller must not use them again.
+ */
+export abstract class Documents {
+  /** Refuses what is not the kind of file its name says, or would be too large once unpacked, without reading it all. */
+  abstract check(file: DocumentFile): Promise<void>;
+  abstract sections(file: DocumentFile, signal: AbortSignal): Promise<readonly Section[]>;
+  abstract chunks(file: DocumentFile, chunking: Chunking, signal: AbortSignal): Promise<readonly Chunk[]>;
+}
