@@ -3,9 +3,6 @@ import type { Event } from '../kernel/events.js';
 export type AgentId = string;
 export type AgentStatus = 'draft' | 'published';
 
-/** A use limit over 24 hours. It is kept while switched off, so that switching it on again needs no number. */
-export type AgentLimit = Readonly<{ enforced: boolean; limit: number | null }>;
-
 /** What only the owner's policy says: who may call from where, and which write actions key callers may run. */
 export type AgentPolicy = Readonly<{
   guardrails?: Readonly<Record<string, unknown>>;
@@ -37,8 +34,9 @@ export type AgentConfiguration = Readonly<{
   defaultModelId: string;
   jsonSchema: Readonly<Record<string, unknown>> | null;
   config: AgentPolicy;
-  tokenLimit: AgentLimit;
-  requestLimit: AgentLimit;
+  /** What key callers may use up in 24 hours; null is no limit. */
+  tokenLimit: number | null;
+  requestLimit: number | null;
   allowSystemPromptOverride: boolean;
   folderId: string | null;
   workflowId: string | null;
