@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { LOG_START, StoreUnavailable } from '../../src/kernel/event-store.js';
+import { InMemoryEventStore } from '../support/in-memory-event-store.js';
+import { eventStoreContract } from './event-store.contract.js';
+import { eventsOf, newEvents, newStream, readLog } from './event-store.subject.js';
+
+eventStoreContract('InMemoryEventStore', {
+  open: async () => {
+    const store = new InMemoryEventStore();
+    return { store, close: async () => {}, bury: async (stream) => store.bury(stream) };
+  },
+  can: { bury: true },
+});
+
+describe('InMemoryEventStore', () => {
+  it('is at the start of the log while it is empty', async () => {
+    const store = new InMemoryEventStore();
+    expect(await store.head()).toBe(LOG_START);
+    expect((await readLog(store)).pages).toEqual([{ events: [], position: LOG_START, caughtUp: true }]);
+  });
+
+  it.each([
+    ['before', 0],
+    ['after', 1],
+  ] as const)('can lose the outcome of an append %s it is written', async (when, written) => {
+    const store = new InMemoryEventStore();
+    const stream = newStream();
+    const batch = newEvents(1);
+    store.failNextAppend(when);
+    await expect(store.append(stream, 'none', batch)).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(await eventsOf(store.read(stream))).toHaveLength(written);
+    expect(await store.append(stream, 'none', batch)).toMatchObject({ revision: 0 });
+  });
+});

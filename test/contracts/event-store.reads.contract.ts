@@ -1,0 +1,193 @@
+import { expect, it } from '@jest/globals';
+
+import { type EventStore } from '../../src/kernel/event-store.js';
+import {
+  eventsOf,
+  ids,
+  newCategory,
+  newEvent,
+  newEvents,
+  newStream,
+  range,
+  readLog,
+  revisions,
+  type Subject,
+} from './event-store.subject.js';
+
+/** No store hands out more than this at once. */
+const PAGE_EVENTS_BOUND = 1000;
+
+export function readsContract(subject: () => Subject): void {
+  const store = (): EventStore => subject().store;
+
+  it('gives an event back with its place and time', async () => {
+    const stream = newStream();
+    const event = newEvent();
+    const { position } = await store().append(stream, 'none', [event]);
+    const [stored] = await eventsOf(store().read(stream));
+    expect(stored).toEqual({ ...event, stream, revision: 0, position, at: expect.any(Date) });
+    expect(Math.abs(stored!.at.getTime() - Date.now())).toBeLessThan(60_000);
+  });
+
+  it('reads nothing where there is no stream', async () => {
+    expect(await eventsOf(store().read(newStream()))).toEqual([]);
+    expect(await eventsOf(store().read(newStream(), { direction: 'backwards', limit: 1 }))).toEqual([]);
+  });
+
+  it.each([
+    ['from the start', {}, range(0, 9)],
+    ['from a revision', { from: 4 }, range(4, 9)],
+    ['from a revision, so many', { from: 4, limit: 3 }, range(4, 6)],
+    ['from the last', { from: 9 }, [9]],
+    ['from past the end', { from: 10 }, []],
+    ['back from the end', { direction: 'backwards' as const }, range(0, 9).reverse()],
+    ['back from the end, one', { direction: 'backwards' as const, limit: 1 }, [9]],
+    ['back from a revision, so many', { direction: 'backwards' as const, from: 4, limit: 3 }, [4, 3, 2]],
+    ['back from the first', { direction: 'backwards' as const, from: 0 }, [0]],
+  ])('reads a stream %s', async (_, options, expected) => {
+    const stream = newStream();
+    await store().append(stream, 'none', newEvents(10));
+    expect(revisions(await eventsOf(store().read(stream, options)))).toEqual(expected);
+  });
+
+  it('reads a long stream in pages of bounded size, both ways', async () => {
+    const stream = newStream();
+    for (let written = 0; written < 3000; written += 1000)
+      await store().append(stream, written === 0 ? 'none' : written - 1, newEvents(1000));
+    for (const direction of ['forwards', 'backwards'] as const) {
+      const seen: number[] = [];
+      for await (const page of store().read(stream, { direction })) {
+        expect(page.length).toBeGreaterThan(0);
+        expect(page.length).toBeLessThanOrEqual(PAGE_EVENTS_BOUND);
+        seen.push(...revisions(page));
+      }
+      expect(seen).toEqual(direction === 'forwards' ? range(0, 2999) : range(0, 2999).reverse());
+    }
+  });
+
+  it('lets a reader leave in the middle', async () => {
+    const stream = newStream();
+    await store().append(stream, 'none', newEvents(2000));
+    for (let times = 0; times < 20; times++) for await (const page of store().read(stream)) if (page.length > 0) break;
+    expect(await eventsOf(store().read(stream, { limit: 5 }))).toHaveLength(5);
+  });
+
+  it('reads the log in the order of positions, each the one its append answered', async () => {
+    const category = newCategory();
+    const [one, two] = [newStream(category), newStream(category)];
+    const after = await store().head();
+    const answered = [
+      await store().append(one, 'none', newEvents(1)),
+      await store().append(two, 'none', newEvents(1)),
+      await store().append(one, 0, newEvents(1)),
+    ];
+    const { events } = await readLog(store(), after, { categories: [category] });
+    expect(events.map(({ stream, revision }) => [stream, revision])).toEqual([
+      [one, 0],
+      [two, 0],
+      [one, 1],
+    ]);
+    expect(events.map(({ position }) => position)).toEqual(answered.map(({ position }) => position));
+    expect(await eventsOf(store().read(one))).toEqual(events.filter(({ stream }) => stream === one));
+  });
+
+  it('reads the whole log without a filter, and nothing of the store itself', async () => {
+    const stream = newStream();
+    const after = await store().head();
+    const batch = newEvents(3);
+    await store().append(stream, 'none', batch);
+    await store().setRetention(stream, { maxCount: 100 });
+    const { events } = await readLog(store(), after);
+    expect(ids(events.filter((event) => event.stream === stream))).toEqual(ids(batch));
+    expect(events.filter((event) => event.stream.startsWith('$') || event.type.startsWith('$'))).toEqual([]);
+  });
+
+  it('reads only the wanted categories, by their whole name', async () => {
+    const category = newCategory();
+    const streams = [newStream(category), `${category}x-1`, category, newStream(), `x${category}-1`, `${category}-`];
+    const after = await store().head();
+    for (const stream of streams) await store().append(stream, 'none', newEvents(1));
+    const found = async (categories: string[]) =>
+      (await readLog(store(), after, { categories })).events.map(({ stream }) => stream);
+    expect(await found([category])).toEqual([streams[0], category, `${category}-`]);
+    expect(await found([category, `${category}x`])).toEqual([streams[0], `${category}x-1`, category, `${category}-`]);
+  });
+
+  it('reads everything but the unwanted categories, also within the wanted', async () => {
+    const [a, b, c] = [newCategory(), newCategory(), newCategory()];
+    const streams = [newStream(a), newStream(b), newStream(c), `${a}x-1`, a];
+    const after = await store().head();
+    for (const stream of streams) await store().append(stream, 'none', newEvents(1));
+    const found = async (filter: object) =>
+      (await readLog(store(), after, filter)).events.map(({ stream }) => stream).filter((stream) => streams.includes(stream));
+    expect(await found({ exceptCategories: [a, b] })).toEqual([streams[2], `${a}x-1`]);
+    expect(await found({ categories: [b, c], exceptCategories: [b] })).toEqual([streams[2]]);
+  });
+
+  it('takes a name in a filter for that name, whatever signs are in it', async () => {
+    const category = `${newCategory()}.*+(a|b)[c]\\d^$`;
+    const after = await store().head();
+    await store().append(`${category}-1`, 'none', newEvents(1));
+    await store().append(newStream(), 'none', newEvents(1));
+    expect((await readLog(store(), after, { categories: [category] })).events).toHaveLength(1);
+    const others = (await readLog(store(), after, { exceptCategories: [category] })).events;
+    expect(others.filter(({ stream }) => stream === `${category}-1`)).toEqual([]);
+  });
+
+  it('moves its position past what the filter leaves out, and says when it reached the present', async () => {
+    const category = newCategory();
+    const after = await store().head();
+    const { position } = await store().append(newStream(), 'none', newEvents(300));
+    const { pages, events } = await readLog(store(), after, { categories: [category] });
+    expect(events).toEqual([]);
+    expect(pages.at(-1)).toMatchObject({ caughtUp: true });
+    expect(pages.at(-1)!.position).toBeGreaterThanOrEqual(position);
+    for (const page of pages.slice(0, -1)) expect(page.caughtUp).toBe(false);
+  });
+
+  it('says that it reached the present when there is nothing to read', async () => {
+    const after = (await store().append(newStream(), 'none', newEvents(1))).position;
+    const { pages } = await readLog(store(), after, { categories: [newCategory()] });
+    expect(pages.at(-1)).toMatchObject({ events: [], caughtUp: true });
+    expect(pages.at(-1)!.position).toBeGreaterThanOrEqual(after);
+  });
+
+  it('reads on from any position it gave, without gap or repetition', async () => {
+    const category = newCategory();
+    const after = await store().head();
+    const batches = range(1, 12).map(() => newEvents(25));
+    for (const batch of batches) {
+      await store().append(newStream(category), 'none', batch);
+      await store().append(newStream(), 'none', newEvents(3));
+    }
+    const seen: string[] = [];
+    for (let position = after, steps = 0; steps < 100; steps++) {
+      const { pages, events } = await readLog(store(), position, { categories: [category] }, 7);
+      expect(events.length).toBeLessThanOrEqual(7);
+      seen.push(...ids(events));
+      position = pages.at(-1)!.position;
+      if (pages.at(-1)!.caughtUp) break;
+    }
+    expect(seen).toEqual(batches.flatMap(ids));
+  });
+
+  it('reads on from the position of any event', async () => {
+    const category = newCategory();
+    await store().append(newStream(category), 'none', newEvents(6));
+    const { events } = await readLog(store(), undefined, { categories: [category] });
+    for (const [index, { position }] of events.entries()) {
+      const rest = await readLog(store(), position, { categories: [category] });
+      expect(revisions(rest.events)).toEqual(range(index + 1, 5));
+    }
+  });
+
+  it('has its head at or past the newest event, with nothing behind it', async () => {
+    const stream = newStream();
+    const before = (await store().append(stream, 'none', newEvents(2))).position;
+    const head = await store().head();
+    expect(head).toBeGreaterThanOrEqual(before);
+    const next = (await store().append(stream, 1, newEvents(1))).position;
+    expect(next).toBeGreaterThan(head);
+    expect((await readLog(store(), head)).events.map(({ position }) => position)).toEqual([next]);
+  });
+}

@@ -1,0 +1,64 @@
+import { expect, it } from '@jest/globals';
+
+import { type EventStore } from '../../src/kernel/event-store.js';
+import {
+  eventsOf,
+  eventually,
+  Following,
+  ids,
+  newEvents,
+  newStream,
+  range,
+  revisions,
+  type Subject,
+} from './event-store.subject.js';
+
+export function retentionContract(subject: () => Subject): void {
+  const store = (): EventStore => subject().store;
+
+  it('keeps only the newest of a stream that is bounded in number', async () => {
+    const stream = newStream();
+    await store().append(stream, 'none', newEvents(10));
+    await store().setRetention(stream, { maxCount: 3 });
+    expect(revisions(await eventsOf(store().read(stream)))).toEqual([7, 8, 9]);
+    expect(revisions(await eventsOf(store().read(stream, { from: 2, limit: 2 })))).toEqual([7, 8]);
+    expect(revisions(await eventsOf(store().read(stream, { direction: 'backwards' })))).toEqual([9, 8, 7]);
+    expect(revisions(await eventsOf(store().read(stream, { direction: 'backwards', from: 5 })))).toEqual([]);
+    const following = await Following.stream(store(), stream).count(3);
+    await store().append(stream, 9, newEvents(2));
+    await following.count(5);
+    expect(revisions((await following.stop()).events)).toEqual(range(7, 11));
+    expect(revisions(await eventsOf(store().read(stream)))).toEqual([9, 10, 11]);
+  });
+
+  it('lets events of a stream that is bounded in age go when their time is up', async () => {
+    const stream = newStream();
+    await store().append(stream, 'none', newEvents(3));
+    await store().setRetention(stream, { maxAgeSeconds: 2 });
+    await eventually(async () => (await eventsOf(store().read(stream))).length === 0, 'the events to age');
+    expect(await eventsOf(store().read(stream, { direction: 'backwards', limit: 1 }))).toEqual([]);
+    const late = newEvents(1);
+    await store().append(stream, 2, late);
+    expect(ids(await eventsOf(store().read(stream)))).toEqual(ids(late));
+    const following = await Following.stream(store(), stream).count(1);
+    expect(revisions((await following.stop()).events)).toEqual([3]);
+  });
+
+  it('takes the bounds of a stream that is not there yet', async () => {
+    const stream = newStream();
+    await store().setRetention(stream, { maxCount: 2, maxAgeSeconds: 3600 });
+    expect(await eventsOf(store().read(stream))).toEqual([]);
+    expect(await store().append(stream, 'none', newEvents(5))).toMatchObject({ revision: 4 });
+    expect(revisions(await eventsOf(store().read(stream)))).toEqual([3, 4]);
+  });
+
+  it('replaces the bounds of a stream by the newest, and bounds no other stream', async () => {
+    const [stream, other] = [newStream(), newStream()];
+    await store().append(other, 'none', newEvents(6));
+    await store().append(stream, 'none', newEvents(6));
+    await store().setRetention(stream, { maxCount: 5 });
+    await store().setRetention(stream, { maxCount: 2 });
+    expect(revisions(await eventsOf(store().read(stream)))).toEqual([4, 5]);
+    expect(await eventsOf(store().read(other))).toHaveLength(6);
+  });
+}

@@ -1,0 +1,120 @@
+import {
+  type EventStore,
+  LOG_START,
+  type LogFilter,
+  type LogPage,
+  type NewEvent,
+  type StoredEvent,
+} from '../../src/kernel/event-store.js';
+import { newId } from '../../src/kernel/ids.js';
+
+/** A store held to the contract, and what its surroundings can do to it. */
+export type Subject = Readonly<{
+  store: EventStore;
+  close(): Promise<void>;
+  /** Takes the store away for a moment, with every connection to it, and brings it back with all it acknowledged. */
+  restart?(): Promise<void>;
+  /** Deletes a stream for good, by whatever means there are outside the port. */
+  bury?(stream: string): Promise<void>;
+  /** How many events the store's side has handed to its readers so far, as it counts itself. */
+  delivered?(): Promise<number>;
+}>;
+
+/** Which of the optional abilities the subject has: their tests exist only then. */
+export type Abilities = Readonly<{ restart?: true; bury?: true; delivered?: true }>;
+
+/** Nothing in these suites takes this long unless it is broken. */
+export const PATIENCE_MS = 15_000;
+
+export const newCategory = (): string => `c${newId().replaceAll('-', '')}`;
+export const newStream = (category = newCategory()): string => `${category}-${newId()}`;
+
+export const newEvent = (over: Partial<NewEvent> = {}): NewEvent => ({
+  id: newId(),
+  type: 'SomethingHappened',
+  data: '{"what":"something"}',
+  metadata: '{"actor":"user:1"}',
+  ...over,
+});
+
+export const newEvents = (count: number): NewEvent[] =>
+  Array.from({ length: count }, (_, index) => newEvent({ data: JSON.stringify({ index }) }));
+
+export const ids = (events: readonly Pick<NewEvent, 'id'>[]): string[] => events.map(({ id }) => id);
+export const revisions = (events: readonly StoredEvent[]): number[] => events.map(({ revision }) => revision);
+export const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+/** The events of all pages of a stream. */
+export async function eventsOf(pages: AsyncIterable<readonly StoredEvent[]>): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  for await (const page of pages) events.push(...page);
+  return events;
+}
+
+/** All pages of the log after a position, and their events. */
+export async function readLog(store: EventStore, after = LOG_START, filter: LogFilter = {}, limit?: number) {
+  const pages: LogPage[] = [];
+  for await (const page of store.readAll({ after, filter, ...(limit === undefined ? {} : { limit }) })) pages.push(page);
+  return { pages, events: pages.flatMap(({ events }) => events) };
+}
+
+/** Resolves once the condition holds. */
+export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`Waited ${PATIENCE_MS} ms in vain for ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+type Page = readonly StoredEvent[] | LogPage;
+
+export const eventsIn = (page: Page): readonly StoredEvent[] => ('events' in page ? page.events : page);
+
+/** A follower at work: it takes every page as it comes until it is stopped. */
+export class Following<P extends Page> {
+  readonly pages: P[] = [];
+  readonly events: StoredEvent[] = [];
+  private readonly stopping = new AbortController();
+  private readonly done: Promise<void>;
+  private failure: unknown;
+
+  constructor(follow: (signal: AbortSignal) => AsyncIterable<P>) {
+    this.done = this.take(follow(this.stopping.signal)).catch((error: unknown) => void (this.failure = error));
+  }
+
+  static stream(store: EventStore, stream: string, after = -1) {
+    return new Following((signal) => store.follow(stream, after, signal));
+  }
+
+  static log(store: EventStore, after: bigint, filter: LogFilter = {}) {
+    return new Following((signal) => store.followAll(after, filter, signal));
+  }
+
+  async until(condition: (following: this) => boolean, what: string): Promise<this> {
+    await eventually(() => {
+      if (this.failure) throw this.failure as Error;
+      return condition(this);
+    }, what);
+    return this;
+  }
+
+  count(events: number): Promise<this> {
+    return this.until(() => this.events.length >= events, `${events} events (there are ${this.events.length})`);
+  }
+
+  /** Aborts, waits for the iterable to end, and fails if it failed. */
+  async stop(): Promise<this> {
+    this.stopping.abort();
+    await this.done;
+    if (this.failure) throw this.failure as Error;
+    return this;
+  }
+
+  private async take(pages: AsyncIterable<P>): Promise<void> {
+    for await (const page of pages) {
+      this.pages.push(page);
+      this.events.push(...eventsIn(page));
+    }
+  }
+}
