@@ -1,0 +1,184 @@
+import type { ServerResponse } from 'node:http';
+
+/** What an event stream needs of a Fastify reply. */
+export type StreamableReply = Readonly<{
+  raw: ServerResponse;
+  hijack(): unknown;
+  getHeaders(): Record<string, number | string | string[] | undefined>;
+}>;
+
+export type SseLimits = Readonly<{
+  /** After this long a silence a comment is sent. */
+  keepaliveMs: number;
+  /** A reader that takes nothing for this long is disconnected; it resumes from its cursor. */
+  stallMs: number;
+  /** Bytes held for one reader; one that has more outstanding when the next come is disconnected. */
+  bufferedBytesMax: number;
+}>;
+
+/** One reader. Bytes go out as they are given: whoever writes has rendered them. */
+export type SseStream = Readonly<{
+  /** Aborts when the reader is gone, whoever ended it. */
+  signal: AbortSignal;
+  /** Resolves when there is room for more; false when the reader is gone. Never rejects. */
+  write(bytes: string): Promise<boolean>;
+  /** A line that parsers skip. */
+  comment(text: string): Promise<boolean>;
+  /** Sends what is outstanding and closes. */
+  end(): void;
+}>;
+
+export const SSE_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+} as const;
+
+const KEEPALIVE = ': keepalive\n\n';
+const OPEN = Promise.resolve(true);
+const GONE = Promise.resolve(false);
+
+/** The event streams this process has open. One ticker serves them all, so that an idle reader costs a socket and little else. */
+export class SseStreams {
+  private readonly open = new Set<Stream>();
+  private ticker: NodeJS.Timeout | undefined;
+  private closing = false;
+
+  constructor(private readonly limits: SseLimits) {}
+
+  get size(): number {
+    return this.open.size;
+  }
+
+  /** Takes the reply over and sends its head: the status, what hooks have set (CORS, request id), and what makes it an event stream. */
+  start(
+    reply: StreamableReply,
+    { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+  ): SseStream {
+    const { raw } = reply;
+    const head = { ...reply.getHeaders(), ...headers, ...SSE_HEADERS };
+    reply.hijack();
+    const stream = new Stream(raw, this.limits, () => this.forget(stream));
+    if (raw.destroyed || raw.socket === null || raw.socket.destroyed) {
+      stream.destroy();
+      return stream;
+    }
+    this.open.add(stream);
+    this.ticker ??= setInterval(() => this.tick(), tickMs(this.limits)).unref();
+    raw.writeHead(status, head);
+    raw.flushHeaders();
+    if (this.closing) stream.end();
+    return stream;
+  }
+
+  /** Ends every stream, and each that is started from now on: clients go on elsewhere from their cursors. */
+  closeAll(): void {
+    this.closing = true;
+    for (const stream of this.open) stream.end();
+  }
+
+  private tick() {
+    const now = performance.now();
+    for (const stream of this.open) stream.tick(now);
+  }
+
+  private forget(stream: Stream) {
+    this.open.delete(stream);
+    if (this.open.size > 0) return;
+    clearInterval(this.ticker);
+    this.ticker = undefined;
+  }
+}
+
+const TICK_MS_MIN = 5;
+const TICK_MS_MAX = 250;
+
+/** Fine enough for the shorter of both times to be kept within a twentieth. */
+const tickMs = ({ keepaliveMs, stallMs }: SseLimits): number =>
+  Math.min(TICK_MS_MAX, Math.max(TICK_MS_MIN, Math.min(keepaliveMs, stallMs) / 20));
+
+/** Room for more bytes, awaited. */
+class Room {
+  resolve!: (open: boolean) => void;
+  readonly promise = new Promise<boolean>((resolve) => (this.resolve = resolve));
+  private outstanding = Infinity;
+
+  constructor(private takenAt: number) {}
+
+  /** Since when the reader has taken nothing. */
+  stalledSince(now: number, outstanding: number): number {
+    if (outstanding < this.outstanding) this.takenAt = now;
+    this.outstanding = Math.min(this.outstanding, outstanding);
+    return this.takenAt;
+  }
+}
+
+class Stream implements SseStream {
+  private readonly gone = new AbortController();
+  private lastWriteAt = performance.now();
+  /** Set while the socket has no room: all writers wait for the same drain, so there is one listener however many they are. */
+  private room: Room | undefined;
+  private endedAt: number | undefined;
+
+  constructor(
+    private readonly raw: ServerResponse,
+    private readonly limits: SseLimits,
+    private readonly onClose: () => void,
+  ) {
+    raw.on('drain', () => this.hasRoom(true));
+    raw.on('error', () => this.destroy());
+    raw.once('close', () => this.closed());
+  }
+
+  get signal(): AbortSignal {
+    return this.gone.signal;
+  }
+
+  write(bytes: string): Promise<boolean> {
+    if (this.endedAt !== undefined || this.signal.aborted) return GONE;
+    if (this.raw.writableLength > this.limits.bufferedBytesMax) {
+      this.destroy();
+      return GONE;
+    }
+    this.lastWriteAt = performance.now();
+    if (this.raw.write(bytes)) return OPEN;
+    return (this.room ??= new Room(this.lastWriteAt)).promise;
+  }
+
+  comment(text: string): Promise<boolean> {
+    return this.write(`: ${text.replaceAll(/[\r\n]+/g, ' ')}\n\n`);
+  }
+
+  end(): void {
+    if (this.endedAt !== undefined || this.signal.aborted) return;
+    this.endedAt = performance.now();
+    this.raw.end();
+  }
+
+  destroy(): void {
+    this.raw.destroy();
+    this.closed();
+  }
+
+  tick(now: number): void {
+    const waitingSince = this.room?.stalledSince(now, this.raw.writableLength) ?? this.endedAt;
+    if (waitingSince !== undefined) {
+      if (now - waitingSince >= this.limits.stallMs) this.destroy();
+    } else if (now - this.lastWriteAt >= this.limits.keepaliveMs) {
+      void this.write(KEEPALIVE);
+    }
+  }
+
+  private closed() {
+    if (this.signal.aborted) return;
+    this.gone.abort();
+    this.hasRoom(false);
+    this.onClose();
+  }
+
+  private hasRoom(open: boolean) {
+    const waiting = this.room;
+    this.room = undefined;
+    waiting?.resolve(open);
+  }
+}
