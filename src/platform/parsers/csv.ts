@@ -1,0 +1,21 @@
+import { parse } from 'csv-parse/sync';
+import type { Section } from '../../sources/document.port.js';
+import { titleOf } from './plain-text.js';
+import { unreadable } from './refusals.js';
+import { rowsAsText } from './rows.js';
+
+const DELIMITERS = [',', ';', '\t', '|'];
+
+/** One section; every row repeats the names of its columns, so that a chunk out of the middle still says what is what. */
+export function parseCsv(filename: string, text: string): readonly Section[] {
+  const firstLine = text.slice(0, text.search(/\n|$/));
+  const delimiter = DELIMITERS.reduce((best, each) =>
+    firstLine.split(each).length > firstLine.split(best).length ? each : best,
+  );
+  try {
+    const rows = parse(text, { delimiter, relax_column_count: true, skip_empty_lines: true, relax_quotes: true }) as string[][];
+    return [{ title: titleOf(filename), text: rowsAsText(rows) }];
+  } catch {
+    throw unreadable(filename, 'CSV');
+  }
+}

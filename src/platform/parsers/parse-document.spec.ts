@@ -1,0 +1,185 @@
+import { describe, expect, it } from '@jest/globals';
+import { zipSync } from 'fflate';
+import {
+  bookFile,
+  pdfFile,
+  slidesFile,
+  spreadsheetFile,
+  textFile,
+  wordFile,
+  zipFile,
+} from '../../../test/support/document-files.js';
+import type { DocumentFile } from '../../sources/document.port.js';
+import { PARSING_LIMITS } from './limits.js';
+import { checkDocument, parseDocument } from './parse-document.js';
+
+const read = (file: DocumentFile, limits = PARSING_LIMITS) => parseDocument(file, limits);
+const refusal = (code: string, file: string) =>
+  expect.objectContaining({ code, message: expect.stringContaining(file) as string });
+
+describe('a text document', () => {
+  it('of Markdown has a section a heading, whatever its code blocks hold', async () => {
+    const text =
+      '---\ntitle: "The guide"\n---\nIntro.\n\n# *Set* up\n\nRun it:\n\n```sh\n# no heading\n```\n\nDeeper\n------\n\nMore.\n';
+    expect(await read(textFile('guide.md', text))).toEqual([
+      { title: 'The guide', text: 'Intro.\n\n' },
+      { title: 'Set up', text: '# *Set* up\n\nRun it:\n\n```sh\n# no heading\n```\n\n' },
+      { title: 'Deeper', text: 'Deeper\n------\n\nMore.\n' },
+    ]);
+  });
+
+  it('of MDX loses its module lines', async () => {
+    const [section] = await read(textFile('page.mdx', "import { Tabs } from '@site/tabs'\n\n# Page\n\nText.\n"));
+    expect(section).toEqual({ title: 'Page', text: '# Page\n\nText.\n' });
+  });
+
+  it('of reStructuredText has a section an underlined or framed heading', async () => {
+    const sections = await read(textFile('a.rst', '=====\nTitle\n=====\n\nIntro.\n\nPart\n----\n\nText.\n'));
+    expect(sections.map(({ title, text }) => [title, text.trim()])).toEqual([
+      ['Title', 'Title\n\nIntro.'],
+      ['Part', 'Part\n\nText.'],
+    ]);
+  });
+
+  it('of HTML says what the page says, and not what its scripts and menus say', async () => {
+    const html = `<html><head><title>Shop</title><script>evil()</script></head><body><nav>Menu</nav><p>Hello &amp; welcome,<br>friend</p>
+      <h2>Prices <small>2026</small></h2><table><tr><th>Item</th><th>Price</th></tr><tr><td>Tea</td><td>3</td></tr></table>
+      <ul><li>One</li><li>Two</li></ul><pre>a\n  b</pre></body></html>`;
+    expect(await read(textFile('shop.html', html))).toEqual([
+      { title: 'Shop', text: 'Hello & welcome,\nfriend' },
+      { title: 'Prices 2026', text: 'Prices 2026\n\nItem | Price\n\nTea | 3\n\n- One\n\n- Two\n\na\n  b' },
+    ]);
+  });
+
+  it('of HTML may nest as deep as it likes', async () => {
+    const [section] = await read(textFile('deep.html', `${'<div>'.repeat(20_000)}deep`));
+    expect(section?.text).toBe('deep');
+  });
+
+  it('of CSV repeats the column names in every row, whatever separates them', async () => {
+    const [section] = await read(textFile('people.csv', '\ufeffname;city\n"Ann ""A"" ;";Bern\nBob;\n'));
+    expect(section).toEqual({ title: 'people', text: 'name: Ann "A" ;, city: Bern\nname: Bob' });
+  });
+
+  it('of JSON names the path of every value', async () => {
+    const json = JSON.stringify({ version: 2, users: [{ name: 'Ann', tags: ['a', 'b'] }, { name: 'Bob' }] });
+    expect(await read(textFile('data.json', json))).toEqual([
+      { title: 'data', text: 'version: 2' },
+      { title: 'users', text: 'users\n\nname: Ann\ntags.0: a\ntags.1: b\n\nname: Bob' },
+    ]);
+  });
+
+  it('may be UTF-16 or Windows-1252, and loses its NULs', async () => {
+    const utf16 = { filename: 'a.txt', bytes: Uint8Array.from([0xff, 0xfe, 0x48, 0, 0xe9, 0, 0, 0]) };
+    const latin = { filename: 'b.txt', bytes: Uint8Array.from([0x48, 0xe9]) };
+    expect((await read(utf16))[0]?.text).toBe('Hé');
+    expect((await read(latin))[0]?.text).toBe('Hé');
+  });
+});
+
+it('a text may begin like a program', async () => expect(await read(textFile('a.txt', 'MZ is a prefix.'))).toHaveLength(1));
+
+describe('an office document', () => {
+  it('of Word keeps its headings', async () => {
+    const file = wordFile('plan.docx', [
+      ['heading', 'Budget'],
+      ['text', 'Four thousand.'],
+    ]);
+    expect(await read(file)).toEqual([{ title: 'Budget', text: 'Budget\n\nFour thousand.' }]);
+  });
+
+  it('of sheets repeats the column names in every row', async () => {
+    const file = spreadsheetFile('stock.xlsx', 'Tea', [
+      ['name', 'kilos'],
+      ['Assam', 12],
+      ['Sencha', 7.5],
+    ]);
+    expect(await read(file)).toEqual([{ title: 'stock, Tea', text: 'name: Assam, kilos: 12\nname: Sencha, kilos: 7.5' }]);
+  });
+
+  it('of slides follows the order they are shown in, with the notes', async () => {
+    const file = slidesFile('talk.pptx', [
+      { title: 'Why', text: 'Because' },
+      { title: 'How', text: 'So', notes: 'Slowly' },
+    ]);
+    expect(await read(file)).toEqual([
+      { title: 'Why', text: 'Why\nBecause' },
+      { title: 'How', text: 'How\nSo\nSlowly' },
+    ]);
+  });
+
+  it('that is a book is read chapter by chapter', async () => {
+    const file = bookFile('novel.epub', 'The Novel', ['<p>Preface.</p>', '<h1>One</h1><p>It began.</p>']);
+    expect(await read(file)).toEqual([
+      { title: 'The Novel', text: 'Preface.' },
+      { title: 'One', text: 'One\n\nIt began.' },
+    ]);
+  });
+
+  it('of PDF is read page by page', async () => {
+    const sections = await read(pdfFile('paper.pdf', ['First page (draft)', 'Second page']));
+    expect(sections).toEqual([
+      { title: 'paper, page 1', text: 'First page (draft)' },
+      { title: 'paper, page 2', text: 'Second page' },
+    ]);
+  });
+});
+
+describe('refused by name', () => {
+  it.each(['tool.exe', 'noending', 'picture.png'])('is a kind that is not accepted: %s', async (filename) => {
+    await expect(read(textFile(filename, 'x'))).rejects.toEqual(refusal('document-type-not-accepted', filename));
+  });
+
+  it('is a file whose content is of another kind than its name says', async () => {
+    await expect(read({ ...pdfFile('x.pdf', ['x']), filename: 'notes.txt' })).rejects.toEqual(
+      refusal('document-type-not-accepted', 'notes.txt'),
+    );
+    await expect(read({ filename: 'a.txt', bytes: Uint8Array.from([65, 0, 66]) })).rejects.toEqual(
+      refusal('document-type-not-accepted', 'a.txt'),
+    );
+    await expect(read(textFile('report.pdf', 'only text'))).rejects.toEqual(refusal('document-type-not-accepted', 'report.pdf'));
+  });
+
+  it.each([
+    ['broken.json', textFile('broken.json', '{"a":')],
+    ['broken.csv', textFile('broken.csv', 'a,b\n"unclosed')],
+    ['broken.pdf', textFile('broken.pdf', '%PDF-1.4\nnothing of a PDF follows')],
+    ['cut.docx', { filename: 'cut.docx', bytes: wordFile('cut.docx', [['text', 'x']]).bytes.slice(0, 200) }],
+    ['empty.docx', zipFile('empty.docx', { 'a.txt': 'x' })],
+    ['empty.xlsx', zipFile('empty.xlsx', { 'a.txt': 'x' })],
+    ['empty.pptx', zipFile('empty.pptx', { 'a.txt': 'x' })],
+    ['empty.epub', zipFile('empty.epub', { 'a.txt': 'x' })],
+  ])('is a damaged %s', async (filename, file) => {
+    await expect(read(file)).rejects.toEqual(refusal('document-unreadable', filename));
+  });
+
+  it('is an archive that would unpack to too much, before anything is unpacked', async () => {
+    const bomb = {
+      filename: 'bomb.docx',
+      bytes: zipSync({ 'word/document.xml': new Uint8Array(5_000_000) }, { level: 9 }) as Uint8Array<ArrayBuffer>,
+    };
+    const tooBig = refusal('document-too-large', 'bomb.docx');
+    await expect(checkDocument(bomb, { ...PARSING_LIMITS, unpackedBytesMax: 1_000_000 })).rejects.toEqual(tooBig);
+    await expect(checkDocument(bomb, { ...PARSING_LIMITS, unpackedRatioMax: 100 })).rejects.toEqual(tooBig);
+    await expect(checkDocument(bomb, { ...PARSING_LIMITS, archiveEntriesMax: 0 })).rejects.toEqual(tooBig);
+  });
+
+  it('is an archive that unpacks to more than it says', async () => {
+    const { bytes } = zipFile('liar.pptx', { 'ppt/presentation.xml': 'x'.repeat(10_000) });
+    const directory = Buffer.from(bytes.buffer).indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]));
+    Buffer.from(bytes.buffer).writeUInt32LE(10, directory + 24);
+    await expect(read({ filename: 'liar.pptx', bytes })).rejects.toEqual(refusal('document-unreadable', 'liar.pptx'));
+  });
+
+  it('is what is larger than the limits say', async () => {
+    await expect(read(textFile('a.txt', 'abc'), { ...PARSING_LIMITS, fileBytesMax: 2 })).rejects.toEqual(
+      refusal('document-too-large', 'a.txt'),
+    );
+    await expect(read(textFile('a.txt', 'abc'), { ...PARSING_LIMITS, textCharsMax: 2 })).rejects.toEqual(
+      refusal('document-too-large', 'a.txt'),
+    );
+    await expect(read(pdfFile('a.pdf', ['1', '2']), { ...PARSING_LIMITS, pagesMax: 1 })).rejects.toEqual(
+      refusal('document-too-large', 'a.pdf'),
+    );
+  });
+});

@@ -1,0 +1,63 @@
+import type { DocumentFile, Section } from '../../sources/document.port.js';
+import { Archive } from './archive.js';
+import { parseCsv } from './csv.js';
+import { parseEpub } from './epub.js';
+import { kindOf } from './file-kind.js';
+import { parseHtml } from './html.js';
+import { parseJson } from './json.js';
+import type { ParsingLimits } from './limits.js';
+import { parseMarkdown, parseMdx } from './markdown.js';
+import { parsePdf } from './pdf.js';
+import { decodeText, parseText, tidy } from './plain-text.js';
+import { tooLarge } from './refusals.js';
+import { parseRestructuredText } from './restructured-text.js';
+import { parseSlides } from './slides.js';
+import { parseSpreadsheet } from './spreadsheet.js';
+import { parseWord } from './word.js';
+
+const TEXT_PARSERS: Readonly<Record<string, (filename: string, text: string) => readonly Section[]>> = {
+  csv: parseCsv,
+  html: parseHtml,
+  json: parseJson,
+  md: parseMarkdown,
+  mdx: parseMdx,
+  rst: parseRestructuredText,
+  txt: parseText,
+};
+
+type BinaryParser = (
+  filename: string,
+  bytes: Uint8Array,
+  limits: ParsingLimits,
+) => readonly Section[] | Promise<readonly Section[]>;
+
+const BINARY_PARSERS: Readonly<Record<string, BinaryParser>> = {
+  docx: parseWord,
+  epub: parseEpub,
+  pdf: parsePdf,
+  pptx: parseSlides,
+  xlsx: parseSpreadsheet,
+};
+
+const ARCHIVES = new Set(['docx', 'epub', 'pptx', 'xlsx']);
+
+/** What can be refused without reading the document: its kind, its size, and what it would unpack to. @throws Rejection */
+export async function checkDocument({ filename, bytes }: DocumentFile, limits: ParsingLimits): Promise<string> {
+  if (bytes.byteLength > limits.fileBytesMax) throw tooLarge(filename, `it is larger than ${limits.fileBytesMax} bytes.`);
+  const kind = await kindOf(filename, bytes);
+  if (ARCHIVES.has(kind)) Archive.open(filename, bytes, limits);
+  return kind;
+}
+
+/** The document's text by section. @throws Rejection */
+export async function parseDocument(file: DocumentFile, limits: ParsingLimits): Promise<readonly Section[]> {
+  const kind = await checkDocument(file, limits);
+  const { filename, bytes } = file;
+  const parseText = TEXT_PARSERS[kind];
+  const sections = parseText
+    ? parseText(filename, decodeText(filename, bytes))
+    : await BINARY_PARSERS[kind]!(filename, bytes, limits);
+  const chars = sections.reduce((sum, section) => sum + section.text.length, 0);
+  if (chars > limits.textCharsMax) throw tooLarge(filename, `it has more than ${limits.textCharsMax} characters of text.`);
+  return sections.map(({ title, text }) => ({ title: tidy(title), text: tidy(text) }));
+}

@@ -1,0 +1,12 @@
+import { Rejection } from '../../kernel/rejection.js';
+
+export const typeNotAccepted = (filename: string, why: string): Rejection =>
+  new Rejection('document-type-not-accepted', `${filename}: ${why}`);
+
+export const unreadable = (filename: string, kind: string): Rejection =>
+  new Rejection('document-unreadable', `${filename} cannot be read as ${kind}: the file is damaged or is something else.`);
+
+export const tooLarge = (filename: string, why: string): Rejection => new Rejection('document-too-large', `${filename}: ${why}`);
+
+export const tooSlow = (filename: string, seconds: number): Rejection =>
+  new Rejection('document-too-slow', `${filename} could not be read within ${seconds} seconds.`);

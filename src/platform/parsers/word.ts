@@ -1,0 +1,21 @@
+import mammoth from 'mammoth';
+import type { Section } from '../../sources/document.port.js';
+import { Archive } from './archive.js';
+import { parseHtml } from './html.js';
+import type { ParsingLimits } from './limits.js';
+import { unreadable } from './refusals.js';
+
+/** By way of HTML, which keeps headings, lists and tables. Pictures are left out, files outside are not fetched. */
+export async function parseWord(filename: string, bytes: Uint8Array, limits: ParsingLimits): Promise<readonly Section[]> {
+  Archive.open(filename, bytes, limits).verify();
+  const convertImage = mammoth.images.imgElement(() => Promise.resolve({ src: '' }));
+  const { value } = await mammoth
+    .convertToHtml(
+      { buffer: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) },
+      { externalFileAccess: false, convertImage },
+    )
+    .catch(() => {
+      throw unreadable(filename, 'a Word document');
+    });
+  return parseHtml(filename, value);
+}
