@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Binaries, NoEmbeddedPostgres } from './postgres-binaries.js';
+import { directoryArgument, SERVER_ENVIRONMENT } from './postmaster.js';
+import { isReachableBy, type UnixUser } from './unix-user.js';
+
+/** The name of the database and of the role that owns it. */
+export const DATABASE = 'verbatim';
+
+const CREATION_TIMEOUT_MS = 120_000;
+
+/** Only with the password, and only from this machine. */
+const HOST_BASED_AUTHENTICATION = 'host all all 127.0.0.1/32 scram-sha-256\n';
+
+export type Cluster = Readonly<{ directory: string; argument: string; password: string }>;
+
+type Place = Readonly<{ root: string; binaries: Binaries; user: UnixUser | undefined; sync: boolean }>;
+
+/** The data files under a root, made at the first start: whole or not at all. */
+export function openCluster(place: Place): Cluster {
+  const { root, binaries, user } = place;
+  const directory = join(root, 'cluster');
+  if (!existsSync(directory)) create(place, directory);
+  const major = readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim();
+  if (major !== binaries.major) {
+    throw new NoEmbeddedPostgres(
+      `${directory} was written by Postgres ${major}, this is ${binaries.major}: move it with pg_dump, or start afresh.`,
+    );
+  }
+  const owner = statSync(directory).uid;
+  if (!user && process.getuid && owner !== process.getuid()) {
+    throw new NoEmbeddedPostgres(
+      `${directory} belongs to user ${owner}: start this service as that user (or as root), or give it another DATA_DIR.`,
+    );
+  }
+  writeFileSync(join(directory, 'pg_hba.conf'), HOST_BASED_AUTHENTICATION);
+  return { directory, argument: argumentFor(directory, user), password: passwordOf(place, directory) };
+}
+
+function create(place: Place, directory: string): void {
+  const { binaries, user, sync } = place;
+  const draft = `${directory}.new`;
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { mode: 0o700 });
+  if (user) chownSync(draft, user.uid, user.gid);
+  const options = ['-D', argumentFor(draft, user), '-U', DATABASE, '--auth=trust', '-E', 'UTF8', '--locale=C.UTF-8'];
+  run(place, draft, binaries.initdb, [...options, ...(sync ? [] : ['--no-sync'])]);
+  setPassword(place, draft, `create database ${DATABASE};\n`);
+  renameSync(draft, directory);
+}
+
+const passwordFile = ({ root }: Place): string => join(root, 'password');
+
+function passwordOf(place: Place, directory: string): string {
+  if (!existsSync(passwordFile(place))) setPassword(place, directory);
+  return readFileSync(passwordFile(place), 'utf8');
+}
+
+/** The server itself, alone with the data and reading its standard input, so that no password stands in a command line. */
+function setPassword(place: Place, directory: string, more = ''): void {
+  const password = randomBytes(24).toString('base64url');
+  const options = ['--single', '-D', argumentFor(directory, place.user), ...(place.sync ? [] : ['-F']), 'template1'];
+  run(place, directory, place.binaries.postgres, options, `alter role ${DATABASE} password '${password}';\n${more}`);
+  writeFileSync(passwordFile(place), password, { mode: 0o600 });
+}
+
+const argumentFor = (directory: string, user: UnixUser | undefined): string =>
+  directoryArgument(directory, !user || isReachableBy(user, directory));
+
+function run(place: Place, cwd: string, program: string, args: readonly string[], input = ''): void {
+  const { error, status, stderr } = spawnSync(program, args, {
+    ...place.user,
+    cwd,
+    input,
+    env: SERVER_ENVIRONMENT,
+    encoding: 'utf8',
+    timeout: CREATION_TIMEOUT_MS,
+  });
+  // Alone with the data, the server reports a failed statement and goes on.
+  if (error || status !== 0 || /^(ERROR|FATAL)|(ERROR|FATAL): /m.test(stderr)) {
+    throw new NoEmbeddedPostgres(`${program} failed: ${error?.message ?? stderr}`, { cause: error });
+  }
+}

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cluster, DATABASE, openCluster } from './cluster.js';
+import { lockDirectory } from './directory-lock.js';
+import { binariesFor } from './postgres-binaries.js';
+import { Postmaster, PostgresDidNotStart, STOP_TIMEOUT_MS } from './postmaster.js';
+import { processesWith } from './process-table.js';
+import { serverUser } from './unix-user.js';
+
+export type EmbeddedPostgres = Readonly<{ url: string; stop(): Promise<void> }>;
+
+export const LOG_BYTES_MAX = 10 * 1024 * 1024;
+/** A free port may be taken by another before the server has it. */
+const PORTS_TRIED_MAX = 5;
+/** A server that ends by itself is started again, this often in a row. */
+export const RESTARTS_MAX = 5;
+const RESTART_DELAY_MS = 500;
+const STEADY_MS = 60_000;
+const POLL_MS = 50;
+
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'password_encryption=scram-sha-256',
+  'max_connections=100',
+  'shared_buffers=128MB',
+  'max_wal_size=2GB',
+  'min_wal_size=256MB',
+  'checkpoint_timeout=15min',
+  'jit=off',
+  'log_line_prefix=%m [%p] ',
+  'log_timezone=UTC',
+  'timezone=UTC',
+];
+const DURABLE = ['fsync=on', 'synchronous_commit=on'];
+const FOR_TESTS = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=on', 'max_connections=300', 'autovacuum_naptime=10s'];
+
+/**
+ * A Postgres of our own under `<dataDir>/postgres`, on a free port of this machine and behind a generated password. It ends
+ * with us, however we end; what an earlier owner left behind running is stopped first. @throws DirectoryInUse, NoEmbeddedPostgres
+ */
+export async function startEmbeddedPostgres(options: { dataDir: string; forTests?: boolean }): Promise<EmbeddedPostgres> {
+  const root = join(resolve(options.dataDir), 'postgres');
+  mkdirSync(root, { recursive: true, mode: 0o755 });
+  const lock = lockDirectory(join(root, 'owner'));
+  try {
+    const name = clusterName(root);
+    await endLeftBehind(name);
+    const user = serverUser(join(root, 'cluster'));
+    const binaries = binariesFor(user);
+    const cluster = openCluster({ root, binaries, user, sync: !options.forTests });
+    const logFile = join(root, 'server.log');
+    limitLog(logFile);
+    const run = (port: number) =>
+      Postmaster.start({
+        postgres: binaries.postgres,
+        user,
+        cluster: cluster.directory,
+        logFile,
+        settings: serverArguments(cluster, name, port, options.forTests === true),
+      });
+    const { port, postmaster } = await startOnFreePort(run);
+    const stop = superviseUntilStopped(postmaster, () => run(port));
+    return {
+      url: `postgres://${DATABASE}:${cluster.password}@127.0.0.1:${port}/${DATABASE}`,
+      stop: async () => {
+        await stop();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** Stands in the command line of the server and in the title of each of its processes, so that they can be found again. */
+const clusterName = (root: string): string =>
+  `verbatim-${createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 16)}`;
+
+function serverArguments(cluster: Cluster, name: string, port: number, forTests: boolean): string[] {
+  const settings = [...SETTINGS, ...(forTests ? FOR_TESTS : DURABLE), `cluster_name=${name}`, `port=${port}`];
+  return ['-D', cluster.argument, ...settings.flatMap((setting) => ['-c', setting])];
+}
+
+/** We hold the lock, so whoever serves these files has lost its owner. */
+async function endLeftBehind(name: string): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    for (const { pid } of processesWith(name)) signalIfThere(pid, signal);
+    for (let waited = 0; waited < STOP_TIMEOUT_MS; waited += POLL_MS) {
+      if (processesWith(name).length === 0) return;
+      await sleep(POLL_MS);
+    }
+  }
+  throw new PostgresDidNotStart(`Processes of an earlier Postgres (${name}) cannot be ended.`);
+}
+
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+async function startOnFreePort(run: (port: number) => Promise<Postmaster>): Promise<{ port: number; postmaster: Postmaster }> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    try {
+      return { port, postmaster: await run(port) };
+    } catch (error) {
+      const portWasTaken = error instanceof PostgresDidNotStart && /Address already in use/.test(error.message);
+      if (!portWasTaken || attempt === PORTS_TRIED_MAX) throw error;
+    }
+  }
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((found, failed) => {
+    const server = createServer().once('error', failed);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => found(port));
+    });
+  });
+
+/** Starts the server again at the same address when it ends by itself; the pools reconnect. */
+function superviseUntilStopped(first: Postmaster, again: () => Promise<Postmaster>): () => Promise<void> {
+  let stopping = false;
+  let current: Promise<Postmaster | undefined> = Promise.resolve(first);
+  const watch = async (postmaster: Postmaster, restarts: number): Promise<void> => {
+    const since = Date.now();
+    await postmaster.exited;
+    const earlier = Date.now() - since > STEADY_MS ? 0 : restarts;
+    if (stopping || earlier === RESTARTS_MAX) return;
+    await sleep(RESTART_DELAY_MS * 2 ** earlier, undefined, { ref: false });
+    if (stopping) return;
+    current = again().catch(() => undefined);
+    const next = await current;
+    if (next) await watch(next, earlier + 1);
+  };
+  void watch(first, 0);
+  return async () => {
+    stopping = true;
+    await (await current)?.stop();
+  };
+}
+
+function limitLog(logFile: string): void {
+  const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
+  if (size <= LOG_BYTES_MAX) return;
+  rmSync(`${logFile}.1`, { force: true });
+  renameSync(logFile, `${logFile}.1`);
+}

@@ -1,0 +1,4 @@
+/** The counterpart of the setup; without a server of our own there is nothing to stop. */
+export default async function stopPostgresForTests() {
+  await globalThis.stopPostgresForTests?.();
+}

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import postgres, { type Sql } from 'postgres';
+
+export type TestDatabase = Readonly<{ url: string; sql: Sql; close(): Promise<void> }>;
+
+/** The server of this test run; the databases on it come and go with the test files. */
+export function testServerUrl(): string {
+  const url = process.env.TEST_POSTGRES_URL;
+  if (!url)
+    throw new Error('No Postgres for tests: name the file *.int.spec.ts, *.e2e.spec.ts, *.fault.spec.ts or *.nats.spec.ts.');
+  return url;
+}
+
+/** A database of one's own, empty but for what every new database holds, dropped by `close`. */
+export async function testDatabase(): Promise<TestDatabase> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await onServer((sql) => sql.unsafe(`create database ${name} template template0`));
+  const url = new URL(testServerUrl());
+  url.pathname = `/${name}`;
+  const sql = postgres(url.href, { max: 10, onnotice: () => undefined });
+  const close = async () => {
+    await sql.end({ timeout: 5 });
+    await onServer((server) => server.unsafe(`drop database if exists ${name} with (force)`));
+  };
+  return { url: url.href, sql, close };
+}
+
+async function onServer(run: (sql: Sql) => Promise<unknown>): Promise<void> {
+  const sql = postgres(testServerUrl(), { max: 1, onnotice: () => undefined });
+  try {
+    await run(sql);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
