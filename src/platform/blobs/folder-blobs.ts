@@ -1,9 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { BlobMissing, type BlobRef, Blobs } from '../../kernel/blobs.js';
+import { writeHashedFile } from './hashed-file.js';
 
 /** An upload that nobody has written to for this long was left behind by a process that died. */
 export const ABANDONED_AFTER_MS = 60 * 60 * 1000;
@@ -27,7 +27,7 @@ export class FolderBlobs extends Blobs {
     const upload = join(this.uploads, randomUUID());
     try {
       await (this.ready ??= this.prepare());
-      const ref = await this.write(bytes, upload);
+      const ref = await writeHashedFile(bytes, upload);
       await this.give(ref.sha256, upload);
       return ref;
     } catch (error) {
@@ -55,26 +55,6 @@ export class FolderBlobs extends Blobs {
     return join(this.folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
   }
 
-  private async write(bytes: Readable, path: string): Promise<BlobRef> {
-    const hash = createHash('sha256');
-    let size = 0;
-    const file = await open(path, 'wx');
-    try {
-      await pipeline(bytes, async (chunks: AsyncIterable<Buffer | string>) => {
-        for await (const chunk of chunks) {
-          const buffer = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-          hash.update(buffer);
-          size += buffer.length;
-          await writeAll(file, buffer);
-        }
-      });
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    return { sha256: hash.digest('hex'), size };
-  }
-
   private async give(sha256: string, upload: string): Promise<void> {
     const path = this.pathOf(sha256);
     const shard = dirname(path);
@@ -91,10 +71,6 @@ export class FolderBlobs extends Blobs {
       if (touched && touched.mtimeMs < this.now() - ABANDONED_AFTER_MS) await rm(upload, { force: true });
     }
   }
-}
-
-async function writeAll(file: FileHandle, buffer: Buffer): Promise<void> {
-  for (let written = 0; written < buffer.length;) written += (await file.write(buffer, written)).bytesWritten;
 }
 
 /** A renamed file survives a power cut only once its folder is on the disk too. Some platforms cannot sync a folder. */

@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { BlobRef } from '../../kernel/blobs.js';
+
+/** Writes a stream to a new file, down to the disk, and names its content. A failure leaves an unfinished file to the caller. */
+export async function writeHashedFile(bytes: Readable, path: string): Promise<BlobRef> {
+  const hash = createHash('sha256');
+  let size = 0;
+  const file = await open(path, 'wx');
+  try {
+    await pipeline(bytes, async (chunks: AsyncIterable<Buffer | string>) => {
+      for await (const chunk of chunks) {
+        const buffer = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+        hash.update(buffer);
+        size += buffer.length;
+        await writeAll(file, buffer);
+      }
+    });
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return { sha256: hash.digest('hex'), size };
+}
+
+async function writeAll(file: FileHandle, buffer: Buffer): Promise<void> {
+  for (let written = 0; written < buffer.length;) written += (await file.write(buffer, written)).bytesWritten;
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { jetstream, type JetStreamManager } from '@nats-io/jetstream';
+import { type ObjectInfo, type ObjectStore, Objm } from '@nats-io/obj';
+import { BlobMissing, type BlobRef, Blobs, BlobsUnavailable } from '../../kernel/blobs.js';
+import type { NatsConnection } from '../nats/nats-connection.js';
+import { OnNats } from '../nats/on-nats.js';
+import { writeHashedFile } from './hashed-file.js';
+
+type Bucket = Readonly<{ objects: ObjectStore; jsm: JetStreamManager; name: string }>;
+
+const CHUNK_BYTES = 128 * 1024;
+
+/**
+ * Blobs in a NATS object store, each under its hash. Bytes on their way in wait in a local file until all have come and the
+ * hash is known, so a stream that breaks leaves nothing on the server.
+ */
+export class NatsBlobs extends Blobs {
+  private readonly bucket: OnNats<Bucket>;
+
+  constructor(
+    nats: NatsConnection,
+    private readonly uploads = join(tmpdir(), 'verbatim-uploads'),
+  ) {
+    super();
+    const name = `${nats.prefix}_blobs`;
+    this.bucket = new OnNats(
+      nats,
+      async (client) => {
+        const js = jetstream(client, { timeout: nats.deadlineMs });
+        const objects = await new Objm(js).create(name, { replicas: nats.replicas });
+        return { objects, jsm: await js.jetstreamManager(), name };
+      },
+      (cause) => new BlobsUnavailable('The store of blobs did not answer.', { cause }),
+    );
+  }
+
+  async put(bytes: Readable): Promise<BlobRef> {
+    const upload = join(this.uploads, randomUUID());
+    try {
+      await mkdir(this.uploads, { recursive: true });
+      const ref = await writeHashedFile(bytes, upload);
+      await this.bucket.runLong((bucket) => send(bucket, upload, ref));
+      return ref;
+    } finally {
+      bytes.destroy();
+      await rm(upload, { force: true });
+    }
+  }
+
+  async get(sha256: string): Promise<Readable> {
+    const info = await this.bucket.run(({ objects }) => objects.info(sha256));
+    if (!info || info.deleted) throw new BlobMissing(`There is no blob ${sha256}.`);
+    return Readable.from(this.chunks(info), { objectMode: false, highWaterMark: CHUNK_BYTES });
+  }
+
+  async delete(sha256: string): Promise<void> {
+    await this.bucket.run(({ objects }) => objects.delete(sha256));
+  }
+
+  /** Read one by one: the client's own stream takes a whole object into memory when its reader is slow. */
+  private async *chunks({ nuid, chunks, name }: ObjectInfo): AsyncGenerator<Uint8Array> {
+    let next = 1;
+    for (let index = 0; index < chunks; index++) {
+      const chunk = await this.bucket.run(({ jsm, name: bucket }) =>
+        jsm.direct.getMessage(`OBJ_${bucket}`, { next_by_subj: `$O.${bucket}.C.${nuid}`, seq: next }),
+      );
+      if (!chunk) throw new BlobMissing(`The blob ${name} was deleted while it was read.`);
+      next = chunk.seq + 1;
+      yield chunk.data;
+    }
+  }
+}
+
+async function send({ objects }: Bucket, path: string, { sha256 }: BlobRef): Promise<void> {
+  const before = await objects.info(sha256);
+  if (before && !before.deleted) return;
+  const bytes = Readable.toWeb(createReadStream(path, { highWaterMark: CHUNK_BYTES })) as ReadableStream<Uint8Array>;
+  try {
+    // Named by the revision seen, or two at a time would leave the chunks of one behind.
+    await objects.put({ name: sha256, options: { max_chunk_size: CHUNK_BYTES } }, bytes, {
+      previousRevision: before?.revision ?? 0,
+    });
+  } catch (error) {
+    const after = await objects.info(sha256).catch(() => undefined);
+    if (!after || after.deleted) throw error;
+  }
+}

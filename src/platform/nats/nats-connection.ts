@@ -1,0 +1,179 @@
+import { connect, type ConnectionOptions, type NatsConnection as Client, type Status } from '@nats-io/transport-node';
+
+export type NatsOptions = Readonly<{
+  /** `nats://[user:password@|token@]host:port`, several separated by commas; `tls://` for an encrypted connection. */
+  url: string;
+  /** Starts every name on the server, so that several installations can share one. Letters, digits, `-`, `_`. */
+  prefix?: string;
+  /** Copies of each stream in a cluster: 1, 3 or 5. */
+  replicas?: number;
+  /** How long one request may take, a reconnection in between included. */
+  deadlineMs?: number;
+  /** What the server's operator sees. */
+  name?: string;
+}>;
+
+export const DEADLINE_MS = 2_000;
+const RECONNECT_MS = 250;
+const CONNECT_TIMEOUT_MS = 2_000;
+/** A server that answers neither of two pings is taken for gone, also when its socket is open. */
+const PING_MS = 2_000;
+const PINGS_OUT_MAX = 2;
+
+/** There is no connection, and none came within the deadline. */
+export class NatsAway extends Error {
+  override readonly name = 'NatsAway';
+}
+
+/**
+ * The one connection of this process to NATS. It is sought for ever, at the start and after each loss. Whoever needs it waits
+ * for it no longer than the deadline, counted from the loss: once that has passed, callers learn at once that it is away.
+ * Nothing is handed to the client while the server is away, since it would keep it without bound.
+ */
+export class NatsConnection {
+  readonly prefix: string;
+  readonly replicas: number;
+  readonly deadlineMs: number;
+  private readonly closing = new AbortController();
+  private readonly waiting = new Set<() => void>();
+  private readonly watchers = new Set<(client: Client) => void>();
+  private client: Client | undefined;
+  private isUp = false;
+  private downSince = performance.now();
+  private readonly seeking: Promise<void>;
+
+  constructor(private readonly options: NatsOptions) {
+    this.prefix = options.prefix ?? 'verbatim';
+    this.replicas = options.replicas ?? 1;
+    this.deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+    if (!/^[\w-]+$/.test(this.prefix)) throw new RangeError('A NATS prefix has letters, digits, - and _ only.');
+    const settings = connectionOptions(options);
+    this.seeking = this.seek(settings);
+  }
+
+  /** Whether the server is there, as far as is known: a silent loss shows after some seconds. */
+  get connected(): boolean {
+    return this.isUp;
+  }
+
+  /** The connected client, if there is one right now. */
+  get current(): Client | undefined {
+    return this.isUp ? this.client : undefined;
+  }
+
+  /** Aborts when the connection is closed for good. */
+  get closed(): AbortSignal {
+    return this.closing.signal;
+  }
+
+  /** The connected client, waited for within the deadline. @throws NatsAway */
+  async ready(): Promise<Client> {
+    const patienceMs = this.downSince + this.deadlineMs - performance.now();
+    if (!this.current && !this.closed.aborted && patienceMs > 0) await this.comesUp(patienceMs);
+    if (!this.current) throw new NatsAway(this.closed.aborted ? 'The connection is closed.' : 'NATS is away.');
+    return this.current;
+  }
+
+  /** Calls back with the client as soon as there has been a first connection; the client survives later losses. */
+  onFirstConnection(watcher: (client: Client) => void): void {
+    if (this.client) watcher(this.client);
+    else this.watchers.add(watcher);
+  }
+
+  async close(): Promise<void> {
+    if (this.closed.aborted) return;
+    this.closing.abort();
+    this.wakeWaiting();
+    await this.seeking;
+    // What was published goes out, unless the server is away.
+    await Promise.race([this.current?.flush().catch(() => undefined), pause(this.deadlineMs, new AbortController().signal)]);
+    this.goesDown();
+    await this.client?.close();
+  }
+
+  private async seek(settings: ConnectionOptions): Promise<void> {
+    while (!this.closed.aborted) {
+      try {
+        const client = await connect(settings);
+        this.client = client;
+        void this.watch(client.status());
+        this.goesUp();
+        for (const watcher of this.watchers) watcher(client);
+        this.watchers.clear();
+        return;
+      } catch {
+        await pause(RECONNECT_MS, this.closed);
+      }
+    }
+  }
+
+  private async watch(statuses: AsyncIterable<Status>): Promise<void> {
+    for await (const { type } of statuses) {
+      if (type === 'disconnect' || type === 'staleConnection' || type === 'close') this.goesDown();
+      if (type === 'reconnect') this.goesUp();
+    }
+  }
+
+  private goesUp(): void {
+    this.isUp = true;
+    this.wakeWaiting();
+  }
+
+  private goesDown(): void {
+    if (this.isUp) this.downSince = performance.now();
+    this.isUp = false;
+  }
+
+  private async comesUp(patienceMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        this.waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, patienceMs);
+      this.waiting.add(wake);
+    });
+  }
+
+  private wakeWaiting(): void {
+    for (const wake of [...this.waiting]) wake();
+  }
+}
+
+/** A wait that ends early, and quietly, when the signal aborts. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end, { once: true });
+  });
+}
+
+function connectionOptions({ url, name }: NatsOptions): ConnectionOptions {
+  const urls = url.split(',').map((each) => new URL(each.includes('://') ? each.trim() : `nats://${each.trim()}`));
+  const { username, password } = urls.find((each) => each.username !== '') ?? { username: '', password: '' };
+  const credentials = password
+    ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) }
+    : username
+      ? { token: decodeURIComponent(username) }
+      : {};
+  return {
+    servers: urls.map(({ hostname, port }) => `${hostname}:${port || 4222}`),
+    name: name ?? 'verbatim',
+    ...credentials,
+    ...(urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {}),
+    timeout: CONNECT_TIMEOUT_MS,
+    pingInterval: PING_MS,
+    maxPingOut: PINGS_OUT_MAX,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_MS,
+    ignoreAuthErrorAbort: true,
+    noAsyncTraces: true,
+  };
+}

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { KEPT_MS_MAX, KEY_BYTES_MAX, type KeyValue, VALUE_BYTES_MAX } from '../../src/kernel/key-value.js';
+import { newId } from '../../src/kernel/ids.js';
+
+/** `here` and `there` are two parts of the service, in two processes where the adapter spans processes. */
+export type KeyValueUnderTest = Readonly<{
+  here: KeyValue;
+  there: KeyValue;
+  /** Sets both clocks ahead of the time of writing. */
+  ahead: (ms: number) => void;
+  close: () => Promise<void>;
+}>;
+
+const MINUTE_MS = 60_000;
+
+export function keyValueContract(setUp: () => Promise<KeyValueUnderTest>): void {
+  let state: KeyValueUnderTest;
+  let here: KeyValue;
+  let there: KeyValue;
+  beforeAll(async () => {
+    state = await setUp();
+    ({ here, there } = state);
+  });
+  beforeEach(() => state.ahead(0));
+  afterAll(() => state.close());
+
+  it('gives back what was put last, to everybody, byte for byte', async () => {
+    const key = newId();
+    await here.put(key, 'first');
+    await here.put(key, 'ünï\u0000\n\n"{}"');
+    expect((await there.get(key))?.value).toBe('ünï\u0000\n\n"{}"');
+    expect(await there.get(newId())).toBeUndefined();
+  });
+
+  it('keeps an empty value apart from none', async () => {
+    const key = newId();
+    await here.put(key, '');
+    expect((await there.get(key))?.value).toBe('');
+  });
+
+  it('forgets a value once its time has passed, not before, and one without a time not at all', async () => {
+    const [short, lasting] = [newId(), newId()];
+    await here.put(short, 'a', { ttlMs: MINUTE_MS });
+    await here.put(lasting, 'b');
+    expect((await there.get(short))?.value).toBe('a');
+    state.ahead(2 * MINUTE_MS);
+    expect(await there.get(short)).toBeUndefined();
+    expect((await there.get(lasting))?.value).toBe('b');
+  });
+
+  it('gives a value that is written again a new time', async () => {
+    const key = newId();
+    await here.put(key, 'a', { ttlMs: MINUTE_MS });
+    await here.put(key, 'b');
+    state.ahead(2 * MINUTE_MS);
+    expect((await there.get(key))?.value).toBe('b');
+  });
+
+  it('creates only where nothing living is', async () => {
+    const key = newId();
+    expect(await here.create(key, 'a', { ttlMs: MINUTE_MS })).toBe(true);
+    expect(await there.create(key, 'b')).toBe(false);
+    state.ahead(2 * MINUTE_MS);
+    expect(await there.create(key, 'c')).toBe(true);
+    expect((await here.get(key))?.value).toBe('c');
+    await here.delete(key);
+    expect(await there.create(key, 'd')).toBe(true);
+  });
+
+  it('updates only what was read', async () => {
+    const key = newId();
+    await here.put(key, 'a');
+    const read = (await there.get(key))!;
+    expect(await there.update(key, 'b', read.revision)).toBe(true);
+    expect(await here.update(key, 'c', read.revision)).toBe(false);
+    expect((await here.get(key))?.value).toBe('b');
+    expect(await here.update(newId(), 'c', read.revision)).toBe(false);
+  });
+
+  it('does not update what has expired', async () => {
+    const key = newId();
+    await here.put(key, 'a', { ttlMs: MINUTE_MS });
+    const { revision } = (await here.get(key))!;
+    state.ahead(2 * MINUTE_MS);
+    expect(await here.update(key, 'b', revision)).toBe(false);
+    expect(await there.get(key)).toBeUndefined();
+  });
+
+  it('lets one of many creators, and one of many updaters, win', async () => {
+    const key = newId();
+    const both = Array.from({ length: 20 }, (_, n) => (n % 2 ? here : there));
+    const created = await Promise.all(both.map((side, n) => side.create(key, `${n}`)));
+    expect(created.filter(Boolean)).toHaveLength(1);
+    const { revision } = (await here.get(key))!;
+    const updated = await Promise.all(both.map((side, n) => side.update(key, `${n}`, revision)));
+    expect(updated.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('deletes, and with a revision only what was read under it', async () => {
+    const key = newId();
+    await here.put(key, 'a');
+    const { revision } = (await here.get(key))!;
+    await there.put(key, 'b');
+    expect(await here.delete(key, revision)).toBe(false);
+    expect((await here.get(key))?.value).toBe('b');
+    expect(await here.delete(key, (await here.get(key))!.revision)).toBe(true);
+    expect(await there.get(key)).toBeUndefined();
+    expect(await here.delete(key)).toBe(true);
+    await there.put(key, 'c');
+    expect((await here.get(key))?.value).toBe('c');
+  });
+
+  it('lists the living keys under a prefix, in order', async () => {
+    const scope = newId();
+    for (const key of ['b', 'a.2', 'a.1', 'ab', 'a.gone', 'a.old'])
+      await here.put(`${scope}.${key}`, 'x', key === 'a.old' ? { ttlMs: 1 } : {});
+    await here.delete(`${scope}.a.gone`);
+    state.ahead(MINUTE_MS);
+    const below = async (prefix: string) => (await there.keys(`${scope}.${prefix}`)).map((key) => key.slice(scope.length + 1));
+    expect(await below('')).toEqual(['a.1', 'a.2', 'ab', 'b']);
+    expect(await below('a.')).toEqual(['a.1', 'a.2']);
+    expect(await below('a')).toEqual(['a.1', 'a.2', 'ab']);
+    expect(await below('none.')).toEqual([]);
+  });
+
+  it.each([
+    'with space',
+    'a..b',
+    '.',
+    '*',
+    '>',
+    'a.>',
+    '$KV',
+    'ünï.cödé',
+    'user@example.org',
+    '=3d',
+    '\n',
+    'x'.repeat(KEY_BYTES_MAX - 40),
+  ])('takes any text for a key: %p', async (text) => {
+    const scope = newId();
+    const key = `${scope}.${text}`;
+    await here.put(key, 'mine');
+    await here.put(`${key}x`, 'other');
+    expect((await there.get(key))?.value).toBe('mine');
+    expect(await there.keys(`${scope}.`)).toEqual([key, `${key}x`]);
+    await here.delete(key);
+    expect((await there.get(`${key}x`))?.value).toBe('other');
+  });
+
+  it('refuses keys, values and times over their limits', async () => {
+    await expect(here.get('')).rejects.toThrow(RangeError);
+    await expect(here.get('x'.repeat(KEY_BYTES_MAX + 1))).rejects.toThrow(RangeError);
+    await expect(here.put('k', 'x'.repeat(VALUE_BYTES_MAX + 1))).rejects.toThrow(RangeError);
+    await expect(here.create('k', 'x', { ttlMs: KEPT_MS_MAX + 1 })).rejects.toThrow(RangeError);
+    await expect(here.update('k', 'x', 1, { ttlMs: 0 })).rejects.toThrow(RangeError);
+    await here.put('k', 'x'.repeat(VALUE_BYTES_MAX));
+    expect((await there.get('k'))?.value).toHaveLength(VALUE_BYTES_MAX);
+  });
+}

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { KeyValueUnavailable } from '../../src/kernel/key-value.js';
+import { NatsKeyValue } from '../../src/platform/key-value/nats-key-value.js';
+import { NatsConnection } from '../../src/platform/nats/nats-connection.js';
+import { eventually } from '../support/eventually.js';
+import { NatsServer } from '../support/nats-server.js';
+import { keyValueContract } from './key-value.contract.js';
+
+let server: NatsServer;
+beforeAll(async () => (server = await NatsServer.start()));
+afterAll(() => server.stop());
+
+describe('key-value over NATS', () => {
+  keyValueContract(async () => {
+    const [one, two] = [new NatsConnection({ url: server.url }), new NatsConnection({ url: server.url })];
+    let later = 0;
+    const now = () => Date.now() + later;
+    return {
+      here: new NatsKeyValue(one, now),
+      there: new NatsKeyValue(two, now),
+      ahead: (ms) => void (later = ms),
+      close: async () => void (await Promise.all([one.close(), two.close()])),
+    };
+  });
+});
+
+it('leaves nothing of a deleted key on the server', async () => {
+  const nats = new NatsConnection({ url: server.url, prefix: 'deleting' });
+  const keyValue = new NatsKeyValue(nats);
+  for (let n = 0; n < 20; n++) {
+    await keyValue.create(`slot.${n}`, 'x');
+    await keyValue.delete(`slot.${n}`);
+  }
+  const jsm = await jetstreamManager(await nats.ready());
+  expect((await jsm.streams.info('KV_deleting_state')).state.messages).toBe(0);
+  await nats.close();
+});
+
+it('says that the store is away, soon, and works again once it is back, with what was kept', async () => {
+  const own = await NatsServer.start();
+  const nats = new NatsConnection({ url: own.url, deadlineMs: 500 });
+  const keyValue = new NatsKeyValue(nats);
+  await keyValue.put('kept', 'x');
+  await own.kill();
+  const asked = performance.now();
+  await expect(keyValue.get('kept')).rejects.toThrow(KeyValueUnavailable);
+  await expect(keyValue.create('new', 'x')).rejects.toThrow(KeyValueUnavailable);
+  await expect(keyValue.keys('')).rejects.toThrow(KeyValueUnavailable);
+  expect(performance.now() - asked).toBeLessThan(1_500);
+  await own.restart();
+  await eventually(async () => (await keyValue.get('kept'))?.value === 'x');
+  await nats.close();
+  await expect(keyValue.get('kept')).rejects.toThrow(KeyValueUnavailable);
+  await own.stop();
+});
+
+it('says within its deadline that a server is away that keeps the connection and does not answer', async () => {
+  const own = await NatsServer.start();
+  const nats = new NatsConnection({ url: own.url, deadlineMs: 300 });
+  const keyValue = new NatsKeyValue(nats);
+  await keyValue.put('kept', 'x');
+  own.freeze();
+  const asked = performance.now();
+  await expect(keyValue.get('kept')).rejects.toThrow(KeyValueUnavailable);
+  expect(performance.now() - asked).toBeLessThan(1_000);
+  own.thaw();
+  await eventually(async () => (await keyValue.get('kept'))?.value === 'x');
+  await nats.close();
+  await own.stop();
+});

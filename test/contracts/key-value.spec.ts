@@ -1,0 +1,21 @@
+import { describe, expect, it } from '@jest/globals';
+import { InProcessKeyValue } from '../../src/platform/key-value/in-process-key-value.js';
+import { keyValueContract } from './key-value.contract.js';
+
+describe('key-value in one process', () => {
+  keyValueContract(async () => {
+    let now = 0;
+    const keyValue = new InProcessKeyValue(() => now);
+    return { here: keyValue, there: keyValue, ahead: (ms) => void (now = ms), close: async () => undefined };
+  });
+
+  it('drops what has expired, also when nobody asks for it any more', async () => {
+    let now = 0;
+    const keyValue = new InProcessKeyValue(() => now);
+    for (let n = 0; n < 100_000; n++) {
+      now += 1;
+      await keyValue.put(`window.${n}`, 'x', { ttlMs: 100 });
+    }
+    expect(keyValue.size).toBeLessThan(2_048);
+  });
+});

@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from './eventually.js';
+
+const START_MS_MAX = 10_000;
+
+/** A real nats-server of its own, with an empty JetStream store, on a port of its own. */
+export class NatsServer {
+  private process: ChildProcess | undefined;
+
+  private constructor(
+    readonly port: number,
+    private readonly folder: string,
+  ) {}
+
+  static async start(): Promise<NatsServer> {
+    const server = new NatsServer(await freePort(), await mkdtemp(join(tmpdir(), 'verbatim-nats-')));
+    await server.run();
+    return server;
+  }
+
+  get url(): string {
+    return `nats://127.0.0.1:${this.port}`;
+  }
+
+  /** Takes the server away at once, as a crash does; its store stays. */
+  async kill(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  /** Brings it back on the same port, with the same store. */
+  async restart(): Promise<void> {
+    await this.end('SIGKILL');
+    await this.run();
+  }
+
+  /** Sockets stay open and nobody answers: what a frozen machine looks like. */
+  freeze(): void {
+    this.process?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.process?.kill('SIGCONT');
+  }
+
+  /** Ends the server and removes its store. */
+  async stop(): Promise<void> {
+    this.thaw();
+    await this.end('SIGTERM');
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async run(): Promise<void> {
+    const args = ['-js', '-sd', this.folder, '-a', '127.0.0.1', '-p', String(this.port)];
+    const server = spawn('nats-server', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.process = server;
+    let said = '';
+    let failure: Error | undefined;
+    server.stderr.on('data', (text: Buffer) => (said = (said + text.toString()).slice(-4_000)));
+    server.once('error', (cause) => {
+      failure = new Error('These tests need nats-server on the PATH: apt-get install nats-server, or https://nats.io/download.', {
+        cause,
+      });
+    });
+    server.once('exit', (code) => (failure ??= new Error(`nats-server ended with ${code}:\n${said}`)));
+    await eventually(async () => {
+      if (failure) return true;
+      return accepts(this.port);
+    }, START_MS_MAX);
+    if (failure) throw failure;
+  }
+
+  private async end(how: NodeJS.Signals): Promise<void> {
+    const server = this.process;
+    this.process = undefined;
+    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill(how);
+    await ended;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** The server greets with an INFO line once it is ready, JetStream included. */
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    const [greeting] = (await once(socket, 'data')) as [Buffer];
+    return greeting.toString().startsWith('INFO');
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
