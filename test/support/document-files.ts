@@ -7,14 +7,14 @@ const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 
 export const textFile = (filename: string, text: string): DocumentFile => ({
   filename,
-  bytes: strToU8(text) as Uint8Array<ArrayBuffer>,
+  bytes: strToU8(text),
 });
 
 export const zipFile = (filename: string, entries: Readonly<Record<string, string>>): DocumentFile => ({
   filename,
   bytes: zipSync(
     Object.fromEntries(Object.entries(entries).map(([name, text]) => [name, strToU8(text)])),
-  ) as Uint8Array<ArrayBuffer>,
+  ),
 });
 
 const relationships = (targets: readonly (readonly [id: string, type: string, target: string])[]) =>
