@@ -85,10 +85,16 @@ export class NatsConnection {
     this.closing.abort();
     this.wakeWaiting();
     await this.seeking;
-    // What was published goes out, unless the server is away.
-    await Promise.race([this.current?.flush().catch(() => undefined), pause(this.deadlineMs, new AbortController().signal)]);
+    await this.flush();
     this.goesDown();
     await this.client?.close();
+  }
+
+  /** What was published goes out, unless the server is away or does not take it in time. */
+  private async flush(): Promise<void> {
+    const flushed = new AbortController();
+    const flush = this.current?.flush().catch(() => undefined) ?? Promise.resolve();
+    await Promise.race([flush.finally(() => flushed.abort()), pause(this.deadlineMs, flushed.signal)]);
   }
 
   private async seek(settings: ConnectionOptions): Promise<void> {

@@ -1,0 +1,113 @@
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { newId } from '../../src/kernel/ids.js';
+import type { KeyValue } from '../../src/kernel/key-value.js';
+import { holderOf, holdLease, holdSlot, isHeld, type LeaseOptions } from '../../src/kernel/lease.js';
+import { eventually } from '../support/eventually.js';
+
+export type KeyValueForLeases = Readonly<{ here: KeyValue; there: KeyValue; close: () => Promise<void> }>;
+
+const TTL_MS = 300;
+const RENEW_MS = 50;
+
+export function leaseContract(setUp: () => Promise<KeyValueForLeases>): void {
+  let state: KeyValueForLeases;
+  let here: KeyValue;
+  let there: KeyValue;
+  let test = new AbortController();
+  beforeAll(async () => {
+    state = await setUp();
+    ({ here, there } = state);
+  });
+  afterEach(() => {
+    test.abort();
+    test = new AbortController();
+  });
+  afterAll(() => state.close());
+
+  const as = (holder: string, more: Partial<LeaseOptions> = {}): LeaseOptions => ({
+    ttlMs: TTL_MS,
+    renewMs: RENEW_MS,
+    holder,
+    signal: test.signal,
+    ...more,
+  });
+  /** A holder that died: it does not renew. */
+  const dead = (holder: string): LeaseOptions => as(holder, { renewMs: 60_000 });
+
+  it('is held by one at a time, and everybody can see by whom', async () => {
+    const key = newId();
+    expect(await holderOf(there, key)).toBeUndefined();
+    expect(await holdLease(here, key, as('one'))).toBeDefined();
+    expect(await holdLease(there, key, as('two'))).toBeUndefined();
+    expect(await holdLease(here, key, as('one'))).toBeUndefined();
+    expect(await isHeld(there, key)).toBe(true);
+    expect(await holderOf(there, key)).toBe('one');
+  });
+
+  it('goes to one of many that ask at the same time', async () => {
+    const key = newId();
+    const leases = await Promise.all(Array.from({ length: 20 }, (_, n) => holdLease(n % 2 ? here : there, key, as(`${n}`))));
+    expect(leases.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('lasts as long as it is renewed', async () => {
+    const key = newId();
+    const lease = (await holdLease(here, key, as('one')))!;
+    const until = performance.now() + 3 * TTL_MS;
+    await eventually(async () => {
+      expect(await isHeld(there, key)).toBe(true);
+      return performance.now() > until;
+    });
+    expect(lease.lost.aborted).toBe(false);
+  });
+
+  it('is free at once when it is released, and cannot be released twice', async () => {
+    const key = newId();
+    const first = (await holdLease(here, key, as('one')))!;
+    await first.release();
+    expect(await isHeld(there, key)).toBe(false);
+    const second = (await holdLease(there, key, as('two')))!;
+    await first.release();
+    expect(await holderOf(here, key)).toBe('two');
+    expect([first.lost.aborted, second.lost.aborted]).toEqual([false, false]);
+  });
+
+  it('is released when its signal aborts, also when that has happened before', async () => {
+    const key = newId();
+    const own = new AbortController();
+    await holdLease(here, key, as('one', { signal: own.signal }));
+    own.abort();
+    await eventually(async () => !(await isHeld(there, key)));
+    await holdLease(here, key, as('one', { signal: own.signal }));
+    await eventually(async () => !(await isHeld(there, key)));
+  });
+
+  it('dies with its holder, who learns of it, and another takes over', async () => {
+    const key = newId();
+    const lease = (await holdLease(here, key, dead('one')))!;
+    await eventually(() => lease.lost.aborted);
+    await eventually(async () => (await holdLease(there, key, as('two'))) !== undefined);
+    expect(await holderOf(here, key)).toBe('two');
+    await lease.release();
+    expect(await holderOf(here, key)).toBe('two');
+  });
+
+  it('is lost when somebody else has put its key', async () => {
+    const key = newId();
+    const lease = (await holdLease(here, key, as('one')))!;
+    await there.put(key, JSON.stringify({ holder: 'usurper', claim: '' }));
+    await eventually(() => lease.lost.aborted);
+    expect(await holderOf(here, key)).toBe('usurper');
+  });
+
+  it('is held by no more than a number of holders where there are slots', async () => {
+    const prefix = `connections.${newId()}`;
+    const many = await Promise.all(Array.from({ length: 10 }, (_, n) => holdSlot(n % 2 ? here : there, prefix, 3, as(`${n}`))));
+    const held = many.filter((lease) => lease !== undefined);
+    expect(held).toHaveLength(3);
+    expect(await holdSlot(here, prefix, 3, as('late'))).toBeUndefined();
+    await held[1]!.release();
+    expect(await holdSlot(there, prefix, 3, as('later'))).toBeDefined();
+    expect(await holdSlot(here, `${prefix}.other`, 3, as('elsewhere'))).toBeDefined();
+  });
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { holdLease, isHeld } from '../../src/kernel/lease.js';
+import { NatsKeyValue } from '../../src/platform/key-value/nats-key-value.js';
+import { NatsConnection } from '../../src/platform/nats/nats-connection.js';
+import { eventually } from '../support/eventually.js';
+import { NatsServer } from '../support/nats-server.js';
+import { leaseContract } from './lease.contract.js';
+
+describe('a lease over NATS', () => {
+  leaseContract(async () => {
+    const server = await NatsServer.start();
+    const [one, two] = [new NatsConnection({ url: server.url }), new NatsConnection({ url: server.url })];
+    const close = async () => {
+      await Promise.all([one.close(), two.close()]);
+      await server.stop();
+    };
+    return { here: new NatsKeyValue(one), there: new NatsKeyValue(two), close };
+  });
+
+  it('is kept through a restart of the server that is shorter than its time', async () => {
+    const server = await NatsServer.start();
+    const nats = new NatsConnection({ url: server.url, deadlineMs: 500 });
+    const keyValue = new NatsKeyValue(nats);
+    const lease = (await holdLease(keyValue, 'key', { ttlMs: 10_000, renewMs: 100, holder: 'one' }))!;
+    const renewed = async () => (await keyValue.get('key'))?.revision ?? 0;
+    const before = await renewed();
+    await server.restart();
+    await eventually(async () => (await renewed()) > before + 3);
+    expect(lease.lost.aborted).toBe(false);
+    expect(await isHeld(keyValue, 'key')).toBe(true);
+    await lease.release();
+    expect(await isHeld(keyValue, 'key')).toBe(false);
+    await nats.close();
+    await server.stop();
+  });
+
+  it('is told as lost to a holder whose server stays away', async () => {
+    const server = await NatsServer.start();
+    const nats = new NatsConnection({ url: server.url, deadlineMs: 200 });
+    const lease = (await holdLease(new NatsKeyValue(nats), 'key', { ttlMs: 600, renewMs: 100, holder: 'one' }))!;
+    await server.kill();
+    await eventually(() => lease.lost.aborted, 3_000);
+    await nats.close();
+    await server.stop();
+  });
+});
