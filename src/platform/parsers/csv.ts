@@ -13,7 +13,7 @@ export function parseCsv(filename: string, text: string): readonly Section[] {
     firstLine.split(each).length > firstLine.split(best).length ? each : best,
   );
   try {
-    const rows = parse<string[]>(text, { delimiter, relax_column_count: true, skip_empty_lines: true, relax_quotes: true });
+    const rows: string[][] = parse(text, { delimiter, relax_column_count: true, skip_empty_lines: true, relax_quotes: true });
     return [{ title: titleOf(filename), text: rowsAsText(rows) }];
   } catch {
     throw unreadable(filename, 'CSV');
