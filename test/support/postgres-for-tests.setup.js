@@ -1,8 +1,7 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { transformFileSync } from '@swc/core';
+import { importEmbeddedPostgres } from './postgres-for-tests.source.js';
 
 const PREFIX = 'verbatim-test-postgres-';
 
@@ -15,7 +14,7 @@ export default async function startPostgresForTests(_globalConfig, { rootDir }) 
     return;
   }
   sweepDirectoriesOfDeadRuns();
-  const { startEmbeddedPostgres } = await importSource(join(rootDir, 'src/platform/postgres'), 'embedded-postgres');
+  const { startEmbeddedPostgres } = await importEmbeddedPostgres(rootDir);
   const dataDir = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
   const server = await startEmbeddedPostgres({ dataDir, forTests: true });
   process.env.TEST_POSTGRES_URL = server.url;
@@ -29,24 +28,6 @@ function refuseUnlessForTests(url) {
   const database = new URL(url).pathname.slice(1);
   if (!database.includes('test'))
     throw new Error(`TEST_DATABASE_URL names the database "${database}": its name must contain "test".`);
-}
-
-/** jest transforms what tests import, but not what its global setup imports. */
-async function importSource(directory, name) {
-  const compiled = join(directory, '../../../node_modules/.cache/postgres-for-tests', String(process.pid));
-  mkdirSync(compiled, { recursive: true });
-  try {
-    for (const file of readdirSync(directory).filter((file) => /^[\w-]+\.ts$/.test(file))) {
-      const { code } = transformFileSync(join(directory, file), {
-        jsc: { parser: { syntax: 'typescript' }, target: 'es2023' },
-        module: { type: 'es6' },
-      });
-      writeFileSync(join(compiled, file.replace(/ts$/, 'js')), code);
-    }
-    return await import(pathToFileURL(join(compiled, `${name}.js`)).href);
-  } finally {
-    rmSync(compiled, { recursive: true, force: true });
-  }
 }
 
 /** A run that was killed takes its server with it, but leaves the files. */

@@ -1,6 +1,8 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { randomUUID } from 'node:crypto';
+import { linkSync, readFileSync, renameSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startOf } from './process-table.js';
 
 /** Another living process already uses the directory. */
@@ -8,31 +10,55 @@ export class DirectoryInUse extends Error {
   override readonly name = 'DirectoryInUse';
 }
 
-const TAKEOVERS_MAX = 5;
+export type DirectoryLock = Readonly<{ release(): void }>;
+
+/** How often an owner shows that it lives, and after which silence one on another host (or in another container) counts as dead. */
+const SIGN_OF_LIFE_MS = 2_000;
+export const SILENCE_MAX_MS = 8_000;
+const ATTEMPTS_MAX = 100;
+const POLL_MS = 100;
 
 /**
- * Makes this process the one owner of a directory until `release`. The lock names its owner by pid and start time, so
- * one left behind by a dead process, even if its pid lives again in another, is taken over. @throws DirectoryInUse
+ * Makes this process the one owner of a directory until `release`. The lock names its owner by host, pid and start time,
+ * so that one left behind by a dead process, even if its pid lives again in another, is taken over. @throws DirectoryInUse
  */
-export function lockDirectory(lockFile: string): { release(): void } {
-  const own = `${process.pid} ${startOf(process.pid) ?? 'unknown'}\n`;
-  mkdirSync(dirname(lockFile), { recursive: true });
-  for (let attempt = 1; attempt <= TAKEOVERS_MAX; attempt++) {
-    if (createWhole(lockFile, own)) return { release: () => releaseIfOwn(lockFile, own) };
+export async function lockDirectory(lockFile: string): Promise<DirectoryLock> {
+  const own = `${hostname()} ${process.pid} ${startOf(process.pid) ?? 'unknown'}\n`;
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    if (createWhole(lockFile, own)) return held(lockFile, own);
     const found = contentOf(lockFile);
-    if (found === undefined) continue;
-    if (isAlive(found)) throw new DirectoryInUse(inUse(lockFile, found));
-    moveAsideIfSame(lockFile, found);
+    const state = found === undefined ? 'gone' : stateOf(lockFile, found);
+    if (state === 'alive') break;
+    if (state === 'dead') moveAsideIfSame(lockFile, found!);
+    if (state === 'unsure') await sleep(POLL_MS);
   }
-  throw new DirectoryInUse(`${lockFile} changes hands all the time: is something starting this service in a loop?`);
+  const owner = contentOf(lockFile)?.split(' ');
+  throw new DirectoryInUse(
+    `${dirname(lockFile)} is in use by process ${owner?.[1]} on ${owner?.[0]}. ` +
+      'Stop it first, or give this one another DATA_DIR or a DATABASE_URL.',
+  );
 }
 
-const inUse = (lockFile: string, found: string): string =>
-  `${dirname(lockFile)} is in use by process ${found.split(' ')[0]}. Stop it first, or give this one another DATA_DIR or a DATABASE_URL.`;
+function held(lockFile: string, own: string): DirectoryLock {
+  const signsOfLife = setInterval(() => {
+    const now = new Date();
+    if (contentOf(lockFile) === own) utimesSync(lockFile, now, now);
+  }, SIGN_OF_LIFE_MS).unref();
+  return {
+    release: () => {
+      clearInterval(signsOfLife);
+      if (contentOf(lockFile) === own) unlinkSync(lockFile);
+    },
+  };
+}
 
-function isAlive(owner: string): boolean {
-  const [, pid, start] = /^(\d+) (.+)\n$/.exec(owner) ?? [];
-  return pid !== undefined && startOf(Number(pid)) === start;
+/** Processes of this host can be looked up; of those elsewhere only the signs of life are seen. */
+function stateOf(lockFile: string, owner: string): 'alive' | 'dead' | 'unsure' | 'gone' {
+  const [, host, pid, start] = /^(\S+) (\d+) (.+)\n$/.exec(owner) ?? [];
+  if (host === hostname()) return startOf(Number(pid)) === start ? 'alive' : 'dead';
+  const seen = statSync(lockFile, { throwIfNoEntry: false })?.mtimeMs;
+  if (seen === undefined) return 'gone';
+  return Date.now() - seen > SILENCE_MAX_MS ? 'dead' : 'unsure';
 }
 
 /** The file appears with its content or not at all: a link cannot replace, and never shows half a file. */
@@ -62,10 +88,6 @@ function moveAsideIfSame(path: string, stale: string): void {
   const moved = contentOf(aside);
   if (moved !== undefined && moved !== stale) createWhole(path, moved);
   unlinkSync(aside);
-}
-
-function releaseIfOwn(path: string, own: string): void {
-  if (contentOf(path) === own) unlinkSync(path);
 }
 
 function contentOf(path: string): string | undefined {

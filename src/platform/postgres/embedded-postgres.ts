@@ -45,10 +45,12 @@ const FOR_TESTS = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=on',
 export async function startEmbeddedPostgres(options: { dataDir: string; forTests?: boolean }): Promise<EmbeddedPostgres> {
   const root = join(resolve(options.dataDir), 'postgres');
   mkdirSync(root, { recursive: true, mode: 0o755 });
-  const lock = lockDirectory(join(root, 'owner'));
+  const lock = await lockDirectory(join(root, 'owner'));
   try {
     const name = clusterName(root);
     await endLeftBehind(name);
+    // No process of ours is left, so the pid in it is nobody's, or by now a stranger's, whom the server would wait for.
+    rmSync(join(root, 'cluster', 'postmaster.pid'), { force: true });
     const user = serverUser(join(root, 'cluster'));
     const binaries = binariesFor(user);
     const cluster = openCluster({ root, binaries, user, sync: !options.forTests });

