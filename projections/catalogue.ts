@@ -1,4 +1,6 @@
+import { conversations } from './conversations/conversations.projection.js';
 import type { Projection } from './projection.js';
+import { unsealedTurns } from './unsealed-turns/unsealed-turns.projection.js';
 
 /** Every read model of the service, in no particular order: none knows another. */
-export const projections: readonly Projection[] = [];
+export const projections: readonly Projection[] = [conversations, unsealedTurns];

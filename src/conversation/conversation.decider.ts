@@ -28,6 +28,7 @@ export type Turn = Readonly<{
 export type Conversation = Readonly<{
   id: string;
   status: 'none' | 'open' | 'deleted';
+  ownerId: string;
   name: string;
   turns: ReadonlyMap<TurnId, Turn>;
   /** The index the next turn would get: one more than the last that counts. */
@@ -36,14 +37,16 @@ export type Conversation = Readonly<{
   unopened: boolean;
 }>;
 
-const initial: Conversation = { id: '', status: 'none', name: '', turns: new Map(), nextIndex: 0, unopened: false };
+const initial: Conversation = { id: '', status: 'none', ownerId: '', name: '', turns: new Map(), nextIndex: 0, unopened: false };
 
 export const conversation: Aggregate<Conversation, ConversationEvent> = { initial, evolve, codec: conversationCodec };
 
 function evolve(state: Conversation, event: ConversationEvent): Conversation {
   switch (event.type) {
-    case 'ConversationStarted':
-      return { ...state, id: event.data.conversationId, status: 'open', name: event.data.name };
+    case 'ConversationStarted': {
+      const { conversationId: id, ownerId, name } = event.data;
+      return { ...state, id, status: 'open', ownerId, name };
+    }
     case 'ConversationRenamed':
       return { ...state, name: event.data.name };
     case 'ConversationOpened':
@@ -107,6 +110,14 @@ function turnOf(state: Conversation, turnId: TurnId): Turn {
   if (!turn) throw turnNotFound();
   return turn;
 }
+
+/** A decision that only the conversation's owner may take; for anybody else there is no such conversation. */
+export const asOwner =
+  (ownerId: string, decide: Decide): Decide =>
+  (state) => {
+    if (opened(state).ownerId !== ownerId) throw notFound();
+    return decide(state);
+  };
 
 const stopRequested = (state: Conversation, turnId: TurnId): TurnStopRequested => ({
   type: 'TurnStopRequested',

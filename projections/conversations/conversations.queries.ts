@@ -1,0 +1,159 @@
+import { Injectable } from '@nestjs/common';
+import { ReadModels } from '../read-models.js';
+
+/** A conversation as the sidebar lists it. */
+export type ListedConversation = Readonly<{
+  id: string;
+  name: string;
+  agent_id: string | null;
+  is_shared_usage: boolean;
+  shared_token: string | null;
+  date: Date;
+  unread: boolean;
+  mark: string | null;
+}>;
+
+export type FoundConversation = ListedConversation &
+  Readonly<{ match_field: 'name' | 'prompt' | 'response'; match_snippet: string }>;
+
+/** Where a page of the listing begins: after the conversation that began then. */
+export type ListingCursor = Readonly<{ before: Date; beforeId: string | undefined }>;
+
+/** The text around a match, to either side. */
+const SNIPPET_CHARACTERS = 60;
+
+type TurnRow = Readonly<{
+  turn_id: string;
+  status: 'asked' | 'running' | 'answered' | 'failed' | 'stopped';
+  question: string;
+  response: string;
+  thought: string;
+  sources: unknown;
+  tool_calls: unknown;
+  structured: boolean;
+  error: string | null;
+  request_id: string;
+  model_id: string;
+  feedback: string | null;
+  feedback_at: Date | null;
+  asked_at: Date;
+  changed_at: Date;
+}>;
+
+@Injectable()
+export class ConversationQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** A user's listed conversations, newest first. */
+  async listed(ownerId: string, limit: number, cursor?: ListingCursor): Promise<readonly ListedConversation[]> {
+    const { sql } = this.readModels;
+    return sql<ListedConversation[]>`
+      select ${this.listing} from conversations.conversation
+      where owner_id = ${ownerId} and visibility = 'listed'
+        ${cursor ? sql`and (started_at, conversation_id) < (${cursor.before}, ${cursor.beforeId ?? ''})` : sql``}
+      order by started_at desc, conversation_id desc limit ${limit}`;
+  }
+
+  /** Listed conversations whose name, question or answer has the text in it, whatever its case; one match each. */
+  async search(ownerId: string, text: string, limit: number): Promise<readonly FoundConversation[]> {
+    const { sql } = this.readModels;
+    const rows = await sql<(ListedConversation & { match_field: FoundConversation['match_field']; matched: string })[]>`
+      select found.* from (
+        select ${this.listing}, match_field, matched from conversations.conversation
+        cross join lateral (
+          select * from (
+            select 'name' as match_field, name as matched, 0 as rank, 0 as index
+            union all
+            select 'prompt', question, 1, index from conversations.turn
+              where turn.conversation_id = conversation.conversation_id and not superseded
+            union all
+            select 'response', response, 2, index from conversations.turn
+              where turn.conversation_id = conversation.conversation_id and not superseded
+          ) candidate
+          where position(lower(${text}) in lower(matched)) > 0
+          order by rank, index limit 1
+        ) match
+        where owner_id = ${ownerId} and visibility = 'listed'
+      ) found
+      order by found.date desc, found.id desc limit ${limit}`;
+    return rows.map(({ matched, ...row }) => ({ ...row, match_snippet: snippetOf(matched, text) }));
+  }
+
+  /** A whole conversation of this user, undefined when it is somebody else's or not there. */
+  async whole(ownerId: string, conversationId: string) {
+    const { sql } = this.readModels;
+    const [conversation] = await sql<{ name: string; agent_id: string | null; shared_usage: boolean }[]>`
+      select name, agent_id, shared_usage from conversations.conversation
+      where conversation_id = ${conversationId} and owner_id = ${ownerId}`;
+    if (!conversation) return undefined;
+    const turns = await sql<TurnRow[]>`
+      select * from conversations.turn where conversation_id = ${conversationId} and not superseded order by index, asked_at`;
+    return {
+      queries: turns.map(queryRecord),
+      name: conversation.name,
+      agent_id: conversation.agent_id,
+      is_shared_usage: conversation.shared_usage,
+      shared_token: null,
+    };
+  }
+
+  /** Whose message this is, and whether its journal, which is gone, was ever complete. */
+  async accessOf(messageId: string) {
+    const [row] = await this.readModels.sql<
+      { conversationId: string; ownerId: string; agentKeyId: string | null; expired: boolean }[]
+    >`
+      select conversation_id as "conversationId", owner_id as "ownerId", agent_key_id as "agentKeyId", sealed as expired
+      from conversations.turn join conversations.conversation using (conversation_id) where turn_id = ${messageId}`;
+    return row;
+  }
+
+  /** The state of a message as the polling route shows it, from the conversation alone. */
+  async messageTail(messageId: string) {
+    const [row] = await this.readModels.sql<TurnRow[]>`select * from conversations.turn where turn_id = ${messageId}`;
+    return (
+      row && {
+        message_id: messageId,
+        status: STATUS[row.status],
+        response: row.response,
+        thought: row.thought,
+        sources: row.sources,
+        tool_calls: row.tool_calls,
+        request_id: row.request_id,
+        last_heartbeat_at: row.changed_at,
+        error: row.error,
+      }
+    );
+  }
+
+  private get listing() {
+    return this.readModels.sql`conversation_id as id, name, agent_id, shared_usage as is_shared_usage, null as shared_token,
+      started_at as date, false as unread, null as mark`;
+  }
+}
+
+/** The words that existing clients know for where a turn stands. A stopped answer is complete: it is what there will be. */
+const STATUS = { asked: 'pending', running: 'streaming', answered: 'complete', stopped: 'complete', failed: 'failed' } as const;
+
+const queryRecord = (row: TurnRow) => ({
+  prompt: row.question,
+  response: row.response,
+  thought: row.thought,
+  sources: row.sources,
+  tool_calls: row.tool_calls,
+  timestamp: row.asked_at,
+  model_id: row.model_id,
+  message_id: row.turn_id,
+  status: STATUS[row.status],
+  request_id: row.request_id,
+  last_heartbeat_at: row.changed_at,
+  ...(row.structured ? { structured: true } : {}),
+  ...(row.error === null ? {} : { metadata: { error: row.error } }),
+  ...(row.feedback === null ? {} : { feedback: row.feedback, feedback_timestamp: row.feedback_at }),
+});
+
+function snippetOf(matched: string, text: string): string {
+  const at = Math.max(0, matched.toLowerCase().indexOf(text.toLowerCase()));
+  const from = Math.max(0, at - SNIPPET_CHARACTERS);
+  const to = Math.min(matched.length, at + text.length + SNIPPET_CHARACTERS);
+  return `${from > 0 ? '…' : ''}${matched.slice(from, to)}${to < matched.length ? '…' : ''}`;
+}

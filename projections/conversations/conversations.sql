@@ -1,0 +1,35 @@
+create table conversation (
+  conversation_id text primary key,
+  owner_id        text not null,
+  agent_id        text,
+  name            text not null,
+  visibility      text not null,
+  shared_usage    boolean not null,
+  started_at      timestamptz not null
+);
+create index conversation_of_owner on conversation (owner_id, started_at desc, conversation_id desc) where visibility = 'listed';
+
+create table turn (
+  turn_id         text primary key,
+  conversation_id text not null,
+  index           integer not null,
+  superseded      boolean not null default false,
+  status          text not null,
+  question        text not null,
+  request_id      text not null,
+  model_id        text not null,
+  agent_key_id    text,
+  response        text not null default '',
+  thought         text not null default '',
+  sources         json not null default '[]',
+  tool_calls      json not null default '[]',
+  structured      boolean not null default false,
+  error           text,
+  error_code      text,
+  feedback        text,
+  feedback_at     timestamptz,
+  sealed          boolean not null default false,
+  asked_at        timestamptz not null,
+  changed_at      timestamptz not null
+);
+create index turn_of_conversation on turn (conversation_id, index);

@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { Caller } from '../identity/caller.js';
+import { EventStore } from '../kernel/event-store.js';
+import { fingerprintOf, useIdempotencyKey } from '../kernel/idempotency.js';
+import { newId } from '../kernel/ids.js';
+import { Rejection } from '../kernel/rejection.js';
+import { WorkQueue } from '../kernel/work-queue.js';
+import type { TurnToRun } from './frame-tail.port.js';
+import { AskQuestion } from './ask-question.command.js';
+import type { QuestionRequest } from './question.dto.js';
+import { QuestionResolver } from './resolve-question.js';
+
+/** The queue on which turns wait for a runner. */
+export const TURNS_QUEUE = 'turns';
+
+export type AcceptedQuestion = TurnToRun & Readonly<{ replayed: boolean; position: bigint | undefined }>;
+
+type Ids = Pick<AcceptedQuestion, 'conversationId' | 'turnId'>;
+
+/** The way from a request to a turn in the log: settle it, honour its idempotency key, ask, and nudge a runner. */
+@Injectable()
+export class QuestionDesk {
+  constructor(
+    private readonly resolver: QuestionResolver,
+    private readonly commands: CommandBus,
+    private readonly store: EventStore,
+    private readonly queue: WorkQueue,
+    private readonly idempotencyTtlMs: number,
+  ) {}
+
+  /** @throws Rejection for whatever is wrong with the request; then nothing was written */
+  async accept(
+    request: QuestionRequest,
+    caller: Caller,
+    route: string,
+    idempotencyKey: string | undefined,
+  ): Promise<AcceptedQuestion> {
+    if (request.tool_actions?.length) throw resumeRefused(request);
+    if (request.attachments?.length) throw new Rejection('attachment-not-found', 'Attachment not found');
+    const question = await this.resolver.resolve(request, caller);
+    const fresh: Ids = { conversationId: question.conversationId ?? newId(), turnId: newId() };
+    const { replayed, ids } = await this.idsFor(request, caller, route, idempotencyKey, fresh);
+    const { position } = await this.commands.execute(new AskQuestion(ids.turnId, ids.conversationId, question, caller.cause));
+    await this.nudge(ids);
+    return { ...ids, replayed, position };
+  }
+
+  private async idsFor(request: QuestionRequest, caller: Caller, route: string, key: string | undefined, fresh: Ids) {
+    if (key === undefined) return { replayed: false, ids: fresh };
+    const callerId = caller.kind === 'agent-key' ? caller.keyId : caller.userId;
+    const fingerprint = fingerprintOf(route, { ...request, api_key: undefined });
+    const idempotency = { scope: 'answer', callerId, key, fingerprint, ttlMs: this.idempotencyTtlMs };
+    const { used, value } = await useIdempotencyKey(this.store, idempotency, fresh, caller.cause);
+    if (used === 'differently') {
+      throw new Rejection('idempotency-key-reused', 'This Idempotency-Key was used with another request.');
+    }
+    return { replayed: used === 'again', ids: value };
+  }
+
+  /** The queue only says "now": a turn that no queue knows of is found in the log. */
+  private async nudge({ conversationId, turnId }: Ids): Promise<void> {
+    await this.queue
+      .enqueue(TURNS_QUEUE, turnId, JSON.stringify({ conversationId, turnId } satisfies TurnToRun))
+      .catch(() => undefined);
+  }
+}
+
+/** No turn pauses yet, so nothing can be pending. */
+function resumeRefused(request: QuestionRequest): Rejection {
+  return request.conversation_id
+    ? new Rejection('tool-call-not-pending', 'This request is no longer pending.')
+    : new Rejection('conversation-id-missing', 'Missing required fields: conversation_id');
+}

@@ -1,0 +1,84 @@
+import { Body, Controller, Headers, HttpCode, Post, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { Frame } from '../conversation/message.events.js';
+import { type Message, noMessage, withFrame } from '../conversation/message.policy.js';
+import type { Caller } from '../identity/caller.js';
+import { type Identity, unauthenticated } from '../identity/identity.js';
+import { RequestIdentity } from '../identity/identity.http.js';
+import { Rejection } from '../kernel/rejection.js';
+import { SseStreams } from '../platform/http/sse.js';
+import { type AcceptedQuestion, QuestionDesk } from './accept-question.js';
+import { QuestionRequest } from './question.dto.js';
+import { FrameTail } from './frame-tail.port.js';
+
+/** The main job: a question comes in, an answer goes out, whole or as it is written. Both read the same journal. */
+@ApiTags('Answering')
+@Controller()
+export class AnsweringController {
+  constructor(
+    private readonly desk: QuestionDesk,
+    private readonly frames: FrameTail,
+    private readonly streams: SseStreams,
+  ) {}
+
+  @ApiOperation({ summary: 'Ask a question; the answer streams as Server-Sent Events' })
+  @Post('stream')
+  @HttpCode(200)
+  async stream(
+    @Body() request: QuestionRequest,
+    @RequestIdentity() identity: Identity,
+    @Headers('idempotency-key') idempotencyKey: string | undefined,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    if (typeof request.index === 'number' && !request.conversation_id) {
+      throw new Rejection('conversation-id-missing', 'Missing required fields: conversation_id');
+    }
+    const accepted = await this.desk.accept(request, await callerOf(identity), 'stream', idempotencyKey);
+    const sse = this.streams.start(reply, { headers: headersOf(accepted) });
+    for await (const { text } of this.frames.tail(accepted, sse.signal)) if (!(await sse.write(text))) break;
+    sse.end();
+  }
+
+  @ApiOperation({ summary: 'Ask a question; the answer comes as one JSON object' })
+  @Post('api/answer')
+  @HttpCode(200)
+  async answer(
+    @Body() request: QuestionRequest,
+    @RequestIdentity() identity: Identity,
+    @Headers('idempotency-key') idempotencyKey: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const whole = { ...request, index: null, attachments: null };
+    const accepted = await this.desk.accept(whole, await callerOf(identity), 'answer', idempotencyKey);
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    let message = noMessage;
+    for await (const { data } of this.frames.tail(accepted, gone.signal)) {
+      message = data.reduce((soFar, each) => withFrame(soFar, JSON.parse(each) as Frame), message);
+    }
+    void reply.headers(headersOf(accepted));
+    if (message.error) throw new Rejection('answer-failed', message.error.text);
+    return answerOf(accepted, message);
+  }
+}
+
+async function callerOf(identity: Identity): Promise<Caller> {
+  const caller = await identity.caller();
+  if (!caller) throw unauthenticated();
+  return caller;
+}
+
+const headersOf = ({ position, replayed }: AcceptedQuestion): Record<string, string> => ({
+  ...(position === undefined ? {} : { 'X-Position': String(position) }),
+  ...(replayed ? { 'Idempotent-Replayed': 'true' } : {}),
+});
+
+const answerOf = ({ conversationId }: AcceptedQuestion, { parts, schema }: Message) => ({
+  conversation_id: conversationId,
+  answer: parts.answer,
+  sources: parts.sources,
+  tool_calls: parts.toolCalls,
+  thought: parts.thought,
+  ...(parts.structured ? { structured: true, schema } : {}),
+});

@@ -1,0 +1,7 @@
+/** A turn by its ids. */
+export type TurnToRun = Readonly<{ conversationId: string; turnId: string }>;
+
+/** Reads the frames of a turn from the first on, past and live, until its run ends or the reader is gone. */
+export abstract class FrameTail {
+  abstract tail(turn: TurnToRun, signal: AbortSignal): AsyncIterable<Readonly<{ text: string; data: readonly string[] }>>;
+}

@@ -1,0 +1,94 @@
+import { Transform } from 'class-transformer';
+import { IsArray, IsBoolean, IsInt, IsNumber, IsObject, IsOptional, IsString, MaxLength, Min, ValidateIf } from 'class-validator';
+
+/** A question with everything around it has to fit one append; this leaves room for the rest. */
+export const QUESTION_CHARACTERS_MAX = 128 * 1024;
+
+/** Web clients send numbers from text fields; anything that is not a number stays what it is and is refused. */
+const numeric = ({ value }: { value: unknown }): unknown =>
+  typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : value;
+
+/** A question to an agent, or (with `tool_actions` and no `question`) the answer to what a paused turn waits for. */
+export class QuestionRequest {
+  /** What is asked. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(QUESTION_CHARACTERS_MAX)
+  question?: string | null;
+
+  /** The agent's key; it goes before `agent_id` and before the bearer token. */
+  @IsOptional()
+  @IsString()
+  api_key?: string | null;
+
+  @IsOptional()
+  @IsString()
+  agent_id?: string | null;
+
+  /** Continues a conversation; without it a new one begins. */
+  @IsOptional()
+  @IsString()
+  conversation_id?: string | null;
+
+  /** JSON text of an array of `{prompt, response}`, or that array; only for new conversations. */
+  @IsOptional()
+  history?: unknown;
+
+  @IsOptional()
+  @IsString()
+  model_id?: string | null;
+
+  /** `listed` shows the conversation in the owner's sidebar; anything else keeps it hidden. */
+  @IsOptional()
+  visibility?: unknown;
+
+  /** Values for the prompt's template. */
+  @IsOptional()
+  @IsObject()
+  passthrough?: Record<string, unknown> | null;
+
+  /** Ignored when the agent has a prompt. */
+  @IsOptional()
+  @IsString()
+  prompt_id?: string | null;
+
+  /** A source id or several; ignored when the agent has sources. */
+  @IsOptional()
+  @ValidateIf(({ active_docs }: QuestionRequest) => typeof active_docs !== 'string')
+  @IsArray()
+  @IsString({ each: true })
+  active_docs?: string | string[] | null;
+
+  @IsOptional()
+  @IsString()
+  retriever?: string | null;
+
+  /** How many chunks to retrieve in all: 6 unless told, at least 0, at most 500; ignored when an agent is selected. */
+  @IsOptional()
+  @Transform(numeric)
+  @IsNumber()
+  chunks?: number | null;
+
+  /** Answers without retrieving anything. */
+  @IsOptional()
+  @IsBoolean()
+  isNoneDoc?: boolean | null;
+
+  /** `/stream` only: ids of attachments whose task has succeeded. */
+  @IsOptional()
+  @IsArray()
+  @IsString({ each: true })
+  attachments?: string[] | null;
+
+  /** `/stream` only: the place of an earlier question that this one takes. */
+  @IsOptional()
+  @Transform(numeric)
+  @IsInt()
+  @Min(0)
+  index?: number | null;
+
+  /** What was decided about the pending tool calls of a paused turn. */
+  @IsOptional()
+  @IsArray()
+  tool_actions?: unknown[] | null;
+}

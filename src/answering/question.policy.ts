@@ -1,0 +1,49 @@
+import type { Exchange } from '../conversation/conversation.events.js';
+import { Rejection } from '../kernel/rejection.js';
+
+export const HISTORY_EXCHANGES_MAX = 1_000;
+export const CONVERSATION_NAME_CHARACTERS = 50;
+export const CHUNKS_DEFAULT = 6;
+export const CHUNKS_MAX = 500;
+
+const invalidHistory = (why: string) => new Rejection('invalid-history', `history ${why}`);
+
+/**
+ * The exchanges a caller brings along: the JSON text of an array of `{prompt, response}`, or that array; an empty text is
+ * none. Entries may say more than we keep. @throws Rejection invalid-history
+ */
+export function parseHistory(history: unknown): readonly Exchange[] {
+  if (history === undefined || history === null) return [];
+  const value = typeof history === 'string' ? parseText(history) : history;
+  if (!Array.isArray(value)) throw invalidHistory('must be a JSON array of objects with prompt and response.');
+  if (value.length > HISTORY_EXCHANGES_MAX) throw invalidHistory(`must have at most ${HISTORY_EXCHANGES_MAX} entries.`);
+  return value.flatMap((entry: unknown) => exchangeOf(entry));
+}
+
+function parseText(text: string): unknown {
+  if (text.trim() === '') return [];
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalidHistory('must be valid JSON.');
+  }
+}
+
+/** An entry without both sides (a question that was never answered) is no exchange. */
+function exchangeOf(entry: unknown): readonly Exchange[] {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
+    throw invalidHistory('must hold objects with prompt and response.');
+  }
+  const { prompt, response } = entry as Partial<Record<keyof Exchange, unknown>>;
+  if (prompt === undefined || prompt === null || response === undefined || response === null) return [];
+  if (typeof prompt !== 'string' || typeof response !== 'string')
+    throw invalidHistory('must have prompt and response as strings.');
+  return [{ prompt, response }];
+}
+
+/** A conversation is called after its first question until somebody names it. */
+export const nameFor = (question: string): string =>
+  [...question.trim()].slice(0, CONVERSATION_NAME_CHARACTERS).join('') || 'New Conversation';
+
+export const chunksWithinBounds = (chunks: number | null | undefined): number =>
+  Math.min(CHUNKS_MAX, Math.max(0, Math.trunc(chunks ?? CHUNKS_DEFAULT)));

@@ -1,0 +1,127 @@
+import { Injectable } from '@nestjs/common';
+import { AgentQueries, type AgentRecord } from '../../projections/agents/agents.queries.js';
+import { conversationCodec } from '../conversation/conversation.codec.js';
+import {
+  type ConversationEvent,
+  type ConversationStarted,
+  conversationStream,
+  type TurnSettings,
+} from '../conversation/conversation.events.js';
+import { type Caller, ownerOf } from '../identity/caller.js';
+import { decode } from '../kernel/codec.js';
+import { EventStore } from '../kernel/event-store.js';
+import { isId } from '../kernel/ids.js';
+import { Rejection } from '../kernel/rejection.js';
+import { LanguageModels } from '../models/language-model.port.js';
+import type { QuestionRequest } from './question.dto.js';
+import { chunksWithinBounds, parseHistory } from './question.policy.js';
+
+/** A question whose caller, agent and settings are settled; asking it needs nothing more. */
+export type ResolvedQuestion = Readonly<{
+  question: string;
+  ownerId: string;
+  agent: AgentRecord | undefined;
+  /** The conversation it continues, undefined for a new one. */
+  conversationId: string | undefined;
+  index: number | null;
+  visibility: ConversationStarted['data']['visibility'];
+  history: ConversationStarted['data']['history'];
+  sharedUsage: boolean;
+  settings: TurnSettings;
+}>;
+
+const conversationNotFound = () => new Rejection('conversation-not-found', 'Conversation not found');
+const agentNotFound = () => new Rejection('agent-not-found', 'Agent not found');
+
+/** Finds out whom a question is for and how it is to be answered: key, then agent, then the request's own fields. */
+@Injectable()
+export class QuestionResolver {
+  constructor(
+    private readonly store: EventStore,
+    private readonly agents: AgentQueries,
+    private readonly models: LanguageModels,
+  ) {}
+
+  /** @throws Rejection agent-not-found, conversation-not-found, unknown-model, invalid-history, question-missing */
+  async resolve(request: QuestionRequest, caller: Caller): Promise<ResolvedQuestion> {
+    const question = request.question ?? '';
+    if (question.trim() === '') throw new Rejection('question-missing', 'Missing required fields: question');
+    const history = parseHistory(request.history);
+    const modelId = await this.checkedModel(request.model_id);
+    const ownerId = ownerOf(caller);
+    const conversationId = request.conversation_id || undefined;
+    const continued = conversationId === undefined ? undefined : await this.continued(conversationId, ownerId);
+    const agent = await this.agentFor(request, caller, continued);
+    if (caller.kind === 'agent-key' && continued && continued.agentId !== caller.agentId) throw conversationNotFound();
+    return {
+      question,
+      ownerId,
+      agent,
+      conversationId,
+      index: request.index ?? null,
+      visibility: request.visibility === 'listed' ? 'listed' : 'hidden',
+      history,
+      sharedUsage: agent !== undefined && agent.ownerId !== ownerId,
+      settings: await this.settings(request, caller, agent, modelId),
+    };
+  }
+
+  private async checkedModel(modelId: string | null | undefined): Promise<string | undefined> {
+    if (!modelId) return undefined;
+    if (!(await this.models.has(modelId)))
+      throw new Rejection('unknown-model', `model_id names no model of this service: ${modelId}`);
+    return modelId;
+  }
+
+  private async continued(conversationId: string, ownerId: string): Promise<ConversationStarted['data']> {
+    const started = isId(conversationId) ? await this.firstEventOf(conversationId) : undefined;
+    if (started?.type !== 'ConversationStarted' || started.data.ownerId !== ownerId) throw conversationNotFound();
+    return started.data;
+  }
+
+  private async firstEventOf(conversationId: string): Promise<ConversationEvent | undefined> {
+    const first = this.store.read(conversationStream(conversationId), { limit: 1 });
+    for await (const [stored] of first) if (stored) return decode<ConversationEvent>(conversationCodec, stored);
+    return undefined;
+  }
+
+  /** A key's agent, else the named one, else the one the conversation was begun with, if the caller may still use it. */
+  private async agentFor(request: QuestionRequest, caller: Caller, continued: ConversationStarted['data'] | undefined) {
+    if (caller.kind === 'agent-key') return this.usable(caller.agentId, caller.ownerId);
+    if (request.agent_id) return this.usable(request.agent_id, caller.userId);
+    if (!continued?.agentId) return undefined;
+    return this.usable(continued.agentId, caller.userId).catch(() => undefined);
+  }
+
+  private async usable(agentId: string, userId: string): Promise<AgentRecord> {
+    const agent = isId(agentId) ? await this.agents.byId(agentId) : undefined;
+    if (agent?.ownerId !== userId) throw agentNotFound();
+    return agent;
+  }
+
+  private async settings(request: QuestionRequest, caller: Caller, agent: AgentRecord | undefined, modelId: string | undefined) {
+    const configuration = agent?.configuration;
+    const own = configuration ? [configuration.source, ...configuration.additionalSources].filter(Boolean) : [];
+    const sources = own.length > 0 ? own : sourceIds(request.active_docs);
+    return {
+      agentId: agent?.id ?? null,
+      agentKeyId: caller.kind === 'agent-key' ? caller.keyId : null,
+      modelId: modelId ?? (await this.modelFor(configuration?.defaultModelId)),
+      promptId: configuration?.promptId || request.prompt_id || '',
+      configurationOwnerId: agent?.ownerId ?? ownerOf(caller),
+      sources: request.isNoneDoc ? [] : [...new Set(sources)].map((id) => ({ id })),
+      chunks: chunksWithinBounds(configuration ? configuration.chunks : request.chunks),
+      retriever: configuration?.retriever || request.retriever || 'classic',
+      passthrough: request.passthrough ?? {},
+      responseSchema: configuration?.jsonSchema ?? null,
+    };
+  }
+
+  private async modelFor(preferred: string | undefined): Promise<string> {
+    return preferred && (await this.models.has(preferred)) ? preferred : this.models.defaultModelId();
+  }
+}
+
+/** `default` stands for no source at all. */
+const sourceIds = (docs: QuestionRequest['active_docs']): readonly string[] =>
+  (typeof docs === 'string' ? [docs] : (docs ?? [])).filter((id) => id !== '' && id !== 'default');

@@ -1,0 +1,213 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { encodeMetadata } from '../kernel/codec.js';
+import { EventStore } from '../kernel/event-store.js';
+import type { Cause } from '../kernel/events.js';
+import { newId } from '../kernel/ids.js';
+import { Rejection } from '../kernel/rejection.js';
+import { Signals } from '../kernel/signals.js';
+import { Streams } from '../kernel/streams.js';
+import { conversation, startTurn } from '../conversation/conversation.decider.js';
+import { conversationStream, type AnswerParts, type TurnOutcome, type Usage } from '../conversation/conversation.events.js';
+import type { JournalAccess } from '../conversation/message.events.js';
+import { MessageDigest } from '../conversation/message.policy.js';
+import { ModelFailed } from '../models/language-model.port.js';
+import { AnswerComposer } from './answer-composer.js';
+import { closeTurn, failed, firstFrame, INTERRUPTED_TEXT, readJournal, settleTurn, stoppedWith } from './close-turn.js';
+import { FramePublisher } from './frame-publisher.port.js';
+import { Journal, JournalLost } from './journal.js';
+import { StructuredAnswers } from './structured-answer.js';
+import { readTranscript, type Transcript } from './transcript.js';
+
+/** Who states what happens while a turn runs. */
+export const TURN_RUNNER = 'system:turn-runner';
+/** An answer and its thoughts together; a model that writes more is cut off with an error. */
+export const ANSWER_BYTES_MAX = 256 * 1024;
+/** A stop is told by a signal, which may be lost: so often a running turn looks for one in the log. */
+const STOP_LOOK_MS = 2_000;
+const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
+
+export const stopSubject = (turnId: string): string => `turn.stop.${turnId}`;
+
+type StopReason = 'stopped' | 'interrupted' | 'lost';
+type Run = { readonly done: Promise<void>; readonly abort: (reason: StopReason) => void };
+
+/** Where a running turn's answer stands. */
+type Progress = { parts: AnswerParts; usage: Usage | null };
+
+/**
+ * Runs turns: takes a turn by an append, journals what the composer yields, and closes it. Whoever loses the append, or
+ * finds the turn ended, does nothing; so a turn may be offered to any number of runners any number of times.
+ */
+@Injectable()
+export class TurnRunner {
+  /** Names this process as the producer of the turns it takes. */
+  readonly producer = newId();
+  private readonly runs = new Map<string, Run>();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+    private readonly signals: Signals,
+    private readonly publisher: FramePublisher,
+    private readonly composer: AnswerComposer,
+    private readonly structured: StructuredAnswers,
+  ) {}
+
+  get runningCount(): number {
+    return this.runs.size;
+  }
+
+  async run(conversationId: string, turnId: string): Promise<void> {
+    if (this.runs.has(turnId)) return this.runs.get(turnId)!.done;
+    const controller = new AbortController();
+    const done = this.take(conversationId, turnId, controller).finally(() => this.runs.delete(turnId));
+    this.runs.set(turnId, { done, abort: (reason) => controller.abort(reason) });
+    return done;
+  }
+
+  /** Lets running turns finish for a while, then ends them as interrupted, so that no successor has to. */
+  async close(graceMs: number): Promise<void> {
+    const finished = () => Promise.allSettled([...this.runs.values()].map((run) => run.done));
+    await Promise.race([finished(), pause(graceMs, undefined, { ref: false })]);
+    for (const run of this.runs.values()) run.abort('interrupted');
+    await finished();
+  }
+
+  /** Brings to its end a turn that a dead producer left. */
+  async settle(conversationId: string, turnId: string): Promise<void> {
+    const transcript = await readTranscript(this.store, conversationId, turnId, TURN_RUNNER);
+    if (!transcript) return;
+    const soFar = await readJournal(this.store, turnId);
+    const journal = this.journal(transcript, soFar.digest);
+    try {
+      await settleTurn(this.streams, transcript, soFar, journal, transcript.cause);
+    } catch (error) {
+      if (!(error instanceof JournalLost)) throw error;
+    }
+  }
+
+  private async take(conversationId: string, turnId: string, controller: AbortController): Promise<void> {
+    const transcript = await readTranscript(this.store, conversationId, turnId, TURN_RUNNER);
+    if (!transcript) return;
+    const { cause } = transcript;
+    try {
+      const stream = conversationStream(conversationId);
+      const { state } = await this.streams.transact(stream, conversation, startTurn(turnId, this.producer), cause);
+      if (state.turns.get(turnId)?.stopRequested) controller.abort('stopped');
+    } catch (error) {
+      if (error instanceof Rejection) return;
+      throw error;
+    }
+    const stopWatching = this.watchForStop(conversationId, turnId, controller);
+    try {
+      await this.answer(transcript, controller, cause);
+    } catch (error) {
+      if (!(error instanceof JournalLost)) throw error;
+    } finally {
+      stopWatching();
+    }
+  }
+
+  private async answer(transcript: Transcript, controller: AbortController, cause: Cause): Promise<void> {
+    const { conversationId, turnId, requestId, settings } = transcript.asked;
+    const journal = this.journal(transcript, new MessageDigest());
+    journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
+    journal.write(firstFrame(transcript, requestId));
+    const progress: Progress = {
+      parts: { answer: '', thought: '', sources: [], toolCalls: [], structured: settings.responseSchema !== null },
+      usage: null,
+    };
+    const error = await this.produce(transcript, journal, progress, controller.signal).catch(asUserText);
+    const outcome = ((): TurnOutcome => {
+      if (controller.signal.aborted && controller.signal.reason === 'stopped')
+        return stoppedWith(conversationId, turnId, progress.parts);
+      if (error !== undefined) return failed(conversationId, turnId, progress.parts, error.text, error.code);
+      const { parts, usage } = progress;
+      return { type: 'TurnAnswered', data: { conversationId, turnId, ...parts, modelId: settings.modelId, usage } };
+    })();
+    if (outcome.type === 'TurnAnswered') this.writeResult(journal, progress.parts, settings.responseSchema);
+    if (outcome.type === 'TurnFailed') {
+      journal.write({ type: 'error', error: outcome.data.error, ...(outcome.data.code ? { code: outcome.data.code } : {}) });
+    }
+    await closeTurn(this.streams, journal, outcome, cause);
+  }
+
+  /** Journals the answer as it comes; resolves to what went wrong, if anything did. */
+  private async produce(
+    transcript: Transcript,
+    journal: Journal,
+    progress: Progress,
+    signal: AbortSignal,
+  ): Promise<UserError | undefined> {
+    const isStructured = progress.parts.structured;
+    let bytes = 0;
+    for await (const piece of this.composer.compose(transcript, signal)) {
+      if (signal.aborted) break;
+      const { parts } = progress;
+      if (piece.type === 'notice') journal.write({ type: 'notice', notice: piece.text });
+      else if (piece.type === 'sources') progress.parts = { ...parts, sources: piece.sources };
+      else if (piece.type === 'usage')
+        progress.usage = { promptTokens: piece.promptTokens, completionTokens: piece.completionTokens };
+      else {
+        bytes += Buffer.byteLength(piece.text);
+        if (bytes > ANSWER_BYTES_MAX) return { text: 'The answer became too long and was cut off.', code: 'answer-too-long' };
+        if (piece.type === 'thought') {
+          progress.parts = { ...parts, thought: parts.thought + piece.text };
+          journal.write({ type: 'thought', thought: piece.text });
+        } else {
+          progress.parts = { ...parts, answer: parts.answer + piece.text };
+          if (!isStructured) journal.write({ type: 'answer', answer: piece.text });
+        }
+        await journal.room();
+      }
+    }
+    if (signal.aborted) return { text: INTERRUPTED_TEXT, code: 'interrupted' };
+    const schema = transcript.asked.settings.responseSchema;
+    if (schema && !this.structured.isValid(schema, progress.parts.answer)) {
+      return { text: 'The model gave an answer that does not fit the schema of this agent.', code: 'invalid-structured-answer' };
+    }
+    return undefined;
+  }
+
+  private writeResult(journal: Journal, parts: AnswerParts, schema: unknown): void {
+    journal.write({ type: 'source', source: parts.sources });
+    journal.write({ type: 'tool_calls', tool_calls: parts.toolCalls });
+    if (parts.structured) journal.write({ type: 'structured_answer', answer: parts.answer, structured: true, schema });
+  }
+
+  private journal(transcript: Transcript, digest: MessageDigest): Journal {
+    const { asked, ownerId, cause } = transcript;
+    const { agentId, agentKeyId } = asked.settings;
+    const access: JournalAccess = { conversationId: asked.conversationId, ownerId, agentKeyId, agentId };
+    const metadata = encodeMetadata(cause);
+    const firstMetadata = JSON.stringify({ ...(JSON.parse(metadata) as object), ...access });
+    const options = { messageId: asked.turnId, digest, writer: newId(), metadata, firstMetadata };
+    return new Journal(this.store, this.publisher, options);
+  }
+
+  private watchForStop(conversationId: string, turnId: string, controller: AbortController): () => void {
+    const look = async (): Promise<void> => {
+      const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
+      if (state.status === 'deleted' || state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
+    };
+    // A look that fails is made again; the outcome is decided on the log in any case.
+    const lookQuietly = () => void look().catch(() => undefined);
+    const unsubscribe = this.signals.subscribe(stopSubject(turnId), lookQuietly);
+    const timer = setInterval(lookQuietly, STOP_LOOK_MS).unref();
+    return () => {
+      clearInterval(timer);
+      unsubscribe();
+    };
+  }
+}
+
+type UserError = Readonly<{ text: string; code: string | null }>;
+
+/** What the user is told of a failure: what the model or the rules said for them, and of anything else nothing. */
+function asUserText(error: unknown): UserError {
+  if (error instanceof JournalLost) throw error;
+  if (error instanceof ModelFailed) return { text: error.message, code: error.failure };
+  if (error instanceof Rejection) return { text: error.message, code: error.code };
+  return { text: UNEXPECTED_TEXT, code: null };
+}

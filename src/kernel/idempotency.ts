@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { encodeMetadata } from './codec.js';
+import { type EventStore, type StoredEvent, WrongRevision } from './event-store.js';
+import type { Cause } from './events.js';
+import { deterministicId } from './ids.js';
+import { Rejection } from './rejection.js';
+import { appendSurely } from './streams.js';
+
+export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 256;
+const RACES_MAX = 5;
+
+/** A caller's word that two requests are one. */
+export type IdempotencyKey = Readonly<{
+  /** What kind of request it belongs to: a single token, as in `answer`. */
+  scope: string;
+  /** Whose key it is; the same key of another caller is another key. */
+  callerId: string;
+  key: string;
+  /** Tells a repetition from another request under the same key. */
+  fingerprint: string;
+  /** How long the key stands for its first request. */
+  ttlMs: number;
+}>;
+
+/** `again`: this request was made before, and `value` is what it started then. `differently`: another one was made with this key. */
+export type KeyUse<T> = Readonly<{ used: 'first' | 'again' | 'differently'; value: T }>;
+
+type KeyUsed<T> = { fingerprint: string; value: T };
+
+/**
+ * Uses a key for what a request is about to start, or finds what it started before. The value has to name everything that
+ * is started (ids chosen beforehand), because a crash may come right after: who finds `again` makes sure it is started.
+ * @throws Rejection idempotency-key-invalid, StoreUnavailable
+ */
+export async function useIdempotencyKey<T>(store: EventStore, key: IdempotencyKey, value: T, cause: Cause): Promise<KeyUse<T>> {
+  if (key.key.length === 0 || key.key.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) {
+    throw new Rejection(
+      'idempotency-key-invalid',
+      `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters.`,
+    );
+  }
+  const stream = `idempotency-${key.scope}-${hashOf(key.callerId, key.key)}`;
+  for (let attempt = 1; ; attempt++) {
+    const last = await lastOf(store, stream);
+    if (last && Date.now() - last.at.getTime() < key.ttlMs) {
+      const before = JSON.parse(last.data) as KeyUsed<T>;
+      return { used: before.fingerprint === key.fingerprint ? 'again' : 'differently', value: before.value };
+    }
+    const expected = last ? last.revision : 'none';
+    const event = {
+      id: deterministicId(stream, last ? last.revision + 1 : 0, cause.correlationId),
+      type: 'IdempotencyKeyUsed',
+      data: JSON.stringify({ fingerprint: key.fingerprint, value } satisfies KeyUsed<T>),
+      metadata: encodeMetadata(cause),
+    };
+    try {
+      await appendSurely(store, stream, expected, [event]);
+      return { used: 'first', value };
+    } catch (error) {
+      if (!(error instanceof WrongRevision) || attempt === RACES_MAX) throw error;
+    }
+  }
+}
+
+/** A short text that is equal for equal requests. */
+export const fingerprintOf = (...parts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+
+const hashOf = (...parts: readonly string[]): string => fingerprintOf(...parts).slice(0, 32);
+
+async function lastOf(store: EventStore, stream: string): Promise<StoredEvent | undefined> {
+  for await (const page of store.read(stream, { direction: 'backwards', limit: 1 })) return page[0];
+  return undefined;
+}

@@ -1,0 +1,213 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { EventStore, type StoredEvent, StoreUnavailable } from '../kernel/event-store.js';
+import { Signals } from '../kernel/signals.js';
+import type { FramePublisher } from '../answering/frame-publisher.port.js';
+import { isTerminal, messageStream } from '../conversation/message.events.js';
+import { renderFrame } from '../conversation/message.policy.js';
+
+/** What a reader keeps of frames that came while it was busy; past it the reader goes back to the log. */
+export const READER_BUFFER_BYTES_MAX = 256 * 1024;
+/** Signals may be lost: so often a waiting reader's message is looked up in the log. */
+export const LOOK_HEALTHY_MS = 5_000;
+export const LOOK_UNHEALTHY_MS = 250;
+/** A reader outlives an event store that is away; it asks again this often. */
+export const STORE_RETRY_MS = 250;
+/** A signal carries the frames themselves up to this size; past it, readers are told to look. */
+const SIGNAL_BYTES_MAX = 512 * 1024;
+
+/** Consecutive frames of a message, ready for the wire. */
+export type FrameBatch = Readonly<{ first: number; last: number; text: string; terminal: boolean; data: readonly string[] }>;
+
+const batchOf = (first: number, data: readonly string[]): FrameBatch => ({
+  first,
+  last: first + data.length - 1,
+  text: data.map((each, index) => renderFrame(first + index, each)).join(''),
+  terminal: isTerminal(data.at(-1)!),
+  data,
+});
+
+const subjectOf = (messageId: string): string => `message.${messageId}`;
+
+/** The readers of one message in this process: they share one subscription, one rendering and one look at the log. */
+class Topic {
+  readonly readers = new Set<Reader>();
+  private readonly unsubscribe: () => void;
+  private timer: NodeJS.Timeout;
+
+  constructor(
+    messageId: string,
+    private readonly signals: Signals,
+  ) {
+    this.unsubscribe = signals.subscribe(subjectOf(messageId), (payload) => this.receive(payload));
+    this.timer = this.lookLater();
+  }
+
+  private receive(payload: string): void {
+    const [first, ...data] = payload.split('\n');
+    if (data.length === 0) return this.look();
+    const batch = batchOf(Number(first), data);
+    for (const reader of this.readers) reader.offer(batch);
+  }
+
+  private lookLater(): NodeJS.Timeout {
+    return setTimeout(
+      () => {
+        this.look();
+        this.timer = this.lookLater();
+      },
+      this.signals.healthy ? LOOK_HEALTHY_MS : LOOK_UNHEALTHY_MS,
+    ).unref();
+  }
+
+  private look(): void {
+    for (const reader of this.readers) reader.look();
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.unsubscribe();
+  }
+}
+
+/** What one reader has been offered and has not taken yet. */
+class Reader {
+  private offered: FrameBatch[] = [];
+  private offeredBytes = 0;
+  private mustLook = false;
+  private wake: (() => void) | undefined;
+
+  offer(batch: FrameBatch): void {
+    if (this.mustLook) return;
+    this.offered.push(batch);
+    this.offeredBytes += batch.text.length;
+    if (this.offeredBytes > READER_BUFFER_BYTES_MAX) this.look();
+    else this.wake?.();
+  }
+
+  look(): void {
+    this.clear();
+    this.mustLook = true;
+    this.wake?.();
+  }
+
+  clear(): void {
+    this.offered = [];
+    this.offeredBytes = 0;
+    this.mustLook = false;
+  }
+
+  /** The next offered batch that begins at `next`, or undefined when only the log can tell. */
+  async take(next: number, signal: AbortSignal): Promise<FrameBatch | undefined> {
+    for (;;) {
+      if (signal.aborted || this.mustLook) return undefined;
+      const batch = this.offered.shift();
+      if (!batch) {
+        await this.untilWoken(signal);
+        continue;
+      }
+      this.offeredBytes -= batch.text.length;
+      if (batch.last < next && !batch.terminal) continue;
+      return batch.first === next ? batch : undefined;
+    }
+  }
+
+  private untilWoken(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const woken = () => {
+        this.wake = undefined;
+        signal.removeEventListener('abort', woken);
+        resolve();
+      };
+      this.wake = woken;
+      signal.addEventListener('abort', woken);
+    });
+  }
+}
+
+/** Whether a message whose journal ends with a terminal frame goes on: its turn was resumed, or is about to run. */
+export type GoesOn = () => Promise<boolean>;
+
+/**
+ * The frames of messages, past and live, as one thing: `POST /stream` reads a message from the start, a reconnect from its
+ * cursor, both here. The log is the only source of truth; signals save looking at it.
+ */
+@Injectable()
+export class MessageFeed implements FramePublisher {
+  private readonly topics = new Map<string, Topic>();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly signals: Signals,
+  ) {}
+
+  publish(messageId: string, first: number, frames: readonly string[]): void {
+    const payload = [first, ...frames].join('\n');
+    this.signals.publish(subjectOf(messageId), payload.length > SIGNAL_BYTES_MAX ? String(first) : payload);
+  }
+
+  /** The frames after a revision, then those to come, up to the frame that ends the run; ends quietly when aborted. */
+  async *tail(messageId: string, after: number, goesOn: GoesOn, signal: AbortSignal): AsyncGenerator<FrameBatch> {
+    const reader = new Reader();
+    const leave = this.join(messageId, reader);
+    try {
+      let next = after + 1;
+      while (!signal.aborted) {
+        reader.clear();
+        try {
+          let last: FrameBatch | undefined;
+          for await (const page of this.store.read(messageStream(messageId), { from: next })) {
+            last = batchOf(page[0]!.revision, page.map(dataOf));
+            next = last.last + 1;
+            yield last;
+            if (signal.aborted) return;
+          }
+          if ((last ? last.terminal : await this.endsAt(messageId, next - 1)) && !(await goesOn())) return;
+        } catch (error) {
+          if (!(error instanceof StoreUnavailable)) throw error;
+          await pause(STORE_RETRY_MS, undefined, { ref: false });
+          continue;
+        }
+        for (let batch; (batch = await reader.take(next, signal));) {
+          next = batch.last + 1;
+          yield batch;
+          if (batch.terminal) return;
+        }
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  /** Whether the journal has a terminal frame at its very end and nothing after a cursor (which may lie past that end). */
+  private async endsAt(messageId: string, cursor: number): Promise<boolean> {
+    if (cursor < 0) return false;
+    const last = await this.lastFrame(messageId);
+    return last !== undefined && last.revision <= cursor && isTerminal(last.data);
+  }
+
+  async lastFrame(messageId: string): Promise<StoredEvent | undefined> {
+    for await (const page of this.store.read(messageStream(messageId), { direction: 'backwards', limit: 1 })) return page[0];
+    return undefined;
+  }
+
+  private join(messageId: string, reader: Reader): () => void {
+    let topic = this.topics.get(messageId);
+    if (!topic) this.topics.set(messageId, (topic = new Topic(messageId, this.signals)));
+    const joined = topic;
+    joined.readers.add(reader);
+    return () => {
+      joined.readers.delete(reader);
+      if (joined.readers.size > 0) return;
+      joined.close();
+      this.topics.delete(messageId);
+    };
+  }
+
+  /** How many messages have readers here: for the metrics, and for tests that nothing leaks. */
+  get topicCount(): number {
+    return this.topics.size;
+  }
+}
+
+const dataOf = (event: StoredEvent): string => event.data;

@@ -1,0 +1,19 @@
+import { Injectable } from '@nestjs/common';
+import { FrameTail, type TurnToRun } from '../answering/frame-tail.port.js';
+import { type FrameBatch, MessageFeed } from './message-feed.js';
+import { TurnActivity } from './turn-activity.js';
+
+/** The live caller reads what a reconnecting one reads: the message's frames from the first on. */
+@Injectable()
+export class MessageTail extends FrameTail {
+  constructor(
+    private readonly feed: MessageFeed,
+    private readonly activity: TurnActivity,
+  ) {
+    super();
+  }
+
+  tail({ conversationId, turnId }: TurnToRun, signal: AbortSignal): AsyncIterable<FrameBatch> {
+    return this.feed.tail(turnId, -1, () => this.activity.goesOn(conversationId, turnId), signal);
+  }
+}
