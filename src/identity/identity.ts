@@ -17,7 +17,7 @@ export class Identity {
 
   /** The holder of the key that was sent, undefined when none was. @throws Rejection unknown-agent-key */
   agentKey(): Promise<AgentKeyCaller | undefined> {
-    return (this.lookedUp ??= this.lookUp(this.presentedKey()));
+    return (this.lookedUp ??= this.lookUpPresented());
   }
 
   /** A key goes before a token: what is asked with a key is asked of its agent. @throws Rejection unknown-agent-key */
@@ -25,8 +25,13 @@ export class Identity {
     return (await this.agentKey()) ?? this.user;
   }
 
-  private async lookUp(key: string | undefined): Promise<AgentKeyCaller | undefined> {
-    if (key === undefined) return undefined;
+  private async lookUpPresented(): Promise<AgentKeyCaller | undefined> {
+    const key = this.presentedKey();
+    return key === undefined ? undefined : this.holderOf(key);
+  }
+
+  /** The holder of a key that came where only the route looks, as in a field between uploaded files. @throws Rejection unknown-agent-key */
+  async holderOf(key: string): Promise<AgentKeyCaller> {
     const holder = key.length <= AGENT_KEY_CHARACTERS_MAX ? await this.directory().byHash(agentKeyHash(key)) : undefined;
     if (!holder) throw new Rejection('unknown-agent-key', 'Invalid API key.');
     const { agentId, ownerId, keyId } = holder;

@@ -1,0 +1,39 @@
+import type { Failure } from './errors.js';
+
+export type RenderedError = Readonly<{ contentType: string; body: string }>;
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const EVENT_STREAM_TYPE = 'text/event-stream; charset=utf-8';
+
+/** The body of a failure in the style that clients of its route expect. */
+export function renderError(path: string, failure: Failure): RenderedError {
+  const { message, code, json, uniform } = failure;
+  if (isAt(path, '/v1')) return asJson(openAiBody(failure));
+  if (!uniform && (isAt(path, '/api/answer') || isAt(path, '/api/search')))
+    return asJson({ error: message, ...(code && { code }) });
+  if (!json && isAt(path, '/stream')) {
+    const frame = JSON.stringify({ type: 'error', error: message, ...(code && { code }) });
+    return { contentType: EVENT_STREAM_TYPE, body: `data: ${frame}\n\n` };
+  }
+  return asJson({ success: false, message, ...(code && { error: code }) });
+}
+
+const asJson = (body: object): RenderedError => ({ contentType: JSON_TYPE, body: JSON.stringify(body) });
+
+const isAt = (path: string, route: string): boolean => path === route || path.startsWith(`${route}/`);
+
+const OPENAI_TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  429: 'rate_limit_error',
+};
+
+const openAiBody = ({ status, message, code }: Failure): object => ({
+  error: {
+    message,
+    type: OPENAI_TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
+    code: code ?? null,
+    param: null,
+  },
+});

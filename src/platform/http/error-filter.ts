@@ -1,0 +1,46 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Logger, NotFoundException } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Rejection } from '../../kernel/rejection.js';
+import { renderError } from './error-bodies.js';
+import { type Failure, failureOf, rejections } from './errors.js';
+import type { KnownRoutes } from './known-routes.js';
+
+/** Everything that is thrown on the way to an answer ends here, and becomes the body its route promises. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger('Http');
+
+  constructor(private readonly routes: KnownRoutes) {}
+
+  catch(thrown: unknown, host: ArgumentsHost) {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const path = pathOf(request);
+    const failure = this.unknownPath(thrown, request, reply, path) ?? failureOf(thrown, request.id);
+    this.log(thrown, failure, request);
+    if (reply.sent || reply.raw.headersSent) {
+      reply.raw.destroy();
+      return;
+    }
+    const { contentType, body } = renderError(path, failure);
+    if (failure.retryAfterSeconds !== undefined) void reply.header('Retry-After', String(failure.retryAfterSeconds));
+    void reply.status(failure.status).header('Content-Type', contentType).send(body);
+  }
+
+  private unknownPath(thrown: unknown, request: FastifyRequest, reply: FastifyReply, path: string): Failure | undefined {
+    if (!(thrown instanceof NotFoundException) || !/^Cannot [A-Z]+ /.test(thrown.message)) return undefined;
+    const allowed = this.routes.methodsAt(path);
+    if (allowed.length === 0) return { status: 404, message: 'Not found', json: true };
+    void reply.header('Allow', allowed.join(', '));
+    return { status: 405, message: `${request.method} is not allowed here, only ${allowed.join(', ')}.`, json: true };
+  }
+
+  private log(thrown: unknown, failure: Failure, request: FastifyRequest) {
+    if (thrown instanceof Rejection && !(thrown.code in rejections)) this.logger.error(`The code ${thrown.code} is in no table.`);
+    if (!failure.unexpected) return;
+    const report = `${request.method} ${pathOf(request)} answered ${failure.status} (request ${request.id})`;
+    this.logger.error(report, thrown instanceof Error ? thrown.stack : thrown);
+  }
+}
+
+const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;

@@ -1,0 +1,117 @@
+import { HttpException } from '@nestjs/common';
+import { AppendTooLarge, StoreUnavailable, StreamGone, WrongRevision } from '../../kernel/event-store.js';
+import { BlobsUnavailable } from '../../kernel/blobs.js';
+import { KeyValueUnavailable } from '../../kernel/key-value.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { WorkQueueUnavailable } from '../../kernel/work-queue.js';
+
+/** How a refusal is told: `code` is what the body carries, if it carries one. */
+export type Rendering = Readonly<{
+  status: number;
+  code?: string;
+  retryAfterSeconds?: number;
+  /** About the request rather than about what it asks for: JSON also where a stream was asked for. */
+  json?: true;
+  /** The same body on every route, as clients expect of a bad token. */
+  uniform?: true;
+}>;
+
+/** THE table: every code a Rejection may have, in the order of their statuses. */
+export const rejections: Readonly<Record<string, Rendering>> = {
+  'invalid-request': { status: 400, json: true },
+  'document-unreadable': { status: 400 },
+  'document-too-slow': { status: 400 },
+  'index-out-of-range': { status: 400, json: true },
+  'invalid-agent-config': { status: 400 },
+  'agent-not-publishable': { status: 400 },
+  'prompt-not-accessible': { status: 400 },
+  'source-not-accessible': { status: 400 },
+
+  unauthenticated: { status: 401 },
+  'unknown-agent-key': { status: 401 },
+  'invalid-token': { status: 401, code: 'invalid_token', json: true, uniform: true },
+  'token-expired': { status: 401, code: 'token_expired', json: true, uniform: true },
+
+  forbidden: { status: 403 },
+
+  'not-found': { status: 404 },
+  'agent-not-found': { status: 404 },
+  'conversation-not-found': { status: 404 },
+  'message-not-found': { status: 404 },
+  'prompt-not-found': { status: 404 },
+  'source-not-found': { status: 404 },
+  'task-not-found': { status: 404 },
+
+  conflict: { status: 409, code: 'conflict' },
+  'agent-not-published': { status: 409, code: 'agent_not_published' },
+  'agent-stale-write': { status: 409, code: 'stale_write' },
+  'message-not-running': { status: 409, code: 'message_not_running' },
+  'turn-taken': { status: 409, code: 'turn_taken' },
+  'resume-in-progress': { status: 409, code: 'resume_in_progress' },
+  'tool-call-not-pending': { status: 409, code: 'tool_call_not_pending' },
+
+  'journal-expired': { status: 410, code: 'journal_expired' },
+
+  'too-large': { status: 413 },
+  'document-too-large': { status: 413 },
+  'document-type-not-accepted': { status: 415 },
+  'media-type-not-accepted': { status: 415 },
+  'idempotency-key-reused': { status: 422, code: 'idempotency_key_reused' },
+
+  'usage-limit': { status: 429, code: 'usage_limit', retryAfterSeconds: 60, json: true },
+  'too-many-requests': { status: 429, code: 'too_many_requests', retryAfterSeconds: 60, json: true },
+
+  unavailable: { status: 503, code: 'unavailable', retryAfterSeconds: 2 },
+  'shutting-down': { status: 503, code: 'shutting_down', retryAfterSeconds: 1 },
+};
+
+/** A refusal or a failure, ready to be rendered. `unexpected` ones are logged with their cause. */
+export type Failure = Rendering & Readonly<{ message: string; unexpected?: true }>;
+
+const DEPENDENCY_DOWN = 'A part of the service does not answer right now. Please try again.';
+
+/** What the client is told about anything that was thrown. */
+export function failureOf(thrown: unknown, requestId: string): Failure {
+  if (thrown instanceof Rejection) return { ...(rejections[thrown.code] ?? { status: 400 }), message: thrown.message };
+  if (thrown instanceof WrongRevision)
+    return { ...rejections.conflict!, message: 'Somebody else changed this at the same time. Please try again.' };
+  if (thrown instanceof StreamGone) return { ...rejections['not-found']!, message: 'Not found' };
+  if (thrown instanceof AppendTooLarge) return { ...rejections['too-large']!, message: 'The request is too large to be kept.' };
+  if (isDependencyDown(thrown)) return { ...rejections.unavailable!, message: DEPENDENCY_DOWN, unexpected: true };
+  const status = clientStatusOf(thrown);
+  if (status !== undefined) return { status, message: textOf(thrown), ...(status === 400 && { json: true }) };
+  return {
+    status: 500,
+    code: 'internal_error',
+    message: `Something went wrong. The id of this request is ${requestId}.`,
+    unexpected: true,
+  };
+}
+
+const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable, BlobsUnavailable] as const;
+
+/** As the network, postgres.js and Postgres itself (classes 08, 53 and 57P) say that a connection is not to be had. */
+const CONNECTION_LOST =
+  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|CONNECT(ION_(CLOSED|ENDED|DESTROYED)|_TIMEOUT)|08\w{3}|53\w{3}|57P0[1-3])$/;
+
+const CAUSES_MAX = 5;
+
+function isDependencyDown(thrown: unknown): boolean {
+  for (let error = thrown, depth = 0; error instanceof Error && depth < CAUSES_MAX; error = error.cause, depth++) {
+    if (UNAVAILABLE.some((type) => error instanceof type)) return true;
+    if (CONNECTION_LOST.test(String((error as { code?: unknown }).code))) return true;
+  }
+  return false;
+}
+
+/** The status of an error that says itself it is the client's fault, as Nest's and Fastify's do. */
+function clientStatusOf(thrown: unknown): number | undefined {
+  const status = thrown instanceof HttpException ? thrown.getStatus() : (thrown as { statusCode?: unknown } | null)?.statusCode;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
+}
+
+function textOf(thrown: unknown): string {
+  const response = thrown instanceof HttpException ? thrown.getResponse() : undefined;
+  const message = typeof response === 'object' && 'message' in response ? response.message : (thrown as Error).message;
+  return Array.isArray(message) ? message.join(' ') : String(message);
+}

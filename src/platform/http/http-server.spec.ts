@@ -1,0 +1,336 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Body, Controller, Get, Headers, HttpCode, Module, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Transform, Type } from 'class-transformer';
+import { IsArray, IsInt, IsOptional, IsString, ValidateNested } from 'class-validator';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { KeyValueUnavailable } from '../../kernel/key-value.js';
+import { AppendTooLarge, StoreUnavailable, WrongRevision } from '../../kernel/event-store.js';
+import { Freshness } from '../../kernel/freshness.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { serveApiReference } from './api-reference.js';
+import { createHttpApp, type HttpOptions } from './http-server.js';
+import { JsonBodyOnly } from './json-body-only.js';
+import { answerPosition } from './positions.js';
+
+class ToolAction {
+  @IsString() call_id!: string;
+}
+
+class Question {
+  @IsString() question!: string;
+  @IsOptional() @IsInt() chunks?: number;
+  @IsOptional() @IsArray() @ValidateNested({ each: true }) @Type(() => ToolAction) tool_actions?: ToolAction[];
+}
+
+class Page {
+  @IsOptional()
+  @Transform(({ value }) => Number(value))
+  @IsInt()
+  page?: number;
+}
+
+const thrown: Record<string, () => unknown> = {
+  missing: () => new Rejection('conversation-not-found', 'No such conversation.'),
+  resume: () => new Rejection('resume-in-progress', 'Resume already in progress for this conversation.'),
+  signin: () => new Rejection('unauthenticated', 'Unauthorized'),
+  token: () => new Rejection('invalid-token', 'Authentication error: invalid token'),
+  limit: () => new Rejection('usage-limit', 'Exceeding usage limit, please try again later.'),
+  lost: () => new WrongRevision('conversation-1', 3, 4),
+  big: () => new AppendTooLarge('message-1', 2 ** 21),
+  store: () => new StoreUnavailable('no answer from 10.0.0.7'),
+  kv: () => new KeyValueUnavailable('gone'),
+  database: () => Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' }),
+  bug: () => new TypeError("Cannot read properties of undefined (reading 'secret')"),
+  unlisted: () => new Rejection('not-in-any-table', 'Refused.'),
+};
+
+const fail = (how: string): never => {
+  throw thrown[how]!();
+};
+
+@Controller()
+class Probe {
+  @Post(['api/answer', 'api/search', 'stream', 'v1/chat/completions'])
+  @HttpCode(200)
+  @UseGuards(JsonBodyOnly)
+  answer(@Body() body: Question) {
+    if (body.question in thrown) fail(body.question);
+    return body;
+  }
+
+  @Get('api/things/:id')
+  thing(@Param('id') id: string, @Query() { page }: Page) {
+    return { id, page };
+  }
+
+  @Get('api/fail')
+  fail(@Query('how') how: string) {
+    return fail(how);
+  }
+
+  @Post('api/messages/:id/cancel')
+  @HttpCode(202)
+  cancel(@Req() request: FastifyRequest) {
+    return { success: true, body: request.body ?? null };
+  }
+
+  @Post('api/import_agent/plan')
+  @HttpCode(200)
+  plan(@Body() body: unknown, @Headers('content-type') type?: string) {
+    return { body, type: type ?? null };
+  }
+
+  @Post('api/form')
+  form(@Body() body: Record<string, unknown>, @Res({ passthrough: true }) reply: FastifyReply) {
+    answerPosition(reply, 41n);
+    return body;
+  }
+}
+
+const waitedFor: unknown[] = [];
+
+@Module({
+  controllers: [Probe],
+  providers: [
+    {
+      provide: Freshness,
+      useValue: { reached: async (names: unknown, position: unknown) => void waitedFor.push([names, position]) },
+    },
+  ],
+})
+class ProbeModule {}
+
+const options: HttpOptions = {
+  bodyBytesMax: 64 * 1024,
+  uploadRequestBytesMax: 1024 * 1024,
+  uploadFileBytesMax: 1024,
+  uploadFilesMax: 3,
+  allowedOrigins: [],
+  shutdownMs: 1000,
+  readModels: ['agents', 'sources'],
+};
+
+let app: NestFastifyApplication;
+let base: string;
+
+beforeAll(async () => {
+  app = await createHttpApp(ProbeModule, options, { logger: false });
+  serveApiReference(app, '1');
+  await app.listen(0, '127.0.0.1');
+  base = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
+});
+afterAll(() => app.close());
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const post = (path: string, body: string | object, headers: Record<string, string> = JSON_TYPE) =>
+  fetch(base + path, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) });
+const ask = (path: string, question: string) => post(path, { question });
+
+/** A request with exactly the headers given, which fetch does not do. */
+const raw = (method: string, path: string, body = '', headers: Record<string, string> = {}) =>
+  new Promise<{ status: number; body: string }>((resolve, reject) => {
+    const request = http.request(base + path, { method, headers, agent: false }, (response) => {
+      let text = '';
+      response.on('data', (chunk) => (text += chunk)).on('end', () => resolve({ status: response.statusCode!, body: text }));
+    });
+    request.on('error', reject).end(body);
+  });
+
+describe('the body of a refusal', () => {
+  it.each([
+    ['/api/answer', 'resume', 409, { error: 'Resume already in progress for this conversation.', code: 'resume_in_progress' }],
+    ['/api/answer', 'signin', 401, { error: 'Unauthorized' }],
+    ['/api/search', 'missing', 404, { error: 'No such conversation.' }],
+    ['/api/answer', 'big', 413, { error: 'The request is too large to be kept.' }],
+    ['/api/answer', 'lost', 409, { error: 'Somebody else changed this at the same time. Please try again.', code: 'conflict' }],
+    ['/api/answer', 'unlisted', 400, { error: 'Refused.' }],
+    [
+      '/v1/chat/completions',
+      'signin',
+      401,
+      { error: { message: 'Unauthorized', type: 'authentication_error', code: null, param: null } },
+    ],
+  ])('of %s, %s, is %i with the fields its clients read', async (path, question, status, body) => {
+    const response = await ask(path, question);
+    expect([response.status, await response.json()]).toEqual([status, body]);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
+
+  it.each([
+    ['missing', 404, 'data: {"type":"error","error":"No such conversation."}\n\n'],
+    ['signin', 401, 'data: {"type":"error","error":"Unauthorized"}\n\n'],
+    [
+      'resume',
+      409,
+      'data: {"type":"error","error":"Resume already in progress for this conversation.","code":"resume_in_progress"}\n\n',
+    ],
+  ])('of /stream, %s, is %i and one frame without an id', async (question, status, frame) => {
+    const response = await ask('/stream', question);
+    expect([response.status, await response.text()]).toEqual([status, frame]);
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+  });
+
+  it.each([
+    ['limit', 429, { success: false, message: 'Exceeding usage limit, please try again later.', error: 'usage_limit' }],
+    ['token', 401, { success: false, message: 'Authentication error: invalid token', error: 'invalid_token' }],
+  ])('of /stream, %s, is %i in JSON', async (question, status, body) => {
+    const response = await ask('/stream', question);
+    expect([response.status, await response.json()]).toEqual([status, body]);
+  });
+
+  it('of a bad token is the same on the answering route', async () => {
+    const response = await ask('/api/answer', 'token');
+    expect(await response.json()).toEqual({
+      success: false,
+      message: 'Authentication error: invalid token',
+      error: 'invalid_token',
+    });
+  });
+
+  it('of a usage limit says when to come again', async () => {
+    expect((await ask('/api/answer', 'limit')).headers.get('retry-after')).toBe('60');
+  });
+
+  it.each(['store', 'kv', 'database'])('of a dependency that is down (%s) is 503 and names no address', async (how) => {
+    const response = await fetch(`${base}/api/fail?how=${how}`);
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('2');
+    expect(await response.text()).not.toContain('10.0.0.7');
+  });
+
+  it('of a bug is 500 with the id of the request and nothing of the bug', async () => {
+    const response = await fetch(`${base}/api/fail?how=bug`);
+    const body = (await response.json()) as { message: string };
+    expect(response.status).toBe(500);
+    expect(body.message).toContain(response.headers.get('x-request-id')!);
+    expect(body.message).not.toContain('secret');
+  });
+});
+
+describe('a request that cannot be read', () => {
+  it.each([
+    ['malformed JSON', '{"question":', /not valid JSON/],
+    ['null', 'null', /must not be null/],
+    ['an array', '[]', /must be a JSON object/],
+    ['a string', '"x"', /must be a JSON object/],
+    ['a prototype', '{"question":"x","__proto__":{"a":1}}', /__proto__/],
+    ['a deep nest', `{"question":${'['.repeat(30_000)}${']'.repeat(30_000)}}`, /deeper than 100/],
+    ['a missing field', '{}', /^Missing required fields: question$/],
+    ['a wrong type', '{"question":7,"chunks":"x"}', /question must be a string.*chunks must be an integer/],
+    ['a wrong field inside', '{"question":"x","tool_actions":[{"call_id":1}]}', /tool_actions\.0\.call_id must be a string/],
+  ])('because of %s is 400 and named, in JSON also for a stream', async (_, body, text) => {
+    const answer = await post('/api/answer', body);
+    const stream = await post('/stream', body);
+    const { error } = (await answer.json()) as { error: string };
+    expect([answer.status, stream.status]).toEqual([400, 400]);
+    expect(error).toMatch(text);
+    expect(await stream.json()).toEqual({ success: false, message: error });
+  });
+
+  it('because of its size is 413', async () => {
+    expect((await post('/api/answer', { question: 'x'.repeat(options.bodyBytesMax) })).status).toBe(413);
+  });
+
+  it('because of its type is 415, also as a form or without any type', async () => {
+    expect((await post('/api/answer', 'question=x', { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(415);
+    expect((await post('/api/answer', '<question/>', { 'content-type': 'text/xml' })).status).toBe(415);
+    expect((await post('/api/answer', 'a: 1', { 'content-type': 'text/yaml' })).status).toBe(415);
+    expect((await raw('POST', '/api/answer', '{"question":"x"}')).status).toBe(415);
+  });
+
+  it('because of its path is 404 in JSON, whatever is asked for', async () => {
+    for (const [method, path] of [
+      ['GET', '/nowhere'],
+      ['POST', '/api/nowhere'],
+      ['GET', '/index.html'],
+    ] as const) {
+      const { status, body } = await raw(method, path);
+      expect([status, JSON.parse(body)]).toEqual([404, { success: false, message: 'Not found' }]);
+    }
+  });
+
+  it('because of its method is 405 and says which are allowed', async () => {
+    const response = await fetch(`${base}/api/things/7`, { method: 'DELETE' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('because of its escapes is 400 in JSON', async () => {
+    const { status, body } = await raw('GET', '/api/things/%zz');
+    expect([status, JSON.parse(body)]).toMatchObject([400, { success: false }]);
+  });
+});
+
+describe('a request', () => {
+  it('may be cancelled without a body, whether it claims to be JSON or not', async () => {
+    expect((await raw('POST', '/api/messages/1/cancel')).status).toBe(202);
+    expect((await raw('POST', '/api/messages/1/cancel', '', JSON_TYPE)).status).toBe(202);
+  });
+
+  it('may bring raw YAML with a type and without one where agents are imported', async () => {
+    expect(JSON.parse((await raw('POST', '/api/import_agent/plan', 'a: 1')).body)).toEqual({ body: 'a: 1', type: null });
+    expect((await raw('POST', '/api/import_agent/plan', 'a: 1', { 'content-type': 'text/yaml' })).status).toBe(200);
+    expect((await raw('POST', '/api/import_agent/plan', 'a: 1', { 'content-type': 'image/png' })).status).toBe(415);
+  });
+
+  it('may end its path with a slash', async () => {
+    expect((await fetch(`${base}/api/things/7/`)).status).toBe(200);
+  });
+
+  it('loses the fields its route does not know', async () => {
+    expect(await (await post('/api/answer', { question: 'x', sender: 'bot' })).json()).toEqual({ question: 'x' });
+  });
+
+  it('is named by an id of its own, which the client does not choose', async () => {
+    const id = () => raw2('x-request-id');
+    const [first, second] = [await id(), await id()];
+    expect(first).toMatch(/^[0-9a-f-]{36}$/);
+    expect(second).not.toBe(first);
+  });
+
+  const raw2 = async (header: string) =>
+    (await fetch(`${base}/api/things/1`, { headers: { 'x-request-id': 'mine' } })).headers.get(header);
+
+  it('waits for the read models to pass the position it names', async () => {
+    waitedFor.length = 0;
+    await fetch(`${base}/api/things/1`, { headers: { 'x-after-position': '41' } });
+    await fetch(`${base}/api/things/1`);
+    expect(waitedFor).toEqual([[['agents', 'sources'], 41n]]);
+    const refused = await fetch(`${base}/api/things/1`, { headers: { 'x-after-position': '-1' } });
+    expect(refused.status).toBe(400);
+  });
+
+  it('is told how far its write reached', async () => {
+    const response = await post('/api/form', 'a=1&b=x%20y', { 'content-type': 'application/x-www-form-urlencoded' });
+    expect([response.headers.get('x-position'), await response.json()]).toEqual(['41', { a: '1', b: 'x y' }]);
+  });
+});
+
+describe('pages of other origins', () => {
+  it('may send the headers clients need, and read ours, also those of refusals', async () => {
+    const preflight = await fetch(`${base}/stream`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://a.example', 'access-control-request-method': 'POST' },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+    const allowed = preflight.headers.get('access-control-allow-headers')!.toLowerCase();
+    for (const header of ['authorization', 'content-type', 'last-event-id', 'idempotency-key', 'x-api-key'])
+      expect(allowed).toContain(header);
+    const refusal = await post('/api/answer', {}, { ...JSON_TYPE, origin: 'https://a.example' });
+    expect(refusal.headers.get('access-control-allow-origin')).toBe('*');
+    expect(refusal.headers.get('access-control-expose-headers')).toContain('X-Position');
+  });
+});
+
+describe('the interactive reference', () => {
+  it('is served with all it needs, and its document lists the routes', async () => {
+    const page = await fetch(`${base}/api/docs`);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('swagger-ui')]);
+    expect((await fetch(`${base}/api/docs/swagger-ui-bundle.js`)).status).toBe(200);
+    const document = (await (await fetch(`${base}/api/openapi.json`)).json()) as { paths: object };
+    expect(Object.keys(document.paths)).toContain('/stream');
+  });
+});

@@ -1,0 +1,174 @@
+import type { NestApplicationOptions, SecurityHeadersOptions, Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Freshness } from '../../kernel/freshness.js';
+import { newId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { renderError } from './error-bodies.js';
+import { ErrorFilter } from './error-filter.js';
+import { failureOf } from './errors.js';
+import { jsonBodyParser, type JsonParser } from './json-body.js';
+import { KnownRoutes } from './known-routes.js';
+import { AFTER_POSITION_HEADER, AfterPosition, POSITION_HEADER } from './positions.js';
+import { RequestValidation } from './validation.js';
+
+export type HttpOptions = Readonly<{
+  /** No larger body is read, uploads apart. */
+  bodyBytesMax: number;
+  uploadRequestBytesMax: number;
+  uploadFileBytesMax: number;
+  uploadFilesMax: number;
+  /** Origins whose pages may call; none named means all. */
+  allowedOrigins: readonly string[];
+  /** How long requests in hand may take once the server closes. */
+  shutdownMs: number;
+  /** The names of the read models that `X-After-Position` waits for. */
+  readModels: readonly string[];
+}>;
+
+const REQUEST_ID_HEADER = 'X-Request-Id';
+/** A request that has not arrived whole after this long is given up. */
+const REQUEST_ARRIVES_MS_MAX = 600_000;
+const PARAMETER_CHARACTERS_MAX = 512;
+const FORM_FIELD_BYTES_MAX = 1024 * 1024;
+const FORM_FIELDS_MAX = 200;
+const IDLE_SWEEP_MS = 50;
+
+const ALLOWED_HEADERS = ['Authorization', 'Content-Type', 'Last-Event-ID', 'Idempotency-Key', 'X-API-Key', AFTER_POSITION_HEADER];
+const EXPOSED_HEADERS = [
+  REQUEST_ID_HEADER,
+  POSITION_HEADER,
+  'X-Partial',
+  'Idempotent-Replayed',
+  'Retry-After',
+  'Content-Disposition',
+];
+
+/** Pages of other origins may show what we serve; the interactive reference needs inline styles. TLS is the proxy's matter. */
+const SECURITY_HEADERS: SecurityHeadersOptions = {
+  contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
+  crossOriginResourcePolicy: { policy: 'cross-origin' },
+  strictTransportSecurity: false,
+};
+
+/** The Fastify side of the application. It knows when Nest begins to shut down, which is before Fastify does. */
+export class HttpAdapter extends FastifyAdapter {
+  draining = false;
+
+  constructor(options: HttpOptions) {
+    super({
+      bodyLimit: options.bodyBytesMax,
+      requestTimeout: REQUEST_ARRIVES_MS_MAX,
+      genReqId: newId,
+      requestIdHeader: false,
+      routerOptions: { ignoreTrailingSlash: true, maxParamLength: PARAMETER_CHARACTERS_MAX },
+      skipMiddie: true,
+      frameworkErrors: refuseUnroutable,
+      multipart: {
+        limits: {
+          fileSize: options.uploadFileBytesMax,
+          files: options.uploadFilesMax,
+          fields: FORM_FIELDS_MAX,
+          fieldSize: FORM_FIELD_BYTES_MAX,
+        },
+      },
+    });
+  }
+
+  override beforeClose() {
+    this.draining = true;
+    super.beforeClose();
+  }
+}
+
+/** A path the router cannot even read is refused before any hook runs. */
+function refuseUnroutable(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+  const { contentType, body } = renderError(request.url, failureOf(error, request.id));
+  void reply
+    .status(error.statusCode ?? 400)
+    .header('Content-Type', contentType)
+    .send(body);
+}
+
+/** The application with everything HTTP set up, ready to listen. */
+export async function createHttpApp(
+  module: Type,
+  options: HttpOptions,
+  nest: NestApplicationOptions = {},
+): Promise<NestFastifyApplication> {
+  const app = await NestFactory.create<NestFastifyApplication>(module, new HttpAdapter(options), nest);
+  configureHttp(app, options);
+  return app;
+}
+
+/** Sets up an application that was made with an `HttpAdapter`, as tests make theirs. Before `init`. */
+export function configureHttp(app: NestFastifyApplication, options: HttpOptions): void {
+  const adapter = app.getHttpAdapter() as unknown as HttpAdapter;
+  const fastify = adapter.getInstance<FastifyInstance>();
+  const routes = new KnownRoutes();
+  fastify.addHook('onRoute', ({ method, url }) => routes.add(method, url));
+  app.enableCors({
+    origin: options.allowedOrigins.length > 0 ? [...options.allowedOrigins] : '*',
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+    allowedHeaders: ALLOWED_HEADERS,
+    exposedHeaders: EXPOSED_HEADERS,
+    maxAge: 3600,
+  });
+  app.useSecurityHeaders(SECURITY_HEADERS);
+  receiveRequests(fastify, adapter, options);
+  parseBodies(adapter, fastify, options);
+  closeWithinBounds(fastify, options);
+  app.useGlobalFilters(new ErrorFilter(routes));
+  app.useGlobalPipes(new RequestValidation());
+  app.useGlobalInterceptors(new AfterPosition(() => app.get(Freshness, { strict: false }), options.readModels));
+}
+
+/** Each request is named, and refused at once when it is too large to come in or the server is about to go. */
+function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploadRequestBytesMax }: HttpOptions) {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    void reply.header(REQUEST_ID_HEADER, request.id);
+    if (adapter.draining) {
+      void reply.header('Connection', 'close');
+      return done(new Rejection('shutting-down', 'The service is shutting down. Please try again.'));
+    }
+    if (Number(request.headers['content-length'] ?? 0) > uploadRequestBytesMax) {
+      return done(new Rejection('too-large', `The request is larger than ${uploadRequestBytesMax} bytes.`));
+    }
+    done();
+  });
+}
+
+const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
+/** Where a body may be raw YAML, also without saying so. */
+const RAW_YAML_PATH = /^\/api\/import_agent(\/|\?|$)/;
+
+/** JSON, forms and files everywhere, raw text where it is asked for, 415 for everything else. */
+function parseBodies(adapter: HttpAdapter, fastify: FastifyInstance, { bodyBytesMax }: HttpOptions) {
+  const bodyLimit = bodyBytesMax;
+  const strict = fastify.getDefaultJsonParser('error', 'error') as JsonParser;
+  adapter.useBodyParser('application/json', false, { bodyLimit }, jsonBodyParser(strict));
+  adapter.useBodyParser('application/x-www-form-urlencoded', false, { bodyLimit });
+  const notAccepted = () => new Rejection('media-type-not-accepted', 'A request body of this Content-Type is not accepted here.');
+  fastify.addContentTypeParser([...YAML_TYPES, '*'], { parseAs: 'string', bodyLimit }, (request, body, done) => {
+    const type = request.headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase();
+    if (body === '' && type === undefined) return done(null, undefined);
+    const raw = RAW_YAML_PATH.test(request.url) && (type === undefined || YAML_TYPES.includes(type));
+    done(raw ? null : notAccepted(), raw ? body : undefined);
+  });
+}
+
+/** On closing, connections are let go as they fall idle, and after the bound whether they are or not. */
+function closeWithinBounds(fastify: FastifyInstance, { shutdownMs }: HttpOptions) {
+  fastify.addHook('preClose', (done) => {
+    const sweep = setInterval(() => fastify.server.closeIdleConnections(), IDLE_SWEEP_MS);
+    const deadline = setTimeout(() => fastify.server.closeAllConnections(), shutdownMs);
+    fastify.server.once('close', () => {
+      clearInterval(sweep);
+      clearTimeout(deadline);
+    });
+    sweep.unref();
+    deadline.unref();
+    done();
+  });
+}

@@ -1,0 +1,40 @@
+import { type ArgumentMetadata, type Type, ValidationPipe } from '@nestjs/common';
+import type { ValidationError } from 'class-validator';
+import { Rejection } from '../../kernel/rejection.js';
+
+/** Makes DTOs of what clients send, and names the field where that cannot be done. Fields a DTO does not know are dropped. */
+export class RequestValidation extends ValidationPipe {
+  constructor() {
+    super({ transform: true, whitelist: true, exceptionFactory: (errors) => refused(textOf(errors)) });
+  }
+
+  override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    if (metadata.type === 'body' && isDto(metadata.metatype) && value !== undefined && !isObject(value)) {
+      throw refused('The request body must be a JSON object.');
+    }
+    return super.transform(value, metadata) as Promise<unknown>;
+  }
+}
+
+const refused = (text: string) => new Rejection('invalid-request', text);
+
+const PRIMITIVES: readonly unknown[] = [Object, Array, String, Number, Boolean, Buffer];
+const isDto = (metatype: Type | undefined): boolean => metatype !== undefined && !PRIMITIVES.includes(metatype);
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What is missing first, then what is wrong, each by its path: `tool_actions.0.call_id must be a string`. */
+function textOf(errors: readonly ValidationError[]): string {
+  const found = errors.flatMap((error) => problemsOf(error, ''));
+  const missing = found.filter(({ absent }) => absent).map(({ path }) => path);
+  const wrong = found.filter(({ absent }) => !absent).map(({ text }) => text);
+  return [...(missing.length > 0 ? [`Missing required fields: ${missing.join(', ')}`] : []), ...wrong].join('; ');
+}
+
+type Problem = Readonly<{ path: string; text: string; absent: boolean }>;
+
+function problemsOf({ property, value, constraints, children }: ValidationError, parent: string): readonly Problem[] {
+  const path = `${parent}${property}`;
+  const [text] = Object.values(constraints ?? {});
+  const own = text === undefined ? [] : [{ path, text: `${parent}${text}`, absent: value === undefined }];
+  return [...own, ...(children ?? []).flatMap((child) => problemsOf(child, `${path}.`))];
+}
