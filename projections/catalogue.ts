@@ -1,6 +1,8 @@
+import { agents } from './agents/agents.projection.js';
 import { conversations } from './conversations/conversations.projection.js';
 import type { Projection } from './projection.js';
+import { prompts } from './prompts/prompts.projection.js';
 import { unsealedTurns } from './unsealed-turns/unsealed-turns.projection.js';
 
 /** Every read model of the service, in no particular order: none knows another. */
-export const projections: readonly Projection[] = [conversations, unsealedTurns];
+export const projections: readonly Projection[] = [agents, conversations, prompts, unsealedTurns];

@@ -48,8 +48,8 @@ export class AgentQueries {
   }
 
   private get agents() {
-    return this.sql`select agent.*, agent_key.key_id, agent_key.key_hash, agent_key.masked
-      from agents.agent left join agents.agent_key using (agent_id)`;
+    return this.sql`select agent.*, agent_key.key_id, agent_key.key_hash, agent_key.masked, agent_use.last_used_at
+      from agents.agent left join agents.agent_key using (agent_id) left join agents.agent_use using (agent_id)`;
   }
 }
 

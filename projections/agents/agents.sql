@@ -1,12 +1,10 @@
 create table agent (
   agent_id       text primary key,
   owner_id       text not null,
-  name           text not null,
   status         text not null,
   configuration  jsonb not null,
   created_at     timestamptz not null,
-  updated_at     timestamptz not null,
-  last_used_at   timestamptz
+  updated_at     timestamptz not null
 );
 create index agent_by_owner on agent (owner_id, created_at);
 
@@ -25,3 +23,8 @@ create table agent_pin (
   primary key (user_id, agent_id)
 );
 create index agent_pin_by_agent on agent_pin (agent_id);
+
+create table agent_use (
+  agent_id      text primary key,
+  last_used_at  timestamptz not null
+);

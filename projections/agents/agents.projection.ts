@@ -1,0 +1,57 @@
+import type { JSONValue, TransactionSql } from 'postgres';
+import { agentCodec } from '../../src/agents/agent.codec.js';
+import type { AgentEvent } from '../../src/agents/agent.events.js';
+import { conversationCodec } from '../../src/conversation/conversation.codec.js';
+import type { TurnAsked } from '../../src/conversation/conversation.events.js';
+import { defineProjection, type Statement } from '../projection.js';
+
+/** Every living agent with its configuration, its key (as a hash), who has pinned it and when it was last asked. */
+export const agents = defineProjection<AgentEvent | TurnAsked>({
+  name: 'agents',
+  categories: ['agent', 'conversation'],
+  codec: { ...agentCodec, TurnAsked: conversationCodec.TurnAsked },
+  ddl: new URL('./agents.sql', import.meta.url),
+
+  on: {
+    AgentCreated: ({ data }, sql) => {
+      const { agentId, ownerId, configuration, createdAt } = data;
+      return sql`
+        insert into agent (agent_id, owner_id, status, configuration, created_at, updated_at)
+        values (${agentId}, ${ownerId}, 'draft', ${sql.json(configuration as JSONValue)}, ${createdAt}, ${createdAt})
+        on conflict (agent_id) do nothing`;
+    },
+
+    AgentUpdated: ({ data }, sql) => sql`
+      update agent set configuration = configuration || ${sql.json(data.changes as JSONValue)}, updated_at = ${data.updatedAt}
+      where agent_id = ${data.agentId}`,
+
+    AgentPublished: ({ data }, sql) => setStatus(sql, data, 'published'),
+    AgentWithdrawnToDraft: ({ data }, sql) => setStatus(sql, data, 'draft'),
+
+    AgentKeyIssued: ({ data: { agentId, key } }, sql) => sql`
+      insert into agent_key (key_hash, key_id, agent_id, masked) values (${key.hash}, ${key.keyId}, ${agentId}, ${key.masked})
+      on conflict (key_hash) do nothing`,
+
+    AgentKeyRevoked: ({ data }, sql) => sql`delete from agent_key where agent_id = ${data.agentId} and key_id = ${data.keyId}`,
+
+    AgentPinned: ({ data, at }, sql) => sql`
+      insert into agent_pin (agent_id, user_id, pinned_at) values (${data.agentId}, ${data.userId}, ${at}) on conflict do nothing`,
+
+    AgentUnpinned: ({ data }, sql) => sql`delete from agent_pin where agent_id = ${data.agentId} and user_id = ${data.userId}`,
+
+    AgentDeleted: ({ data }, sql) => [
+      sql`delete from agent_pin where agent_id = ${data.agentId}`,
+      sql`delete from agent_use where agent_id = ${data.agentId}`,
+      sql`delete from agent where agent_id = ${data.agentId}`,
+    ],
+
+    TurnAsked: ({ data: { settings }, at }, sql) =>
+      settings.agentId === null
+        ? []
+        : sql`insert into agent_use (agent_id, last_used_at) values (${settings.agentId}, ${at})
+            on conflict (agent_id) do update set last_used_at = greatest(agent_use.last_used_at, excluded.last_used_at)`,
+  },
+});
+
+const setStatus = (sql: TransactionSql, data: { agentId: string; updatedAt: string }, status: string): Statement =>
+  sql`update agent set status = ${status}, updated_at = ${data.updatedAt} where agent_id = ${data.agentId}`;

@@ -1,0 +1,24 @@
+import { promptCodec, type PromptEvent } from '../../src/prompts/prompt.events.js';
+import { defineProjection } from '../projection.js';
+
+/** Every prompt there is, as it reads now. */
+export const prompts = defineProjection<PromptEvent>({
+  name: 'prompts',
+  categories: ['prompt'],
+  codec: promptCodec,
+  ddl: new URL('./prompts.sql', import.meta.url),
+
+  on: {
+    PromptCreated: ({ data }, sql) => sql`
+      insert into prompt (prompt_id, owner_id, name, content, created_at, updated_at)
+      values (${data.promptId}, ${data.ownerId}, ${data.name}, ${data.content}, ${data.createdAt}, ${data.createdAt})
+      on conflict (prompt_id) do nothing`,
+
+    PromptUpdated: ({ data }, sql) => sql`
+      update prompt
+      set name = coalesce(${data.name ?? null}, name), content = coalesce(${data.content ?? null}, content), updated_at = ${data.updatedAt}
+      where prompt_id = ${data.promptId}`,
+
+    PromptDeleted: ({ data }, sql) => sql`delete from prompt where prompt_id = ${data.promptId}`,
+  },
+});

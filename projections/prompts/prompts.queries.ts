@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import type { Row } from 'postgres';
+import { ReadModels } from '../read-models.js';
+
+export type PromptRecord = Readonly<{
+  id: string;
+  ownerId: string;
+  name: string;
+  content: string;
+  createdAt: Date;
+  updatedAt: Date;
+}>;
+
+@Injectable()
+export class PromptQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  async byId(promptId: string): Promise<PromptRecord | undefined> {
+    const rows = await this.readModels.sql`select * from prompts.prompt where prompt_id = ${promptId}`;
+    return rows.map(asRecord)[0];
+  }
+
+  /** A user's own prompts, oldest first. */
+  async ownedBy(userId: string): Promise<readonly PromptRecord[]> {
+    const rows = await this.readModels
+      .sql`select * from prompts.prompt where owner_id = ${userId} order by created_at, prompt_id`;
+    return rows.map(asRecord);
+  }
+}
+
+const asRecord = (row: Row): PromptRecord => ({
+  id: row['prompt_id'] as string,
+  ownerId: row['owner_id'] as string,
+  name: row['name'] as string,
+  content: row['content'] as string,
+  createdAt: row['created_at'] as Date,
+  updatedAt: row['updated_at'] as Date,
+});

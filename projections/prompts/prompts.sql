@@ -1,0 +1,9 @@
+create table prompt (
+  prompt_id   text primary key,
+  owner_id    text not null,
+  name        text not null,
+  content     text not null,
+  created_at  timestamptz not null,
+  updated_at  timestamptz not null
+);
+create index prompt_by_owner on prompt (owner_id, created_at);

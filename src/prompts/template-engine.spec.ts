@@ -1,0 +1,85 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { TemplateEngine, TemplateFailed } from './template-engine.js';
+
+const engine = new TemplateEngine({ deadlineMs: 1_000, outputCharactersMax: 100_000 });
+afterAll(() => engine.close());
+
+const failure = (template: string, context: object = {}) =>
+  engine.render(template, context).then(
+    () => 'rendered',
+    (error: unknown) => (error instanceof TemplateFailed ? error.failure : error),
+  );
+
+const ENDLESS = '{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}';
+
+describe('a template', () => {
+  it('reads what it is given and renders what is missing as nothing', async () => {
+    const template = '{% for d in source.documents %}{{ loop.index }}:{{ d.title }} {% endfor %}[{{ no.such.thing }}]';
+    expect(await engine.render(template, { source: { documents: [{ title: 'A' }, { title: 'B' }] } })).toBe('1:A 2:B []');
+  });
+
+  it('tells its author what is wrong with it', async () => {
+    await expect(engine.render('{% if %}', {})).rejects.toThrow(/^The prompt template is not valid: /);
+  });
+});
+
+describe('a hostile template', () => {
+  it.each([
+    `{{ ''.constructor.constructor('return process')() }}`,
+    `{{ x['constructor']['constructor']('return 1')() }}`,
+    `{{ x.__proto__.polluted }}{{ x.toString() }}`,
+    `{{ range.constructor('return this')() }}`,
+  ])('reaches nothing of the program: %s', async (template) => {
+    expect(await failure(template, { x: { a: 1 } })).toBe('invalid');
+  });
+
+  it('sees no environment and no globals', async () => {
+    expect(await engine.render('[{{ process }}{{ globalThis }}{{ require }}{{ env }}]', {})).toBe('[]');
+  });
+
+  it('that never ends is stopped, without holding up anybody else', async () => {
+    const started = performance.now();
+    const endless = failure(ENDLESS);
+    expect(await engine.render('{{ a }}', { a: 1 })).toBe('1');
+    expect(performance.now() - started).toBeLessThan(900);
+    expect(await endless).toBe('out-of-time');
+  });
+
+  it.each([
+    ['a list without a bound', '{{ range(100000000000)|length }}'],
+    ['a list that doubles', '{% set n = namespace(s=[1]) %}{% for i in range(60) %}{% set n.s = n.s + n.s %}{% endfor %}'],
+    ['a very long joined text', '{{ range(3000)|join(big) }}'],
+    ['a long list of text', '{% for i in range(10000000) %}{{ i }}{% endfor %}'],
+    ['too long an output', '{% for i in range(200000) %}x{% endfor %}'],
+  ])('cannot take the memory of the process: %s', async (_, template) => {
+    expect(await failure(template, { big: 'x'.repeat(100_000) })).toMatch(/too-large|out-of-time/);
+  });
+
+  it.each([
+    [
+      'a text that doubles',
+      `{% set n = namespace(s='x') %}{% for i in range(60) %}{% set n.s = n.s ~ n.s %}{% endfor %}{{ n.s }}`,
+    ],
+    ['an endless recursion', '{% macro a(n) %}{{ a(n) }}{% endmacro %}{{ a(1) }}'],
+    ['deep nesting', `${'{{'}${'('.repeat(50_000)}1${')'.repeat(50_000)}${'}}'}`],
+  ])('that breaks the engine is an invalid one: %s', async (_, template) => {
+    expect(await failure(template)).not.toBe('rendered');
+  });
+
+  it('leaves the engine in working order', async () => {
+    expect(await engine.render('{{ 1 + 1 }}', {})).toBe('2');
+  });
+});
+
+it('refuses more templates than may wait', async () => {
+  const small = new TemplateEngine({ workersMax: 1, waitingMax: 2, deadlineMs: 300 });
+  await small.render('ready', {});
+  const results = await Promise.allSettled([ENDLESS, '{{ 1 }}', '{{ 2 }}', '{{ 3 }}'].map((each) => small.render(each, {})));
+  expect(results.map((each) => (each.status === 'fulfilled' ? each.value : (each.reason as TemplateFailed).failure))).toEqual([
+    'out-of-time',
+    '1',
+    '2',
+    'busy',
+  ]);
+  await small.close();
+});

@@ -1,0 +1,177 @@
+import { createRequire } from 'node:module';
+import type * as WorkerThreads from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
+import type * as Jinja from '@huggingface/jinja';
+
+export type TemplateFailure = 'invalid' | 'out-of-time' | 'too-large' | 'busy';
+
+/** A template gave no text. The message is for its author. */
+export class TemplateFailed extends Error {
+  override readonly name = 'TemplateFailed';
+  constructor(
+    readonly failure: TemplateFailure,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export type TemplateLimits = Readonly<{
+  /** From the moment a worker has the template. */
+  deadlineMs: number;
+  workersMax: number;
+  waitingMax: number;
+  outputCharactersMax: number;
+  workerHeapMb: number;
+}>;
+
+export const TEMPLATE_LIMITS: TemplateLimits = {
+  deadlineMs: 2_000,
+  workersMax: 2,
+  waitingMax: 64,
+  outputCharactersMax: 1_000_000,
+  workerHeapMb: 64,
+};
+
+const ERROR_CHARACTERS_MAX = 300;
+const TOO_LARGE = 'too large';
+
+type Job = Readonly<{
+  template: string;
+  context: object;
+  resolve: (text: string) => void;
+  reject: (error: TemplateFailed) => void;
+}>;
+
+type Reply = Readonly<{ text: string } | { error: string } | { died: Error }>;
+
+/** A thread, and who is to hear its next word, which may be its last. */
+type Slot = { worker: Worker; hear: (reply: Reply) => void };
+
+/**
+ * Renders Jinja templates of users. The language has loops without an end and lists without a bound, so each template runs
+ * in a thread that is stopped when its time or its memory is used up; the rest of the process notices nothing.
+ */
+export class TemplateEngine {
+  private readonly idle: Slot[] = [];
+  private readonly waiting: Job[] = [];
+  private slots = 0;
+  private readonly limits: TemplateLimits;
+
+  constructor(limits: Partial<TemplateLimits> = {}) {
+    this.limits = { ...TEMPLATE_LIMITS, ...limits };
+  }
+
+  /** @throws TemplateFailed */
+  render(template: string, context: object): Promise<string> {
+    return new Promise((resolve, reject) => {
+      if (this.waiting.length >= this.limits.waitingMax) {
+        reject(new TemplateFailed('busy', 'Too many prompt templates are being rendered right now. Please try again.'));
+        return;
+      }
+      this.waiting.push({ template, context, resolve, reject });
+      this.next();
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.idle.splice(0).map(({ worker }) => worker.terminate()));
+  }
+
+  private next(): void {
+    for (let slot; this.waiting.length > 0 && (slot = this.idle.pop());) this.run(slot, this.waiting.shift()!);
+    if (this.waiting.length > 0 && this.slots < this.limits.workersMax) this.start();
+  }
+
+  private run(slot: Slot, { template, context, resolve, reject }: Job): void {
+    const { deadlineMs } = this.limits;
+    const deadline = setTimeout(() => {
+      this.discard(slot);
+      reject(new TemplateFailed('out-of-time', `The prompt template took longer than ${deadlineMs} ms.`));
+      this.next();
+    }, deadlineMs);
+    slot.hear = (reply) => {
+      clearTimeout(deadline);
+      if ('text' in reply) resolve(reply.text);
+      else reject(this.failureOf(reply));
+      if ('died' in reply) this.discard(slot);
+      else this.rest(slot);
+      this.next();
+    };
+    slot.worker.postMessage({ template, context });
+  }
+
+  private rest(slot: Slot): void {
+    this.idle.push(slot);
+    slot.hear = () => {
+      this.idle.splice(this.idle.indexOf(slot), 1);
+      this.discard(slot);
+    };
+  }
+
+  private failureOf(reply: Exclude<Reply, { text: string }>): TemplateFailed {
+    if ('died' in reply) return new TemplateFailed('too-large', 'The prompt template needs too much memory.');
+    const { outputCharactersMax } = this.limits;
+    if (reply.error === TOO_LARGE) {
+      return new TemplateFailed('too-large', `The prompt template wrote more than ${outputCharactersMax} characters.`);
+    }
+    return new TemplateFailed('invalid', `The prompt template is not valid: ${reply.error.slice(0, ERROR_CHARACTERS_MAX)}`);
+  }
+
+  /** The deadline of a template is not to pay for the start of its thread, so a thread says when it is ready. */
+  private start(): void {
+    this.slots++;
+    const { outputCharactersMax, workerHeapMb } = this.limits;
+    const worker = new Worker(`(${renderOnRequest.toString()})(require)`, {
+      eval: true,
+      workerData: {
+        engine: createRequire(import.meta.url).resolve('@huggingface/jinja'),
+        outputCharactersMax,
+        tooLarge: TOO_LARGE,
+      },
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: workerHeapMb, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
+    });
+    const slot: Slot = {
+      worker,
+      hear: (reply) => {
+        if ('died' in reply) {
+          this.discard(slot);
+          this.waiting.shift()?.reject(this.failureOf(reply));
+        } else this.rest(slot);
+        this.next();
+      },
+    };
+    worker.on('message', (reply: Reply) => slot.hear(reply));
+    worker.on('error', (died) => slot.hear({ died }));
+    worker.unref();
+  }
+
+  private discard(slot: Slot): void {
+    this.slots--;
+    slot.hear = () => undefined;
+    void slot.worker.terminate();
+  }
+}
+
+/** The whole program of a worker, handed over as text: it can use nothing but its argument. */
+function renderOnRequest(load: NodeJS.Require): void {
+  const threads = load('node:worker_threads') as typeof WorkerThreads;
+  const parent = threads.parentPort!;
+  const { engine, outputCharactersMax, tooLarge } = threads.workerData as {
+    engine: string;
+    outputCharactersMax: number;
+    tooLarge: string;
+  };
+  const { Template } = load(engine) as typeof Jinja;
+  parent.postMessage({ text: 'ready' });
+  parent.on('message', ({ template, context }: { template: string; context: Record<string, unknown> }) => {
+    try {
+      const text = new Template(template).render(context);
+      parent.postMessage(text.length > outputCharactersMax ? { error: tooLarge } : { text });
+    } catch (error) {
+      parent.postMessage({ error: error instanceof Error ? error.message : String(error) });
+    }
+  });
+}
