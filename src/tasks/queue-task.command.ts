@@ -1,0 +1,32 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { Cause } from '../kernel/events.js';
+import { Streams } from '../kernel/streams.js';
+import { WorkQueue } from '../kernel/work-queue.js';
+import { queueTask, task } from './task.decider.js';
+import { type TaskQueued, taskStream } from './task.events.js';
+import { TASK_QUEUE } from './task.policy.js';
+
+/** Something is to be done soon, by whichever worker is free. Asked again, it is queued once. */
+export class QueueTask extends Command<{ position: bigint | undefined }> {
+  constructor(
+    readonly task: TaskQueued['data'],
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(QueueTask)
+export class QueueTaskHandler implements ICommandHandler<QueueTask> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly workQueue: WorkQueue,
+  ) {}
+
+  async execute({ task: data, cause }: QueueTask): Promise<{ position: bigint | undefined }> {
+    const { position } = await this.streams.transact(taskStream(data.taskId), task, queueTask(data), cause);
+    // The task is in the log: without this nudge it is found there, only later.
+    await this.workQueue.enqueue(TASK_QUEUE, data.taskId, data.taskId).catch(() => undefined);
+    return { position };
+  }
+}

@@ -1,0 +1,140 @@
+import { type Blobs } from '../kernel/blobs.js';
+import { type Clock } from '../kernel/clock.js';
+import { decode } from '../kernel/codec.js';
+import { type EventStore } from '../kernel/event-store.js';
+import { type Cause, causedBy } from '../kernel/events.js';
+import { newId } from '../kernel/ids.js';
+import { type KeyValue } from '../kernel/key-value.js';
+import { holdLease, type Lease } from '../kernel/lease.js';
+import { Rejection } from '../kernel/rejection.js';
+import { type Streams } from '../kernel/streams.js';
+import { type WorkQueue } from '../kernel/work-queue.js';
+import { failAttempt, failForGood, handBack, progress, startTask, succeed, type Task, task } from './task.decider.js';
+import { taskCodec } from './task.codec.js';
+import { taskStream } from './task.events.js';
+import { PROGRESS_STEP_PERCENT, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
+import { storeResult } from './task-result.js';
+import { type TaskAttempt, type TaskRunner, type TaskRunners } from './task-runner.port.js';
+
+export type TaskWorkerOptions = Readonly<{ concurrency: number; leaseTtlMs: number; presenceTtlMs: number }>;
+
+export const TASK_WORKER_OPTIONS: TaskWorkerOptions = { concurrency: 2, leaseTtlMs: 6_000, presenceTtlMs: 10_000 };
+
+const ACTOR = 'system:task-worker';
+
+/** Rejections of a worker's own claim: the task is somebody else's, or over, or not due. There is nothing to do. */
+const NOT_OURS = new Set(['task-over', 'task-not-due', 'task-unknown', 'task-attempt-superseded']);
+
+/**
+ * Runs tasks. An attempt: take the task's lease, claim the task by an append, run it, state what it came to. A worker that
+ * dies at any point leaves a started task without a lease; whoever looks next starts another attempt.
+ */
+export class TaskWorker {
+  /** Names this worker in its leases. */
+  readonly id = newId();
+  private presence: Lease | undefined;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+    private readonly keyValue: KeyValue,
+    private readonly workQueue: WorkQueue,
+    private readonly blobs: Blobs,
+    private readonly clock: Clock,
+    private readonly runners: TaskRunners,
+    private readonly options: TaskWorkerOptions = TASK_WORKER_OPTIONS,
+  ) {}
+
+  /** Works until the signal aborts; attempts in hand are then handed back. */
+  async work(signal: AbortSignal): Promise<void> {
+    await this.bePresent(signal);
+    const presence = setInterval(() => void this.bePresent(signal), this.options.presenceTtlMs / 3).unref();
+    try {
+      const { concurrency } = this.options;
+      await this.workQueue.consume(TASK_QUEUE, { concurrency, signal }, (taskId) => this.attempt(taskId, signal));
+    } finally {
+      clearInterval(presence);
+      await this.presence?.release();
+    }
+  }
+
+  /** One attempt at a task, unless somebody else is at it. */
+  async attempt(taskId: string, signal: AbortSignal): Promise<void> {
+    const { leaseTtlMs: ttlMs } = this.options;
+    const lease = await holdLease(this.keyValue, taskLease(taskId), { ttlMs, renewMs: ttlMs / 3, holder: this.id });
+    if (!lease) return;
+    try {
+      await this.run(taskId, AbortSignal.any([signal, lease.lost]));
+    } catch (error) {
+      if (!(error instanceof Rejection) || !NOT_OURS.has(error.code)) throw error;
+    } finally {
+      await lease.release();
+    }
+  }
+
+  private async run(taskId: string, signal: AbortSignal): Promise<void> {
+    const cause = await this.causeOf(taskId);
+    if (!cause) return;
+    const { state: before } = await this.streams.fold(taskStream(taskId), task);
+    const runner = this.runners.of(before.kind);
+    if (!runner || signal.aborted) return;
+    const { state } = await this.streams.transact(taskStream(taskId), task, startTask(taskId, newId(), this.clock.now()), cause);
+    if (state.status !== 'started') return;
+    await this.finish(taskId, state, runner, cause, signal);
+  }
+
+  /** Runs the attempt and states its outcome. */
+  private async finish(taskId: string, { attempt, ownerId, input }: Task, runner: TaskRunner, cause: Cause, signal: AbortSignal) {
+    const decide = (decision: ReturnType<typeof succeed>) => this.streams.transact(taskStream(taskId), task, decision, cause);
+    let result: unknown;
+    try {
+      result = await runner.run({
+        taskId,
+        ownerId,
+        input,
+        attempt,
+        cause,
+        signal,
+        progress: this.progress(taskId, attempt, cause, signal),
+      });
+    } catch (error) {
+      if (signal.aborted) return void (await decide(handBack(taskId, attempt)));
+      const reason = error instanceof Error ? error.message : String(error);
+      const isForGood = error instanceof Rejection;
+      return void (await decide(
+        isForGood ? failForGood(taskId, attempt, reason) : failAttempt(taskId, attempt, reason, this.clock.now()),
+      ));
+    }
+    await decide(succeed(taskId, attempt, await storeResult(this.blobs, result ?? null)));
+  }
+
+  /** States progress in steps, so that a task of a thousand pieces does not write a thousand events. */
+  private progress(taskId: string, attempt: number, cause: Cause, signal: AbortSignal): TaskAttempt['progress'] {
+    let stated = 0;
+    return async (percent) => {
+      signal.throwIfAborted();
+      const whole = Math.floor(percent);
+      if (whole < stated + PROGRESS_STEP_PERCENT && whole < 100) return;
+      stated = whole;
+      await this.streams.transact(taskStream(taskId), task, progress(taskId, attempt, whole), cause);
+    };
+  }
+
+  private async causeOf(taskId: string): Promise<Cause | undefined> {
+    for await (const page of this.store.read(taskStream(taskId), { direction: 'forwards', limit: 1 })) {
+      const queued = page[0] && decode(taskCodec, page[0]);
+      return queued && causedBy(queued, ACTOR);
+    }
+    return undefined;
+  }
+
+  /** Holds a lease that tells others somebody works; while the key-value store is away, nobody can tell. */
+  private async bePresent(signal: AbortSignal): Promise<void> {
+    if (signal.aborted || (this.presence && !this.presence.lost.aborted)) return;
+    const { presenceTtlMs: ttlMs } = this.options;
+    const key = `${WORKER_LEASES}${this.id}`;
+    this.presence = await holdLease(this.keyValue, key, { ttlMs, renewMs: ttlMs / 3, holder: this.id, signal }).catch(
+      () => undefined,
+    );
+  }
+}

@@ -1,0 +1,12 @@
+import type { Codec } from '../kernel/codec.js';
+import type { TaskEvent } from './task.events.js';
+
+export const taskCodec: Codec<TaskEvent> = {
+  TaskQueued: [],
+  TaskStarted: [],
+  TaskProgressed: [],
+  TaskRetryScheduled: [],
+  TaskHandedBack: [],
+  TaskSucceeded: [],
+  TaskFailed: [],
+};

@@ -1,0 +1,26 @@
+import type { BlobRef } from '../kernel/blobs.js';
+import type { Event } from '../kernel/events.js';
+
+export type TaskId = string;
+
+/** What a task came to: in the event while it is small, else a blob of the same JSON. */
+export type TaskResult = Readonly<{ inline: unknown }> | Readonly<{ blob: BlobRef }>;
+
+export type TaskQueued = Event<
+  'TaskQueued',
+  { taskId: TaskId; kind: string; ownerId: string; input: Readonly<Record<string, unknown>> }
+>;
+/** The append of this event is the claim. Attempts count from 1; whatever an attempt states names it. */
+export type TaskStarted = Event<'TaskStarted', { taskId: TaskId; attempt: number; claim: string }>;
+export type TaskProgressed = Event<'TaskProgressed', { taskId: TaskId; attempt: number; percent: number }>;
+/** The attempt failed, or its worker was lost; another may start from `dueAt`. */
+export type TaskRetryScheduled = Event<'TaskRetryScheduled', { taskId: TaskId; attempt: number; reason: string; dueAt: string }>;
+/** The worker stopped in an orderly way; the attempt does not count as a failure. */
+export type TaskHandedBack = Event<'TaskHandedBack', { taskId: TaskId; attempt: number }>;
+export type TaskSucceeded = Event<'TaskSucceeded', { taskId: TaskId; attempt: number; result: TaskResult }>;
+export type TaskFailed = Event<'TaskFailed', { taskId: TaskId; attempt: number; reason: string }>;
+
+export type TaskEvent =
+  TaskQueued | TaskStarted | TaskProgressed | TaskRetryScheduled | TaskHandedBack | TaskSucceeded | TaskFailed;
+
+export const taskStream = (taskId: TaskId): string => `task-${taskId}`;
