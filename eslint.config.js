@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'coverage', '.data', '**/*.cjs', '*.js', 'test/support/*.js'] },
+  { ignores: ['dist', 'node_modules', 'coverage', '.data', '**/*.cjs', '**/*.mjs', '*.js', 'test/support/*.js'] },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

@@ -1,0 +1,33 @@
+import type { LogRecord } from './log.js';
+
+/** What a stream's metadata hides: everything before a revision, all but the newest, all past an age. */
+export type Bounds = Readonly<{ before: bigint; count: number; ageSeconds: number }>;
+
+/** The largest revision there is; as `$tb` it means that the stream was deleted. */
+export const UNBOUNDED = 9_223_372_036_854_775_807n;
+
+export const NO_BOUNDS: Bounds = { before: 0n, count: Infinity, ageSeconds: Infinity };
+
+export const metastreamOf = (stream: string): string => `$$${stream}`;
+
+export function boundsIn(json: Uint8Array): Bounds {
+  try {
+    const { $tb, $maxCount, $maxAge } = JSON.parse(Buffer.from(json).toString()) as Record<string, unknown>;
+    const before = typeof $tb === 'number' ? BigInt($tb) : 0n;
+    return {
+      before: before >= UNBOUNDED ? UNBOUNDED : before,
+      count: typeof $maxCount === 'number' ? $maxCount : Infinity,
+      ageSeconds: typeof $maxAge === 'number' ? $maxAge : Infinity,
+    };
+  } catch {
+    return NO_BOUNDS;
+  }
+}
+
+export function bounded(records: readonly LogRecord[], { before, count, ageSeconds }: Bounds): readonly LogRecord[] {
+  const first = Math.max(Number(before), count === Infinity ? 0 : records.length - count);
+  const kept = first > 0 ? records.slice(first) : records;
+  if (ageSeconds === Infinity) return kept;
+  const oldest = BigInt(Date.now() - ageSeconds * 1000) * 10_000n;
+  return kept.filter(({ created }) => created >= oldest);
+}

@@ -1,0 +1,194 @@
+import { bounded, type Bounds, boundsIn, metastreamOf, NO_BOUNDS, UNBOUNDED } from './bounds.js';
+
+/** An event as the server keeps it. Times are 100 ns ticks since 1970, positions are byte offsets in the log. */
+export type LogRecord = Readonly<{
+  id: string;
+  stream: string;
+  revision: number;
+  position: bigint;
+  created: bigint;
+  type: string;
+  contentType: string;
+  data: Uint8Array;
+  metadata: Uint8Array;
+}>;
+
+export type Proposed = Pick<LogRecord, 'id' | 'type' | 'contentType' | 'data' | 'metadata'>;
+
+/** -2 to -4 are what the server calls these expectations on the wire. */
+export type Expectation = 'any' | 'no_stream' | 'stream_exists' | number;
+
+export type Outcome =
+  | Readonly<{ kind: 'done'; revision: number; position: bigint }>
+  | Readonly<{ kind: 'wrong'; current: number | undefined }>
+  | Readonly<{ kind: 'deleted' }>;
+
+type Stream = { records: LogRecord[]; byId: Map<string, LogRecord>; tombstoned: boolean };
+
+const RECORD_OVERHEAD_BYTES = 64n;
+const TOMBSTONE = '$streamDeleted';
+
+/** The server's transaction log: what it decides about appends, and what it shows of streams. */
+export class Log {
+  readonly records: LogRecord[] = [];
+  private readonly streams = new Map<string, Stream>();
+  private readonly listeners = new Set<() => void>();
+  private end = 0n;
+
+  /** @param keep is told of what is about to be acknowledged. */
+  constructor(private readonly keep: (records: readonly LogRecord[]) => void = () => {}) {}
+
+  append(name: string, expected: Expectation, events: readonly Proposed[]): Outcome {
+    const stream = this.stream(name);
+    if (stream.tombstoned) return { kind: 'deleted' };
+    const current = stream.records.length - 1;
+    const wrong: Outcome = { kind: 'wrong', current: current < 0 ? undefined : current };
+    const deleted = this.bounds(name).before === UNBOUNDED;
+    if (expected === 'stream_exists' && deleted) return { kind: 'deleted' };
+    if (expected === 'stream_exists' && current < 0 && !this.hasMetadata(name)) return wrong;
+    if (expected === 'any' || expected === 'stream_exists')
+      return this.knownById(stream, events, wrong) ?? this.write(name, events);
+    if (expected === 'no_stream' && deleted) return this.revive(name, current + 1, events);
+    const before = expected === 'no_stream' ? -1 : expected;
+    if (before > current) return wrong;
+    if (before === current) return this.write(name, events);
+    return this.knownByPlace(stream, before, events) ?? wrong;
+  }
+
+  /** Hides all events; the stream can be appended to again. */
+  delete(name: string, expected: Expectation): Outcome {
+    return this.remove(name, expected, () => this.writeBounds(name, { $tb: Number(UNBOUNDED) }));
+  }
+
+  /** Ends the stream for ever. */
+  tombstone(name: string, expected: Expectation): Outcome {
+    return this.remove(name, expected, () => {
+      const outcome = this.write(name, [
+        {
+          id: crypto.randomUUID(),
+          type: TOMBSTONE,
+          contentType: 'application/octet-stream',
+          data: new Uint8Array(),
+          metadata: new Uint8Array(),
+        },
+      ]);
+      return outcome;
+    });
+  }
+
+  /** What of a stream is visible now; undefined when there is no such stream. */
+  visible(name: string): readonly LogRecord[] | 'deleted' | undefined {
+    const stream = this.streams.get(name);
+    if (stream?.tombstoned) return 'deleted';
+    const bounds = this.bounds(name);
+    if (!stream || stream.records.length === 0 || bounds.before === UNBOUNDED) return undefined;
+    return bounded(stream.records, bounds);
+  }
+
+  /** The index of the first record at or past a position. */
+  indexOf(position: bigint): number {
+    let low = 0;
+    let high = this.records.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.records[middle]!.position < position) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Calls back once, after the next write. */
+  onNextWrite(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Takes back what an earlier run kept. */
+  restore(record: LogRecord): void {
+    const stream = this.stream(record.stream);
+    stream.records.push(record);
+    stream.byId.set(record.id, record);
+    stream.tombstoned ||= record.type === TOMBSTONE;
+    this.records.push(record);
+    this.end = record.position + sizeOf(record);
+  }
+
+  private remove(name: string, expected: Expectation, how: () => Outcome): Outcome {
+    const stream = this.stream(name);
+    const current = stream.records.length - 1;
+    if (stream.tombstoned) return { kind: 'deleted' };
+    if (current < 0 || (typeof expected === 'number' && expected !== current) || expected === 'no_stream') {
+      return { kind: 'wrong', current: current < 0 ? undefined : current };
+    }
+    return how();
+  }
+
+  private revive(name: string, before: number, events: readonly Proposed[]): Outcome {
+    const outcome = this.write(name, events);
+    this.writeBounds(name, { $tb: before });
+    return outcome;
+  }
+
+  private writeBounds(name: string, json: object): Outcome {
+    const data = Buffer.from(JSON.stringify(json));
+    return this.write(metastreamOf(name), [
+      { id: crypto.randomUUID(), type: '$metadata', contentType: 'application/json', data, metadata: new Uint8Array() },
+    ]);
+  }
+
+  /** Best effort by id: all known is a repetition, a known first and an unknown later one is a contradiction. */
+  private knownById({ byId }: Stream, events: readonly Proposed[], wrong: Outcome): Outcome | undefined {
+    const known = events.map(({ id }) => byId.get(id));
+    const last = known.at(-1);
+    if (last && known.every((record) => record)) return { kind: 'done', revision: last.revision, position: last.position };
+    return known[0] ? wrong : undefined;
+  }
+
+  /** Exact by place: the same ids in the same order right after the expected revision. */
+  private knownByPlace({ records }: Stream, before: number, events: readonly Proposed[]): Outcome | undefined {
+    const same = events.every(({ id }, index) => records[before + 1 + index]?.id === id);
+    const last = records[before + events.length];
+    return same && last ? { kind: 'done', revision: last.revision, position: last.position } : undefined;
+  }
+
+  private write(name: string, events: readonly Proposed[]): Outcome {
+    const stream = this.stream(name);
+    const created = BigInt(Date.now()) * 10_000n;
+    const written: LogRecord[] = [];
+    let position = this.end;
+    for (const event of events) {
+      const record = { ...event, stream: name, revision: stream.records.length + written.length, position, created };
+      position += sizeOf(record);
+      written.push(record);
+    }
+    this.keep(written);
+    for (const record of written) this.restore(record);
+    const listeners = [...this.listeners];
+    this.listeners.clear();
+    for (const listener of listeners) listener();
+    const last = written.at(-1);
+    return {
+      kind: 'done',
+      revision: last?.revision ?? Math.max(0, stream.records.length - 1),
+      position: last?.position ?? this.end,
+    };
+  }
+
+  private stream(name: string): Stream {
+    let stream = this.streams.get(name);
+    if (!stream) this.streams.set(name, (stream = { records: [], byId: new Map(), tombstoned: false }));
+    return stream;
+  }
+
+  private hasMetadata(name: string): boolean {
+    return (this.streams.get(metastreamOf(name))?.records.length ?? 0) > 0;
+  }
+
+  private bounds(name: string): Bounds {
+    const newest = this.streams.get(metastreamOf(name))?.records.at(-1);
+    return newest ? boundsIn(newest.data) : NO_BOUNDS;
+  }
+}
+
+const sizeOf = ({ data, metadata, type }: Proposed): bigint =>
+  RECORD_OVERHEAD_BYTES + BigInt(data.length + metadata.length + 2 * type.length);
