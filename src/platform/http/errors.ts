@@ -19,6 +19,7 @@ export type Rendering = Readonly<{
 /** THE table: every code a Rejection may have, in the order of their statuses. */
 export const rejections: Readonly<Record<string, Rendering>> = {
   'invalid-request': { status: 400, json: true },
+  'answer-failed': { status: 400 },
   'document-unreadable': { status: 400 },
   'document-too-slow': { status: 400 },
   'index-out-of-range': { status: 400, json: true },
@@ -36,6 +37,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
 
   'not-found': { status: 404 },
   'agent-not-found': { status: 404 },
+  'attachment-not-found': { status: 404 },
   'conversation-not-found': { status: 404 },
   'message-not-found': { status: 404 },
   'prompt-not-found': { status: 404 },

@@ -1,0 +1,205 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import net from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type SseLimits, type SseStream, SseStreams } from './sse.js';
+
+const LIMITS: SseLimits = { keepaliveMs: 60_000, stallMs: 60_000, bufferedBytesMax: 256 * 1024 };
+const PIECE = `data: ${'x'.repeat(64 * 1024)}\n\n`;
+
+/** As HTTP/1.1 ends a body of unknown length. */
+const LAST_CHUNK = '\r\n0\r\n\r\n';
+
+let server: http.Server;
+let streams: SseStreams;
+let onStream: (stream: SseStream) => void;
+
+const listen = async (limits: Partial<SseLimits> = {}) => {
+  streams = new SseStreams({ ...LIMITS, ...limits });
+  server.on('request', (_request, raw) => {
+    const reply = {
+      raw,
+      hijack: () => undefined,
+      getHeaders: () => ({ 'access-control-allow-origin': '*', 'x-request-id': 'r1' }),
+    };
+    onStream(streams.start(reply));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+};
+
+const port = () => (server.address() as net.AddressInfo).port;
+const nextStream = () => new Promise<SseStream>((resolve) => (onStream = resolve));
+
+/** A reader that takes what comes, or nothing while it is paused. */
+const connect = async () => {
+  const opened = nextStream();
+  const socket = net.connect(port(), '127.0.0.1');
+  socket.on('error', () => undefined);
+  let text = '';
+  socket.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  return { socket, stream: await opened, text: () => text };
+};
+
+const until = async (condition: () => boolean, ms = 5000) => {
+  for (const end = Date.now() + ms; !condition(); await new Promise((resolve) => setTimeout(resolve, 5))) {
+    if (Date.now() > end) throw new Error('The condition did not come about.');
+  }
+};
+
+beforeEach(() => void (server = http.createServer()));
+afterEach(() => {
+  streams.closeAll();
+  server.closeAllConnections();
+  server.close();
+});
+
+describe('an event stream', () => {
+  it('has the headers of event streams and those that hooks have set, and sends bytes as they are given', async () => {
+    await listen();
+    const opened = nextStream();
+    const answering = fetch(`http://127.0.0.1:${port()}`);
+    const stream = await opened;
+    const response = await answering;
+    expect(await stream.write('id: 0\ndata: {"a":"é\\u0000"}\n\n')).toBe(true);
+    await stream.comment('connected\nand well');
+    stream.end();
+    expect(await response.text()).toBe('id: 0\ndata: {"a":"é\\u0000"}\n\n: connected and well\n\n');
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      'access-control-allow-origin': '*',
+      'x-request-id': 'r1',
+    });
+    expect(await stream.write('late')).toBe(false);
+  });
+
+  it('sends its head at once, before there is anything to say', async () => {
+    await listen();
+    onStream = () => undefined;
+    const response = await fetch(`http://127.0.0.1:${port()}`);
+    expect(response.status).toBe(200);
+    await response.body!.cancel();
+  });
+
+  it('is kept alive by comments while it is silent, and only then', async () => {
+    await listen({ keepaliveMs: 100 });
+    const { stream, text, socket } = await connect();
+    const busyUntil = Date.now() + 300;
+    while (Date.now() < busyUntil) {
+      await stream.write('data: 1\n\n');
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(text()).not.toContain(': keepalive');
+    await until(() => text().split(': keepalive\n\n').length > 2);
+    socket.destroy();
+  });
+
+  it('tells its writer when the reader goes', async () => {
+    await listen();
+    const { socket, stream } = await connect();
+    socket.destroy();
+    await once(stream.signal, 'abort');
+    expect(await stream.write('data: 1\n\n')).toBe(false);
+    expect(streams.size).toBe(0);
+  });
+});
+
+describe('a reader that takes nothing', () => {
+  it('holds its writer back with bounded memory, and both go on when it takes again', async () => {
+    await listen();
+    const { socket, stream, text } = await connect();
+    socket.pause();
+    let written = 0;
+    const writing = (async () => {
+      while (written < 200 && (await stream.write(PIECE))) written++;
+    })();
+    await until(() => written > 0);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(written).toBeLessThan(200);
+    socket.resume();
+    await writing;
+    await until(() => text().split('data: ').length === 201);
+  });
+
+  it('is disconnected after the stall limit, and another reader is not', async () => {
+    await listen({ stallMs: 200 });
+    const slow = await connect();
+    const quick = await connect();
+    slow.socket.pause();
+    const started = performance.now();
+    while (await slow.stream.write(PIECE));
+    expect(performance.now() - started).toBeGreaterThan(150);
+    expect(slow.stream.signal.aborted).toBe(true);
+    expect(await quick.stream.write('data: 1\n\n')).toBe(true);
+    slow.socket.destroy();
+  });
+
+  it('is disconnected at once when its writer does not wait and more than the limit is held for it', async () => {
+    await listen();
+    const { socket, stream } = await connect();
+    socket.pause();
+    const writes = Array.from({ length: 400 }, () => stream.write(PIECE));
+    expect(stream.signal.aborted).toBe(true);
+    expect((await Promise.all(writes)).at(-1)).toBe(false);
+    socket.destroy();
+  });
+
+  it('is disconnected after the stall limit also when its stream was ended meanwhile', async () => {
+    await listen({ stallMs: 100 });
+    const { socket, stream } = await connect();
+    socket.pause();
+    const started = performance.now();
+    void stream.write(PIECE.repeat(200));
+    stream.end();
+    await until(() => streams.size === 0);
+    expect(performance.now() - started).toBeGreaterThan(80);
+    socket.destroy();
+  });
+});
+
+describe('the streams of a process', () => {
+  it('leave nothing behind after 10,000 connects and disconnects', async () => {
+    await listen();
+    let most = 0;
+    onStream = () => void (most = Math.max(most, streams.size));
+    const visit = () =>
+      new Promise<void>((resolve, reject) => {
+        const socket = net.connect(port(), '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'));
+        socket.once('data', () => socket.destroy());
+        socket.on('close', () => resolve()).on('error', reject);
+      });
+    const visitor = async () => {
+      for (let visits = 0; visits < 100; visits++) await visit();
+    };
+    for (let round = 0; round < 5; round++) await Promise.all(Array.from({ length: 20 }, visitor));
+    await until(() => streams.size === 0);
+    expect(most).toBeGreaterThan(0);
+    expect(process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap')).toHaveLength(0);
+  }, 60_000);
+
+  it('put one drain listener on a response, however often its writer has waited', async () => {
+    await listen();
+    let response!: http.ServerResponse;
+    server.prependListener('request', (_request, raw) => (response = raw));
+    const { stream, socket } = await connect();
+    const before = response.listenerCount('drain');
+    for (let piece = 0; piece < 100; piece++) await stream.write(PIECE);
+    expect(response.listenerCount('drain')).toBe(before);
+    expect(response.listenerCount('close')).toBeLessThanOrEqual(2);
+    socket.destroy();
+  });
+
+  it('end with everything that was written, and those that are started later end at once', async () => {
+    await listen();
+    const first = await connect();
+    void first.stream.write('id: 41\ndata: last\n\n');
+    streams.closeAll();
+    await until(() => first.text().endsWith(LAST_CHUNK));
+    expect(first.text()).toContain('id: 41\ndata: last\n\n');
+    const second = await connect();
+    await until(() => second.text().endsWith(LAST_CHUNK));
+    await until(() => streams.size === 0);
+  });
+});
