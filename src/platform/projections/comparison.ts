@@ -1,0 +1,67 @@
+import type { Sql, TransactionSql } from 'postgres';
+
+/** A table's rows in numbers that do not depend on their order, nor on the schema it stands in. */
+export type TableChecksum = Readonly<{ table: string; columns: string; rows: number; sum: string }>;
+
+/** The first row, in the order of the key, that two schemas do not have alike; null where a side has no such row. */
+export type Difference = Readonly<{ table: string; key: unknown; live: unknown; rebuilt: unknown }>;
+
+type Table = Readonly<{ table: string; columns: readonly string[]; key: readonly string[] }>;
+
+const BOOK_KEEPING = ['checkpoint', 'parked', 'held'];
+
+/** The tables of a projection's own: with the columns it writes and its primary key, or all columns where it has none. */
+async function tablesOf(sql: Sql | TransactionSql, schema: string): Promise<readonly Table[]> {
+  return sql<Table[]>`
+    select relname as "table",
+      (select array_agg(attname::text order by attname) from pg_attribute
+        where attrelid = pg_class.oid and attnum > 0 and not attisdropped and attgenerated = '') as columns,
+      coalesce(
+        (select array_agg(attname::text order by array_position(indkey::int2[], attnum)) from pg_index, pg_attribute
+          where indrelid = pg_class.oid and indisprimary and attrelid = pg_class.oid and attnum = any (indkey)),
+        (select array_agg(attname::text order by attname) from pg_attribute
+          where attrelid = pg_class.oid and attnum > 0 and not attisdropped and attgenerated = '')) as key
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where nspname = ${schema} and relkind = 'r' and relname <> all (${BOOK_KEEPING})
+    order by relname`;
+}
+
+/** One pass over each table: how many rows, and the sum of their hashes. */
+export async function checksumsOf(sql: Sql | TransactionSql, schema: string): Promise<readonly TableChecksum[]> {
+  const sums: TableChecksum[] = [];
+  for (const { table, columns } of await tablesOf(sql, schema)) {
+    const [row] = await sql<{ rows: number; sum: string }[]>`
+      select count(*)::integer as rows, coalesce(sum(hashtextextended(row(${sql(columns)})::text, 0)::numeric), 0)::text as sum
+      from ${sql(schema)}.${sql(table)}`;
+    sums.push({ table, columns: columns.join(), ...row! });
+  }
+  return sums;
+}
+
+export const sameChecksums = (one: readonly TableChecksum[], other: readonly TableChecksum[]): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+/** Undefined when both schemas hold the same rows. Reads everything: ask only once the checksums differ. */
+export async function firstDifference(sql: Sql | TransactionSql, live: string, rebuilt: string): Promise<Difference | undefined> {
+  const [ours, theirs] = [await tablesOf(sql, live), await tablesOf(sql, rebuilt)];
+  for (const { table, columns, key } of ours) {
+    const other = theirs.find((candidate) => candidate.table === table);
+    if (other?.columns.join() !== columns.join())
+      return { table, key: 'columns', live: columns, rebuilt: other?.columns ?? null };
+    const rowsOf = (schema: string) => sql`
+      select to_jsonb(k) as key, to_jsonb(v) as value, count(*) as times
+      from ${sql(schema)}.${sql(table)} as t, lateral (select ${columnsOf(sql, key)}) as k, lateral (select ${columnsOf(sql, columns)}) as v
+      group by 1, 2`;
+    const [difference] = await sql<Difference[]>`
+      select ${table} as "table", key, l.value as live, r.value as rebuilt
+      from (${rowsOf(live)}) as l full join (${rowsOf(rebuilt)}) as r using (key)
+      where l.value is distinct from r.value or l.times <> r.times
+      order by key limit 1`;
+    if (difference) return difference;
+  }
+  const extra = theirs.find(({ table }) => !ours.some((mine) => mine.table === table));
+  return extra && { table: extra.table, key: 'columns', live: null, rebuilt: extra.columns };
+}
+
+const columnsOf = (sql: Sql | TransactionSql, columns: readonly string[]) =>
+  columns.flatMap((column, index) => (index === 0 ? sql`t.${sql(column)}` : sql`, t.${sql(column)}`));

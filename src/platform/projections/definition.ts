@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type Projection, schemaOf } from '../../../projections/projection.js';
+import { currentVersion } from '../../kernel/codec.js';
+
+/** A projection with its tables at hand. */
+export type Definition = Readonly<{
+  projection: Projection;
+  schema: string;
+  ddl: string;
+  /** Changes with anything that makes rows written before it different from rows written after it. */
+  fingerprint: string;
+}>;
+
+export async function definitionOf(projection: Projection): Promise<Definition> {
+  const ddl = await readFile(projection.ddl, 'utf8');
+  return { projection, schema: schemaOf(projection), ddl, fingerprint: fingerprintOf(projection, ddl) };
+}
+
+/** Of the tables, the handled event types in their versions, and what the author of a handler declares. */
+function fingerprintOf({ name, version = 1, codec, on, every }: Projection, ddl: string): string {
+  const handled = Object.keys(on)
+    .sort()
+    .map((type) => `${type}@${currentVersion(codec, type)}`);
+  const parts = [name, version, handled, every !== undefined, ddl.replaceAll(/\s+/g, ' ').trim()];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+}

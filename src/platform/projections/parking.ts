@@ -1,0 +1,97 @@
+import type { Sql, TransactionSql } from 'postgres';
+import type { Statement } from '../../../projections/projection.js';
+import type { StoredEvent } from '../../kernel/event-store.js';
+import { isOutage } from '../supervision/outage.js';
+import type { Definition } from './definition.js';
+import { changesOf } from './changes.js';
+import { sendOneByOne } from './outbox.js';
+import { enter, takeOver } from './schema.js';
+
+/** How many events may wait with their parked entities; past it the projection has a bug and stops instead of copying the log. */
+export const HELD_EVENTS_MAX = 10_000;
+
+const ERROR_CHARACTERS_MAX = 2_000;
+
+export class TooManyHeld extends Error {
+  override readonly name = 'TooManyHeld';
+  constructor(schema: string) {
+    super(`More than ${HELD_EVENTS_MAX} events are held back in ${schema}: repair the projection and rebuild it.`);
+  }
+}
+
+export type Parked = Readonly<{ entity: string; position: string; error: string; since: Date; held: number }>;
+
+/** Sets an entity aside: its rows stay as they are, and its later events wait. */
+export const park = (tx: TransactionSql, entity: string, event: StoredEvent, fault: unknown): Statement => tx`
+  insert into parked (entity, position, error) values (${entity}, ${String(event.position)}, ${describe(fault)})`;
+
+/** Keeps an event for when its entity is let go. JSON escapes whatever bytes made it undecodable. */
+export const hold = (tx: TransactionSql, entity: string, event: StoredEvent): Statement => tx`
+  insert into held (position, entity, event)
+  values (${String(event.position)}, ${entity}, ${JSON.stringify({ ...event, position: String(event.position) })})`;
+
+export const parkedIn = (sql: Sql, schema: string): Promise<Parked[]> => sql<Parked[]>`
+  select entity, position::text, error, since,
+    (select count(*)::integer from ${sql(schema)}.held where held.entity = parked.entity) as held
+  from ${sql(schema)}.parked order by parked.position`;
+
+/**
+ * Tries the held events of parked entities again, of one or of all, in order. An entity is let go once the last of
+ * them is applied; what is applied before the next refusal stays applied.
+ */
+export async function retryParked(
+  sql: Sql,
+  definition: Definition,
+  only?: string,
+): Promise<{ freed: string[]; parked: Parked[] }> {
+  const { schema } = definition;
+  const freed: string[] = [];
+  for (const { entity } of await parkedIn(sql, schema)) {
+    if (only !== undefined && entity !== only) continue;
+    const isFree = await sql.begin(async (tx) => {
+      await takeOver(tx, schema);
+      await enter(tx, schema);
+      return retryEntity(tx, definition, entity);
+    });
+    if (isFree) freed.push(entity);
+  }
+  return { freed, parked: await parkedIn(sql, schema) };
+}
+
+async function retryEntity(tx: TransactionSql, definition: Definition, entity: string): Promise<boolean> {
+  const rows = await tx<{ event: string }[]>`select event from held where entity = ${entity} order by position`;
+  for (const row of rows) {
+    const event = revive(row.event);
+    const fault = await tryEvent(tx, definition, event);
+    if (fault !== undefined) {
+      await tx`update parked set position = ${String(event.position)}, error = ${describe(fault)} where entity = ${entity}`;
+      return false;
+    }
+    await tx`delete from held where position = ${String(event.position)}`;
+  }
+  await tx`delete from parked where entity = ${entity}`;
+  return true;
+}
+
+/** Applies one event by itself; undefined when the tables took it. */
+export async function tryEvent(tx: TransactionSql, definition: Definition, event: StoredEvent): Promise<unknown> {
+  try {
+    await tx.savepoint((inner) => sendOneByOne(inner, changesOf(definition, event, inner)));
+    return undefined;
+  } catch (error) {
+    if (isOutage(error)) throw error;
+    return error ?? new Error('A handler threw nothing.');
+  }
+}
+
+function revive(text: string): StoredEvent {
+  const { position, at, ...rest } = JSON.parse(text) as Omit<StoredEvent, 'position' | 'at'> & { position: string; at: string };
+  return { ...rest, position: BigInt(position), at: new Date(at) };
+}
+
+function describe(fault: unknown): string {
+  const reasons: string[] = [];
+  for (let error = fault; error !== undefined && reasons.length < 3; error = error instanceof Error ? error.cause : undefined)
+    reasons.push(error instanceof Error ? `${error.name}: ${error.message}` : JSON.stringify(error));
+  return reasons.join(' <- ').replaceAll('\0', '\uFFFD').slice(0, ERROR_CHARACTERS_MAX);
+}

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { defineProjection, insertInto, type Projection } from '../../../projections/projection.js';
+import type { Event } from '../../kernel/events.js';
+import { projecting } from '../../../test/support/projecting.js';
+import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
+
+type Opened = Event<'AccountOpened', { account: string; openedAt?: string }>;
+type Moved = Event<'MoneyMoved', { account: string; cents: number }>;
+
+const ddl = pathToFileURL(join(tmpdir(), `accounts-${process.pid}.sql`));
+const accounts: Projection = defineProjection<Opened | Moved>({
+  name: 'accounts-of-tests',
+  categories: ['account'],
+  codec: { AccountOpened: [], MoneyMoved: [] },
+  ddl,
+  on: {
+    AccountOpened: ({ data, at }, sql) => sql`
+      insert into account (account, cents, opened_at) values (${data.account}, 0, ${data.openedAt ?? at})`,
+    MoneyMoved: ({ data, position }, sql) => [
+      sql`update account set cents = cents + ${data.cents} where account = ${data.account}`,
+      insertInto('movement', { position: String(position), account: data.account, cents: data.cents }),
+    ],
+  },
+});
+
+const opened = (account: string, openedAt?: string): Opened => ({
+  type: 'AccountOpened',
+  data: { account, ...(openedAt && { openedAt }) },
+});
+const moved = (account: string, cents: number): Moved => ({ type: 'MoneyMoved', data: { account, cents } });
+
+let database: TestDatabase;
+beforeAll(async () => {
+  await writeFile(
+    ddl,
+    `create table account (account text primary key, cents bigint not null check (cents >= 0), opened_at timestamptz not null);
+     create table movement (position bigint primary key, account text not null references account, cents integer not null);`,
+  );
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+
+const balances = async () => {
+  const rows = await database.sql<{ account: string; cents: number }[]>`
+    select account, cents::integer from accounts_of_tests.account order by account`;
+  return rows.map(({ account, cents }) => [account, cents]);
+};
+const movements = async () => {
+  const rows = await database.sql<{ account: string; cents: number }[]>`
+    select account, cents from accounts_of_tests.movement order by position`;
+  return rows.map(({ account, cents }) => `${account} ${cents}`);
+};
+
+describe('A projection', () => {
+  let read: Awaited<ReturnType<typeof projecting>>;
+  beforeEach(async () => {
+    read = await projecting(accounts, database.sql);
+  });
+
+  it('turns events into rows, once however often they come, and the same in a rebuild', async () => {
+    await read.given('account-a', [opened('a'), moved('a', 5), moved('a', 7)]);
+    await read.given('account-b', [opened('b')]);
+    await read.again();
+    expect(await balances()).toEqual([
+      ['a', 12],
+      ['b', 0],
+    ]);
+    expect(await movements()).toEqual(['a 5', 'a 7']);
+    await read.expectSameAfterRebuild();
+  });
+
+  it('passes by what it does not follow and does not know', async () => {
+    await read.given('other-a', [opened('x')]);
+    await read.given('account-a', [{ type: 'AccountPainted', data: {} }, opened('a')]);
+    expect(await balances()).toEqual([['a', 0]]);
+    expect(await read.parked()).toEqual([]);
+  });
+
+  it('sets aside only the entity whose event the tables refuse, and holds what comes after', async () => {
+    await read.given('account-a', [opened('a'), moved('a', 5)]);
+    await read.given('account-b', [opened('b'), moved('b', 3)]);
+    await read.given('account-a', [moved('a', -100)]);
+    await read.given('account-a', [moved('a', 1)]);
+    await read.given('account-b', [moved('b', 4)]);
+    expect(await balances()).toEqual([
+      ['a', 5],
+      ['b', 7],
+    ]);
+    const parked = await read.parked();
+    expect(parked).toMatchObject([{ entity: 'account-a', held: 2 }]);
+    expect(parked[0]!.error).toContain('account_cents_check');
+  });
+
+  it('applies the rest of a page of which one event is refused', async () => {
+    await read.given('account-a', [opened('a')]);
+    await read.given('account-a', [moved('a', 1), moved('a', -100), moved('a', 2)]);
+    expect(await balances()).toEqual([['a', 1]]);
+    expect(await movements()).toEqual(['a 1']);
+  });
+
+  it.each([
+    ['a version from the future', [opened('a')], { version: 9 }],
+    ['a time that is none', [opened('a', 'yesterday')], {}],
+    ['a NUL', [opened('a\0')], {}],
+  ])('sets aside an event with %s, and goes on', async (_what, events, circumstances) => {
+    await read.given('account-a', events, circumstances);
+    await read.given('account-b', [opened('b')]);
+    expect(await balances()).toEqual([['b', 0]]);
+    expect(await read.parked()).toMatchObject([{ entity: 'account-a', held: 1 }]);
+  });
+});

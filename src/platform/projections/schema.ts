@@ -1,0 +1,80 @@
+import type { Sql, TransactionSql } from 'postgres';
+import { LOG_START } from '../../kernel/event-store.js';
+import type { Definition } from './definition.js';
+
+/** Where a schema stands in the log, and who may move it. */
+export type Checkpoint = Readonly<{
+  position: bigint;
+  /** Of the newest event that was applied, null before the first. */
+  eventAt: Date | null;
+  /** Counted up by whoever begins to write: who holds an older one has been relieved. */
+  epoch: bigint;
+  fingerprint: string;
+}>;
+
+type CheckpointRow = { position: string; event_at: Date | null; epoch: string; fingerprint: string };
+
+/** The tables that the runner keeps in the schema of every projection, beside the projection's own. */
+const BOOK_KEEPING = `
+  create table checkpoint (
+    only_row    boolean primary key default true check (only_row),
+    position    bigint not null,
+    event_at    timestamptz,
+    epoch       bigint not null,
+    fingerprint text not null
+  );
+  create table parked (
+    entity     text primary key,
+    position   bigint not null,
+    error      text not null,
+    since      timestamptz not null default now()
+  );
+  create table held (
+    position bigint primary key,
+    entity   text not null references parked on delete cascade,
+    event    text not null
+  );
+  create index held_by_entity on held (entity, position);
+`;
+
+/** From here on the transaction means this schema; losing its last commits in a crash is harmless, as the log has them. */
+export const enter = (tx: TransactionSql, schema: string) => tx`
+  select set_config('search_path', ${`"${schema}", public`}, true), set_config('synchronous_commit', 'off', true)`;
+
+/** Makes the schema, with nothing applied yet. */
+export async function createSchema(sql: Sql, { ddl, fingerprint }: Definition, schema: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`create schema ${tx(schema)}`;
+    await enter(tx, schema);
+    await tx.unsafe(BOOK_KEEPING);
+    await tx.unsafe(ddl);
+    await tx`insert into checkpoint (position, epoch, fingerprint) values (${String(LOG_START)}, 0, ${fingerprint})`;
+  });
+}
+
+/** Undefined when there is no such schema. */
+export async function readCheckpoint(sql: Sql | TransactionSql, schema: string): Promise<Checkpoint | undefined> {
+  const [there] = await sql`select 1 from pg_tables where schemaname = ${schema} and tablename = 'checkpoint'`;
+  if (!there) return undefined;
+  const [row] = await sql<
+    CheckpointRow[]
+  >`select position::text, event_at, epoch::text, fingerprint from ${sql(schema)}.checkpoint`;
+  return row && asCheckpoint(row);
+}
+
+/** Takes the next epoch, which relieves whoever wrote until now. */
+export async function takeOver(sql: Sql | TransactionSql, schema: string): Promise<Checkpoint> {
+  const [row] = await sql<CheckpointRow[]>`
+    update ${sql(schema)}.checkpoint set epoch = epoch + 1
+    returning position::text, event_at, epoch::text, fingerprint`;
+  return asCheckpoint(row!);
+}
+
+const asCheckpoint = ({ position, event_at, epoch, fingerprint }: CheckpointRow): Checkpoint => ({
+  position: BigInt(position),
+  eventAt: event_at,
+  epoch: BigInt(epoch),
+  fingerprint,
+});
+
+export const dropSchema = (sql: Sql | TransactionSql, schema: string) => sql`drop schema if exists ${sql(schema)} cascade`;

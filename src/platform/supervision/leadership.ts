@@ -1,0 +1,88 @@
+import type { Sql, TransactionSql } from 'postgres';
+import { pause } from './back-off.js';
+
+/** How soon a standby notices that a part is free. */
+export const STANDBY_POLL_MS = 500;
+
+/** A transaction that is open for as long as the connection lives, and with it every lock taken in it. */
+type Session = Readonly<{ tx: TransactionSql; lost: AbortSignal; parts: Set<string>; end: () => void; ended: Promise<void> }>;
+
+/**
+ * Says which process plays a part that only one may play: the holder of a Postgres advisory lock. All parts of a process
+ * hang on one connection; when it dies, so do its locks, at once, and a standby takes over. The lock keeps two from
+ * working on the same; that a writer who has not noticed yet does no harm is up to the epoch in what it writes.
+ */
+export class Leadership {
+  private session: Promise<Session> | undefined;
+  private closed = false;
+
+  constructor(private readonly sql: Sql) {}
+
+  /**
+   * Waits until the part is this process's; the signal it gives aborts when the part is lost. Undefined when `signal`
+   * aborted first. @throws when Postgres is away
+   */
+  async gain(part: string, signal: AbortSignal): Promise<AbortSignal | undefined> {
+    while (!signal.aborted) {
+      const lost = await this.tryGain(part);
+      if (lost) return lost;
+      await pause(STANDBY_POLL_MS, signal);
+    }
+    return undefined;
+  }
+
+  /** The part, if it is free or ours already. */
+  async tryGain(part: string): Promise<AbortSignal | undefined> {
+    const session = await this.opened();
+    if (session.parts.has(part)) return session.lost;
+    const [row] = await this.tryLock(session, part);
+    if (!row?.ours) return undefined;
+    session.parts.add(part);
+    return session.lost;
+  }
+
+  private async tryLock(session: Session, part: string): Promise<readonly { ours: boolean }[]> {
+    try {
+      return await session.tx<{ ours: boolean }[]>`
+        select pg_try_advisory_xact_lock(hashtextextended(${`verbatim:${part}`}, 0)) as ours`;
+    } catch (error) {
+      session.end();
+      throw error;
+    }
+  }
+
+  /** Gives every part back. */
+  async close(): Promise<void> {
+    this.closed = true;
+    const session = await this.session?.catch(() => undefined);
+    session?.end();
+    await session?.ended;
+  }
+
+  private opened(): Promise<Session> {
+    if (this.closed) throw new Error('This process has given its parts back.');
+    if (this.session) return this.session;
+    const opening = (this.session = this.open());
+    const forget = () => {
+      if (this.session === opening) this.session = undefined;
+    };
+    opening.then(({ lost }) => lost.addEventListener('abort', forget), forget);
+    return opening;
+  }
+
+  private open(): Promise<Session> {
+    return new Promise((resolve, reject) => {
+      const lost = new AbortController();
+      let end!: () => void;
+      const untilEnd = new Promise<void>((ended) => (end = ended));
+      const ended = this.sql
+        .begin(async (tx) => {
+          await tx`select set_config('idle_in_transaction_session_timeout', '0', true)`;
+          resolve({ tx, lost: lost.signal, parts: new Set(), end, ended });
+          await untilEnd;
+        })
+        .catch(reject)
+        .finally(() => lost.abort());
+    });
+  }
+}

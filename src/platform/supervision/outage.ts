@@ -1,0 +1,23 @@
+import { KeyValueUnavailable } from '../../kernel/key-value.js';
+import { StoreUnavailable } from '../../kernel/event-store.js';
+
+/** Classes of SQLSTATE that speak of the server's state, not of the statement: connection, resources, operator, system. */
+const SERVER_CLASSES = new Set(['08', '40', '53', '57', '58']);
+const SERVER_STATES = new Set(['55P03', '25006', '25P04', 'XX000']);
+
+const CONNECTION_CODES =
+  /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|ENOENT|EHOSTUNREACH|ENETUNREACH)$/;
+
+const CAUSES_MAX = 5;
+
+/** Whether an error says that a dependency is away, so that the same work is worth another try, however often. */
+export function isOutage(error: unknown): boolean {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < CAUSES_MAX; cause = cause.cause, depth++) {
+    if (cause instanceof StoreUnavailable || cause instanceof KeyValueUnavailable) return true;
+    const code = (cause as { code?: unknown }).code;
+    if (typeof code !== 'string') continue;
+    if (CONNECTION_CODES.test(code)) return true;
+    if (/^[0-9A-Z]{5}$/.test(code) && (SERVER_CLASSES.has(code.slice(0, 2)) || SERVER_STATES.has(code))) return true;
+  }
+  return false;
+}

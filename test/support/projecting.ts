@@ -1,0 +1,79 @@
+import { expect } from '@jest/globals';
+import type { Sql } from 'postgres';
+import type { Projection } from '../../projections/projection.js';
+import { encodeMetadata } from '../../src/kernel/codec.js';
+import type { StoredEvent } from '../../src/kernel/event-store.js';
+import type { Cause, Event } from '../../src/kernel/events.js';
+import { deterministicId } from '../../src/kernel/ids.js';
+import { definitionOf } from '../../src/platform/projections/definition.js';
+import { parkedIn } from '../../src/platform/projections/parking.js';
+import { ProjectionWriter } from '../../src/platform/projections/projection-writer.js';
+import { createSchema, dropSchema } from '../../src/platform/projections/schema.js';
+import { firstDifference } from '../../src/platform/projections/comparison.js';
+
+export type Circumstances = Readonly<{ at?: Date; cause?: Partial<Cause>; version?: number }>;
+
+const POSITION_STEP = 3n;
+const FIRST_AT = Date.parse('2026-01-01T00:00:00Z');
+
+/** Events as a log would give them back, a second apart unless told. */
+export class EventsForTests {
+  readonly events: StoredEvent[] = [];
+
+  add(stream: string, events: readonly Event[], { at, cause, version = 1 }: Circumstances = {}): readonly StoredEvent[] {
+    const whole: Cause = {
+      actor: 'user:ann',
+      credential: 'session-token',
+      correlationId: 'request',
+      causationId: 'request',
+      ...cause,
+    };
+    return events.map(({ type, data }) => {
+      const revision = this.events.filter((event) => event.stream === stream).length;
+      const stored: StoredEvent = {
+        id: deterministicId(stream, revision),
+        type,
+        data: JSON.stringify(data),
+        metadata: encodeMetadata(whole, version),
+        stream,
+        revision,
+        position: POSITION_STEP * BigInt(this.events.length),
+        at: at ?? new Date(FIRST_AT + 1000 * this.events.length),
+      };
+      this.events.push(stored);
+      return stored;
+    });
+  }
+}
+
+/** Events in, rows out: a projection with its tables in a test database, fed by hand. */
+export async function projecting(projection: Projection, sql: Sql) {
+  const definition = await definitionOf(projection);
+  const { schema } = definition;
+  await dropSchema(sql, schema);
+  await createSchema(sql, definition, schema);
+  const log = new EventsForTests();
+  const writer = await ProjectionWriter.open(sql, definition);
+  const pageOf = (events: readonly StoredEvent[]) => ({ events, position: events.at(-1)?.position ?? -1n });
+
+  return {
+    /** More events of a stream; the rows are there when it resolves. */
+    given: async (stream: string, events: readonly Event[], circumstances?: Circumstances): Promise<readonly StoredEvent[]> => {
+      const stored = log.add(stream, events, circumstances);
+      await writer.write(pageOf(stored));
+      return stored;
+    },
+    /** Everything once more, as after a lost answer: it must change nothing. */
+    again: () => writer.write(pageOf(log.events)),
+    parked: () => parkedIn(sql, schema),
+    /** Fails unless the same events, all in one page, give the same rows in another schema; nothing may be parked either. */
+    expectSameAfterRebuild: async () => {
+      const rebuilt = `${schema}_again`;
+      await dropSchema(sql, rebuilt);
+      await createSchema(sql, definition, rebuilt);
+      await (await ProjectionWriter.open(sql, definition, rebuilt)).write(pageOf(log.events));
+      expect(await firstDifference(sql, schema, rebuilt)).toBeUndefined();
+      expect(await parkedIn(sql, schema)).toEqual([]);
+    },
+  };
+}
