@@ -18,5 +18,7 @@ export const unsealedTurns = defineProjection<ConversationEvent>({
       update unsealed_turn set producer = ${data.producer}, since = ${at} where turn_id = ${data.turnId}`,
 
     TurnSealed: ({ data }, sql) => sql`delete from unsealed_turn where turn_id = ${data.turnId}`,
+
+    ConversationDeleted: ({ data }, sql) => sql`delete from unsealed_turn where conversation_id = ${data.conversationId}`,
   },
 });

@@ -6,6 +6,7 @@ import { fingerprintOf, useIdempotencyKey } from '../kernel/idempotency.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { WorkQueue } from '../kernel/work-queue.js';
+import { AnsweringOptions } from './answering-options.js';
 import type { TurnToRun } from './frame-tail.port.js';
 import { AskQuestion } from './ask-question.command.js';
 import type { QuestionRequest } from './question.dto.js';
@@ -26,7 +27,7 @@ export class QuestionDesk {
     private readonly commands: CommandBus,
     private readonly store: EventStore,
     private readonly queue: WorkQueue,
-    private readonly idempotencyTtlMs: number,
+    private readonly options: AnsweringOptions,
   ) {}
 
   /** @throws Rejection for whatever is wrong with the request; then nothing was written */
@@ -50,7 +51,7 @@ export class QuestionDesk {
     if (key === undefined) return { replayed: false, ids: fresh };
     const callerId = caller.kind === 'agent-key' ? caller.keyId : caller.userId;
     const fingerprint = fingerprintOf(route, { ...request, api_key: undefined });
-    const idempotency = { scope: 'answer', callerId, key, fingerprint, ttlMs: this.idempotencyTtlMs };
+    const idempotency = { scope: 'answer', callerId, key, fingerprint, ttlMs: this.options.settings.idempotencyTtlMs };
     const { used, value } = await useIdempotencyKey(this.store, idempotency, fresh, caller.cause);
     if (used === 'differently') {
       throw new Rejection('idempotency-key-reused', 'This Idempotency-Key was used with another request.');
@@ -70,5 +71,5 @@ export class QuestionDesk {
 function resumeRefused(request: QuestionRequest): Rejection {
   return request.conversation_id
     ? new Rejection('tool-call-not-pending', 'This request is no longer pending.')
-    : new Rejection('conversation-id-missing', 'Missing required fields: conversation_id');
+    : new Rejection('invalid-request', 'Missing required fields: conversation_id');
 }

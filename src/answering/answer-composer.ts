@@ -5,6 +5,7 @@ import { Clock } from '../kernel/clock.js';
 import { LanguageModels, type ModelRequest } from '../models/language-model.port.js';
 import { PromptRenderer } from '../prompts/prompt.port.js';
 import { type RetrievedChunk, Search } from '../sources/search.port.js';
+import { AnsweringOptions } from './answering-options.js';
 import { documentsThatFit, messagesFor } from './messages.policy.js';
 import type { Transcript } from './transcript.js';
 
@@ -28,7 +29,7 @@ export class AnswerComposer {
     private readonly prompts: PromptRenderer,
     private readonly models: LanguageModels,
     private readonly clock: Clock,
-    private readonly apiBaseUrl: string | null,
+    private readonly options: AnsweringOptions,
   ) {}
 
   async *compose(transcript: Transcript, signal: AbortSignal): AsyncGenerator<Piece> {
@@ -73,7 +74,7 @@ export class AnswerComposer {
       ownerId: settings.configurationOwnerId,
       whenMissing: 'use-default',
       namespaces: {
-        system: { now: this.clock.now(), requestId, userId: ownerId, apiBaseUrl: this.apiBaseUrl },
+        system: { now: this.clock.now(), requestId, userId: ownerId, apiBaseUrl: this.options.settings.apiBaseUrl },
         passthrough: settings.passthrough,
         documents: documents ?? [],
       },

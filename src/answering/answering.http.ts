@@ -32,7 +32,7 @@ export class AnsweringController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     if (typeof request.index === 'number' && !request.conversation_id) {
-      throw new Rejection('conversation-id-missing', 'Missing required fields: conversation_id');
+      throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
     }
     const accepted = await this.desk.accept(request, await callerOf(identity), 'stream', idempotencyKey);
     const sse = this.streams.start(reply, { headers: headersOf(accepted) });

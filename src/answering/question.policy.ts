@@ -6,11 +6,11 @@ export const CONVERSATION_NAME_CHARACTERS = 50;
 export const CHUNKS_DEFAULT = 6;
 export const CHUNKS_MAX = 500;
 
-const invalidHistory = (why: string) => new Rejection('invalid-history', `history ${why}`);
+const invalidHistory = (why: string) => new Rejection('invalid-request', `history ${why}`);
 
 /**
  * The exchanges a caller brings along: the JSON text of an array of `{prompt, response}`, or that array; an empty text is
- * none. Entries may say more than we keep. @throws Rejection invalid-history
+ * none. Entries may say more than we keep. @throws Rejection invalid-request
  */
 export function parseHistory(history: unknown): readonly Exchange[] {
   if (history === undefined || history === null) return [];

@@ -42,10 +42,10 @@ export class QuestionResolver {
     private readonly models: LanguageModels,
   ) {}
 
-  /** @throws Rejection agent-not-found, conversation-not-found, unknown-model, invalid-history, question-missing */
+  /** @throws Rejection agent-not-found, conversation-not-found, invalid-request */
   async resolve(request: QuestionRequest, caller: Caller): Promise<ResolvedQuestion> {
     const question = request.question ?? '';
-    if (question.trim() === '') throw new Rejection('question-missing', 'Missing required fields: question');
+    if (question.trim() === '') throw new Rejection('invalid-request', 'Missing required fields: question');
     const history = parseHistory(request.history);
     const modelId = await this.checkedModel(request.model_id);
     const ownerId = ownerOf(caller);
@@ -69,7 +69,7 @@ export class QuestionResolver {
   private async checkedModel(modelId: string | null | undefined): Promise<string | undefined> {
     if (!modelId) return undefined;
     if (!(await this.models.has(modelId)))
-      throw new Rejection('unknown-model', `model_id names no model of this service: ${modelId}`);
+      throw new Rejection('invalid-request', `model_id names no model of this service: ${modelId}`);
     return modelId;
   }
 

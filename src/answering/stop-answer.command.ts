@@ -26,7 +26,7 @@ export class StopAnswerHandler implements ICommandHandler<StopAnswer> {
   ) {}
 
   async execute({ conversationId, turnId, cause }: StopAnswer): Promise<void> {
-    if (!this.signals.healthy) throw new Rejection('signals-unavailable', 'The answer cannot be reached right now.');
+    if (!this.signals.healthy) throw new Rejection('unavailable', 'The answer cannot be reached right now.');
     await this.streams.transact(conversationStream(conversationId), conversation, requestStop(turnId), cause);
     this.signals.publish(stopSubject(turnId), '');
   }

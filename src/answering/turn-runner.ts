@@ -13,10 +13,10 @@ import type { JournalAccess } from '../conversation/message.events.js';
 import { MessageDigest } from '../conversation/message.policy.js';
 import { ModelFailed } from '../models/language-model.port.js';
 import { AnswerComposer } from './answer-composer.js';
-import { closeTurn, failed, firstFrame, INTERRUPTED_TEXT, readJournal, settleTurn, stoppedWith } from './close-turn.js';
 import { FramePublisher } from './frame-publisher.port.js';
 import { Journal, JournalLost } from './journal.js';
 import { StructuredAnswers } from './structured-answer.js';
+import { failedWith, firstFrame, INTERRUPTED_TEXT, stoppedWith, TurnCloser } from './turn-closer.js';
 import { readTranscript, type Transcript } from './transcript.js';
 
 /** Who states what happens while a turn runs. */
@@ -52,10 +52,15 @@ export class TurnRunner {
     private readonly publisher: FramePublisher,
     private readonly composer: AnswerComposer,
     private readonly structured: StructuredAnswers,
+    private readonly closer: TurnCloser,
   ) {}
 
   get runningCount(): number {
     return this.runs.size;
+  }
+
+  isRunning(turnId: string): boolean {
+    return this.runs.has(turnId);
   }
 
   async run(conversationId: string, turnId: string): Promise<void> {
@@ -78,10 +83,10 @@ export class TurnRunner {
   async settle(conversationId: string, turnId: string): Promise<void> {
     const transcript = await readTranscript(this.store, conversationId, turnId, TURN_RUNNER);
     if (!transcript) return;
-    const soFar = await readJournal(this.store, turnId);
+    const soFar = await this.closer.readJournal(turnId);
     const journal = this.journal(transcript, soFar.digest);
     try {
-      await settleTurn(this.streams, transcript, soFar, journal, transcript.cause);
+      await this.closer.settle(transcript, soFar, journal, transcript.cause);
     } catch (error) {
       if (!(error instanceof JournalLost)) throw error;
     }
@@ -110,27 +115,28 @@ export class TurnRunner {
   }
 
   private async answer(transcript: Transcript, controller: AbortController, cause: Cause): Promise<void> {
-    const { conversationId, turnId, requestId, settings } = transcript.asked;
+    const { asked } = transcript;
+    const { settings } = asked;
     const journal = this.journal(transcript, new MessageDigest());
     journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
-    journal.write(firstFrame(transcript, requestId));
+    journal.write(firstFrame(transcript));
     const progress: Progress = {
       parts: { answer: '', thought: '', sources: [], toolCalls: [], structured: settings.responseSchema !== null },
       usage: null,
     };
     const error = await this.produce(transcript, journal, progress, controller.signal).catch(asUserText);
     const outcome = ((): TurnOutcome => {
-      if (controller.signal.aborted && controller.signal.reason === 'stopped')
-        return stoppedWith(conversationId, turnId, progress.parts);
-      if (error !== undefined) return failed(conversationId, turnId, progress.parts, error.text, error.code);
+      if (controller.signal.aborted && controller.signal.reason === 'stopped') return stoppedWith(asked, progress.parts);
+      if (error !== undefined) return failedWith(asked, progress.parts, error.text, error.code);
       const { parts, usage } = progress;
+      const { conversationId, turnId } = asked;
       return { type: 'TurnAnswered', data: { conversationId, turnId, ...parts, modelId: settings.modelId, usage } };
     })();
     if (outcome.type === 'TurnAnswered') this.writeResult(journal, progress.parts, settings.responseSchema);
     if (outcome.type === 'TurnFailed') {
       journal.write({ type: 'error', error: outcome.data.error, ...(outcome.data.code ? { code: outcome.data.code } : {}) });
     }
-    await closeTurn(this.streams, journal, outcome, cause);
+    await this.closer.close(journal, outcome, cause);
   }
 
   /** Journals the answer as it comes; resolves to what went wrong, if anything did. */

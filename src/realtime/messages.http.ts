@@ -43,7 +43,7 @@ export class MessagesController {
     const message = await this.access.readable(messageId, identity);
     const after = cursorOf(header ?? query);
     if (message.expired) throw expired();
-    if (this.streams.size >= this.options.streamsMax) throw new Rejection('too-many-streams', 'Too many concurrent streams');
+    if (this.streams.size >= this.options.streamsMax) throw new Rejection('too-many-requests', 'Too many concurrent streams');
     const sse = this.streams.start(reply);
     await sse.comment('connected');
     const goesOn = () => this.activity.goesOn(message.conversationId, messageId);
@@ -102,10 +102,10 @@ export class MessagesController {
 
 const expired = () => new Rejection('journal-expired', 'The events of this message are no longer kept; read the conversation.');
 
-/** A cursor names the last frame the client has; -1 stands for none. @throws Rejection invalid-cursor */
+/** A cursor names the last frame the client has; -1 stands for none. @throws Rejection invalid-request */
 export function cursorOf(given: string | undefined): number {
   if (given === undefined) return -1;
-  if (!/^\d+$/.test(given.trim())) throw new Rejection('invalid-cursor', 'last_event_id must be a whole number, 0 or more.');
+  if (!/^\d+$/.test(given.trim())) throw new Rejection('invalid-request', 'last_event_id must be a whole number, 0 or more.');
   return Math.min(Number(given), Number.MAX_SAFE_INTEGER - 1);
 }
 

@@ -22,6 +22,7 @@ export const settings = {
   publicApiBaseUrl: optional(url('PUBLIC_API_BASE_URL', 'http:', 'https:')),
   shutdownMs: secondsAsMs('SHUTDOWN_SECONDS', 10),
   workerConcurrency: integer('WORKER_CONCURRENCY', 16, { min: 1, max: 1000 }),
+  turnsConcurrentMax: integer('TURNS_CONCURRENT_MAX', 1000, { min: 1, max: 10_000 }),
 
   logLevel: oneOf('LOG_LEVEL', 'info', 'fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   logFormat: optional(oneOf('LOG_FORMAT', 'json', 'json', 'pretty')),

@@ -1,0 +1,17 @@
+/** What answering needs to know of the configuration. */
+export class AnsweringOptions {
+  constructor(
+    readonly settings: Readonly<{
+      /** Whether this process runs turns. */
+      worker: boolean;
+      /** Turns that one process runs at once. */
+      turnsConcurrentMax: number;
+      /** How long a producer may be silent before its turns are taken from it. */
+      staleProducerMs: number;
+      idempotencyTtlMs: number;
+      messageEventsRetentionSeconds: number;
+      shutdownMs: number;
+      apiBaseUrl: string | null;
+    }>,
+  ) {}
+}

@@ -1,0 +1,53 @@
+import { Module } from '@nestjs/common';
+import { AgentQueries } from '../../projections/agents/agents.queries.js';
+import { UnsealedTurnQueries } from '../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { Config } from '../platform/config/config.js';
+import { RealtimeModule } from '../realtime/realtime.module.js';
+import { QuestionDesk } from './accept-question.js';
+import { AnswerComposer } from './answer-composer.js';
+import { AnsweringController } from './answering.http.js';
+import { AnsweringOptions } from './answering-options.js';
+import { AskQuestionHandler } from './ask-question.command.js';
+import { QuestionResolver } from './resolve-question.js';
+import { StopAnswerHandler } from './stop-answer.command.js';
+import { StopAnswerController } from './stop-answer.http.js';
+import { StructuredAnswers } from './structured-answer.js';
+import { SweepTurns } from './sweep-turns.ticker.js';
+import { TurnCloser } from './turn-closer.js';
+import { TurnRunner } from './turn-runner.js';
+import { TurnsWorker } from './turns-worker.js';
+
+@Module({
+  imports: [RealtimeModule],
+  controllers: [AnsweringController, StopAnswerController],
+  providers: [
+    {
+      provide: AnsweringOptions,
+      inject: [Config],
+      useFactory: (config: Config) =>
+        new AnsweringOptions({
+          worker: config.roles.includes('worker'),
+          turnsConcurrentMax: config.turnsConcurrentMax,
+          staleProducerMs: config.staleProducerMs,
+          idempotencyTtlMs: config.idempotencyTtlMs,
+          messageEventsRetentionSeconds: config.messageEventsRetentionSeconds,
+          shutdownMs: config.shutdownMs,
+          apiBaseUrl: config.publicApiBaseUrl ?? null,
+        }),
+    },
+    AgentQueries,
+    UnsealedTurnQueries,
+    QuestionResolver,
+    QuestionDesk,
+    AnswerComposer,
+    StructuredAnswers,
+    AskQuestionHandler,
+    StopAnswerHandler,
+    TurnCloser,
+    TurnRunner,
+    TurnsWorker,
+    SweepTurns,
+  ],
+  exports: [SweepTurns, TurnRunner],
+})
+export class AnsweringModule {}

@@ -1,0 +1,76 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
+import { KeyValue } from '../kernel/key-value.js';
+import { holdLease } from '../kernel/lease.js';
+import { WorkQueue } from '../kernel/work-queue.js';
+import { TURNS_QUEUE } from './accept-question.js';
+import { AnsweringOptions } from './answering-options.js';
+import type { TurnToRun } from './frame-tail.port.js';
+import { producerKey } from './sweep-turns.ticker.js';
+import { TurnRunner } from './turn-runner.js';
+
+/** The share of the shutdown time in which running turns may still finish. */
+const GRACE_SHARE = 0.5;
+
+/** Takes turns off the queue, and holds the lease that says this producer is alive. */
+@Injectable()
+export class TurnsWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger(TurnsWorker.name);
+  private readonly stopping = new AbortController();
+  private consuming: Promise<void> = Promise.resolve();
+  private leasing: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly queue: WorkQueue,
+    private readonly keyValue: KeyValue,
+    private readonly runner: TurnRunner,
+    private readonly options: AnsweringOptions,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const { worker, turnsConcurrentMax } = this.options.settings;
+    if (!worker) return;
+    const { signal } = this.stopping;
+    this.leasing = this.keepLease(signal);
+    this.consuming = this.queue.consume(TURNS_QUEUE, { concurrency: turnsConcurrentMax, signal }, async (payload) => {
+      const { conversationId, turnId } = JSON.parse(payload) as TurnToRun;
+      await this.runner.run(conversationId, turnId);
+    });
+  }
+
+  /** In this order: take no more turns, finish or interrupt those in hand, give the lease up. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.runner.close(this.options.settings.shutdownMs * GRACE_SHARE);
+    await Promise.all([this.consuming, this.leasing]);
+  }
+
+  private async keepLease(signal: AbortSignal): Promise<void> {
+    const { staleProducerMs } = this.options.settings;
+    const ttlMs = staleProducerMs / 2;
+    const renewMs = ttlMs / 3;
+    while (!signal.aborted) {
+      try {
+        const key = producerKey(this.runner.producer);
+        const lease = await holdLease(this.keyValue, key, { ttlMs, renewMs, holder: this.runner.producer, signal });
+        if (lease) await untilEither(lease.lost, signal);
+      } catch (error) {
+        this.logger.warn(`The lease of this producer cannot be held: ${(error as Error).message}`);
+      }
+      await pause(renewMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+}
+
+function untilEither(first: AbortSignal, second: AbortSignal): Promise<void> {
+  if (first.aborted || second.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      first.removeEventListener('abort', done);
+      second.removeEventListener('abort', done);
+      resolve();
+    };
+    first.addEventListener('abort', done);
+    second.addEventListener('abort', done);
+  });
+}

@@ -1,0 +1,29 @@
+import { IsInt, IsOptional, IsString, Min, MinLength, MaxLength } from 'class-validator';
+
+export const CONVERSATION_NAME_CHARACTERS_MAX = 500;
+const FEEDBACK_CHARACTERS_MAX = 2_000;
+
+export class ConversationName {
+  @IsString()
+  id!: string;
+
+  @IsString()
+  @MinLength(1)
+  @MaxLength(CONVERSATION_NAME_CHARACTERS_MAX)
+  name!: string;
+}
+
+export class Feedback {
+  /** `like`, `dislike` or words; null takes an earlier one back. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(FEEDBACK_CHARACTERS_MAX)
+  feedback?: string | null;
+
+  @IsString()
+  conversation_id!: string;
+
+  @IsInt()
+  @Min(0)
+  question_index!: number;
+}

@@ -1,0 +1,26 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { Cause } from '../kernel/events.js';
+import { Streams } from '../kernel/streams.js';
+import { asOwner, conversation, open } from './conversation.decider.js';
+import { conversationStream } from './conversation.events.js';
+
+/** The owner looks at the conversation, which clears the marks that looking clears. */
+export class OpenConversation extends Command<bigint | undefined> {
+  constructor(
+    readonly conversationId: string,
+    readonly ownerId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(OpenConversation)
+export class OpenConversationHandler implements ICommandHandler<OpenConversation> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ conversationId, ownerId, cause }: OpenConversation): Promise<bigint | undefined> {
+    const decide = asOwner(ownerId, open);
+    return (await this.streams.transact(conversationStream(conversationId), conversation, decide, cause)).position;
+  }
+}
