@@ -1,4 +1,17 @@
-import { daysAsSeconds, flag, hoursAsMs, integer, list, listOf, oneOf, optional, secondsAsMs, type Setting, text, url } from './setting.js';
+import {
+  daysAsSeconds,
+  flag,
+  hoursAsMs,
+  integer,
+  list,
+  listOf,
+  oneOf,
+  optional,
+  secondsAsMs,
+  type Setting,
+  text,
+  url,
+} from './setting.js';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;

@@ -36,7 +36,7 @@ const connect = async () => {
   const socket = net.connect(port(), '127.0.0.1');
   socket.on('error', () => undefined);
   let text = '';
-  socket.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+  socket.setEncoding('utf8').on('data', (chunk) => (text += String(chunk)));
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   return { socket, stream: await opened, text: () => text };
 };

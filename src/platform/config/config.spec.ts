@@ -1,0 +1,149 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ConfigInvalid, type Environment, readConfig } from './config.js';
+import { loadConfig } from './load-config.js';
+import { settings } from './settings.js';
+
+const problemsOf = (environment: Environment): readonly string[] => {
+  try {
+    readConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigInvalid) return error.problems;
+    throw error;
+  }
+};
+
+describe('the configuration', () => {
+  it('of an empty environment is a whole service on this machine', () => {
+    expect(readConfig({})).toMatchObject({
+      host: '127.0.0.1',
+      port: 7091,
+      databaseUrl: undefined,
+      eventStore: 'postgres',
+      natsUrl: undefined,
+      roles: ['api', 'worker', 'projector', 'scheduler'],
+      authType: 'none',
+      serverMode: 'async',
+      modelIds: ['offline'],
+      allowedOrigins: [],
+      approvalTtlMs: 1_800_000,
+      idempotencyTtlMs: 86_400_000,
+      missedSlotDelayMs: 600_000,
+      staleProducerMs: 10_000,
+      sseKeepaliveMs: 15_000,
+      messageEventsRetentionSeconds: 14 * 86_400,
+    });
+    expect(isAbsolute(readConfig({}).dataDir)).toBe(true);
+  });
+
+  it('cannot be changed', () => {
+    expect(() => Object.assign(readConfig({}), { port: 1 })).toThrow(TypeError);
+  });
+
+  it('takes nothing for unset, fractions of seconds, and lists without repetition', () => {
+    const config = readConfig({
+      PORT: ' ',
+      APPROVAL_TTL_SECONDS: '0.25',
+      ALLOWED_ORIGINS: ' https://a.example, https://b.example,,https://a.example',
+    });
+    expect(config).toMatchObject({ port: 7091, approvalTtlMs: 250, allowedOrigins: ['https://a.example', 'https://b.example'] });
+  });
+
+  it('leaves the models to the endpoint, once there is one', () => {
+    expect(readConfig({ OPENAI_BASE_URL: 'http://127.0.0.1:8000/v1' }).modelIds).toEqual([]);
+    expect(readConfig({ OPENAI_API_KEY: 'sk', MODEL_IDS: 'a,b', DEFAULT_MODEL_ID: 'b' })).toMatchObject({
+      modelIds: ['a', 'b'],
+      defaultModelId: 'b',
+    });
+  });
+
+  it.each<[string, Environment]>([
+    ['PORT', { PORT: '70000' }],
+    ['PORT', { PORT: '7091x' }],
+    ['DATABASE_URL', { DATABASE_URL: 'mysql://localhost/x' }],
+    ['EVENT_STORE', { EVENT_STORE: 'mongo' }],
+    ['ROLES', { ROLES: 'api,cook' }],
+    ['ROLES', { ROLES: ',' }],
+    ['AUTH_TYPE', { AUTH_TYPE: 'ldap' }],
+    ['SERVER_MODE', { SERVER_MODE: 'fast' }],
+    ['SSE_KEEPALIVE_SECONDS', { SSE_KEEPALIVE_SECONDS: '0' }],
+    ['MESSAGE_EVENTS_RETENTION_DAYS', { MESSAGE_EVENTS_RETENTION_DAYS: '-1' }],
+    ['EVENTS_STREAM_MAXLEN', { EVENTS_STREAM_MAXLEN: '0' }],
+    ['ENABLE_SSE_PUSH', { ENABLE_SSE_PUSH: 'maybe' }],
+    ['UPLOAD_MAX_FILE_BYTES', { UPLOAD_MAX_FILE_BYTES: '1.5' }],
+    ['DEFAULT_MODEL_ID', { MODEL_IDS: 'a,b', DEFAULT_MODEL_ID: 'c' }],
+  ])('refuses a bad %s by its name: %o', (variable, environment) => {
+    expect(problemsOf(environment)).toEqual([expect.stringMatching(`^${variable} `)]);
+  });
+
+  it('names every problem at once', () => {
+    expect(() => readConfig({ PORT: 'x', AUTH_TYPE: 'y' })).toThrow(/PORT .*\n.*AUTH_TYPE /);
+  });
+
+  it.each(['127.0.0.1', 'localhost', '::1', '127.8.9.10'])('lets everybody in on %s, where only this machine is', (HOST) => {
+    expect(problemsOf({ HOST })).toEqual([]);
+  });
+
+  it.each(['0.0.0.0', '::', '192.168.1.7', 'verbatim.example'])('lets nobody in unasked on %s', (HOST) => {
+    expect(problemsOf({ HOST })).toEqual([expect.stringMatching(/^HOST .*AUTH_TYPE.*ALLOW_UNAUTHENTICATED/)]);
+    expect(problemsOf({ HOST, AUTH_TYPE: 'session_jwt' })).toEqual([]);
+    expect(problemsOf({ HOST, ALLOW_UNAUTHENTICATED: 'true' })).toEqual([]);
+  });
+
+  it('splits roles among processes only where these can reach each other and share a database', () => {
+    expect(problemsOf({ ROLES: 'api' })).toEqual([expect.stringContaining('NATS_URL'), expect.stringContaining('DATABASE_URL')]);
+    const shared = { NATS_URL: 'nats://127.0.0.1', DATABASE_URL: 'postgres://127.0.0.1/verbatim' };
+    expect(readConfig({ ROLES: 'scheduler, worker', ...shared }).roles).toEqual(['worker', 'scheduler']);
+  });
+});
+
+describe('the configuration of a process', () => {
+  let folder: string;
+  beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'verbatim-config-'))));
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('comes from the environment first, then from the file', () => {
+    const file = join(folder, '.env');
+    writeFileSync(file, 'PORT=1\nHOST=localhost\nJWT_SECRET_KEY="a b"\n# PORT=3\n');
+    const config = loadConfig({ PORT: '2', HOST: '', DATA_DIR: folder }, file);
+    expect(config).toMatchObject({ port: 2, host: 'localhost', jwtSecretKey: 'a b' });
+  });
+
+  it('has secrets of its own, made once, that only their owner can read', () => {
+    const load = () => loadConfig({ DATA_DIR: join(folder, 'data') }, join(folder, 'none'));
+    const [first, second] = [load(), load()];
+    expect(first.jwtSecretKey).toMatch(/^[0-9a-f]{64}$/);
+    expect(first.encryptionSecretKey).toMatch(/^[0-9a-f]{64}$/);
+    expect(first.encryptionSecretKey).not.toBe(first.jwtSecretKey);
+    expect(second).toEqual(first);
+    for (const name of ['jwt-secret-key', 'encryption-secret-key']) {
+      expect(statSync(join(folder, 'data', name)).mode & 0o777).toBe(0o600);
+    }
+  });
+});
+
+describe('.env.example', () => {
+  const text = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
+  const example = parseEnv(text.replaceAll(/^#(?=[A-Z_]+=)/gm, ''));
+
+  it('holds every variable the service reads and no other', () => {
+    expect(Object.keys(example).sort()).toEqual(
+      Object.values(settings)
+        .map(({ variable }) => variable)
+        .sort(),
+    );
+  });
+
+  it('shows what each means when unset', () => {
+    const fallbacks = Object.values(settings).map(({ variable, fallback }) => [variable, fallback ?? '']);
+    expect(example).toEqual(Object.fromEntries(fallbacks));
+  });
+
+  it('changes nothing when it is copied as it is', () => {
+    expect(readConfig(parseEnv(text))).toEqual(readConfig({}));
+  });
+});
