@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { EventStore, type StoredEvent, StoreUnavailable } from '../kernel/event-store.js';
-import { Signals } from '../kernel/signals.js';
+import { SIGNAL_BYTES_MAX, Signals } from '../kernel/signals.js';
 import type { FramePublisher } from '../answering/frame-publisher.port.js';
 import { isTerminal, messageStream } from '../conversation/message.events.js';
 import { renderFrame } from '../conversation/message.policy.js';
@@ -13,8 +13,6 @@ export const LOOK_HEALTHY_MS = 5_000;
 export const LOOK_UNHEALTHY_MS = 250;
 /** A reader outlives an event store that is away; it asks again this often. */
 export const STORE_RETRY_MS = 250;
-/** A signal carries the frames themselves up to this size; past it, readers are told to look. */
-const SIGNAL_BYTES_MAX = 512 * 1024;
 
 /** Consecutive frames of a message, ready for the wire. */
 export type FrameBatch = Readonly<{ first: number; last: number; text: string; terminal: boolean; data: readonly string[] }>;
@@ -143,7 +141,8 @@ export class MessageFeed implements FramePublisher {
 
   publish(messageId: string, first: number, frames: readonly string[]): void {
     const payload = [first, ...frames].join('\n');
-    this.signals.publish(subjectOf(messageId), payload.length > SIGNAL_BYTES_MAX ? String(first) : payload);
+    const fits = Buffer.byteLength(payload) <= SIGNAL_BYTES_MAX;
+    this.signals.publish(subjectOf(messageId), fits ? payload : String(first));
   }
 
   /** The frames after a revision, then those to come, up to the frame that ends the run; ends quietly when aborted. */

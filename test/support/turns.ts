@@ -1,0 +1,85 @@
+import { AnsweringOptions } from '../../src/answering/answering-options.js';
+import type { AnswerComposer, Piece } from '../../src/answering/answer-composer.js';
+import { StructuredAnswers } from '../../src/answering/structured-answer.js';
+import { TurnCloser } from '../../src/answering/turn-closer.js';
+import { TurnRunner } from '../../src/answering/turn-runner.js';
+import { ask, conversation } from '../../src/conversation/conversation.decider.js';
+import { conversationStream, type TurnSettings } from '../../src/conversation/conversation.events.js';
+import { messageStream } from '../../src/conversation/message.events.js';
+import type { EventStore, StoredEvent } from '../../src/kernel/event-store.js';
+import type { Cause } from '../../src/kernel/events.js';
+import type { Signals } from '../../src/kernel/signals.js';
+import { Streams } from '../../src/kernel/streams.js';
+import { MessageFeed } from '../../src/realtime/message-feed.js';
+
+export const cause: Cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' };
+
+export const answeringOptions = new AnsweringOptions({
+  worker: true,
+  turnsConcurrentMax: 100,
+  staleProducerMs: 1_000,
+  idempotencyTtlMs: 86_400_000,
+  messageEventsRetentionSeconds: 1_209_600,
+  shutdownMs: 1_000,
+  apiBaseUrl: null,
+});
+
+export const settings: TurnSettings = {
+  agentId: null,
+  agentKeyId: null,
+  modelId: 'scripted',
+  promptId: '',
+  configurationOwnerId: 'alice',
+  sources: [],
+  chunks: 6,
+  retriever: 'classic',
+  passthrough: {},
+  responseSchema: null,
+};
+
+/** A composer that yields what the test scripts, and stops when told to. */
+export const scripted = (script: (signal: AbortSignal) => AsyncIterable<Piece>): AnswerComposer =>
+  ({ compose: (_: unknown, signal: AbortSignal) => script(signal) }) as unknown as AnswerComposer;
+
+export const pieces = (...texts: string[]) =>
+  async function* (): AsyncGenerator<Piece> {
+    for (const text of texts) yield { type: 'text', text };
+    yield { type: 'sources', sources: [] };
+  };
+
+/** One runner with its feed over a store: what a worker process has of answering. */
+export function workerOver(store: EventStore, signals: Signals, composer: AnswerComposer) {
+  const streams = new Streams(store);
+  const feed = new MessageFeed(store, signals);
+  const closer = new TurnCloser(store, streams, answeringOptions);
+  const runner = new TurnRunner(store, streams, signals, feed, composer, new StructuredAnswers(), closer);
+  return { streams, feed, runner };
+}
+
+export async function askedTurn(
+  store: EventStore,
+  conversationId: string,
+  turnId: string,
+  more: Partial<TurnSettings> = {},
+): Promise<void> {
+  const start = {
+    conversationId,
+    ownerId: 'alice',
+    agentId: null,
+    name: 'Why?',
+    visibility: 'listed',
+    sharedUsage: false,
+    history: [],
+  } as const;
+  const question = { conversationId, turnId, index: null, question: 'Why?', requestId: 'r1', settings: { ...settings, ...more } };
+  await new Streams(store).transact(conversationStream(conversationId), conversation, ask(question, start), cause);
+}
+
+export async function eventsOf(store: EventStore, stream: string): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  for await (const page of store.read(stream)) events.push(...page);
+  return events;
+}
+
+export const framesOf = async (store: EventStore, turnId: string): Promise<Record<string, unknown>[]> =>
+  (await eventsOf(store, messageStream(turnId))).map(({ data }) => JSON.parse(data) as Record<string, unknown>);
