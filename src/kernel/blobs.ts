@@ -3,6 +3,9 @@ import type { Readable } from 'node:stream';
 /** A stored run of bytes, named by its content. */
 export type BlobRef = Readonly<{ sha256: string; size: number }>;
 
+/** Whether a text can name a blob: a SHA-256 in lower-case hexadecimal digits. */
+export const isBlobName = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
+
 export class BlobMissing extends Error {
   override readonly name = 'BlobMissing';
 }

@@ -38,6 +38,11 @@ export class NatsServer {
     await this.run();
   }
 
+  /** Drops all that it has stored; only while it is away. */
+  async empty(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
   /** Sockets stay open and nobody answers: what a frozen machine looks like. */
   freeze(): void {
     this.process?.kill('SIGSTOP');

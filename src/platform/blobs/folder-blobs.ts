@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { BlobMissing, type BlobRef, Blobs } from '../../kernel/blobs.js';
+import { BlobMissing, type BlobRef, Blobs, isBlobName } from '../../kernel/blobs.js';
 import { writeHashedFile } from './hashed-file.js';
 
 /** An upload that nobody has written to for this long was left behind by a process that died. */
 export const ABANDONED_AFTER_MS = 60 * 60 * 1000;
-
-const SHA256 = /^[0-9a-f]{64}$/;
 
 /** Blobs as files of a folder, `ab/cd/abcd…`. A file has its name only once all its bytes are on the disk. */
 export class FolderBlobs extends Blobs {
@@ -39,7 +37,7 @@ export class FolderBlobs extends Blobs {
   }
 
   async get(sha256: string): Promise<Readable> {
-    if (!SHA256.test(sha256)) throw new BlobMissing(`${sha256} names no blob.`);
+    if (!isBlobName(sha256)) throw new BlobMissing(`${sha256} names no blob.`);
     try {
       return (await open(this.pathOf(sha256))).createReadStream();
     } catch (error) {
@@ -48,7 +46,7 @@ export class FolderBlobs extends Blobs {
   }
 
   async delete(sha256: string): Promise<void> {
-    if (SHA256.test(sha256)) await rm(this.pathOf(sha256), { force: true });
+    if (isBlobName(sha256)) await rm(this.pathOf(sha256), { force: true });
   }
 
   private pathOf(sha256: string): string {

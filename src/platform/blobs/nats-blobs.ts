@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { jetstream, type JetStreamManager } from '@nats-io/jetstream';
 import { type ObjectInfo, type ObjectStore, Objm } from '@nats-io/obj';
-import { BlobMissing, type BlobRef, Blobs, BlobsUnavailable } from '../../kernel/blobs.js';
+import { BlobMissing, type BlobRef, Blobs, BlobsUnavailable, isBlobName } from '../../kernel/blobs.js';
 import type { NatsConnection } from '../nats/nats-connection.js';
 import { OnNats } from '../nats/on-nats.js';
 import { writeHashedFile } from './hashed-file.js';
@@ -53,13 +53,13 @@ export class NatsBlobs extends Blobs {
   }
 
   async get(sha256: string): Promise<Readable> {
-    const info = await this.bucket.run(({ objects }) => objects.info(sha256));
+    const info = isBlobName(sha256) && (await this.bucket.run(({ objects }) => objects.info(sha256)));
     if (!info || info.deleted) throw new BlobMissing(`There is no blob ${sha256}.`);
     return Readable.from(this.chunks(info), { objectMode: false, highWaterMark: CHUNK_BYTES });
   }
 
   async delete(sha256: string): Promise<void> {
-    await this.bucket.run(({ objects }) => objects.delete(sha256));
+    if (isBlobName(sha256)) await this.bucket.run(({ objects }) => objects.delete(sha256));
   }
 
   /** Read one by one: the client's own stream takes a whole object into memory when its reader is slow. */

@@ -50,8 +50,13 @@ class Line {
 export class InProcessWorkQueue extends WorkQueue {
   private readonly lines = new Map<string, Line>();
 
-  constructor(private readonly now: () => number = Date.now) {
+  private readonly now: () => number;
+  private readonly retryDelayMs: (attempts: number) => number;
+
+  constructor(options: { now?: () => number; retryDelayMs?: (attempts: number) => number } = {}) {
     super();
+    this.now = options.now ?? Date.now;
+    this.retryDelayMs = options.retryDelayMs ?? retryDelayMs;
   }
 
   async enqueue(queue: string, id: string, payload: string): Promise<void> {
@@ -80,7 +85,7 @@ export class InProcessWorkQueue extends WorkQueue {
     try {
       await handler(item.payload);
     } catch {
-      if (item.attempts < ATTEMPTS_MAX) setTimeout(() => line.offer(item), retryDelayMs(item.attempts)).unref();
+      if (item.attempts < ATTEMPTS_MAX) setTimeout(() => line.offer(item), this.retryDelayMs(item.attempts)).unref();
     }
   }
 

@@ -41,12 +41,16 @@ const STREAM_NAME_IN_USE = 10058;
 export class NatsWorkQueue extends WorkQueue {
   private readonly name: string;
   private readonly stream: OnNats<Stream>;
+  private readonly silenceMs: number;
+  private readonly retryDelayMs: (attempts: number) => number;
 
   constructor(
     private readonly nats: NatsConnection,
-    private readonly silenceMs = SILENCE_MS,
+    options: { silenceMs?: number; retryDelayMs?: (attempts: number) => number } = {},
   ) {
     super();
+    this.silenceMs = options.silenceMs ?? SILENCE_MS;
+    this.retryDelayMs = options.retryDelayMs ?? retryDelayMs;
     this.name = `${nats.prefix}_work`;
     this.stream = new OnNats(
       nats,
@@ -129,12 +133,12 @@ export class NatsWorkQueue extends WorkQueue {
     const attempts = item.info.deliveryCount;
     // Workers that died over it are not heard of otherwise.
     if (attempts > ATTEMPTS_MAX) return item.term();
-    const alive = setInterval(() => this.tell(() => item.working()), this.silenceMs / 3);
+    const alive = setInterval(() => this.tell(() => item.working()), this.silenceMs / 3).unref();
     try {
       await handler(item.string());
       this.tell(() => item.ack());
     } catch {
-      this.tell(() => (attempts < ATTEMPTS_MAX ? item.nak(retryDelayMs(attempts)) : item.term()));
+      this.tell(() => (attempts < ATTEMPTS_MAX ? item.nak(this.retryDelayMs(attempts)) : item.term()));
     } finally {
       clearInterval(alive);
     }

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { BlobMissing, type Blobs } from '../../src/kernel/blobs.js';
+
+/** `here` and `there` are two parts of the service, in two processes where the adapter spans processes. */
+export type BlobsUnderTest = Readonly<{
+  here: Blobs;
+  there: Blobs;
+  /** How many blobs, whole or unfinished, are kept anywhere. */
+  kept: () => Promise<number>;
+  close: () => Promise<void>;
+}>;
+
+const MEBIBYTE = 1024 * 1024;
+const LARGE_MIB = 100;
+/** What may be in memory of a blob a hundred times the size of this. */
+const HELD_BYTES_MAX = 48 * MEBIBYTE;
+
+export function blobsContract(setUp: () => Promise<BlobsUnderTest>): void {
+  let blobs: BlobsUnderTest;
+  let here: Blobs;
+  let there: Blobs;
+  beforeAll(async () => {
+    blobs = await setUp();
+    ({ here, there } = blobs);
+  });
+  afterAll(() => blobs.close());
+
+  const put = (bytes: string | Buffer) => here.put(Readable.from([Buffer.from(bytes)]));
+  const read = async (sha256: string) => buffer(await there.get(sha256));
+
+  it('gives back what was put, named by its content', async () => {
+    const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, n) => n % 251));
+    const ref = await put(bytes);
+    expect(ref).toEqual({ sha256: createHash('sha256').update(bytes).digest('hex'), size: bytes.length });
+    expect((await read(ref.sha256)).equals(bytes)).toBe(true);
+  });
+
+  it('keeps an empty blob', async () => {
+    const ref = await here.put(Readable.from([]));
+    expect(ref.size).toBe(0);
+    expect(await read(ref.sha256)).toHaveLength(0);
+  });
+
+  it('stores the same bytes once, however often and at the same time they come', async () => {
+    const before = await blobs.kept();
+    const refs = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => (n % 2 ? here : there).put(Readable.from(['the same ', 'bytes']))),
+    );
+    expect(new Set(refs.map(({ sha256 }) => sha256)).size).toBe(1);
+    await put('the same bytes');
+    expect(await blobs.kept()).toBe(before + 1);
+    expect((await read(refs[0]!.sha256)).toString()).toBe('the same bytes');
+  });
+
+  it('knows nothing of what was never put, and nothing of names that are none', async () => {
+    await expect(there.get('0'.repeat(64))).rejects.toThrow(BlobMissing);
+    for (const name of ['', '../../../etc/passwd', 'A'.repeat(64)]) await expect(there.get(name)).rejects.toThrow(BlobMissing);
+  });
+
+  it('deletes, once and again, and takes the same bytes afterwards', async () => {
+    const [ref, other] = [await put('to be deleted'), await put('to stay')];
+    await there.delete(ref.sha256);
+    await there.delete(ref.sha256);
+    await there.delete('../../etc');
+    await expect(here.get(ref.sha256)).rejects.toThrow(BlobMissing);
+    expect((await read(other.sha256)).toString()).toBe('to stay');
+    expect(await put('to be deleted')).toEqual(ref);
+    expect((await read(ref.sha256)).toString()).toBe('to be deleted');
+  });
+
+  it('leaves nothing behind of a stream that fails', async () => {
+    const before = await blobs.kept();
+    const failing = Readable.from(
+      (async function* () {
+        yield Buffer.alloc(2 * MEBIBYTE);
+        throw new Error('The client went away.');
+      })(),
+    );
+    await expect(here.put(failing)).rejects.toThrow('The client went away.');
+    expect(await blobs.kept()).toBe(before);
+  });
+
+  it('leaves nothing behind of a stream that is cut off without an error', async () => {
+    const before = await blobs.kept();
+    const cut = new Readable({ read: () => undefined });
+    cut.push(Buffer.alloc(MEBIBYTE));
+    setTimeout(() => cut.destroy(), 20);
+    await expect(here.put(cut)).rejects.toThrow();
+    expect(await blobs.kept()).toBe(before);
+  });
+
+  it('lets a reader leave early', async () => {
+    const ref = await put(Buffer.alloc(4 * MEBIBYTE, 'x'));
+    const stream = await there.get(ref.sha256);
+    for await (const chunk of stream) {
+      expect((chunk as Buffer).length).toBeGreaterThan(0);
+      break;
+    }
+    expect(stream.destroyed).toBe(true);
+  });
+
+  it(`streams ${LARGE_MIB} MiB in and out, to a slow reader, without holding it in memory`, async () => {
+    const piece = Buffer.alloc(MEBIBYTE, 'verbatim ');
+    const start = memory();
+    let most = 0;
+    const watch = () => (most = Math.max(most, memory() - start));
+    const ref = await here.put(
+      Readable.from(
+        (async function* () {
+          for (let n = 0; n < LARGE_MIB; n++) {
+            watch();
+            yield piece;
+          }
+        })(),
+      ),
+    );
+    expect(ref.size).toBe(LARGE_MIB * MEBIBYTE);
+    const hash = createHash('sha256');
+    let size = 0;
+    for await (const chunk of await there.get(ref.sha256)) {
+      hash.update(chunk as Buffer);
+      size += (chunk as Buffer).length;
+      watch();
+      if (size % (16 * MEBIBYTE) < 128 * 1024) await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(hash.digest('hex')).toBe(ref.sha256);
+    expect(most).toBeLessThan(HELD_BYTES_MAX);
+    await here.delete(ref.sha256);
+  });
+}
+
+/** What buffers outside of the heap take; they are what a stream would pile up. */
+const memory = (): number => process.memoryUsage().arrayBuffers;

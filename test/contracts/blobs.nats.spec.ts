@@ -1,0 +1,74 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { BlobsUnavailable } from '../../src/kernel/blobs.js';
+import { NatsBlobs } from '../../src/platform/blobs/nats-blobs.js';
+import { NatsConnection } from '../../src/platform/nats/nats-connection.js';
+import { eventually } from '../support/eventually.js';
+import { NatsServer } from '../support/nats-server.js';
+import { blobsContract } from './blobs.contract.js';
+
+let server: NatsServer;
+beforeAll(async () => (server = await NatsServer.start()));
+afterAll(() => server.stop());
+
+describe('blobs in a NATS object store', () => {
+  blobsContract(async () => {
+    const [one, two] = [new NatsConnection({ url: server.url }), new NatsConnection({ url: server.url })];
+    const uploads = await mkdtemp(join(tmpdir(), 'verbatim-uploads-'));
+    return {
+      here: new NatsBlobs(one, uploads),
+      there: new NatsBlobs(two, uploads),
+      kept: async () => (await chunksOf(one)) + (await readdir(uploads)).length,
+      close: async () => {
+        await Promise.all([one.close(), two.close()]);
+        await rm(uploads, { recursive: true });
+      },
+    };
+  });
+});
+
+/** How many uploads have chunks on the server. */
+async function chunksOf(nats: NatsConnection): Promise<number> {
+  const jsm = await jetstreamManager(await nats.ready());
+  const { state } = await jsm.streams.info('OBJ_verbatim_blobs', { subjects_filter: '$O.verbatim_blobs.C.>' });
+  return Object.keys(state.subjects ?? {}).length;
+}
+
+it('says that the store is away, soon, and works again once it is back, with what was kept', async () => {
+  const own = await NatsServer.start();
+  const nats = new NatsConnection({ url: own.url, deadlineMs: 300 });
+  const blobs = new NatsBlobs(nats);
+  const { sha256 } = await blobs.put(Readable.from(['kept']));
+  await own.kill();
+  await expect(blobs.put(Readable.from(['new']))).rejects.toThrow(BlobsUnavailable);
+  await expect(blobs.get(sha256)).rejects.toThrow(BlobsUnavailable);
+  await own.restart();
+  await eventually(async () => (await buffer(await blobs.get(sha256))).toString() === 'kept');
+  expect((await blobs.put(Readable.from(['new']))).size).toBe(3);
+  await nats.close();
+  await own.stop();
+});
+
+it('fails a reader whose server goes away in the middle', async () => {
+  const own = await NatsServer.start();
+  const nats = new NatsConnection({ url: own.url, deadlineMs: 300 });
+  const blobs = new NatsBlobs(nats);
+  const { sha256 } = await blobs.put(Readable.from([Buffer.alloc(8 * 1024 * 1024)]));
+  const stream = await blobs.get(sha256);
+  await expect(
+    (async () => {
+      let isFirst = true;
+      for await (const _ of stream) {
+        if (isFirst) await own.kill();
+        isFirst = false;
+      }
+    })(),
+  ).rejects.toThrow(BlobsUnavailable);
+  await nats.close();
+  await own.stop();
+});

@@ -1,0 +1,47 @@
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import { ABANDONED_AFTER_MS, FolderBlobs } from '../../src/platform/blobs/folder-blobs.js';
+import { blobsContract } from './blobs.contract.js';
+
+const filesOf = async (folder: string): Promise<string[]> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile()).map(({ name }) => name);
+
+const newFolder = () => mkdtemp(join(tmpdir(), 'verbatim-blobs-'));
+
+describe('blobs in a folder', () => {
+  blobsContract(async () => {
+    const folder = await newFolder();
+    return {
+      here: new FolderBlobs(folder),
+      there: new FolderBlobs(folder),
+      kept: async () => (await filesOf(folder)).length,
+      close: () => rm(folder, { recursive: true }),
+    };
+  });
+
+  it('removes what a process that died was writing, and not what another is writing still', async () => {
+    const folder = await newFolder();
+    await mkdir(join(folder, 'uploads'));
+    for (const name of ['abandoned', 'going on']) await writeFile(join(folder, 'uploads', name), 'x');
+    const longAgo = (Date.now() - ABANDONED_AFTER_MS - 1_000) / 1_000;
+    await utimes(join(folder, 'uploads', 'abandoned'), longAgo, longAgo);
+    await new FolderBlobs(folder).put(Readable.from(['y']));
+    expect(await readdir(join(folder, 'uploads'))).toEqual(['going on']);
+    await rm(folder, { recursive: true });
+  });
+
+  it('tells what is wrong with the folder, and works once that is mended', async () => {
+    const folder = await newFolder();
+    await writeFile(join(folder, 'uploads'), 'a file where a folder should be');
+    const blobs = new FolderBlobs(folder);
+    const bytes = Readable.from(['y']);
+    await expect(blobs.put(bytes)).rejects.toThrow(/EEXIST|ENOTDIR/);
+    expect(bytes.destroyed).toBe(true);
+    await rm(join(folder, 'uploads'));
+    expect((await blobs.put(Readable.from(['y']))).size).toBe(1);
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { DEDUPLICATION_MS, retryDelayMs } from '../../src/kernel/work-queue.js';
+import { InProcessWorkQueue } from '../../src/platform/work-queue/in-process-work-queue.js';
+import { eventually } from '../support/eventually.js';
+import { workQueueContract } from './work-queue.contract.js';
+
+describe('a work queue in one process', () => {
+  workQueueContract(async () => {
+    const queue = new InProcessWorkQueue({ retryDelayMs: () => 1 });
+    return { here: queue, there: queue, close: async () => undefined };
+  });
+
+  it('takes the same id for a new item once the time has passed', async () => {
+    let now = 0;
+    const queue = new InProcessWorkQueue({ now: () => now });
+    const heard: string[] = [];
+    await queue.enqueue('work', 'id', 'first');
+    now += DEDUPLICATION_MS - 1;
+    await queue.enqueue('work', 'id', 'repeated');
+    now += 1;
+    await queue.enqueue('work', 'id', 'again');
+    const stop = new AbortController();
+    const worker = queue.consume('work', { concurrency: 1, signal: stop.signal }, async (item) => void heard.push(item));
+    await eventually(() => heard.length === 2);
+    stop.abort();
+    await worker;
+    expect(heard).toEqual(['first', 'again']);
+  });
+});
+
+it('waits longer after each failure, up to half a minute', () => {
+  expect([1, 2, 3, 4, 5, 6, 10].map(retryDelayMs)).toEqual([100, 400, 1_600, 6_400, 25_600, 30_000, 30_000]);
+});
