@@ -36,11 +36,16 @@ export class AgentQueries {
     return rows.map(asRecord);
   }
 
-  /** Which of the agents they can see a user has pinned, oldest pin first. */
+  /** The agents of their own that a user has pinned, oldest pin first. */
   async pinnedBy(userId: string): Promise<readonly AgentRecord[]> {
     const rows = await this.sql`${this.agents} join agents.agent_pin pin on pin.agent_id = agent.agent_id
       where pin.user_id = ${userId} and agent.owner_id = ${userId} order by pin.pinned_at, agent.agent_id`;
     return rows.map(asRecord);
+  }
+
+  async isPinned(agentId: string, userId: string): Promise<boolean> {
+    const rows = await this.sql`select from agents.agent_pin where agent_id = ${agentId} and user_id = ${userId}`;
+    return rows.length > 0;
   }
 
   private get sql() {

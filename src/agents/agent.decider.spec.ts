@@ -33,7 +33,7 @@ const revoked = (keyId: string): AgentEvent => ({ type: 'AgentKeyRevoked', data:
 const deleted: AgentEvent = { type: 'AgentDeleted', data: { agentId } };
 
 describe('a new agent', () => {
-  const wanted = { configuration: complete, key: key('k1'), now };
+  const wanted = { configuration: complete, inaccessible: new Set<string>(), key: key('k1'), now };
 
   it('has no key as a draft', () =>
     given(agent, [])

@@ -3,7 +3,7 @@ import { Rejection } from '../kernel/rejection.js';
 import type { Aggregate } from '../kernel/streams.js';
 import { agentCodec } from './agent.codec.js';
 import type { AgentConfiguration, AgentEvent, AgentStatus, IssuedKey } from './agent.events.js';
-import { lackingForPublication } from './agent.policy.js';
+import { BLANK_AGENT, lackingForPublication } from './agent.policy.js';
 
 /** What decisions need to know of an agent. */
 export type Agent = Readonly<{
@@ -65,15 +65,29 @@ function ownedBy(state: Agent, ownerId: string): AgentConfiguration {
   return state.configuration!;
 }
 
+export type AgentChange = Readonly<{
+  changes: Partial<AgentConfiguration>;
+  status?: AgentStatus | undefined;
+  /** What the changes refer to and the owner may not use. */
+  inaccessible: ReadonlySet<string>;
+  /** The version the client has seen; without it the change applies to whatever stands. */
+  expectedUpdatedAt?: Date | undefined;
+  /** The key to issue should this publish the agent for the first time. */
+  key: IssuedKey;
+  now: Date;
+}>;
+
 /** A new agent, published at once when it comes with a status of that name; only then it gets the key. */
 export const create =
   (
     agentId: string,
     ownerId: string,
-    wanted: Readonly<{ configuration: AgentConfiguration; status: AgentStatus; key: IssuedKey; now: Date }>,
+    wanted: Pick<AgentChange, 'inaccessible' | 'key' | 'now'> &
+      Readonly<{ configuration: AgentConfiguration; status: AgentStatus }>,
   ): Decide =>
   (state) => {
     if (state.status !== 'none') return [];
+    refuseInaccessible(BLANK_AGENT, wanted.configuration, wanted.inaccessible);
     const createdAt = wanted.now.toISOString();
     const created: AgentEvent = {
       type: 'AgentCreated',
@@ -83,24 +97,12 @@ export const create =
     return [created, ...publish(evolve(state, created), wanted.key, createdAt)];
   };
 
-export type AgentChange = Readonly<{
-  changes: Partial<AgentConfiguration>;
-  status?: AgentStatus | undefined;
-  /** Sources and prompts among the changes that the owner may not use. */
-  inaccessible: ReadonlySet<string>;
-  /** The version the client has seen; without it the change applies to whatever stands. */
-  expectedUpdatedAt?: Date | undefined;
-  /** The key to issue should this publish the agent for the first time. */
-  key: IssuedKey;
-  now: Date;
-}>;
-
 export const update =
   (ownerId: string, change: AgentChange): Decide =>
   (state) => {
     const current = ownedBy(state, ownerId);
     refuseStale(state, change.expectedUpdatedAt);
-    refuseInaccessible(current, change);
+    refuseInaccessible(current, change.changes, change.inaccessible);
     const changes = differing(current, change.changes);
     const updatedAt = after(state.updatedAt, change.now);
     const events: AgentEvent[] = Object.keys(changes).length
@@ -131,13 +133,27 @@ function refuseStale(state: Agent, expected: Date | undefined): void {
 }
 
 /** What the agent refers to already it may keep, also when its owner can no longer see it. */
-function refuseInaccessible(current: AgentConfiguration, { changes, inaccessible }: AgentChange): void {
-  const sources = [current.source, ...current.additionalSources];
-  const added = [changes.source ?? '', ...(changes.additionalSources ?? [])].filter((id) => !sources.includes(id));
-  if (added.some((id) => inaccessible.has(id))) throw new Rejection('source-not-accessible', 'Source not accessible');
-  if (changes.promptId && changes.promptId !== current.promptId && inaccessible.has(changes.promptId)) {
-    throw new Rejection('prompt-not-accessible', 'Prompt not accessible');
-  }
+function refuseInaccessible(
+  current: AgentConfiguration,
+  changes: Partial<AgentConfiguration>,
+  inaccessible: ReadonlySet<string>,
+): void {
+  const kept = new Set(referencesIn(current).map(({ id }) => id));
+  const refused = referencesIn(changes).find(({ id }) => inaccessible.has(id) && !kept.has(id));
+  if (refused) throw new Rejection(refused.code, refused.text);
+}
+
+type Reference = Readonly<{ id: string; code: string; text: string }>;
+
+function referencesIn({ source, additionalSources, promptId, folderId, workflowId }: Partial<AgentConfiguration>) {
+  const to = (code: string, text: string, ids: readonly (string | null | undefined)[]): readonly Reference[] =>
+    ids.filter((id) => !!id).map((id) => ({ id: id!, code, text }));
+  return [
+    ...to('source-not-accessible', 'Source not accessible', [source, ...(additionalSources ?? [])]),
+    ...to('prompt-not-accessible', 'Prompt not accessible', [promptId]),
+    ...to('folder-not-found', 'Folder not found', [folderId]),
+    ...to('workflow-not-found', 'Workflow not found', [workflowId]),
+  ];
 }
 
 /** The fields that would not stay as they are. */

@@ -5,6 +5,11 @@ import type { AgentConfiguration, AgentPolicy } from './agent.events.js';
 export const CHUNKS_DEFAULT = 6;
 export const CHUNKS_MAX = 500;
 
+export const TITLE_CHARACTERS_MAX = 200;
+export const TEXT_CHARACTERS_MAX = 10_000;
+/** Of sources, tools and models of one agent. */
+export const LIST_ENTRIES_MAX = 200;
+
 export const WRITE_ALLOWLIST_ENTRIES_MAX = 200;
 export const WRITE_ALLOWLIST_ENTRY_CHARACTERS_MAX = 512;
 export const ALLOWED_ORIGINS_MAX = 100;
@@ -48,6 +53,22 @@ export function lackingForPublication(configuration: AgentConfiguration): readon
           [configuration.agentType, 'Agent type'],
         ];
   return needed.filter(([value]) => !value).map(([, label]) => label);
+}
+
+export type LimitChange = Readonly<{ name: 'token' | 'request'; mode: boolean | undefined; limit: number | undefined }>;
+
+/** A use limit after a change: none while its mode is off, and a number while it is on. @throws Rejection invalid-request */
+export function limitAfter(current: number | null, { name, mode, limit }: LimitChange): number | null | undefined {
+  if (mode ?? current !== null) {
+    const next = limit ?? current;
+    if (next) return next;
+    throw new Rejection(
+      'invalid-request',
+      `A ${name} limit greater than 0 must be provided when limited ${name} mode is enabled.`,
+    );
+  }
+  if (limit) throw new Rejection('invalid-request', `A ${name} limit cannot be set when limited ${name} mode is disabled.`);
+  return mode === undefined ? undefined : null;
 }
 
 const POLICY_KEYS = new Set(['guardrails', 'api_write_allowlist', 'restrict_origins', 'allowed_origins']);

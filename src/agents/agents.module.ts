@@ -1,0 +1,30 @@
+import { Module } from '@nestjs/common';
+import { AgentQueries } from '../../projections/agents/agents.queries.js';
+import { PromptQueries } from '../../projections/prompts/prompts.queries.js';
+import { AgentKeyDirectory } from '../identity/agent-key-directory.port.js';
+import { AccessibleReferences } from './accessible-references.js';
+import { AgentImagesController } from './agent-images.http.js';
+import { AgentsController } from './agents.http.js';
+import { CreateAgentHandler } from './create-agent.command.js';
+import { DeleteAgentHandler } from './delete-agent.command.js';
+import { PinAgentHandler } from './pin-agent.command.js';
+import { RegenerateAgentKeyHandler } from './regenerate-agent-key.command.js';
+import { StoredAgentKeys } from './stored-agent-keys.js';
+import { UpdateAgentHandler } from './update-agent.command.js';
+
+@Module({
+  controllers: [AgentsController, AgentImagesController],
+  providers: [
+    AgentQueries,
+    PromptQueries,
+    AccessibleReferences,
+    { provide: AgentKeyDirectory, useClass: StoredAgentKeys },
+    CreateAgentHandler,
+    UpdateAgentHandler,
+    RegenerateAgentKeyHandler,
+    PinAgentHandler,
+    DeleteAgentHandler,
+  ],
+  exports: [AgentQueries, AgentKeyDirectory],
+})
+export class AgentsModule {}

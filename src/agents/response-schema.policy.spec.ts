@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { normalSchema, problemsWith } from './response-schema.policy.js';
+
+const person = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+
+describe('a response schema', () => {
+  it('is kept as it is, or taken out of its wrapper', () => {
+    expect(normalSchema(person)).toEqual(person);
+    expect(normalSchema({ name: 'person', strict: true, schema: person })).toEqual(person);
+  });
+
+  it('may be none', () => expect([normalSchema(null), normalSchema('')]).toEqual([null, null]));
+
+  it('may have properties that are named like keywords', () => {
+    const schema = { type: 'object', properties: { pattern: { type: 'string' }, const: { enum: [{ pattern: '(a+)+$' }] } } };
+    expect(normalSchema(schema)).toEqual(schema);
+  });
+
+  it('may be about another draft, and share its id with other schemas', () => {
+    for (const title of ['a', 'b']) {
+      const schema = { $id: 'urn:x', $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', title };
+      expect(normalSchema(schema)).toEqual(schema);
+    }
+  });
+
+  const nested = (depth: number): object => (depth === 0 ? { type: 'string' } : { type: 'array', items: nested(depth - 1) });
+  it.each<[string, unknown]>([
+    ['a list', []],
+    ['text', 'object'],
+    ['an object that says nothing', { properties: {} }],
+    ['an unknown type', { type: 'thing' }],
+    ['a reference to elsewhere', { type: 'object', properties: { a: { $ref: 'https://example.org/a.json' } } }],
+    ['a regular expression', { type: 'string', pattern: '^(a+)+$' }],
+    ['a regular expression far inside', { type: 'object', properties: { a: { anyOf: [{ not: { pattern: 'a' } }] } } }],
+    ['regular expressions for names', { type: 'object', patternProperties: { '(a+)+$': {} } }],
+    ['endless nesting', nested(60)],
+    ['too much of it', { type: 'object', description: 'x'.repeat(70_000) }],
+  ])('is refused when it is %s', (_, value) => {
+    expect(() => normalSchema(value)).toThrow(expect.objectContaining({ code: 'invalid-json-schema' }));
+  });
+});
+
+describe('an answer', () => {
+  it('is measured by the schema', () => {
+    expect(problemsWith({ name: 'Ada' }, person)).toEqual([]);
+    expect(problemsWith({ name: 1 }, person)).toEqual(['/name must be string']);
+    expect(problemsWith([], person)).toEqual(['The answer must be object']);
+  });
+
+  it('is not measured without an end', () => {
+    const schema = { type: 'object', allOf: [{ $ref: '#' }] };
+    expect(problemsWith({}, schema)).toEqual(['The schema refers to itself without an end.']);
+  });
+});

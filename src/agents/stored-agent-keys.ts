@@ -1,0 +1,20 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { AgentQueries } from '../../projections/agents/agents.queries.js';
+import { AgentKeyDirectory, type AgentKeyHolder } from '../identity/agent-key-directory.port.js';
+
+/** The keys of published agents. The index finds a hash, never a key; what it found is compared once more in constant time. */
+@Injectable()
+export class StoredAgentKeys extends AgentKeyDirectory {
+  constructor(private readonly agents: AgentQueries) {
+    super();
+  }
+
+  async byHash(hash: string): Promise<AgentKeyHolder | undefined> {
+    const agent = await this.agents.byKeyHash(hash);
+    if (!agent?.key || agent.status !== 'published' || !same(agent.key.hash, hash)) return undefined;
+    return { agentId: agent.id, ownerId: agent.ownerId, keyId: agent.key.keyId };
+  }
+}
+
+const same = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
