@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { NatsConnection } from '../../src/platform/nats/nats-connection.js';
+import { NatsSignals } from '../../src/platform/signals/nats-signals.js';
+import { eventually } from '../support/eventually.js';
+import { NatsServer } from '../support/nats-server.js';
+
+let server: NatsServer;
+let connections: NatsConnection[];
+beforeEach(async () => {
+  server = await NatsServer.start();
+  connections = [];
+});
+afterEach(async () => {
+  await Promise.all(connections.map((connection) => connection.close()));
+  await server.stop();
+});
+
+function newSignals(): NatsSignals {
+  const connection = new NatsConnection({ url: server.url });
+  connections.push(connection);
+  return new NatsSignals(connection);
+}
+
+/** Publishes until something published from now on is heard. */
+async function untilHeard(publisher: NatsSignals, subject: string, heard: readonly string[], mark: string): Promise<void> {
+  await eventually(() => {
+    publisher.publish(subject, mark);
+    return heard.includes(mark);
+  });
+}
+
+it('publishing never throws while the server is away, health says so, and subscriptions hear again once it is back', async () => {
+  const [here, there] = [newSignals(), newSignals()];
+  const heard: string[] = [];
+  there.subscribe('message.1', (payload) => void heard.push(payload));
+  await untilHeard(here, 'message.1', heard, 'before');
+  expect([here.healthy, there.healthy]).toEqual([true, true]);
+
+  await server.kill();
+  await eventually(() => !here.healthy && !there.healthy);
+  for (let n = 0; n < 100_000; n++) here.publish('message.1', `while away ${n}`);
+  const newcomer: string[] = [];
+  there.subscribe('message.2', (payload) => void newcomer.push(payload));
+  there.subscribe('message.3', () => undefined)();
+
+  await server.restart();
+  await eventually(() => here.healthy && there.healthy);
+  await untilHeard(here, 'message.1', heard, 'after');
+  await untilHeard(here, 'message.2', newcomer, 'after');
+  expect(heard.filter((payload) => payload.startsWith('while away'))).toEqual([]);
+});
+
+it('hears again after every one of many short losses', async () => {
+  const [here, there] = [newSignals(), newSignals()];
+  const heard: string[] = [];
+  there.subscribe('message.1', (payload) => void heard.push(payload));
+  for (let loss = 0; loss < 5; loss++) {
+    await untilHeard(here, 'message.1', heard, `before ${loss}`);
+    await server.restart();
+  }
+  await untilHeard(here, 'message.1', heard, 'after');
+  expect(there.subjects).toBe(1);
+});
+
+it('starts without a server, unhealthy, and hears once there is one', async () => {
+  await server.kill();
+  const [here, there] = [newSignals(), newSignals()];
+  const heard: string[] = [];
+  const left: string[] = [];
+  const leave = there.subscribe('left', (payload) => void left.push(payload));
+  there.subscribe('message.1', (payload) => void heard.push(payload));
+  leave();
+  here.publish('message.1', 'lost');
+  expect(here.healthy).toBe(false);
+
+  await server.restart();
+  await eventually(() => here.healthy && there.healthy);
+  here.publish('left', 'x');
+  await untilHeard(here, 'message.1', heard, 'found');
+  expect(heard).not.toContain('lost');
+  expect(left).toEqual([]);
+});
+
+it('notices a server that keeps the connection and has stopped answering', async () => {
+  const [here, there] = [newSignals(), newSignals()];
+  const heard: string[] = [];
+  there.subscribe('message.1', (payload) => void heard.push(payload));
+  await untilHeard(here, 'message.1', heard, 'before');
+  server.freeze();
+  await eventually(() => !here.healthy && !there.healthy, 15_000);
+  here.publish('message.1', 'lost');
+  server.thaw();
+  await eventually(() => here.healthy && there.healthy, 15_000);
+  await untilHeard(here, 'message.1', heard, 'after');
+});
+
+it('neither publishing nor subscribing throws once the connection is closed, nor does closing hang without a server', async () => {
+  const signals = newSignals();
+  await eventually(() => signals.healthy);
+  await connections[0]!.close();
+  signals.publish('message.1', 'x');
+  signals.subscribe('message.1', () => undefined)();
+  expect(signals.healthy).toBe(false);
+  await server.kill();
+  const other = newSignals();
+  other.publish('message.1', 'x');
+  await connections[1]!.close();
+  other.subscribe('message.1', () => undefined)();
+  expect(other.subjects).toBe(0);
+});
