@@ -1,64 +1,29 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { defineProjection, insertInto, type Projection } from '../../../projections/projection.js';
-import type { Event } from '../../kernel/events.js';
-import { projecting } from '../../../test/support/projecting.js';
+import { accounts, moved, opened } from '../../../test/support/accounts.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
-
-type Opened = Event<'AccountOpened', { account: string; openedAt?: string }>;
-type Moved = Event<'MoneyMoved', { account: string; cents: number }>;
-
-const ddl = pathToFileURL(join(tmpdir(), `accounts-${process.pid}.sql`));
-const accounts: Projection = defineProjection<Opened | Moved>({
-  name: 'accounts-of-tests',
-  categories: ['account'],
-  codec: { AccountOpened: [], MoneyMoved: [] },
-  ddl,
-  on: {
-    AccountOpened: ({ data, at }, sql) => sql`
-      insert into account (account, cents, opened_at) values (${data.account}, 0, ${data.openedAt ?? at})`,
-    MoneyMoved: ({ data, position }, sql) => [
-      sql`update account set cents = cents + ${data.cents} where account = ${data.account}`,
-      insertInto('movement', { position: String(position), account: data.account, cents: data.cents }),
-    ],
-  },
-});
-
-const opened = (account: string, openedAt?: string): Opened => ({
-  type: 'AccountOpened',
-  data: { account, ...(openedAt && { openedAt }) },
-});
-const moved = (account: string, cents: number): Moved => ({ type: 'MoneyMoved', data: { account, cents } });
+import { projecting } from '../../../test/support/projecting.js';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  await writeFile(
-    ddl,
-    `create table account (account text primary key, cents bigint not null check (cents >= 0), opened_at timestamptz not null);
-     create table movement (position bigint primary key, account text not null references account, cents integer not null);`,
-  );
   database = await testDatabase();
 });
 afterAll(() => database.close());
 
 const balances = async () => {
   const rows = await database.sql<{ account: string; cents: number }[]>`
-    select account, cents::integer from accounts_of_tests.account order by account`;
+    select account, cents::integer from accounts.account order by account`;
   return rows.map(({ account, cents }) => [account, cents]);
 };
 const movements = async () => {
   const rows = await database.sql<{ account: string; cents: number }[]>`
-    select account, cents from accounts_of_tests.movement order by position`;
+    select account, cents from accounts.movement order by position`;
   return rows.map(({ account, cents }) => `${account} ${cents}`);
 };
 
 describe('A projection', () => {
   let read: Awaited<ReturnType<typeof projecting>>;
   beforeEach(async () => {
-    read = await projecting(accounts, database.sql);
+    read = await projecting(accounts(), database.sql);
   });
 
   it('turns events into rows, once however often they come, and the same in a rebuild', async () => {

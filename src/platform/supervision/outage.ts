@@ -1,5 +1,9 @@
-import { KeyValueUnavailable } from '../../kernel/key-value.js';
+import { BlobsUnavailable } from '../../kernel/blobs.js';
 import { StoreUnavailable } from '../../kernel/event-store.js';
+import { KeyValueUnavailable } from '../../kernel/key-value.js';
+import { WorkQueueUnavailable } from '../../kernel/work-queue.js';
+
+const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable, BlobsUnavailable];
 
 /** Classes of SQLSTATE that speak of the server's state, not of the statement: connection, resources, operator, system. */
 const SERVER_CLASSES = new Set(['08', '40', '53', '57', '58']);
@@ -13,7 +17,7 @@ const CAUSES_MAX = 5;
 /** Whether an error says that a dependency is away, so that the same work is worth another try, however often. */
 export function isOutage(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < CAUSES_MAX; cause = cause.cause, depth++) {
-    if (cause instanceof StoreUnavailable || cause instanceof KeyValueUnavailable) return true;
+    if (UNAVAILABLE.some((kind) => cause instanceof kind)) return true;
     const code = (cause as { code?: unknown }).code;
     if (typeof code !== 'string') continue;
     if (CONNECTION_CODES.test(code)) return true;

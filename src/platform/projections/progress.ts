@@ -1,0 +1,42 @@
+/** How far read models are known to be: those that this process writes as they go, others as far as somebody looked. */
+export class Progress {
+  private readonly positions = new Map<string, bigint>();
+  private readonly ours = new Set<string>();
+  private readonly watchers = new Set<() => void>();
+
+  /** What was seen in the database: never ahead of the rows, perhaps behind what this process knows of its own. */
+  seen(name: string, position: bigint): void {
+    if (position > (this.positions.get(name) ?? -2n)) this.report(name, position);
+  }
+
+  /** What this process has written, or knows to hold nothing for the read model. */
+  wrote(name: string, position: bigint): void {
+    this.ours.add(name);
+    this.report(name, position);
+  }
+
+  /** Another process may write it from now on. */
+  handedOver(name: string): void {
+    this.ours.delete(name);
+  }
+
+  isOurs(name: string): boolean {
+    return this.ours.has(name);
+  }
+
+  hasReached(names: Iterable<string>, position: bigint): boolean {
+    for (const name of names) if ((this.positions.get(name) ?? -2n) < position) return false;
+    return true;
+  }
+
+  /** Calls back on every report until the returned function is called. */
+  watch(onReport: () => void): () => void {
+    this.watchers.add(onReport);
+    return () => this.watchers.delete(onReport);
+  }
+
+  private report(name: string, position: bigint): void {
+    this.positions.set(name, position);
+    for (const watcher of [...this.watchers]) watcher();
+  }
+}

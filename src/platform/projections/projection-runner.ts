@@ -1,0 +1,105 @@
+import type { Sql } from 'postgres';
+import type { Logger } from 'pino';
+import { filterOf } from '../../../projections/projection.js';
+import type { EventStore, LogPage } from '../../kernel/event-store.js';
+import type { Leadership } from '../supervision/leadership.js';
+import { Pages } from '../supervision/pages.js';
+import { supervise } from '../supervision/supervise.js';
+import type { Definition } from './definition.js';
+import type { Progress } from './progress.js';
+import { ProjectionWriter } from './projection-writer.js';
+import { createSchema, readCheckpoint } from './schema.js';
+
+/** How long a checkpoint may stay behind pages that hold nothing for this projection. */
+export const IDLE_CHECKPOINT_MS = 500;
+
+/** The tables were made by another version of the projection, so its statements may not fit them. */
+export class DefinitionChanged extends Error {
+  override readonly name = 'DefinitionChanged';
+  constructor(projection: string) {
+    super(`The rows of ${projection} were made by another version of it: run \`npm run rebuild -- ${projection}\`.`);
+  }
+}
+
+export type RunnerDependencies = Readonly<{
+  sql: Sql;
+  store: EventStore;
+  leadership: Leadership;
+  progress: Progress;
+  log: Logger;
+}>;
+
+/** Keeps one projection's live rows up with the log for as long as this process is the one to do it. */
+export class ProjectionRunner {
+  /** Why the last attempt ended, until there is progress again. */
+  failure: string | undefined;
+  leading = false;
+
+  constructor(
+    private readonly dependencies: RunnerDependencies,
+    readonly definition: Definition,
+  ) {}
+
+  get name(): string {
+    return this.definition.projection.name;
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return supervise((until) => this.lead(until), {
+      name: `Projection ${this.name}`,
+      signal,
+      log: this.dependencies.log,
+      onFailure: (error) => (this.failure = error instanceof Error ? error.message : String(error)),
+    });
+  }
+
+  private async lead(signal: AbortSignal): Promise<void> {
+    const lost = await this.dependencies.leadership.gain(`projection:${this.name}`, signal);
+    if (!lost) return;
+    const until = AbortSignal.any([signal, lost]);
+    this.leading = true;
+    try {
+      await this.follow(await this.open(), until);
+    } finally {
+      this.leading = false;
+      this.dependencies.progress.handedOver(this.name);
+    }
+    if (!signal.aborted) throw new Error(`The connection that made this process the writer of ${this.name} was lost.`);
+  }
+
+  private async open(): Promise<ProjectionWriter> {
+    const { sql } = this.dependencies;
+    const { schema, fingerprint } = this.definition;
+    const checkpoint = await readCheckpoint(sql, schema);
+    if (!checkpoint) await createSchema(sql, this.definition, schema);
+    else if (checkpoint.fingerprint !== fingerprint) throw new DefinitionChanged(this.name);
+    return ProjectionWriter.open(sql, this.definition);
+  }
+
+  private async follow(writer: ProjectionWriter, signal: AbortSignal): Promise<void> {
+    const { store, progress } = this.dependencies;
+    const stop = new AbortController();
+    const until = AbortSignal.any([signal, stop.signal]);
+    const pages = new Pages(store.followAll(writer.position, filterOf(this.definition.projection), until), () => stop.abort());
+    progress.wrote(this.name, writer.position);
+    try {
+      for (let idle: LogPage | undefined, writtenAt = 0; ;) {
+        // Pages with nothing of ours move the checkpoint too, but not each at the price of a transaction.
+        const mayWait = idle && Date.now() - writtenAt < IDLE_CHECKPOINT_MS;
+        const page = idle && !(mayWait && (await pages.hasNextWithin(IDLE_CHECKPOINT_MS))) ? idle : await pages.next();
+        if (!page) return;
+        if (page === idle || page.events.length > 0) {
+          await writer.write(page);
+          writtenAt = Date.now();
+          idle = undefined;
+        } else {
+          idle = page.position > writer.position ? page : undefined;
+        }
+        this.failure = undefined;
+        progress.wrote(this.name, page.position);
+      }
+    } finally {
+      await pages.close();
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { accounts, append, moved, opened } from '../../../test/support/accounts.js';
+import { eventually } from '../../../test/support/eventually.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
+import type { Projection } from '../../../projections/projection.js';
+import { definitionOf } from './definition.js';
+import { parkedIn, retryParked } from './parking.js';
+import { PostgresFreshness } from './postgres-freshness.js';
+import { Progress } from './progress.js';
+import { Projector } from './projector.js';
+import { dropSchema, readCheckpoint } from './schema.js';
+
+const log = pino({ level: 'silent' });
+let database: TestDatabase;
+let store: InMemoryEventStore;
+let running: Projector[];
+
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  await dropSchema(database.sql, 'accounts');
+  store = new InMemoryEventStore();
+  running = [];
+});
+afterEach(() => Promise.all(running.map((projector) => projector.stop())));
+
+async function start(projection: Projection = accounts(), progress = new Progress()): Promise<Projector> {
+  const projector = new Projector({ sql: database.sql, store, progress, log }, [projection]);
+  running.push(projector);
+  await projector.start();
+  return projector;
+}
+
+/** Another process, as far as reads after writes are concerned: it is told nothing. */
+const elsewhere = () => new PostgresFreshness(database.sql, [accounts()], new Progress());
+
+const cents = async (account: string) => {
+  const [row] = await database.sql<{ cents: number }[]>`select cents::integer from accounts.account where account = ${account}`;
+  return row?.cents;
+};
+
+describe('The projector', () => {
+  it('follows the log from its beginning and on, and a reader can wait for a write, here and elsewhere', async () => {
+    await append(store, 'account-a', opened('a'), moved('a', 5));
+    const progress = new Progress();
+    await start(accounts(), progress);
+    const here = new PostgresFreshness(database.sql, [accounts()], progress);
+    await here.reached(['accounts'], await append(store, 'account-a', moved('a', 7)));
+    expect(await cents('a')).toBe(12);
+    await elsewhere().reached(['accounts'], await append(store, 'account-a', moved('a', 8)));
+    expect(await cents('a')).toBe(20);
+  });
+
+  it('gives up waiting after a bound, and refuses to wait for what does not exist', async () => {
+    const freshness = new PostgresFreshness(database.sql, [accounts()], new Progress(), 30);
+    await freshness.reached(['accounts'], 1n);
+    await freshness.reached(['accounts'], undefined);
+    await expect(freshness.reached(['balances'], 1n)).rejects.toThrow('no projection balances');
+  });
+
+  it('moves its checkpoint also past events that do not concern it', async () => {
+    await start();
+    const position = await append(store, 'message-1', { type: 'FrameSent', data: {} });
+    await eventually(async () => (await readCheckpoint(database.sql, 'accounts'))?.position === position);
+  });
+
+  it('has one writer at a time, and a standby takes over', async () => {
+    const [one] = [await start(), await start(), await start()];
+    for (let n = 0; n < 20; n++) await append(store, `account-${n}`, opened(`${n}`), moved(`${n}`, n));
+    await one.stop();
+    for (let n = 0; n < 20; n++) await append(store, `account-${n}`, moved(`${n}`, n));
+    await elsewhere().reached(['accounts'], await store.head());
+    const [sum] = await database.sql`select sum(cents)::integer as sum, count(*)::integer as accounts from accounts.account`;
+    expect(sum).toEqual({ sum: 380, accounts: 20 });
+    const [listed] = await database.sql`select count(*)::integer as movements from accounts.movement`;
+    expect(listed).toEqual({ movements: 40 });
+  });
+
+  it('applies each event once, although its connections are killed again and again', async () => {
+    await start();
+    await append(store, 'account-a', opened('a'));
+    for (let n = 0; n < 15; n++) {
+      await append(store, 'account-a', moved('a', 1), moved('a', 10));
+      await database.sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`.catch(
+        () => undefined,
+      );
+    }
+    const position = await append(store, 'account-a', moved('a', 100));
+    await eventually(async () => (await readCheckpoint(database.sql, 'accounts'))!.position >= position, 20_000);
+    expect(await cents('a')).toBe(15 * 11 + 100);
+    expect(await parkedIn(database.sql, 'accounts')).toEqual([]);
+  });
+
+  it('lets a parked entity go once it can be applied, while the projector runs', async () => {
+    await start();
+    await append(store, 'account-a', opened('a'), moved('a', -5), moved('a', 1));
+    await elsewhere().reached(['accounts'], await append(store, 'account-b', opened('b')));
+    expect(await parkedIn(database.sql, 'accounts')).toMatchObject([{ entity: 'account-a', held: 2 }]);
+
+    const definition = await definitionOf(accounts());
+    expect((await retryParked(database.sql, definition)).freed).toEqual([]);
+    await database.sql`alter table accounts.account drop constraint account_cents_check`;
+    expect(await retryParked(database.sql, definition, 'account-a')).toEqual({ freed: ['account-a'], parked: [] });
+    expect(await cents('a')).toBe(-4);
+
+    await elsewhere().reached(['accounts'], await append(store, 'account-a', moved('a', 10)));
+    expect(await cents('a')).toBe(6);
+  });
+
+  it('does not touch rows that another version of the projection has made, and says what to do', async () => {
+    const first = await start();
+    await elsewhere().reached(['accounts'], await append(store, 'account-a', opened('a')));
+    await first.stop();
+    const second = await start(accounts('accounts', { version: 2 }));
+    await append(store, 'account-a', moved('a', 1));
+    await eventually(() => second.failureOf('accounts')?.includes('npm run rebuild -- accounts'));
+    expect(await cents('a')).toBe(0);
+  });
+});

@@ -1,0 +1,38 @@
+import type { Projection } from '../../../projections/projection.js';
+import { Leadership } from '../supervision/leadership.js';
+import { definitionOf } from './definition.js';
+import { ProjectionRunner, type RunnerDependencies } from './projection-runner.js';
+
+/** All projections of a process, each on its own: none waits for, or fails with, another. */
+export class Projector {
+  private readonly stopping = new AbortController();
+  private readonly leadership: Leadership;
+  private runners: readonly ProjectionRunner[] = [];
+  private running: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly dependencies: Omit<RunnerDependencies, 'leadership'>,
+    private readonly projections: readonly Projection[],
+  ) {
+    this.leadership = new Leadership(dependencies.sql);
+  }
+
+  async start(): Promise<void> {
+    const definitions = await Promise.all(this.projections.map(definitionOf));
+    const dependencies = { ...this.dependencies, leadership: this.leadership };
+    this.runners = definitions.map((definition) => new ProjectionRunner(dependencies, definition));
+    this.running = Promise.all(this.runners.map((runner) => runner.run(this.stopping.signal)));
+  }
+
+  /** Why a projection makes no progress here, if it is this process's and makes none. */
+  failureOf(name: string): string | undefined {
+    return this.runners.find((runner) => runner.name === name)?.failure;
+  }
+
+  /** Stops following, finishes the pages in hand, then lets a standby take over. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+    await this.leadership.close();
+  }
+}

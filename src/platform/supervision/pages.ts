@@ -1,0 +1,47 @@
+/**
+ * An iterable read one page ahead: the next page is fetched while this one is worked on. `stop` must end the source, also
+ * while it waits for something to happen.
+ */
+export class Pages<T> {
+  private readonly iterator: AsyncIterator<T>;
+  private upcoming: Promise<IteratorResult<T>>;
+
+  constructor(
+    source: AsyncIterable<T>,
+    private readonly stop: () => void,
+  ) {
+    this.iterator = source[Symbol.asyncIterator]();
+    this.upcoming = this.fetch();
+  }
+
+  /** The next page, undefined at the end. */
+  async next(): Promise<T | undefined> {
+    const upcoming = await this.upcoming;
+    if (upcoming.done) return undefined;
+    this.upcoming = this.fetch();
+    return upcoming.value;
+  }
+
+  /** Whether `next` has something to say within a time. */
+  async hasNextWithin(ms: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, ms, false)));
+    const settled = () => true;
+    const isThere = await Promise.race([this.upcoming.then(settled, settled), late]);
+    clearTimeout(timer);
+    return isThere;
+  }
+
+  async close(): Promise<void> {
+    this.stop();
+    await this.upcoming.catch(() => undefined);
+    await this.iterator.return?.();
+  }
+
+  private fetch(): Promise<IteratorResult<T>> {
+    const upcoming = this.iterator.next();
+    // Thrown where it is awaited, which may be later than it happens.
+    upcoming.catch(() => undefined);
+    return upcoming;
+  }
+}

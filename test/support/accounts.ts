@@ -1,0 +1,61 @@
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { defineProjection, insertInto, type Projection } from '../../projections/projection.js';
+import type { EventStore } from '../../src/kernel/event-store.js';
+import { encodeMetadata } from '../../src/kernel/codec.js';
+import type { Event } from '../../src/kernel/events.js';
+import { deterministicId } from '../../src/kernel/ids.js';
+
+type Opened = Event<'AccountOpened', { account: string; openedAt?: string }>;
+type Moved = Event<'MoneyMoved', { account: string; cents: number }>;
+export type AccountEvent = Opened | Moved;
+
+const tables = `
+  create table account (account text primary key, cents bigint not null check (cents >= 0), opened_at timestamptz not null);
+  create table movement (position bigint primary key, account text not null references account, cents integer not null);
+`;
+
+/** A read model small enough to reckon by hand: balances that may not go below nothing, and a list that only grows. */
+export function accounts(name = 'accounts', { version = 1, ddl = tables } = {}): Projection {
+  const file = join(tmpdir(), `accounts-of-tests-${process.pid}-${deterministicId(ddl).slice(0, 8)}.sql`);
+  writeFileSync(file, ddl);
+  return defineProjection<AccountEvent>({
+    name,
+    version,
+    categories: ['account'],
+    codec: { AccountOpened: [], MoneyMoved: [] },
+    ddl: pathToFileURL(file),
+    on: {
+      AccountOpened: ({ data, at }, sql) => sql`
+        insert into account (account, cents, opened_at) values (${data.account}, 0, ${data.openedAt ?? at})`,
+      MoneyMoved: ({ data, position }, sql) => [
+        sql`update account set cents = cents + ${data.cents * version} where account = ${data.account}`,
+        insertInto('movement', { position: String(position), account: data.account, cents: data.cents }),
+      ],
+    },
+  });
+}
+
+export const opened = (account: string, openedAt?: string): Opened => ({
+  type: 'AccountOpened',
+  data: { account, ...(openedAt && { openedAt }) },
+});
+
+export const moved = (account: string, cents: number): Moved => ({ type: 'MoneyMoved', data: { account, cents } });
+
+const CAUSE = { actor: 'user:ann', credential: 'session-token', correlationId: 'request', causationId: 'request' } as const;
+
+/** Appends to a stream wherever it ends. */
+export async function append(store: EventStore, stream: string, ...events: readonly Event[]): Promise<bigint> {
+  let revision = -1;
+  for await (const page of store.read(stream)) revision = page.at(-1)!.revision;
+  const written = events.map(({ type, data }, index) => ({
+    id: deterministicId(stream, revision + 1 + index),
+    type,
+    data: JSON.stringify(data),
+    metadata: encodeMetadata(CAUSE),
+  }));
+  return (await store.append(stream, revision < 0 ? 'none' : revision, written)).position;
+}
