@@ -35,8 +35,8 @@ export const extensionOf = (filename: string): string => /\.([^./\\]+)$/.exec(fi
  * `document-unreadable`, `document-too-large`, `document-too-slow`. The bytes are handed over: the caller must not use them again.
  */
 export abstract class Documents {
-  /** Refuses what is not the kind of file its name says, or would be too large once unpacked, without reading it all. */
-  abstract check(file: DocumentFile): Promise<void>;
+  /** Refuses a file on disk that is not of the kind its name says, or would be too large once unpacked, without reading it all. */
+  abstract check(filename: string, path: string): Promise<void>;
   abstract sections(file: DocumentFile, signal: AbortSignal): Promise<readonly Section[]>;
   abstract chunks(file: DocumentFile, chunking: Chunking, signal: AbortSignal): Promise<readonly Chunk[]>;
 }

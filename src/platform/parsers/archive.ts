@@ -4,11 +4,15 @@ import { tooLarge, unreadable } from './refusals.js';
 
 type Entry = Readonly<{ name: string; method: number; packed: number; unpacked: number; offset: number }>;
 
-const END_OF_DIRECTORY = 0x06054b50;
+const END_OF_DIRECTORY = Buffer.from([0x50, 0x4b, 0x05, 0x06]);
 const DIRECTORY_ENTRY = 0x02014b50;
 const LOCAL_ENTRY = 0x04034b50;
 const END_BYTES = 22;
 const COMMENT_BYTES_MAX = 0xffff;
+/** What an entry takes in the list of entries, on average: longer names than anybody gives. */
+const ENTRY_BYTES_MAX = 1024;
+/** The list of entries is found through the last so many bytes. */
+export const ARCHIVE_END_BYTES_MAX = END_BYTES + COMMENT_BYTES_MAX;
 const ZIP64 = 0xffffffff;
 const [STORED, DEFLATED] = [0, 8];
 
@@ -30,18 +34,9 @@ export class Archive {
   /** @throws Rejection `document-unreadable`, `document-too-large` */
   static open(filename: string, data: Uint8Array, limits: ParsingLimits): Archive {
     const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    let entries: readonly Entry[];
-    try {
-      entries = readDirectory(bytes, limits.archiveEntriesMax);
-    } catch (error) {
-      if (error instanceof TooManyEntries)
-        throw tooLarge(filename, `it holds more than ${limits.archiveEntriesMax} files inside.`);
-      throw unreadable(filename, 'an archive');
-    }
-    const unpacked = entries.reduce((sum, entry) => sum + entry.unpacked, 0);
-    if (unpacked > limits.unpackedBytesMax || unpacked > bytes.length * limits.unpackedRatioMax) {
-      throw tooLarge(filename, `unpacked it would take ${unpacked} bytes.`);
-    }
+    const end = bytes.subarray(Math.max(0, bytes.length - ARCHIVE_END_BYTES_MAX));
+    const { offset, size } = findDirectory(filename, end, limits);
+    const entries = readDirectory(filename, bytes.subarray(offset, offset + size), bytes.length, limits);
     return new Archive(filename, bytes, entries);
   }
 
@@ -76,36 +71,49 @@ export class Archive {
   }
 }
 
-class TooManyEntries extends Error {}
+/** Where the list of entries stands, by the last bytes of the file. @throws Rejection */
+export function findDirectory(filename: string, end: Buffer, limits: ParsingLimits): { offset: number; size: number } {
+  const at = end.lastIndexOf(END_OF_DIRECTORY);
+  if (at < 0 || at + END_BYTES > end.length) throw unreadable(filename, 'an archive');
+  const [count, size, offset] = [end.readUInt16LE(at + 10), end.readUInt32LE(at + 12), end.readUInt32LE(at + 16)];
+  const isTooLong = count > limits.archiveEntriesMax || size > limits.archiveEntriesMax * ENTRY_BYTES_MAX || offset === ZIP64;
+  if (isTooLong) throw tooLarge(filename, `it holds more than ${limits.archiveEntriesMax} files inside.`);
+  return { offset, size };
+}
 
-function readDirectory(bytes: Buffer, entriesMax: number): readonly Entry[] {
-  const end = findEnd(bytes);
-  const count = bytes.readUInt16LE(end + 10);
-  let at = bytes.readUInt32LE(end + 16);
-  if (at === ZIP64 || count > entriesMax) throw new TooManyEntries();
+/** The entries, when all of them together would not unpack to more than is allowed. @throws Rejection */
+export function readDirectory(filename: string, directory: Buffer, fileBytes: number, limits: ParsingLimits): readonly Entry[] {
   const entries: Entry[] = [];
-  for (let index = 0; index < count; index++) {
-    if (bytes.readUInt32LE(at) !== DIRECTORY_ENTRY) throw new Error('No directory entry.');
-    const nameBytes = bytes.readUInt16LE(at + 28);
-    const entry = {
-      method: bytes.readUInt16LE(at + 10),
-      packed: bytes.readUInt32LE(at + 20),
-      unpacked: bytes.readUInt32LE(at + 24),
-      offset: bytes.readUInt32LE(at + 42),
-      name: bytes.toString('utf8', at + 46, at + 46 + nameBytes),
-    };
-    if (!entry.name.endsWith('/')) entries.push(entry);
-    at += 46 + nameBytes + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
+  try {
+    for (let at = 0; at < directory.length;) {
+      const { entry, bytes } = readEntry(directory, at);
+      if (!entry.name.endsWith('/')) entries.push(entry);
+      at += bytes;
+    }
+  } catch {
+    throw unreadable(filename, 'an archive');
+  }
+  const unpacked = entries.reduce((sum, entry) => sum + entry.unpacked, 0);
+  if (unpacked > limits.unpackedBytesMax || unpacked > fileBytes * limits.unpackedRatioMax) {
+    throw tooLarge(filename, `unpacked it would take ${unpacked} bytes.`);
+  }
+  if (entries.length > limits.archiveEntriesMax) {
+    throw tooLarge(filename, `it holds more than ${limits.archiveEntriesMax} files inside.`);
   }
   return entries;
 }
 
-function findEnd(bytes: Buffer): number {
-  const first = Math.max(0, bytes.length - END_BYTES - COMMENT_BYTES_MAX);
-  for (let at = bytes.length - END_BYTES; at >= first; at--) {
-    if (bytes.readUInt32LE(at) === END_OF_DIRECTORY) return at;
-  }
-  throw new Error('No end of directory.');
+function readEntry(directory: Buffer, at: number): { entry: Entry; bytes: number } {
+  if (directory.readUInt32LE(at) !== DIRECTORY_ENTRY) throw new Error('No directory entry.');
+  const nameBytes = directory.readUInt16LE(at + 28);
+  const entry = {
+    method: directory.readUInt16LE(at + 10),
+    packed: directory.readUInt32LE(at + 20),
+    unpacked: directory.readUInt32LE(at + 24),
+    offset: directory.readUInt32LE(at + 42),
+    name: directory.toString('utf8', at + 46, at + 46 + nameBytes),
+  };
+  return { entry, bytes: 46 + nameBytes + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32) };
 }
 
 function unpack(bytes: Buffer, entry: Entry): Buffer {

@@ -1,4 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { zipSync } from 'fflate';
 import {
   bookFile,
@@ -11,7 +14,19 @@ import {
 } from '../../../test/support/document-files.js';
 import type { DocumentFile } from '../../sources/document.port.js';
 import { PARSING_LIMITS } from './limits.js';
-import { checkDocument, parseDocument } from './parse-document.js';
+import { checkFile, parseDocument } from './parse-document.js';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'documents-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function onDisk({ filename, bytes }: DocumentFile): Promise<string> {
+  const path = join(folder, filename);
+  await writeFile(path, bytes);
+  return path;
+}
 
 const read = (file: DocumentFile, limits = PARSING_LIMITS) => parseDocument(file, limits);
 const refusal = (code: string, file: string) =>
@@ -159,9 +174,22 @@ describe('refused by name', () => {
       bytes: zipSync({ 'word/document.xml': new Uint8Array(5_000_000) }, { level: 9 }),
     };
     const tooBig = refusal('document-too-large', 'bomb.docx');
-    await expect(checkDocument(bomb, { ...PARSING_LIMITS, unpackedBytesMax: 1_000_000 })).rejects.toEqual(tooBig);
-    await expect(checkDocument(bomb, { ...PARSING_LIMITS, unpackedRatioMax: 100 })).rejects.toEqual(tooBig);
-    await expect(checkDocument(bomb, { ...PARSING_LIMITS, archiveEntriesMax: 0 })).rejects.toEqual(tooBig);
+    const path = await onDisk(bomb);
+    await expect(checkFile(bomb.filename, path, PARSING_LIMITS)).resolves.toBeUndefined();
+    for (const limit of [
+      { unpackedBytesMax: 1_000_000 },
+      { unpackedRatioMax: 100 },
+      { archiveEntriesMax: 0 },
+      { fileBytesMax: 100 },
+    ]) {
+      await expect(checkFile(bomb.filename, path, { ...PARSING_LIMITS, ...limit })).rejects.toEqual(tooBig);
+      await expect(read(bomb, { ...PARSING_LIMITS, ...limit })).rejects.toEqual(tooBig);
+    }
+  });
+
+  it('is, before it is read, a file of another kind than its name says', async () => {
+    const wrong = refusal('document-type-not-accepted', 'a.docx');
+    await expect(checkFile('a.docx', await onDisk(textFile('a.docx', 'text')), PARSING_LIMITS)).rejects.toEqual(wrong);
   });
 
   it('is an archive that unpacks to more than it says', async () => {

@@ -1,5 +1,6 @@
+import { type FileHandle, open } from 'node:fs/promises';
 import type { DocumentFile, Section } from '../../sources/document.port.js';
-import { Archive } from './archive.js';
+import { ARCHIVE_END_BYTES_MAX, findDirectory, readDirectory } from './archive.js';
 import { parseCsv } from './csv.js';
 import { parseEpub } from './epub.js';
 import { kindOf } from './file-kind.js';
@@ -41,18 +42,34 @@ const BINARY_PARSERS: Readonly<Record<string, BinaryParser>> = {
 
 const ARCHIVES = new Set(['docx', 'epub', 'pptx', 'xlsx']);
 
-/** What can be refused without reading the document: its kind, its size, and what it would unpack to. @throws Rejection */
-export async function checkDocument({ filename, bytes }: DocumentFile, limits: ParsingLimits): Promise<string> {
-  if (bytes.byteLength > limits.fileBytesMax) throw tooLarge(filename, `it is larger than ${limits.fileBytesMax} bytes.`);
-  const kind = await kindOf(filename, bytes);
-  if (ARCHIVES.has(kind)) Archive.open(filename, bytes, limits);
-  return kind;
+const HEAD_BYTES = 4100;
+
+/** Refuses a file on disk by its kind, its size, and what it would unpack to; little of it is read. @throws Rejection */
+export async function checkFile(filename: string, path: string, limits: ParsingLimits): Promise<void> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    if (size > limits.fileBytesMax) throw tooLarge(filename, `it is larger than ${limits.fileBytesMax} bytes.`);
+    const kind = await kindOf(filename, await bytesAt(file, 0, Math.min(size, HEAD_BYTES)));
+    if (!ARCHIVES.has(kind)) return;
+    const endBytes = Math.min(size, ARCHIVE_END_BYTES_MAX);
+    const directory = findDirectory(filename, await bytesAt(file, size - endBytes, endBytes), limits);
+    readDirectory(filename, await bytesAt(file, directory.offset, directory.size), size, limits);
+  } finally {
+    await file.close();
+  }
+}
+
+async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(length), position });
+  return buffer.subarray(0, bytesRead);
 }
 
 /** The document's text by section. @throws Rejection */
 export async function parseDocument(file: DocumentFile, limits: ParsingLimits): Promise<readonly Section[]> {
-  const kind = await checkDocument(file, limits);
   const { filename, bytes } = file;
+  if (bytes.byteLength > limits.fileBytesMax) throw tooLarge(filename, `it is larger than ${limits.fileBytesMax} bytes.`);
+  const kind = await kindOf(filename, bytes);
   const parseText = TEXT_PARSERS[kind];
   const sections = parseText
     ? parseText(filename, decodeText(filename, bytes))

@@ -1,0 +1,139 @@
+import { Worker } from 'node:worker_threads';
+import { Rejection } from '../../kernel/rejection.js';
+import { type Chunk, type Chunking, type DocumentFile, Documents, type Section } from '../../sources/document.port.js';
+import { PARSING_LIMITS, type ParsingLimits } from './limits.js';
+import { checkFile } from './parse-document.js';
+import type { ParsingJob, ParsingReply } from './parsing-worker.js';
+import { tooLarge, tooSlow } from './refusals.js';
+
+/** Documents wait for a thread, so this many are in memory at once. */
+const THREADS_MAX = 1;
+
+/** An idle thread is kept this long: starting one takes half a second, keeping one takes 100 MB. */
+const IDLE_MS = 30_000;
+
+/** Under test this file runs from its source, and a thread has to be taught TypeScript first. */
+const FROM_SOURCE = import.meta.url.endsWith('.ts');
+const ENTRY = new URL(FROM_SOURCE ? './parsing-worker.ts' : './parsing-worker.js', import.meta.url);
+const EXEC_ARGV = FROM_SOURCE
+  ? ['--import', new URL('../../../test/support/typescript-in-threads.js', import.meta.url).href]
+  : [];
+
+/**
+ * Reads documents in threads of their own: a large one does not hold up the process, one without an end is stopped at its
+ * deadline, and one that eats memory takes only its thread with it.
+ */
+export class ParsingThreads extends Documents {
+  private readonly limits: ParsingLimits;
+  private readonly idle: ParsingThread[] = [];
+  private readonly waiting: (() => void)[] = [];
+  private running = 0;
+
+  constructor(limits: Partial<ParsingLimits> = {}) {
+    super();
+    this.limits = { ...PARSING_LIMITS, ...limits };
+  }
+
+  check(filename: string, path: string): Promise<void> {
+    return checkFile(filename, path, this.limits);
+  }
+
+  async sections(file: DocumentFile, signal: AbortSignal): Promise<readonly Section[]> {
+    const reply = await this.run(file, undefined, signal);
+    return 'sections' in reply ? reply.sections : [];
+  }
+
+  async chunks(file: DocumentFile, chunking: Chunking, signal: AbortSignal): Promise<readonly Chunk[]> {
+    const reply = await this.run(file, chunking, signal);
+    return 'chunks' in reply ? reply.chunks : [];
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.idle.splice(0).map((thread) => thread.stop()));
+  }
+
+  private async run(file: DocumentFile, chunking: Chunking | undefined, signal: AbortSignal): Promise<ParsingReply> {
+    if (file.bytes.byteLength > this.limits.fileBytesMax) {
+      throw tooLarge(file.filename, `it is larger than ${this.limits.fileBytesMax} bytes.`);
+    }
+    await this.turn();
+    try {
+      signal.throwIfAborted();
+      const reply = await this.ask({ file, limits: this.limits, chunking }, signal);
+      if ('refused' in reply) throw new Rejection(reply.refused.code, reply.refused.message);
+      if ('failed' in reply) throw new Error(`${file.filename} could not be read.`, { cause: reply.failed });
+      return reply;
+    } finally {
+      this.running--;
+      this.waiting.shift()?.();
+    }
+  }
+
+  private async turn(): Promise<void> {
+    if (this.running >= THREADS_MAX) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    this.running++;
+  }
+
+  /** One question to one thread. The thread goes back to rest, unless it had to be stopped. */
+  private async ask(job: ParsingJob, signal: AbortSignal): Promise<ParsingReply> {
+    const thread = this.idle.pop() ?? new ParsingThread(this.limits.memoryMegabytesMax);
+    const { deadlineMs } = this.limits;
+    const deadline = AbortSignal.timeout(deadlineMs);
+    try {
+      const reply = await thread.ask(job, AbortSignal.any([signal, deadline]));
+      this.idle.push(thread);
+      thread.rest(IDLE_MS, () => this.idle.splice(this.idle.indexOf(thread), 1));
+      return reply;
+    } catch (error) {
+      await thread.stop();
+      if (deadline.aborted) throw tooSlow(job.file.filename, deadlineMs / 1000);
+      throw isOutOfMemory(error) ? tooLarge(job.file.filename, 'it needs too much memory.') : error;
+    }
+  }
+}
+
+/** One thread: it is asked one thing at a time, and is of no use any more once that failed. */
+class ParsingThread {
+  private readonly worker: Worker;
+  private hear: (heard: { reply: ParsingReply } | { error: unknown }) => void = () => undefined;
+  private expiry: NodeJS.Timeout | undefined;
+
+  constructor(memoryMegabytesMax: number) {
+    const resourceLimits = { maxOldGenerationSizeMb: memoryMegabytesMax };
+    this.worker = new Worker(ENTRY, { env: {}, execArgv: EXEC_ARGV, resourceLimits });
+    this.worker.on('message', (reply: ParsingReply) => this.hear({ reply }));
+    this.worker.on('error', (error) => this.hear({ error }));
+    this.worker.on('exit', () => this.hear({ error: new Error('The thread that reads documents ended.') }));
+  }
+
+  async ask(job: ParsingJob, signal: AbortSignal): Promise<ParsingReply> {
+    clearTimeout(this.expiry);
+    this.worker.ref();
+    const heard = await new Promise<{ reply: ParsingReply } | { error: unknown }>((resolve) => {
+      this.hear = resolve;
+      signal.addEventListener('abort', () => resolve({ error: signal.reason }), { once: true });
+      this.worker.postMessage(job, [job.file.bytes.buffer]);
+    });
+    if ('error' in heard) throw heard.error;
+    return heard.reply;
+  }
+
+  /** Ends after a while, or when something goes wrong meanwhile. */
+  rest(idleMs: number, onEnd: () => void): void {
+    const end = () => {
+      onEnd();
+      void this.stop();
+    };
+    this.worker.unref();
+    this.hear = end;
+    this.expiry = setTimeout(end, idleMs).unref();
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.expiry);
+    this.hear = () => undefined;
+    await this.worker.terminate();
+  }
+}
+
+const isOutOfMemory = (error: unknown): boolean => (error as { code?: unknown } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';

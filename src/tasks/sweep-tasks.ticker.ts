@@ -1,0 +1,49 @@
+import { type TaskQueries, type TaskRecord } from '../../projections/tasks/tasks.queries.js';
+import { isHeld } from '../kernel/lease.js';
+import type { KeyValue } from '../kernel/key-value.js';
+import type { Ticker } from '../kernel/ticker.js';
+import type { WorkQueue } from '../kernel/work-queue.js';
+import { TASK_QUEUE, taskLease } from './task.policy.js';
+
+/** How often somebody looks for tasks that nobody is at; with a lease's time to live it bounds how long a lost one waits. */
+const EVERY_MS = 1_000;
+const TASKS_PER_TICK_MAX = 100;
+
+/** A queued task was nudged when it was queued; only one that waits longer is nudged again, and not more often than this. */
+const NUDGE_AGAIN_MS = 30_000;
+/** The same for tasks whose nudge is spent: due retries, and those whose worker was lost. */
+const NUDGE_LOST_MS = 2_000;
+
+/**
+ * Nudges the workers about tasks that should be under way and are not: due for a retry, started by a worker that was lost,
+ * or queued for long. Just after a start everything queued counts as long: whoever was to be nudged is gone.
+ */
+export class SweepTasks implements Ticker {
+  readonly name = 'sweep-tasks';
+  readonly everyMs = EVERY_MS;
+  private isFirst = true;
+
+  constructor(
+    private readonly tasks: TaskQueries,
+    private readonly keyValue: KeyValue,
+    private readonly workQueue: WorkQueue,
+  ) {}
+
+  async tick(now: Date): Promise<void> {
+    const queuedBefore = new Date(now.getTime() - (this.isFirst ? 0 : NUDGE_AGAIN_MS));
+    for (const record of await this.tasks.unfinished(now, queuedBefore, TASKS_PER_TICK_MAX)) {
+      if (!(await this.isRunning(record))) await this.nudge(record, now);
+    }
+    this.isFirst = false;
+  }
+
+  private async isRunning({ taskId, standing }: TaskRecord): Promise<boolean> {
+    return (standing === 'started' || standing === 'progressed') && (await isHeld(this.keyValue, taskLease(taskId)));
+  }
+
+  /** The queue takes each id once for a while: the time in it makes a later nudge another one. */
+  private nudge({ taskId, standing, attempt }: TaskRecord, now: Date): Promise<void> {
+    const step = standing === 'queued' ? NUDGE_AGAIN_MS : NUDGE_LOST_MS;
+    return this.workQueue.enqueue(TASK_QUEUE, `${taskId}-${attempt}-${Math.floor(now.getTime() / step)}`, taskId);
+  }
+}
