@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { projecting } from '../../test/support/projecting.js';
+import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { conversationStream, type ConversationEvent, type TurnSettings } from '../../src/conversation/conversation.events.js';
+import { ReadModels } from '../read-models.js';
+import { conversations } from './conversations.projection.js';
+import { ConversationQueries } from './conversations.queries.js';
+
+const settings: TurnSettings = {
+  agentId: null,
+  agentKeyId: 'k1',
+  modelId: 'offline',
+  promptId: '',
+  configurationOwnerId: 'alice',
+  sources: [],
+  chunks: 6,
+  retriever: 'classic',
+  passthrough: {},
+  responseSchema: null,
+};
+const parts = (answer: string) => ({
+  answer,
+  thought: 'hm',
+  sources: [{ text: 't', title: 'T', source: 's', filename: 'f' }],
+  toolCalls: [],
+  structured: false,
+});
+
+const started = (
+  conversationId: string,
+  name: string,
+  more: { ownerId?: string; visibility?: 'listed' | 'hidden' } = {},
+): ConversationEvent => ({
+  type: 'ConversationStarted',
+  data: { conversationId, ownerId: 'alice', agentId: 'a1', name, visibility: 'listed', sharedUsage: false, history: [], ...more },
+});
+const asked = (conversationId: string, turnId: string, question: string, index = 0): ConversationEvent => ({
+  type: 'TurnAsked',
+  data: { conversationId, turnId, index, question, requestId: 'r', settings },
+});
+const answered = (conversationId: string, turnId: string, answer: string): ConversationEvent => ({
+  type: 'TurnAnswered',
+  data: { conversationId, turnId, ...parts(answer), modelId: 'offline', usage: null },
+});
+
+let database: TestDatabase;
+let model: Awaited<ReturnType<typeof projecting>>;
+let queries: ConversationQueries;
+const given = (id: string, ...events: ConversationEvent[]) => model.given(conversationStream(id), events);
+
+beforeAll(async () => {
+  database = await testDatabase();
+  model = await projecting(conversations, database.sql);
+  queries = new ConversationQueries(new ReadModels(database.sql));
+  await given('c1', started('c1', 'First'), asked('c1', 't1', 'What is 50% of 100_000?'), answered('c1', 't1', 'It is half.\0'));
+  await given('c2', started('c2', 'Second'), asked('c2', 't2', 'Why?'), {
+    type: 'TurnFailed',
+    data: { conversationId: 'c2', turnId: 't2', ...parts('So f'), error: 'Busy.', code: null },
+  });
+  await given('c3', started('c3', 'Hidden', { visibility: 'hidden' }), asked('c3', 't3', 'half?'));
+  await given('c4', started('c4', 'Of Bob', { ownerId: 'bob' }), asked('c4', 't4', 'half?'));
+  await given('c5', started('c5', 'Gone'), asked('c5', 't5', 'half?'), {
+    type: 'ConversationDeleted',
+    data: { conversationId: 'c5' },
+  });
+});
+afterAll(() => database.close());
+
+describe('the sidebar', () => {
+  it('lists what is the caller’s and listed, newest first', async () =>
+    expect((await queries.listed('alice', 10)).map(({ id, name }) => [id, name])).toEqual([
+      ['c2', 'Second'],
+      ['c1', 'First'],
+    ]));
+  it('goes on where a page ended', async () => {
+    const [first] = await queries.listed('alice', 1);
+    expect((await queries.listed('alice', 10, { before: first!.date, beforeId: first!.id })).map(({ id }) => id)).toEqual(['c1']);
+  });
+});
+
+describe('the search', () => {
+  it('finds a name, a question or an answer, whatever the case', async () => {
+    const found = async (text: string) => (await queries.search('alice', text, 10)).map((each) => [each.id, each.match_field]);
+    expect(await found('FIRST')).toEqual([['c1', 'name']]);
+    expect(await found('why')).toEqual([['c2', 'prompt']]);
+    expect(await found('it IS half')).toEqual([['c1', 'response']]);
+  });
+  it('takes % and _ for what they are', async () => {
+    expect(await queries.search('alice', '50% of', 10)).toHaveLength(1);
+    expect(await queries.search('alice', '5_% of', 10)).toHaveLength(0);
+    expect(await queries.search('alice', '100_000', 10)).toHaveLength(1);
+  });
+  it('finds nothing of others, nothing hidden and nothing deleted', async () =>
+    expect(await queries.search('alice', 'half?', 10)).toEqual([]));
+});
+
+describe('a whole conversation', () => {
+  it('has its answers and, where one failed, what there was of it and why', async () => {
+    expect(await queries.whole('alice', 'c1')).toMatchObject({
+      agent_id: 'a1',
+      queries: [{ prompt: 'What is 50% of 100_000?', response: 'It is half.\uFFFD', status: 'complete', message_id: 't1' }],
+    });
+    expect(await queries.whole('alice', 'c2')).toMatchObject({
+      queries: [{ response: 'So f', status: 'failed', metadata: { error: 'Busy.' } }],
+    });
+  });
+  it('shows the turn that took another’s place, and not that other', async () => {
+    await given('c6', started('c6', 'Edited'), asked('c6', 't6', 'Why?'), answered('c6', 't6', 'So.'));
+    await given(
+      'c6',
+      { type: 'TurnsSuperseded', data: { conversationId: 'c6', fromIndex: 0, turnIds: ['t6'] } },
+      asked('c6', 't7', 'Why not?'),
+    );
+    expect((await queries.whole('alice', 'c6'))!.queries.map((query) => query.prompt)).toEqual(['Why not?']);
+  });
+  it('is nothing to others, nor after its deletion', async () =>
+    expect([await queries.whole('bob', 'c1'), await queries.whole('alice', 'c5'), await queries.accessOf('t5')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]));
+});
+
+it('is the same however often it is told, and when it is told anew', async () => {
+  await model.again();
+  await model.expectSameAfterRebuild();
+});

@@ -1,0 +1,51 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import postgres from 'postgres';
+
+/** Names the lock among others in the database. */
+const LOCK = 0x7665_7262;
+/** A predecessor that has just been killed may still be known to Postgres for a moment. */
+const CLAIM_WAIT_MS = 5_000;
+const CLAIM_RETRY_MS = 250;
+/** How often the claim is confirmed: a lost connection loses it, a new one takes it again. */
+const CONFIRM_MS = 2_000;
+
+/** Another service without NATS works on this database; neither would hear of what the other does. */
+export class DatabaseInUse extends Error {
+  override readonly name = 'DatabaseInUse';
+  constructor() {
+    super('Another Verbatim process is using this database. Stop it, or set NATS_URL so that several can work together.');
+  }
+}
+
+export type SoleOwnership = Readonly<{ release(): Promise<void> }>;
+
+/**
+ * Claims a database for one process: signals and leases within a process are of no use to a second one. The claim ends
+ * with the process, however that ends. @throws DatabaseInUse
+ */
+export async function claimDatabaseAlone(url: string, onLost: (error: DatabaseInUse) => void): Promise<SoleOwnership> {
+  const sql = postgres(url, { max: 1, idle_timeout: 0, max_lifetime: null, onnotice: () => {} });
+  const claim = async (): Promise<boolean> =>
+    (await sql<{ ours: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as ours`)[0]!.ours;
+  const givingUpAt = Date.now() + CLAIM_WAIT_MS;
+  while (!(await claim())) {
+    if (Date.now() > givingUpAt) {
+      await sql.end();
+      throw new DatabaseInUse();
+    }
+    await pause(CLAIM_RETRY_MS);
+  }
+  const timer = setInterval(() => {
+    // While Postgres is away nobody else can claim either.
+    claim().then(
+      (ours) => ours || onLost(new DatabaseInUse()),
+      () => undefined,
+    );
+  }, CONFIRM_MS).unref();
+  return {
+    release: async () => {
+      clearInterval(timer);
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
