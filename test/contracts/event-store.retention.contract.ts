@@ -34,7 +34,7 @@ export function retentionContract(subject: () => Subject): void {
   it('lets events of a stream that is bounded in age go when their time is up', async () => {
     const stream = newStream();
     await store().append(stream, 'none', newEvents(3));
-    await store().setRetention(stream, { maxAgeSeconds: 2 });
+    await store().setRetention(stream, { maxAgeSeconds: 1 });
     await eventually(async () => (await eventsOf(store().read(stream))).length === 0, 'the events to age');
     expect(await eventsOf(store().read(stream, { direction: 'backwards', limit: 1 }))).toEqual([]);
     const late = newEvents(1);

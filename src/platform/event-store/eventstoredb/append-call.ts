@@ -1,0 +1,66 @@
+import { StoreUnavailable } from '../../../kernel/event-store.js';
+import type { Opened } from './connection.js';
+import { meaningOf } from './errors.js';
+import type { BatchCall, BatchRequest, BatchResponse } from './stubs.js';
+
+type Waiting = Readonly<{ resolve: (response: BatchResponse) => void; reject: (error: Error) => void; timer: NodeJS.Timeout }>;
+
+/** One call that many appends share. Each waits for its own answer, for its own time. */
+export class AppendCall {
+  private readonly waiting = new Map<string, Waiting>();
+  private open = true;
+
+  constructor(private readonly opened: Opened<BatchCall>) {
+    const { call } = opened;
+    call.on('data', (response: BatchResponse) => this.answer(response));
+    call.on('error', (error) => this.fail(meaningOf(error)));
+    call.on('end', () => this.fail(new StoreUnavailable('EventStoreDB ended the append call.')));
+  }
+
+  /** Whether further appends may go out on this call. */
+  get usable(): boolean {
+    return this.open;
+  }
+
+  /** @throws StoreUnavailable when there is no answer in time, or the call breaks: the append may be written or not */
+  send(correlation: string, requests: readonly BatchRequest[], deadlineMs: number): Promise<BatchResponse> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.expire(correlation, deadlineMs), deadlineMs);
+      this.waiting.set(correlation, { resolve, reject, timer });
+      for (const request of requests) this.opened.call.write(request);
+    });
+  }
+
+  /** Takes no further appends; those under way may still be answered. */
+  retire(): void {
+    this.open = false;
+    if (this.waiting.size === 0) this.opened.call.cancel();
+  }
+
+  private answer(response: BatchResponse): void {
+    this.settle(response.getCorrelationId()?.getString() ?? '', ({ resolve }) => resolve(response));
+  }
+
+  /** A server that leaves one append unanswered may have gone silent: the next one takes a new connection. */
+  private expire(correlation: string, deadlineMs: number): void {
+    this.open = false;
+    this.settle(correlation, ({ reject }) =>
+      reject(new StoreUnavailable(`EventStoreDB did not answer an append within ${deadlineMs} ms.`)),
+    );
+    this.opened.giveUp();
+  }
+
+  private fail(error: Error): void {
+    this.open = false;
+    for (const correlation of [...this.waiting.keys()]) this.settle(correlation, ({ reject }) => reject(error));
+  }
+
+  private settle(correlation: string, how: (waiting: Waiting) => void): void {
+    const waiting = this.waiting.get(correlation);
+    if (!waiting) return;
+    this.waiting.delete(correlation);
+    clearTimeout(waiting.timer);
+    how(waiting);
+    if (!this.open && this.waiting.size === 0) this.opened.call.cancel();
+  }
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+
+import {
+  APPEND_BYTES_MAX,
+  type Appended,
+  appendBytes,
+  AppendTooLarge,
+  type ExpectedRevision,
+  type NewEvent,
+  StoreUnavailable,
+} from '../../../kernel/event-store.js';
+import { isId } from '../../../kernel/ids.js';
+import { AppendCall } from './append-call.js';
+import { appended, appendRequests } from './append-messages.js';
+import type { Connection } from './connection.js';
+import { meaningOf } from './errors.js';
+import { within } from './within.js';
+
+/** Appends over one shared call, which is opened again when it broke. */
+export class Appends {
+  private call: Promise<AppendCall> | undefined;
+  private current: AppendCall | undefined;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly deadlineMs: number,
+  ) {}
+
+  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    check(stream, expected, events);
+    const correlation = randomUUID();
+    const requests = appendRequests(correlation, stream, expected, events);
+    const call = await within(
+      this.deadlineMs,
+      this.opened(),
+      () => new StoreUnavailable('EventStoreDB took no append call in time.'),
+    );
+    return appended(await call.send(correlation, requests, this.deadlineMs), stream, expected, events);
+  }
+
+  close(): void {
+    this.current?.retire();
+  }
+
+  private opened(): Promise<AppendCall> {
+    if (this.call && this.current?.usable !== false) return this.call;
+    this.current = undefined;
+    this.call = this.connection.batchAppend().then(
+      (opened) => (this.current = new AppendCall(opened)),
+      (error: unknown) => {
+        this.call = undefined;
+        throw meaningOf(error);
+      },
+    );
+    return this.call;
+  }
+}
+
+/** What the server would choke on must not reach a call that others share. */
+function check(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): void {
+  if (stream === '') throw new RangeError('A stream has a name.');
+  if (events.length === 0) throw new RangeError('An append needs at least one event.');
+  if (expected !== 'none' && !(Number.isSafeInteger(expected) && expected >= 0))
+    throw new RangeError(`${expected} is no revision.`);
+  const unidentified = events.find(({ id }) => !isId(id));
+  if (unidentified) throw new RangeError(`${unidentified.id} is no id of an event.`);
+  const bytes = appendBytes(events);
+  if (bytes > APPEND_BYTES_MAX) throw new AppendTooLarge(stream, bytes);
+}

@@ -1,0 +1,62 @@
+import { EventStoreDBClient } from '@eventstore/db-client';
+
+import { type BatchCall, type ReadCall, type ReadRequest, type Streams, StreamsClient } from './stubs.js';
+
+/** A call, and the way to give up the connection it is on. */
+export type Opened<Call> = Readonly<{ call: Call; giveUp: () => void }>;
+
+/** What of the client its own commands are made of. It is protected there, and all an adapter needs of it. */
+type Internals = {
+  GRPCStreamCreator<Call>(client: typeof StreamsClient, name: string, create: (client: Streams) => Call): () => Promise<Call>;
+  callArguments(
+    options: { requiresLeader: boolean },
+    call: { deadline: number },
+  ): Parameters<Streams['batchAppend']> & [unknown, unknown];
+  handleError(client: Streams, error: Error): Promise<void>;
+};
+
+/** gRPC's code for a server that is away; it makes the client take a new connection, in a cluster to whoever leads now. */
+const UNAVAILABLE = 14;
+
+/**
+ * The client's connection (addresses, cluster discovery, redirection to the leader, TLS, credentials) without its
+ * commands. Its appends share a queue among all clients of the process, never time out and turn into uncaught exceptions
+ * when a call fails; its reads cannot filter, parse what we want as bytes, and stall without an error.
+ */
+export class Connection {
+  private readonly client: EventStoreDBClient & Internals;
+  private latest: Opened<unknown> | undefined;
+
+  constructor(connectionString: string) {
+    const known = connectionString.replace(/^kurrentdb/, 'esdb');
+    this.client = EventStoreDBClient.connectionString(known) as unknown as EventStoreDBClient & Internals;
+  }
+
+  read(request: ReadRequest): Promise<Opened<ReadCall>> {
+    return this.open('read', (client) => client.read(request, ...this.callArguments()));
+  }
+
+  batchAppend(): Promise<Opened<BatchCall>> {
+    return this.open('batchAppend', (client) => client.batchAppend(...this.callArguments()));
+  }
+
+  async close(): Promise<void> {
+    await this.client.dispose();
+    this.latest?.giveUp();
+  }
+
+  /** Decisions are made on what is read: it comes from the leader, like everything else. */
+  private callArguments() {
+    return this.client.callArguments({ requiresLeader: true }, { deadline: Infinity });
+  }
+
+  private async open<Call>(name: string, create: (client: Streams) => Call): Promise<Opened<Call>> {
+    let giveUp = () => {};
+    const call = await this.client.GRPCStreamCreator(StreamsClient, name, (client) => {
+      giveUp = () => void this.client.handleError(client, Object.assign(new Error('Given up.'), { code: UNAVAILABLE }));
+      return create(client);
+    })();
+    this.latest = { call, giveUp };
+    return { call, giveUp };
+  }
+}

@@ -1,0 +1,106 @@
+import {
+  type Appended,
+  EventStore,
+  type ExpectedRevision,
+  LOG_START,
+  type LogFilter,
+  type LogPage,
+  type NewEvent,
+  type Retention,
+  type StoredEvent,
+} from '../../../kernel/event-store.js';
+import { Appends } from './appends.js';
+import { Connection } from './connection.js';
+import { ANSWER_DEADLINE_MS, APPEND_DEADLINE_MS, SILENCE_MS } from './limits.js';
+import { LogEnd, LogFollow, LogRead } from './log-cursor.js';
+import { follow, type Patience, readToEnd } from './reading.js';
+import { metastreamOf, writeRetention } from './retention.js';
+import { MetadataRead, StreamFollow, StreamRead } from './stream-cursor.js';
+
+export type EventStoreDbOptions = Readonly<{
+  /** `esdb://host:port?tls=false`, `esdb+discover://…`; credentials in it are sent over TLS only. */
+  connectionString: string;
+  appendDeadlineMs?: number;
+  answerDeadlineMs?: number;
+  silenceMs?: number;
+}>;
+
+/** The log in EventStoreDB 23.10 or newer. */
+export class EventStoreDbEventStore extends EventStore {
+  private readonly connection: Connection;
+  private readonly appends: Appends;
+  private readonly patience: Patience;
+
+  constructor({ connectionString, appendDeadlineMs, answerDeadlineMs, silenceMs }: EventStoreDbOptions) {
+    super();
+    this.connection = new Connection(connectionString);
+    this.appends = new Appends(this.connection, appendDeadlineMs ?? APPEND_DEADLINE_MS);
+    this.patience = { answerMs: answerDeadlineMs ?? ANSWER_DEADLINE_MS, silenceMs: silenceMs ?? SILENCE_MS };
+  }
+
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    return this.appends.append(stream, expected, events);
+  }
+
+  async *read(
+    stream: string,
+    {
+      from,
+      direction = 'forwards',
+      limit = Infinity,
+    }: { from?: number; direction?: 'forwards' | 'backwards'; limit?: number } = {},
+  ): AsyncIterable<readonly StoredEvent[]> {
+    const cursor = new StreamRead(stream, from, direction === 'backwards', limit);
+    if (!cursor.done) yield* readToEnd(this.connection, cursor, this.patience.answerMs);
+  }
+
+  async *readAll({
+    after,
+    filter = {},
+    limit = Infinity,
+  }: {
+    after: bigint;
+    filter?: LogFilter;
+    limit?: number;
+  }): AsyncIterable<LogPage> {
+    const cursor = new LogRead(after, filter, limit, () => this.head());
+    for await (const page of readToEnd(this.connection, cursor, this.patience.answerMs)) {
+      yield page;
+      if (cursor.done) return;
+    }
+    const end = cursor.end();
+    if (end) yield end;
+  }
+
+  follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]> {
+    return follow(this.connection, new StreamFollow(stream, after), this.patience, signal);
+  }
+
+  followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
+    return follow(this.connection, new LogFollow(after, filter, () => this.head()), this.patience, signal);
+  }
+
+  setRetention(stream: string, retention: Retention): Promise<void> {
+    return writeRetention(this, stream, retention, async () => {
+      for await (const newest of readToEnd(this.connection, new MetadataRead(metastreamOf(stream)), this.patience.answerMs))
+        return newest;
+      return { revision: 'none', json: {} };
+    });
+  }
+
+  async head(): Promise<bigint> {
+    for await (const position of readToEnd(this.connection, new LogEnd(), this.patience.answerMs)) return position;
+    return LOG_START;
+  }
+
+  /** Resolves when the server answers. @throws StoreUnavailable, StoreRefused */
+  async ping(): Promise<void> {
+    await this.head();
+  }
+
+  /** Ends every read, follower and append under way. */
+  async close(): Promise<void> {
+    this.appends.close();
+    await this.connection.close();
+  }
+}

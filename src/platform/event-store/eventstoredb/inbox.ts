@@ -1,0 +1,86 @@
+import { StoreUnavailable } from '../../../kernel/event-store.js';
+import type { Opened } from './connection.js';
+import { meaningOf } from './errors.js';
+import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './limits.js';
+import { bytesOf } from './recorded.js';
+import type { ReadCall, ReadResponse } from './stubs.js';
+
+/** Nothing came in the time that was given. */
+export class Silence extends StoreUnavailable {}
+
+/** What a read or a subscription has brought and nobody has taken: at most a page, then the call is paused. */
+export class Inbox {
+  private responses: ReadResponse[] = [];
+  private bytes = 0;
+  private ended = false;
+  private failure: Error | undefined;
+  private wake: (() => void) | undefined;
+
+  constructor(private readonly opened: Opened<ReadCall>) {
+    const { call } = opened;
+    call.on('data', (response: ReadResponse) => this.receive(response));
+    call.on('error', (error) => this.finish(meaningOf(error)));
+    call.on('end', () => this.finish());
+  }
+
+  /**
+   * What has come, after waiting for something to come; undefined at the end of the call, or when the signal aborts.
+   * @throws Silence, and what the call failed with
+   */
+  async take(withinMs: number, signal?: AbortSignal): Promise<readonly ReadResponse[] | undefined> {
+    if (this.responses.length === 0 && !this.ended) await this.arrival(withinMs, signal);
+    if (signal?.aborted) return undefined;
+    const { responses } = this;
+    if (responses.length > 0) {
+      this.responses = [];
+      this.bytes = 0;
+      this.opened.call.resume();
+      return responses;
+    }
+    if (this.failure) throw this.failure;
+    if (this.ended) return undefined;
+    throw new Silence(`EventStoreDB said nothing for ${withinMs} ms.`);
+  }
+
+  /** Ends the call. */
+  leave(): void {
+    this.ended = true;
+    this.opened.call.cancel();
+  }
+
+  /** Ends the call, and the connection with it: it looks dead. */
+  giveUp(): void {
+    this.leave();
+    this.opened.giveUp();
+  }
+
+  private receive(response: ReadResponse): void {
+    this.responses.push(response);
+    this.bytes += bytesOf(response);
+    if (this.responses.length >= PAGE_EVENTS_MAX || this.bytes >= PAGE_BYTES_MAX) this.opened.call.pause();
+    // Not at once: what arrived with it belongs to the same page.
+    if (this.responses.length === 1) setImmediate(() => this.responses.length > 0 && this.wake?.());
+  }
+
+  private finish(failure?: Error): void {
+    this.ended = true;
+    this.failure ??= failure;
+    this.wake?.();
+  }
+
+  /** Resolves when something came, when nothing more will, or when the time is up or the signal aborts. */
+  private arrival(withinMs: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', wake);
+        this.wake = undefined;
+        resolve();
+      };
+      const timer = setTimeout(wake, withinMs);
+      this.wake = wake;
+      signal?.addEventListener('abort', wake);
+      if (signal?.aborted) wake();
+    });
+  }
+}

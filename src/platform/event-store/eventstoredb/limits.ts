@@ -1,0 +1,21 @@
+/** How long an append may take before its outcome counts as unknown. The server itself gives up a write after 2 s. */
+export const APPEND_DEADLINE_MS = 5_000;
+
+/** How long a read or a new subscription may stay without an answer. */
+export const ANSWER_DEADLINE_MS = 5_000;
+
+/** A subscription that has said nothing for this long is replaced: silence and a stall look the same from here. */
+export const SILENCE_MS = 60_000;
+
+/** What a page holds at most, and with it what is fetched ahead of a consumer that does not ask. */
+export const PAGE_EVENTS_MAX = 500;
+export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** How often in a row a read is taken up again where its connection broke. */
+export const READ_ATTEMPTS_MAX = 4;
+
+/** An append goes in messages of so many events; the server takes messages of 16 MiB. */
+export const MESSAGE_EVENTS_MAX = 1_000;
+
+/** How often bounds are written again because somebody else wrote theirs in between. */
+export const RETENTION_RACES_MAX = 10;

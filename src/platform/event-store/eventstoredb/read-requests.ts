@@ -1,0 +1,73 @@
+import type { LogFilter } from '../../../kernel/event-store.js';
+import { Empty, ReadReq, type ReadRequest, StreamIdentifier } from './stubs.js';
+import { streamPattern } from './stream-pattern.js';
+
+type Options = InstanceType<typeof ReadReq.Options>;
+
+const BACKWARDS = 1;
+
+/** So many considered events make a window; after each, a subscription says how far it is. */
+const CHECKPOINT_WINDOW_EVENTS = 32;
+
+/** `from` is inclusive; the end, or the start, without it. */
+export function readStream(stream: string, from: number | undefined, backwards: boolean, count: number): ReadRequest {
+  const options = readOptions(backwards, count);
+  const place = streamOptions(stream);
+  if (from !== undefined) place.setRevision(from.toString());
+  else if (backwards) place.setEnd(new Empty());
+  else place.setStart(new Empty());
+  return new ReadReq().setOptions(options.setStream(place).setNoFilter(new Empty()));
+}
+
+/** `after` is exclusive for a subscription, unlike for a read. */
+export function subscribeToStream(stream: string, after: number): ReadRequest {
+  const place = streamOptions(stream);
+  if (after < 0) place.setStart(new Empty());
+  else place.setRevision(after.toString());
+  return new ReadReq().setOptions(subscriptionOptions().setStream(place).setNoFilter(new Empty()));
+}
+
+/** `from` is inclusive. */
+export function readLog(from: bigint, filter: LogFilter, count: number): ReadRequest {
+  return new ReadReq().setOptions(readOptions(false, count).setAll(logOptions(from)).setFilter(filterOptions(filter)));
+}
+
+export function readLogEnd(): ReadRequest {
+  const end = new ReadReq.Options.AllOptions().setEnd(new Empty());
+  return new ReadReq().setOptions(readOptions(true, 1).setAll(end).setNoFilter(new Empty()));
+}
+
+export function subscribeToLog(after: bigint, filter: LogFilter): ReadRequest {
+  return new ReadReq().setOptions(subscriptionOptions().setAll(logOptions(after)).setFilter(filterOptions(filter)));
+}
+
+function readOptions(backwards: boolean, count: number): Options {
+  const options = commonOptions().setCount(Math.min(count, Number.MAX_SAFE_INTEGER).toString());
+  if (backwards) options.setReadDirection(BACKWARDS);
+  return options;
+}
+
+const subscriptionOptions = (): Options => commonOptions().setSubscription(new ReadReq.Options.SubscriptionOptions());
+
+function commonOptions(): Options {
+  return new ReadReq.Options().setResolveLinks(false).setUuidOption(new ReadReq.Options.UUIDOption().setString(new Empty()));
+}
+
+const streamOptions = (stream: string) =>
+  new ReadReq.Options.StreamOptions().setStreamIdentifier(new StreamIdentifier().setStreamName(Buffer.from(stream)));
+
+/** Of an event that a plain append wrote, the commit and the prepare position are one. */
+function logOptions(position: bigint) {
+  const options = new ReadReq.Options.AllOptions();
+  if (position < 0n) return options.setStart(new Empty());
+  const text = position.toString();
+  return options.setPosition(new ReadReq.Options.Position().setCommitPosition(text).setPreparePosition(text));
+}
+
+function filterOptions(filter: LogFilter) {
+  const expression = new ReadReq.Options.FilterOptions.Expression().setRegex(streamPattern(filter));
+  return new ReadReq.Options.FilterOptions()
+    .setStreamIdentifier(expression)
+    .setMax(CHECKPOINT_WINDOW_EVENTS)
+    .setCheckpointintervalmultiplier(1);
+}

@@ -1,0 +1,91 @@
+import { StoreUnavailable } from '../../../kernel/event-store.js';
+import { BACK_OFF_MAX_MS, backOffMs, pause } from '../../supervision/back-off.js';
+import type { Connection } from './connection.js';
+import { meaningOf } from './errors.js';
+import { Inbox, Silence } from './inbox.js';
+import { READ_ATTEMPTS_MAX } from './limits.js';
+import type { ReadRequest, ReadResponse } from './stubs.js';
+import { within } from './within.js';
+
+/** What is read, and how far: a request for what is left, and what to make of the answers. */
+export type Cursor<Page> = Readonly<{
+  /** Asks for what comes after what was taken; may ask the server something itself first. */
+  request(): ReadRequest | Promise<ReadRequest>;
+  /** Moves on over the responses; a page when there is something to tell. */
+  take(responses: readonly ReadResponse[]): Page | undefined;
+}>;
+
+/** How long to wait for the first answer, and for each further one. */
+export type Patience = Readonly<{ answerMs: number; silenceMs: number }>;
+
+/** Reads to the end. Where the connection breaks it goes on with what is left. @throws StoreUnavailable, StreamGone */
+export async function* readToEnd<Page>(
+  connection: Connection,
+  cursor: Cursor<Page>,
+  answerMs: number,
+): AsyncGenerator<Page, void> {
+  for (let attempt = 1; ; attempt++) {
+    let inbox: Inbox | undefined;
+    try {
+      inbox = await open(connection, cursor, answerMs);
+      for (let responses; (responses = await inbox.take(answerMs));) {
+        const page = cursor.take(responses);
+        attempt = 1;
+        if (page) yield page;
+      }
+      return;
+    } catch (error) {
+      if (error instanceof Silence) inbox?.giveUp();
+      if (!(error instanceof StoreUnavailable) || error instanceof Silence || attempt === READ_ATTEMPTS_MAX) throw error;
+      await pause(backOffMs(attempt));
+    } finally {
+      inbox?.leave();
+    }
+  }
+}
+
+/**
+ * Subscribes, and subscribes again from where it is whenever the subscription ends, breaks or falls silent, until the
+ * signal aborts. @throws StreamGone, StoreRefused
+ */
+export async function* follow<Page>(
+  connection: Connection,
+  cursor: Cursor<Page>,
+  { answerMs, silenceMs }: Patience,
+  signal: AbortSignal,
+): AsyncGenerator<Page, void> {
+  for (let failures = 0; !signal.aborted; failures++) {
+    // A slow consumer is dropped by design and resumes at once; only what fails again without progress waits.
+    if (failures > 1) await pause(backOffMs(failures - 1), signal);
+    const started = Date.now();
+    let inbox: Inbox | undefined;
+    let answered = false;
+    try {
+      inbox = await open(connection, cursor, answerMs, signal);
+      for (let responses; (responses = await inbox.take(answered ? silenceMs : answerMs, signal)); answered = true) {
+        const page = cursor.take(responses);
+        if (responses.some((response) => response.hasEvent())) failures = 0;
+        if (page) yield page;
+        if (signal.aborted) return;
+      }
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      if (error instanceof Silence && !answered) inbox?.giveUp();
+    } finally {
+      inbox?.leave();
+    }
+    if (Date.now() - started > BACK_OFF_MAX_MS) failures = 0;
+  }
+}
+
+async function open(connection: Connection, cursor: Cursor<unknown>, withinMs: number, signal?: AbortSignal): Promise<Inbox> {
+  const opening = Promise.resolve(cursor.request()).then((request) => connection.read(request));
+  try {
+    return new Inbox(
+      await within(withinMs, opening, () => new Silence(`EventStoreDB took no read within ${withinMs} ms.`), signal),
+    );
+  } catch (error) {
+    opening.then(({ call }) => call.cancel()).catch(() => undefined);
+    throw meaningOf(error);
+  }
+}

@@ -1,0 +1,72 @@
+import type { StoredEvent } from '../../../kernel/event-store.js';
+import type { Cursor } from './reading.js';
+import { readStream, subscribeToStream } from './read-requests.js';
+import { storedIn } from './recorded.js';
+import type { ReadRequest, ReadResponse } from './stubs.js';
+
+/** So many events of a stream in one direction, from a revision or from the end that the direction starts at. */
+export class StreamRead implements Cursor<readonly StoredEvent[]> {
+  constructor(
+    private readonly stream: string,
+    private from: number | undefined,
+    private readonly backwards: boolean,
+    private left: number,
+  ) {}
+
+  /** Nothing is left to read. */
+  get done(): boolean {
+    return this.left <= 0 || (this.from !== undefined && this.from < 0);
+  }
+
+  request(): ReadRequest {
+    return readStream(this.stream, this.from, this.backwards, this.left);
+  }
+
+  take(responses: readonly ReadResponse[]): readonly StoredEvent[] | undefined {
+    const events = eventsIn(responses);
+    const last = events.at(-1);
+    if (!last) return undefined;
+    this.left -= events.length;
+    this.from = last.revision + (this.backwards ? -1 : 1);
+    return events;
+  }
+}
+
+/** A stream after a revision, for ever. */
+export class StreamFollow implements Cursor<readonly StoredEvent[]> {
+  constructor(
+    private readonly stream: string,
+    private after: number,
+  ) {}
+
+  request(): ReadRequest {
+    return subscribeToStream(this.stream, this.after);
+  }
+
+  take(responses: readonly ReadResponse[]): readonly StoredEvent[] | undefined {
+    const events = eventsIn(responses).filter(({ revision }) => revision > this.after);
+    const last = events.at(-1);
+    if (!last) return undefined;
+    this.after = last.revision;
+    return events;
+  }
+}
+
+export const eventsIn = (responses: readonly ReadResponse[]): StoredEvent[] =>
+  responses.map(storedIn).filter((event) => event !== undefined);
+
+/** The newest metadata of a stream, from the metastream that holds it. */
+export class MetadataRead implements Cursor<{ revision: number; json: Readonly<Record<string, unknown>> }> {
+  constructor(private readonly metastream: string) {}
+
+  request(): ReadRequest {
+    return readStream(this.metastream, undefined, true, 1);
+  }
+
+  take([response]: readonly ReadResponse[]) {
+    const recorded = response?.getEvent()?.getEvent();
+    if (!recorded) return undefined;
+    const json = JSON.parse(Buffer.from(recorded.getData_asU8()).toString()) as Record<string, unknown>;
+    return { revision: Number(recorded.getStreamRevision()), json };
+  }
+}

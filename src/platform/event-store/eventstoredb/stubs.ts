@@ -1,0 +1,17 @@
+/** The protocol's messages, as the client package ships them. They are CommonJS: only the default import has their names. */
+import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
+import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
+
+export const { Empty, StreamIdentifier, UUID, WrongExpectedVersion } = sharedPb;
+export const { BatchAppendReq, ReadReq } = streamsPb;
+export const { StreamsClient } = streamsGrpc;
+
+export type BatchRequest = streamsPb.BatchAppendReq;
+export type BatchResponse = streamsPb.BatchAppendResp;
+export type ReadRequest = streamsPb.ReadReq;
+export type ReadResponse = streamsPb.ReadResp;
+export type RecordedEvent = streamsPb.ReadResp.ReadEvent.RecordedEvent;
+export type Streams = InstanceType<typeof streamsGrpc.StreamsClient>;
+export type ReadCall = ReturnType<Streams['read']>;
+export type BatchCall = ReturnType<Streams['batchAppend']>;

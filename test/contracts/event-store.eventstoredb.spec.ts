@@ -1,0 +1,46 @@
+import { EventStoreDBClient } from '@eventstore/db-client';
+
+import { EventStoreDbEventStore } from '../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
+import { EventStoreDbDouble } from '../support/eventstoredb-double/event-store-db-double.js';
+import { eventStoreContract } from './event-store.contract.js';
+import type { Subject } from './event-store.subject.js';
+
+const server = process.env['TEST_EVENTSTOREDB_URL'];
+
+async function bury(connectionString: string, stream: string): Promise<void> {
+  const client = EventStoreDBClient.connectionString(connectionString);
+  await client.tombstoneStream(stream);
+  await client.dispose();
+}
+
+async function onDouble(): Promise<Subject> {
+  const double = await EventStoreDbDouble.start();
+  const store = new EventStoreDbEventStore({ connectionString: double.connectionString });
+  return {
+    store,
+    close: async () => {
+      await store.close();
+      await double.close();
+    },
+    restart: async () => {
+      await double.crash();
+      await double.listen();
+    },
+    bury: (stream) => bury(double.connectionString, stream),
+    delivered: async () => double.delivered,
+  };
+}
+
+async function onServer(connectionString: string): Promise<Subject> {
+  const store = new EventStoreDbEventStore({ connectionString });
+  return { store, close: () => store.close(), bury: (stream) => bury(connectionString, stream) };
+}
+
+if (server) {
+  eventStoreContract('EventStoreDbEventStore on a server', { open: () => onServer(server), can: { bury: true } });
+} else {
+  eventStoreContract('EventStoreDbEventStore on the double', {
+    open: onDouble,
+    can: { restart: true, bury: true, delivered: true },
+  });
+}
