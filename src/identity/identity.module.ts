@@ -5,10 +5,12 @@ import { Config } from '../platform/config/config.js';
 import { AgentKeyDirectory } from './agent-key-directory.port.js';
 import { Authenticator } from './authenticator.js';
 import { identifyRequest } from './identify-request.js';
+import { SessionController } from './session.http.js';
 import { SessionTokens } from './session-tokens.js';
 
 /** Who calls, settled for every request of the application. Whoever keeps agents provides the directory of their keys. */
 @Module({
+  controllers: [SessionController],
   providers: [
     { provide: SessionTokens, inject: [Config], useFactory: (config: Config) => new SessionTokens(config.jwtSecretKey) },
     {

@@ -48,6 +48,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'source-not-accessible': { status: 404 },
   'source-not-found': { status: 404 },
   'task-not-found': { status: 404 },
+  'task-unknown': { status: 404 },
   'workflow-not-found': { status: 404 },
 
   conflict: { status: 409, code: 'conflict' },
@@ -57,6 +58,9 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'message-not-running': { status: 409, code: 'message_not_running' },
   'turn-taken': { status: 409, code: 'turn_taken' },
   'resume-in-progress': { status: 409, code: 'resume_in_progress' },
+  'task-over': { status: 409, code: 'task_over' },
+  'task-not-due': { status: 409, code: 'task_not_due' },
+  'task-attempt-superseded': { status: 409, code: 'task_attempt_superseded' },
   'tool-call-not-pending': { status: 409, code: 'tool_call_not_pending' },
 
   'journal-expired': { status: 410, code: 'journal_expired' },

@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from '@jest/globals';
+import { failureOf, rejections } from './errors.js';
+
+const SOURCE = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Every code the source throws, with the file that throws it. */
+const thrownCodes = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
+  .flatMap((file) => {
+    const codes = readFileSync(join(SOURCE, file), 'utf8').matchAll(/new Rejection\(\s*'([^']+)'/g);
+    return [...codes].map(([, code]) => [code!, file] as const);
+  });
+
+it('every code that is thrown is in the table', () => {
+  expect(thrownCodes.length).toBeGreaterThan(10);
+  expect(thrownCodes.filter(([code]) => !(code in rejections))).toEqual([]);
+});
+
+it('codes are kebab-case, what bodies carry is snake_case, and every status is a refusal', () => {
+  for (const [code, rendering] of Object.entries(rejections)) {
+    expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
+    expect(rendering.code ?? 'none').toMatch(/^[a-z]+(_[a-z]+)*$/);
+    expect(rendering.status).toBeGreaterThanOrEqual(400);
+  }
+});
+
+it('whoever is asked to come again is told when', () => {
+  const comeAgain = Object.values(rejections).filter(({ status }) => status === 429 || status === 503);
+  expect(comeAgain.every(({ retryAfterSeconds }) => retryAfterSeconds !== undefined)).toBe(true);
+});
+
+it('a lost connection is found behind the errors that report it', () => {
+  const lost = Object.assign(new Error('terminating connection'), { code: '57P01' });
+  const reported = new Error('The projection could not be read.', { cause: new Error('query failed', { cause: lost }) });
+  expect(failureOf(reported, 'r1')).toMatchObject({ status: 503, retryAfterSeconds: 2 });
+  expect(failureOf(Object.assign(new Error('duplicate key'), { code: '23505' }), 'r1')).toMatchObject({ status: 500 });
+});
+
+it.each([undefined, null, 'text', { statusCode: 200 }, { statusCode: 'x' }])('even %p is an answer', (thrown) => {
+  expect(failureOf(thrown, 'r1')).toMatchObject({ status: 500, message: expect.stringContaining('r1') as string });
+});
