@@ -100,7 +100,7 @@ describe('an application that closes', () => {
     const { answer } = await askSlowly(app);
     const cut = answer.catch((error: unknown) => error);
     app.get(Gate).open();
-    const server = app.getHttpServer() as http.Server;
+    const server = app.getHttpServer();
     const closed = once(server, 'close');
     void app.close();
     expect(await cut).toMatchObject({ code: 'ECONNRESET' });

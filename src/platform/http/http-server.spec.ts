@@ -1,6 +1,22 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Body, Controller, Get, Headers, HttpCode, Module, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  Headers,
+  HttpCode,
+  Module,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+  UploadedFiles,
+  UseGuards,
+  UseInterceptors,
+} from '@nestjs/common';
+import { FilesInterceptor, type UploadedMultipartFile } from '@nestjs/platform-fastify/multipart';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Transform, Type } from 'class-transformer';
@@ -81,6 +97,13 @@ class Probe {
   @HttpCode(200)
   plan(@Body() body: unknown, @Headers('content-type') type?: string) {
     return { body, type: type ?? null };
+  }
+
+  @Post('api/upload')
+  @HttpCode(200)
+  @UseInterceptors(FilesInterceptor('file'))
+  upload(@UploadedFiles() files: UploadedMultipartFile[], @Body() body: Record<string, unknown>) {
+    return { files: files.map(({ originalname, size }) => [originalname, size]), ...body };
   }
 
   @Post('api/form')
@@ -273,6 +296,37 @@ describe('a request', () => {
     expect(JSON.parse((await raw('POST', '/api/import_agent/plan', 'a: 1')).body)).toEqual({ body: 'a: 1', type: null });
     expect((await raw('POST', '/api/import_agent/plan', 'a: 1', { 'content-type': 'text/yaml' })).status).toBe(200);
     expect((await raw('POST', '/api/import_agent/plan', 'a: 1', { 'content-type': 'image/png' })).status).toBe(415);
+  });
+
+  it('may bring files and fields in one form, in any order and with any name', async () => {
+    const form = new FormData();
+    form.append('file', new Blob(['hello']), 'übersicht.txt');
+    form.append('name', 'docs');
+    form.append('file', new Blob(['hi']), 'b.txt');
+    const response = await fetch(`${base}/api/upload`, { method: 'POST', body: form });
+    const files = [
+      ['übersicht.txt', 5],
+      ['b.txt', 2],
+    ];
+    expect([response.status, await response.json()]).toEqual([200, { files, name: 'docs' }]);
+  });
+
+  it('may bring no file over the limit, nor more files than the limit, nor more in all', async () => {
+    const upload = async (...sizes: number[]) => {
+      const form = new FormData();
+      sizes.forEach((size, index) => form.append('file', new Blob(['x'.repeat(size)]), `${index}.txt`));
+      return fetch(`${base}/api/upload`, { method: 'POST', body: form });
+    };
+    expect((await upload(options.uploadFileBytesMax)).status).toBe(200);
+    const tooMuch: [number, number[]][] = [
+      [413, [options.uploadFileBytesMax + 1]],
+      [400, [1, 1, 1, 1]],
+      [413, [options.uploadRequestBytesMax]],
+    ];
+    for (const [status, sizes] of tooMuch) {
+      const response = await upload(...sizes);
+      expect([response.status, await response.json()]).toMatchObject([status, { success: false }]);
+    }
   });
 
   it('may end its path with a slash', async () => {
