@@ -24,6 +24,8 @@ export class Faults {
   leader: Readonly<{ host: string; port: number }> | undefined;
   /** Refuses every call, as a server does that is starting or stopping. */
   unavailable = false;
+  /** Refuses every call for good. */
+  refuse: 'access-denied' | undefined;
 
   clear(): void {
     this.onAppend = undefined;
@@ -31,6 +33,7 @@ export class Faults {
     this.delayMs = 0;
     this.leader = undefined;
     this.unavailable = false;
+    this.refuse = undefined;
   }
 
   /** The next so many appends suffer this, the ones after them nothing. */

@@ -43,6 +43,7 @@ export const refusals = {
 /** Why a call is refused before it is looked at, if it is. */
 export function refusedAtOnce(faults: Faults, metadata: Metadata): Partial<ServiceError> | undefined {
   if (faults.unavailable) return refusals.unavailable();
+  if (faults.refuse) return refusals.accessDenied();
   if (faults.leader && metadata.get('requires-leader')[0] === 'true') return refusals.notLeader(faults);
   return undefined;
 }
