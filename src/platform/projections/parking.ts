@@ -1,6 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres';
 import type { Statement } from '../../../projections/projection.js';
 import type { StoredEvent } from '../../kernel/event-store.js';
+import { describeFault, keep, revive } from '../supervision/kept-event.js';
 import { isOutage } from '../supervision/outage.js';
 import type { Definition } from './definition.js';
 import { changesOf } from './changes.js';
@@ -9,8 +10,6 @@ import { enter, takeOver } from './schema.js';
 
 /** How many events may wait with their parked entities; past it the projection has a bug and stops instead of copying the log. */
 export const HELD_EVENTS_MAX = 10_000;
-
-const ERROR_CHARACTERS_MAX = 2_000;
 
 export class TooManyHeld extends Error {
   override readonly name = 'TooManyHeld';
@@ -23,12 +22,12 @@ export type Parked = Readonly<{ entity: string; position: string; error: string;
 
 /** Sets an entity aside: its rows stay as they are, and its later events wait. */
 export const park = (tx: TransactionSql, entity: string, event: StoredEvent, fault: unknown): Statement => tx`
-  insert into parked (entity, position, error) values (${entity}, ${String(event.position)}, ${describe(fault)})`;
+  insert into parked (entity, position, error) values (${entity}, ${String(event.position)}, ${describeFault(fault)})`;
 
-/** Keeps an event for when its entity is let go. JSON escapes whatever bytes made it undecodable. */
+/** Keeps an event for when its entity is let go. */
 export const hold = (tx: TransactionSql, entity: string, event: StoredEvent): Statement => tx`
   insert into held (position, entity, event)
-  values (${String(event.position)}, ${entity}, ${JSON.stringify({ ...event, position: String(event.position) })})`;
+  values (${String(event.position)}, ${entity}, ${keep(event)})`;
 
 export const parkedIn = (sql: Sql, schema: string): Promise<Parked[]> => sql<Parked[]>`
   select entity, position::text, error, since,
@@ -64,7 +63,7 @@ async function retryEntity(tx: TransactionSql, definition: Definition, entity: s
     const event = revive(row.event);
     const fault = await tryEvent(tx, definition, event);
     if (fault !== undefined) {
-      await tx`update parked set position = ${String(event.position)}, error = ${describe(fault)} where entity = ${entity}`;
+      await tx`update parked set position = ${String(event.position)}, error = ${describeFault(fault)} where entity = ${entity}`;
       return false;
     }
     await tx`delete from held where position = ${String(event.position)}`;
@@ -82,16 +81,4 @@ export async function tryEvent(tx: TransactionSql, definition: Definition, event
     if (isOutage(error)) throw error;
     return error ?? new Error('A handler threw nothing.');
   }
-}
-
-function revive(text: string): StoredEvent {
-  const { position, at, ...rest } = JSON.parse(text) as Omit<StoredEvent, 'position' | 'at'> & { position: string; at: string };
-  return { ...rest, position: BigInt(position), at: new Date(at) };
-}
-
-function describe(fault: unknown): string {
-  const reasons: string[] = [];
-  for (let error = fault; error !== undefined && reasons.length < 3; error = error instanceof Error ? error.cause : undefined)
-    reasons.push(error instanceof Error ? `${error.name}: ${error.message}` : JSON.stringify(error));
-  return reasons.join(' <- ').replaceAll('\0', '\uFFFD').slice(0, ERROR_CHARACTERS_MAX);
 }

@@ -1,0 +1,163 @@
+import type { Sql } from 'postgres';
+import type { Logger } from 'pino';
+import { decode } from '../../kernel/codec.js';
+import { type EventStore, LOG_START, type StoredEvent } from '../../kernel/event-store.js';
+import type { Reaction } from '../../kernel/reaction.js';
+import { filterOf } from '../../../projections/projection.js';
+import { backOffMs, pause } from '../supervision/back-off.js';
+import type { Leadership } from '../supervision/leadership.js';
+import { isOutage } from '../supervision/outage.js';
+import { Pages } from '../supervision/pages.js';
+import { supervise } from '../supervision/supervise.js';
+import { Lanes } from './lanes.js';
+import { type ReactionCheckpoint, ReactionTable } from './reaction-tables.js';
+import { Window } from './window.js';
+
+export const CONCURRENCY_DEFAULT = 8;
+
+/** How often an event is tried that fails for its own reasons; an outage of what it needs does not count. */
+export const ATTEMPTS_MAX = 6;
+
+/** How many events may be in hand before the first of them is done. */
+export const WINDOW_EVENTS_MAX = 256;
+
+/** What a crash repeats at most, in time. */
+export const CHECKPOINT_EVERY_MS = 100;
+
+const LOOK_FOR_RETRIES_EVERY_MS = 2_000;
+
+export type ReactionDependencies = Readonly<{ sql: Sql; store: EventStore; leadership: Leadership; log: Logger }>;
+
+/**
+ * Follows the log from a reaction's checkpoint and acts, at least once per event. The checkpoint is written after the
+ * deed, so that a crash repeats what was in hand and what was done since the last save.
+ */
+export class ReactionRunner {
+  failure: string | undefined;
+  private readonly table: ReactionTable;
+
+  constructor(
+    private readonly dependencies: ReactionDependencies,
+    readonly reaction: Reaction,
+  ) {
+    this.table = new ReactionTable(dependencies.sql, reaction.name);
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return supervise((until) => this.lead(until), {
+      name: `Reaction ${this.reaction.name}`,
+      signal,
+      log: this.dependencies.log,
+      onFailure: (error) => (this.failure = error instanceof Error ? error.message : String(error)),
+    });
+  }
+
+  private async lead(signal: AbortSignal): Promise<void> {
+    const { leadership, store } = this.dependencies;
+    const { name, begins } = this.reaction;
+    const lost = await leadership.gain(`reaction:${name}`, signal);
+    if (!lost) return;
+    const checkpoint = await this.table.takeOver(async () => (begins === 'now' ? store.head() : LOG_START));
+    await this.follow(checkpoint, AbortSignal.any([signal, lost]));
+    if (!signal.aborted) throw new Error(`The connection that made this process the one to ${name} was lost.`);
+  }
+
+  private async follow({ position, epoch }: ReactionCheckpoint, signal: AbortSignal): Promise<void> {
+    const stop = new AbortController();
+    const until = AbortSignal.any([signal, stop.signal]);
+    const window = new Window(position);
+    const lanes = new Lanes(this.reaction.concurrency ?? CONCURRENCY_DEFAULT, WINDOW_EVENTS_MAX);
+    const pages = new Pages(this.dependencies.store.followAll(position, filterOf(this.reaction), until), () => stop.abort());
+    const saving = this.keepSaving(window, epoch, until).finally(() => stop.abort());
+    saving.catch(() => undefined);
+    const retrying = this.keepRetrying(until).finally(() => stop.abort());
+    retrying.catch(() => undefined);
+    try {
+      for (let page = await pages.next(); page && !until.aborted; page = await pages.next()) {
+        this.failure = undefined;
+        for (const event of page.events) await this.take(event, window, lanes, until);
+        // Of a page that was broken off, events may not even be in the window.
+        if (!until.aborted) window.considered(page.position);
+      }
+    } finally {
+      await pages.close();
+      await lanes.idle();
+    }
+    await Promise.all([saving, retrying]);
+    if (window.position > position) await this.table.save(window.position, epoch);
+  }
+
+  private async take(event: StoredEvent, window: Window, lanes: Lanes, signal: AbortSignal): Promise<void> {
+    if (!this.reaction.on[event.type]) return;
+    await lanes.room();
+    if (signal.aborted) return;
+    const done = window.add(event.position);
+    lanes.add(event.stream, async (turn) => {
+      if (await this.act(event, turn, signal)) done();
+    });
+  }
+
+  /** True when the event is dealt with, be it by parking it; false when it was given up because the runner stops. */
+  private async act(event: StoredEvent, turn: <T>(work: () => Promise<T>) => Promise<T>, signal: AbortSignal): Promise<boolean> {
+    const { log } = this.dependencies;
+    const { name } = this.reaction;
+    for (let attempt = 1, faults = 0; !signal.aborted; attempt++) {
+      try {
+        await turn(() => this.handle(event, signal));
+        return true;
+      } catch (error) {
+        if (!isOutage(error)) faults++;
+        const { stream, revision, type } = event;
+        log.warn({ err: error, reaction: name, stream, revision, type, attempt }, `${name} failed`);
+        if (faults >= ATTEMPTS_MAX && (await this.parked(event, error))) return true;
+        await pause(backOffMs(attempt), signal);
+      }
+    }
+    return false;
+  }
+
+  /** False when even that is impossible just now. */
+  private async parked(event: StoredEvent, fault: unknown): Promise<boolean> {
+    try {
+      await this.table.park(event, fault);
+    } catch (error) {
+      this.dependencies.log.warn({ err: error }, `${this.reaction.name} cannot park an event yet`);
+      return false;
+    }
+    const { stream, revision, type } = event;
+    this.dependencies.log.error({ err: fault, stream, revision, type }, `${this.reaction.name} has parked an event`);
+    return true;
+  }
+
+  private async handle(event: StoredEvent, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) throw new Error('The reaction is stopping.');
+    const { codec, on } = this.reaction;
+    const decoded = decode(codec, event);
+    if (decoded) await on[event.type]?.(decoded);
+  }
+
+  private async keepSaving(window: Window, epoch: bigint, signal: AbortSignal): Promise<void> {
+    for (let saved = window.position; !signal.aborted;) {
+      await pause(CHECKPOINT_EVERY_MS, signal);
+      const { position } = window;
+      if (position > saved) await this.table.save(position, epoch);
+      saved = position;
+    }
+  }
+
+  /** Tries parked events once more when somebody has asked for it. */
+  private async keepRetrying(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      for (const event of await this.table.asked()) {
+        try {
+          await this.handle(event, signal);
+          await this.table.free(event);
+        } catch (error) {
+          if (signal.aborted) return;
+          await this.table.park(event, error);
+        }
+      }
+      await pause(LOOK_FOR_RETRIES_EVERY_MS, signal);
+    }
+  }
+}

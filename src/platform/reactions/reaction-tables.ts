@@ -1,0 +1,108 @@
+import type { Sql } from 'postgres';
+import type { StoredEvent } from '../../kernel/event-store.js';
+import { describeFault, keep, revive } from '../supervision/kept-event.js';
+
+export type ReactionCheckpoint = Readonly<{ position: bigint; epoch: bigint }>;
+
+/** Another process reacts now. */
+export class ReactionRelieved extends Error {
+  override readonly name = 'ReactionRelieved';
+  constructor(reaction: string) {
+    super(`Another process has taken over the reaction ${reaction}.`);
+  }
+}
+
+export type ParkedEvent = Readonly<{
+  reaction: string;
+  position: string;
+  stream: string;
+  type: string;
+  error: string;
+  since: Date;
+}>;
+
+/** Makes the tables of all reactions; many processes may do so at once. */
+export async function createReactionTables(sql: Sql): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtextextended('verbatim:reaction-tables', 0))`;
+    await tx.unsafe(`
+      create schema if not exists reactions;
+      create table if not exists reactions.reaction_checkpoint (
+        reaction text primary key,
+        position bigint not null,
+        epoch    bigint not null
+      );
+      create table if not exists reactions.parked (
+        reaction text not null,
+        position bigint not null,
+        stream   text not null,
+        type     text not null,
+        error    text not null,
+        since    timestamptz not null default now(),
+        retry    boolean not null default false,
+        event    text not null,
+        primary key (reaction, position)
+      );
+    `);
+  });
+}
+
+/** The memory of one reaction: how far it has come, and what it could not do. */
+export class ReactionTable {
+  constructor(
+    private readonly sql: Sql,
+    private readonly reaction: string,
+  ) {}
+
+  /** Takes the next epoch, which relieves whoever reacted until now. `begins` counts only the first time ever. */
+  async takeOver(begins: () => Promise<bigint>): Promise<ReactionCheckpoint> {
+    const taken = await this.nextEpoch();
+    if (taken) return taken;
+    await this.sql`
+      insert into reactions.reaction_checkpoint (reaction, position, epoch)
+      values (${this.reaction}, ${String(await begins())}, 0) on conflict do nothing`;
+    return (await this.nextEpoch())!;
+  }
+
+  private async nextEpoch(): Promise<ReactionCheckpoint | undefined> {
+    const [row] = await this.sql<{ position: string; epoch: string }[]>`
+      update reactions.reaction_checkpoint set epoch = epoch + 1 where reaction = ${this.reaction}
+      returning position::text, epoch::text`;
+    return row && { position: BigInt(row.position), epoch: BigInt(row.epoch) };
+  }
+
+  /** @throws ReactionRelieved */
+  async save(position: bigint, epoch: bigint): Promise<void> {
+    const { count } = await this.sql`
+      update reactions.reaction_checkpoint set position = ${String(position)}
+      where reaction = ${this.reaction} and epoch = ${String(epoch)}`;
+    if (count !== 1) throw new ReactionRelieved(this.reaction);
+  }
+
+  /** Sets an event aside, for good or until somebody asks for it to be tried again. */
+  async park(event: StoredEvent, fault: unknown): Promise<void> {
+    const error = describeFault(fault);
+    await this.sql`
+      insert into reactions.parked (reaction, position, stream, type, error, event)
+      values (${this.reaction}, ${String(event.position)}, ${event.stream}, ${event.type}, ${error}, ${keep(event)})
+      on conflict (reaction, position) do update set error = excluded.error, retry = false`;
+  }
+
+  async asked(): Promise<readonly StoredEvent[]> {
+    const rows = await this.sql<{ event: string }[]>`
+      select event from reactions.parked where reaction = ${this.reaction} and retry order by position limit 100`;
+    return rows.map(({ event }) => revive(event));
+  }
+
+  async free(event: StoredEvent): Promise<void> {
+    await this.sql`delete from reactions.parked where reaction = ${this.reaction} and position = ${String(event.position)}`;
+  }
+}
+
+export const parkedEvents = (sql: Sql): Promise<ParkedEvent[]> => sql<ParkedEvent[]>`
+  select reaction, position::text, stream, type, error, since from reactions.parked order by reaction, parked.position`;
+
+/** Asks whoever runs the reaction to try its parked events again; says how many there are. */
+export async function askToRetry(sql: Sql, reaction: string): Promise<number> {
+  return (await sql`update reactions.parked set retry = true where reaction = ${reaction}`).count;
+}

@@ -1,0 +1,141 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { append } from '../../../test/support/accounts.js';
+import { eventually } from '../../../test/support/eventually.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
+import { StoreUnavailable } from '../../kernel/event-store.js';
+import type { Event, Recorded } from '../../kernel/events.js';
+import type { Reaction } from '../../kernel/reaction.js';
+import { askToRetry, parkedEvents } from './reaction-tables.js';
+import { Reactions } from './reactions.js';
+
+type Rang = Event<'BellRang', { times: number }>;
+const rang = (times: number): Rang => ({ type: 'BellRang', data: { times } });
+const log = pino({ level: 'silent' });
+
+let database: TestDatabase;
+let store: InMemoryEventStore;
+let running: Reactions[];
+let heard: string[];
+
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  await database.sql`drop schema if exists reactions cascade`;
+  store = new InMemoryEventStore();
+  running = [];
+  heard = [];
+});
+afterEach(() => Promise.all(running.map((reactions) => reactions.stop())));
+
+const listen = async ({ stream, data }: Recorded<Rang>) => void heard.push(`${stream} ${data.times}`);
+
+function start(act: (event: Recorded<Rang>) => Promise<void> = listen, more: Partial<Reaction<Rang>> = {}): Reactions {
+  const reaction: Reaction<Rang> = {
+    name: 'answer-door',
+    categories: ['bell'],
+    codec: { BellRang: [] },
+    on: { BellRang: act },
+    ...more,
+  };
+  const reactions = new Reactions({ sql: database.sql, store, log }, [reaction]);
+  running.push(reactions);
+  reactions.start();
+  return reactions;
+}
+
+const isCheckpointAt = async (position: bigint) => {
+  const [row] = await database.sql<{ position: string }[]>`select position::text from reactions.reaction_checkpoint`;
+  return row?.position === String(position);
+};
+
+describe('A reaction', () => {
+  it('acts on each event of its own, each stream in order, and goes on from its checkpoint after a restart', async () => {
+    await append(store, 'bell-a', rang(1), { type: 'BellPolished', data: {} }, rang(2));
+    await append(store, 'door-a', rang(9));
+    const first = start();
+    const position = await append(store, 'bell-b', rang(3));
+    await eventually(() => isCheckpointAt(position));
+    expect(heard.filter((entry) => entry.startsWith('bell-a'))).toEqual(['bell-a 1', 'bell-a 2']);
+    await first.stop();
+
+    start();
+    await append(store, 'bell-a', rang(4));
+    await eventually(() => heard.includes('bell-a 4'));
+    expect([...heard].sort()).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 4', 'bell-b 3']);
+  });
+
+  it('begins with what comes next when it is told to', async () => {
+    await append(store, 'bell-a', rang(1));
+    start(listen, { begins: 'now' });
+    await eventually(async () => (await database.sql`select 1 from reactions.reaction_checkpoint`).length === 1);
+    await append(store, 'bell-a', rang(2));
+    await eventually(() => heard.includes('bell-a 2'));
+    expect(heard).toEqual(['bell-a 2']);
+  });
+
+  it('acts again after a crash on what it had not finished, and on nothing that was checkpointed', async () => {
+    let release!: () => void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let stuck = 0;
+    const first = start(async (event) => {
+      if (event.data.times === 2 && ++stuck === 1) await released;
+      else await listen(event);
+    });
+    const finished = await append(store, 'bell-a', rang(1));
+    await append(store, 'bell-b', rang(2));
+    await append(store, 'bell-c', rang(3));
+    await eventually(() => heard.length === 2 && stuck === 1);
+    await eventually(() => isCheckpointAt(finished));
+
+    // Another process takes over while the first still hangs in its deed.
+    await database.sql`
+      select pg_terminate_backend(pid) from pg_locks join pg_database on pg_database.oid = pg_locks.database
+      where locktype = 'advisory' and datname = current_database() and pid <> pg_backend_pid()`;
+    start();
+    await eventually(() => heard.filter((entry) => entry === 'bell-c 3').length === 2);
+    expect([...heard].sort()).toEqual(['bell-a 1', 'bell-b 2', 'bell-c 3', 'bell-c 3']);
+    release();
+    await first.stop();
+  });
+
+  it('is one process’s at a time', async () => {
+    for (let n = 0; n < 3; n++) start();
+    for (let n = 0; n < 30; n++) await append(store, `bell-${n}`, rang(n));
+    await eventually(() => heard.length >= 30);
+    expect(new Set(heard).size).toBe(30);
+    expect(heard).toHaveLength(30);
+  });
+
+  it('waits out an outage however long, and parks nothing', async () => {
+    let tries = 0;
+    start(async (event) => {
+      if (++tries <= 6) throw new StoreUnavailable('away');
+      await listen(event);
+    });
+    await append(store, 'bell-a', rang(1));
+    await eventually(() => heard.length === 1, 25_000);
+    expect(await parkedEvents(database.sql)).toEqual([]);
+  });
+
+  it('parks an event that fails for its own reasons, lets the others pass, and tries again when asked', async () => {
+    let broken = true;
+    start(async (event) => {
+      if (event.data.times === 13 && broken) throw new Error('unlucky');
+      await listen(event);
+    });
+    await append(store, 'bell-a', rang(13));
+    const position = await append(store, 'bell-b', rang(1));
+    await eventually(() => isCheckpointAt(position), 20_000);
+    expect(await parkedEvents(database.sql)).toMatchObject([
+      { reaction: 'answer-door', stream: 'bell-a', error: 'Error: unlucky' },
+    ]);
+    broken = false;
+    expect(await askToRetry(database.sql, 'answer-door')).toBe(1);
+    await eventually(() => heard.includes('bell-a 13'));
+    await eventually(async () => (await parkedEvents(database.sql)).length === 0);
+  });
+});

@@ -1,0 +1,46 @@
+import type { Reaction } from '../../kernel/reaction.js';
+import { Leadership } from '../supervision/leadership.js';
+import { supervise } from '../supervision/supervise.js';
+import { type ReactionDependencies, ReactionRunner } from './reaction-runner.js';
+import { createReactionTables } from './reaction-tables.js';
+
+/** All reactions of a process, each following the log on its own. */
+export class Reactions {
+  private readonly stopping = new AbortController();
+  private readonly leadership: Leadership;
+  private readonly runners: readonly ReactionRunner[];
+  private running: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly dependencies: Omit<ReactionDependencies, 'leadership'>,
+    reactions: readonly Reaction[],
+  ) {
+    this.leadership = new Leadership(dependencies.sql);
+    const all = { ...dependencies, leadership: this.leadership };
+    this.runners = reactions.map((reaction) => new ReactionRunner(all, reaction));
+  }
+
+  start(): void {
+    this.running = this.run(this.stopping.signal);
+  }
+
+  failureOf(name: string): string | undefined {
+    return this.runners.find(({ reaction }) => reaction.name === name)?.failure;
+  }
+
+  /** Takes no further event, finishes those that are being acted on, then lets a standby take over. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+    await this.leadership.close();
+  }
+
+  private run(signal: AbortSignal): Promise<void> {
+    const { sql, log } = this.dependencies;
+    const prepareAndRun = async () => {
+      await createReactionTables(sql);
+      await Promise.all(this.runners.map((runner) => runner.run(signal)));
+    };
+    return supervise(prepareAndRun, { name: 'Preparing the reactions', signal, log });
+  }
+}

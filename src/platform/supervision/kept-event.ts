@@ -1,0 +1,24 @@
+import type { StoredEvent } from '../../kernel/event-store.js';
+
+/** An event set aside as text. JSON escapes whatever bytes may have made it undecodable, so that a text column takes it. */
+export const keep = (event: StoredEvent): string => JSON.stringify({ ...event, position: String(event.position) });
+
+export function revive(text: string): StoredEvent {
+  const { position, at, ...rest } = JSON.parse(text) as Omit<StoredEvent, 'position' | 'at'> & { position: string; at: string };
+  return { ...rest, position: BigInt(position), at: new Date(at) };
+}
+
+const REASONS_MAX = 3;
+const CHARACTERS_MAX = 2_000;
+
+/** What went wrong and why, short enough for a column and a screen. */
+export function describeFault(fault: unknown): string {
+  const reasons: string[] = [];
+  for (
+    let error = fault;
+    error !== undefined && reasons.length < REASONS_MAX;
+    error = error instanceof Error ? error.cause : undefined
+  )
+    reasons.push(error instanceof Error ? `${error.name}: ${error.message}` : JSON.stringify(error));
+  return reasons.join(' <- ').replaceAll('\0', '\uFFFD').slice(0, CHARACTERS_MAX);
+}

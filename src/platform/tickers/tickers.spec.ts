@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { eventually } from '../../../test/support/eventually.js';
+import { Tickers } from './tickers.js';
+
+const log = pino({ level: 'silent' });
+const clock = { now: () => new Date() };
+
+describe('A ticker', () => {
+  it('ticks at once, then again and again, never twice at a time, and is over when stop resolves', async () => {
+    let ticks = 0;
+    let running = 0;
+    let most = 0;
+    const tick = async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 12));
+      running--;
+      ticks++;
+    };
+    const tickers = new Tickers([{ name: 'slower-than-its-grid', everyMs: 5, tick }], clock, log);
+    tickers.start();
+    await eventually(() => ticks >= 4);
+    await tickers.stop();
+    expect([running, most]).toEqual([0, 1]);
+    const after = ticks;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(ticks).toBe(after);
+  });
+
+  it('goes on after a failure, and does not disturb another', async () => {
+    const ticks = { good: 0, bad: 0 };
+    const bad = async () => {
+      ticks.bad++;
+      throw new Error('bad');
+    };
+    const good = async () => void ticks.good++;
+    const tickers = new Tickers([{ name: 'bad', everyMs: 3, tick: bad }, { name: 'good', everyMs: 3, tick: good }], clock, log); // prettier-ignore
+    tickers.start();
+    await eventually(() => ticks.good >= 3 && ticks.bad >= 3);
+    await tickers.stop();
+  });
+});
