@@ -1,8 +1,5 @@
-import type { Role, SignedInUser } from './caller.js';
+import type { AuthType, Role, SignedInUser } from './caller.js';
 import type { SessionTokens } from './session-tokens.js';
-
-/** How users prove who they are. `none`: not at all. */
-export type AuthType = 'none' | 'simple_jwt' | 'session_jwt';
 
 /** Everybody's name while authentication is off, and that of the one shared token. */
 export const LOCAL_USER = 'local';

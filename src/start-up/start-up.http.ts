@@ -1,5 +1,5 @@
 import { Controller, Get, Redirect } from '@nestjs/common';
-import type { AuthType } from '../identity/authenticator.js';
+import type { AuthType } from '../identity/caller.js';
 
 /** What clients adapt themselves to. */
 export class StartUpOptions {

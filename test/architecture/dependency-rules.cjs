@@ -1,0 +1,196 @@
+/**
+ * Who may import whom, and why. The spec beside this file shows each rule a file that breaks it, and judges the real code.
+ * `$1` in a target is what the first group of the source's path matched: usually the feature or the read model itself.
+ */
+const TEST = '(\\.spec\\.ts$|^test/)';
+const FEATURE = '^src/(?!kernel/|platform/|legacy/)([^/]+)/';
+const CORE = '\\.(events|decider|policy|codec|port)\\.ts$';
+const SHARED_BY_FEATURES = '\\.(events|policy|port|codec)\\.ts$';
+/** Who calls is a word of every feature; how it is read from a request, of every controller. */
+const CALLER = '^src/identity/(caller|identity)\\.ts$';
+const CALLER_OF_REQUEST = '^src/identity/(caller|identity|identity\\.http)\\.ts$';
+const PROJECTION = '^projections/([^/]+)/';
+const DRIVERS = 'node_modules/(postgres|@nats-io|@eventstore|@grpc|openai|undici)/';
+const INPUT_AND_OUTPUT =
+  '^(node:)?(fs|net|http|https|http2|tls|dns|dgram|child_process|cluster|worker_threads|readline|process|timers)(/|$)';
+
+const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+module.exports = {
+  forbidden: [
+    rule(
+      'no-circular',
+      'In ES modules a cycle of decorated classes dies at boot: one is read before it exists.',
+      { path: '^(src|projections)/' },
+      { circular: true },
+    ),
+    rule(
+      'nothing-unresolved',
+      'An import that leads nowhere compiles to a crash at boot.',
+      { path: '^(src|projections)/' },
+      { couldNotResolve: true },
+    ),
+    rule(
+      'runs-on-its-dependencies',
+      'What only development installs is not there in production.',
+      { path: '^(src|projections)/', pathNot: TEST },
+      { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], pathNot: 'node_modules/@types/' },
+    ),
+    rule(
+      'knows-no-test',
+      'The service does not contain its tests.',
+      { path: '^(src|projections)/', pathNot: TEST },
+      { path: TEST },
+    ),
+    rule(
+      'kernel-imports-nothing',
+      'Plain TypeScript: no Nest, no driver, none of ours.',
+      { path: '^src/kernel/', pathNot: TEST },
+      { pathNot: '^src/kernel/', dependencyTypesNot: ['core'] },
+    ),
+    rule(
+      'kernel-does-no-io',
+      'What the kernel does to the world it does through its ports.',
+      { path: '^src/kernel/', pathNot: TEST },
+      { path: INPUT_AND_OUTPUT },
+    ),
+    rule(
+      'core-is-pure',
+      'Events, deciders, policies, codecs and ports know the kernel and each other, and libraries that only compute.',
+      { path: CORE, pathNot: TEST },
+      {
+        pathNot: [
+          '^src/kernel/',
+          CORE,
+          CALLER,
+          '^(node:)?(crypto|stream)$',
+          '^src/sources/token-count\\.ts$',
+          'node_modules/ajv(-formats)?/',
+        ],
+      },
+    ),
+    rule(
+      'deciders-only-decide',
+      'A decision is arguments and state in, events out: no port to ask, no clock, no id, no hash.',
+      { path: '\\.decider\\.ts$', pathNot: TEST },
+      {
+        path: [
+          '^src/kernel/(event-store|streams|signals|key-value|lease|work-queue|blobs|clock|freshness|ids)\\.ts$',
+          '\\.port\\.ts$',
+          '^(node:)?crypto$',
+        ],
+        dependencyTypesNot: ['type-only'],
+      },
+    ),
+    rule(
+      'features-meet-in-the-core',
+      'From another feature: its events, policies, ports and codecs, and who calls.',
+      { path: FEATURE, pathNot: [TEST, '\\.(http|dto|module)\\.ts$', '^src/(answering|realtime)/'] },
+      { path: FEATURE, pathNot: ['^src/$1/', SHARED_BY_FEATURES, CALLER] },
+    ),
+    rule(
+      'answers-decide-on-conversations',
+      'A turn is a part of its conversation, so those who run and show turns know that decider, and nothing else beyond the core.',
+      { path: '^src/(answering|realtime)/', pathNot: [TEST, '\\.(http|dto|module)\\.ts$'] },
+      { path: FEATURE, pathNot: ['^src/$1/', SHARED_BY_FEATURES, CALLER, '^src/conversation/conversation\\.decider\\.ts$'] },
+    ),
+    rule(
+      'controllers-meet-in-the-core',
+      'As their features do; a controller also asks who calls.',
+      { path: `${FEATURE}.*\\.(http|dto)\\.ts$`, pathNot: TEST },
+      { path: FEATURE, pathNot: ['^src/$1/', SHARED_BY_FEATURES, CALLER_OF_REQUEST] },
+    ),
+    rule(
+      'modules-import-modules',
+      'A module puts its own feature together and names what it needs of another: its module, its ports, its core.',
+      { path: `${FEATURE}.*\\.module\\.ts$`, pathNot: TEST },
+      { path: FEATURE, pathNot: ['^src/$1/', SHARED_BY_FEATURES, '\\.module\\.ts$', CALLER] },
+    ),
+    rule(
+      'features-know-no-adapter',
+      'A feature names a port. Controllers know the HTTP platform, as does whoever writes to an open stream; only modules pick adapters.',
+      { path: FEATURE, pathNot: [TEST, '\\.(module|http|dto)\\.ts$'] },
+      { path: '^src/platform/', pathNot: '^src/platform/http/sse\\.ts$' },
+    ),
+    rule(
+      'controllers-know-http-only',
+      'Of the platform a controller knows how to read requests and write answers.',
+      { path: `${FEATURE}.*\\.(http|dto)\\.ts$`, pathNot: TEST },
+      { path: '^src/platform/', pathNot: '^src/platform/http/' },
+    ),
+    rule(
+      'drivers-stay-in-adapters',
+      'A driver is known to the adapter that contains its traps, and to nobody else.',
+      { path: '^src/', pathNot: [TEST, '^src/platform/', '\\.module\\.ts$', '^src/main\\.ts$'] },
+      { path: DRIVERS, dependencyTypesNot: ['type-only'] },
+    ),
+    rule(
+      'platform-serves-ports',
+      'An adapter implements a port; it does not know what the features do with it.',
+      { path: '^src/platform/', pathNot: TEST },
+      { path: FEATURE, pathNot: [SHARED_BY_FEATURES, CALLER] },
+    ),
+    rule(
+      'commands-meet-in-events',
+      'Whatever spans streams is a reaction: no command sends or knows another.',
+      { path: '\\.command\\.ts$', pathNot: TEST },
+      { path: '\\.(command|reaction|ticker|http|module)\\.ts$', dependencyTypesNot: ['type-only'] },
+    ),
+    rule(
+      'a-projection-is-events-and-sql',
+      'A read model is made of recorded facts: no decider, no command, no Nest, no other source.',
+      { path: `${PROJECTION}.*\\.projection\\.ts$`, pathNot: TEST },
+      {
+        pathNot: [
+          '^projections/[^/]+\\.ts$',
+          '^projections/$1/',
+          '^src/kernel/',
+          '\\.(events|codec)\\.ts$',
+          'node_modules/postgres/',
+        ],
+      },
+    ),
+    rule(
+      'projections-send-no-command',
+      'Nothing flows backwards: what is shown does not act.',
+      { path: '^projections/', pathNot: TEST },
+      { path: ['^src/platform/', '\\.(command|decider|reaction|ticker|http|module)\\.ts$'] },
+    ),
+    rule(
+      'projections-stand-apart',
+      'A read model reads no other: each can be rebuilt alone.',
+      { path: PROJECTION, pathNot: TEST },
+      { path: PROJECTION, pathNot: '^projections/$1/' },
+    ),
+    rule(
+      'queries-read-no-stream',
+      'A query reads its read model; whoever wants the log folds it in a command.',
+      { path: '\\.queries\\.ts$', pathNot: TEST },
+      { path: ['^src/kernel/(event-store|streams|decider)\\.ts$', '\\.(projection|decider|command)\\.ts$'] },
+    ),
+    rule(
+      'nobody-writes-read-models',
+      'The projector alone fills them; everyone else asks their queries.',
+      {
+        path: '^src/',
+        pathNot: [TEST, '^src/platform/projections/', '^src/operations/', '^src/[^/]+\\.ts$', '^src/platform/[^/]+\\.ts$'],
+      },
+      { path: ['\\.projection\\.ts$', '^projections/catalogue\\.ts$'] },
+    ),
+    rule(
+      'nobody-imports-legacy',
+      'The older generation of endpoints is translated there, and goes in one stroke.',
+      { pathNot: ['^src/legacy/', '^src/app\\.module\\.ts$', TEST] },
+      { path: '^src/legacy/' },
+    ),
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'types', 'default'],
+    },
+  },
+};
