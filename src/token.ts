@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Role } from './identity/caller.js';
 import { SessionTokens } from './identity/session-tokens.js';
-import { loadConfig } from './platform/config/load-config.js';
+import { configOrExit } from './platform/config/load-config.js';
 
 /** Prints a session token for a user, signed as this installation signs its own. */
 const ROLES: readonly Role[] = ['user', 'admin'];
@@ -30,5 +30,5 @@ const {
   .parse()
   .opts<{ user: string; roles: readonly Role[]; expiresIn?: number }>();
 
-const token = await new SessionTokens(loadConfig().jwtSecretKey).issue({ userId: user, roles: granted }, expiresIn);
+const token = await new SessionTokens(configOrExit().jwtSecretKey).issue({ userId: user, roles: granted }, expiresIn);
 process.stdout.write(`${token}\n`);

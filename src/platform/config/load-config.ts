@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { Config, type Environment, readConfig } from './config.js';
+import { Config, ConfigInvalid, type Environment, readConfig } from './config.js';
 import { secretIn } from './secrets.js';
 
 /** The configuration of this process: the environment, then `.env` for what it leaves open, and secrets made on first use. */
@@ -11,6 +11,20 @@ export function loadConfig(environment: Environment = process.env, file = '.env'
     jwtSecretKey: config.jwtSecretKey || secretIn(config.dataDir, 'jwt-secret-key'),
     encryptionSecretKey: config.encryptionSecretKey || secretIn(config.dataDir, 'encryption-secret-key'),
   });
+}
+
+/** As `sysexits.h` has it: something is wrong with the configuration. */
+const EXIT_CONFIG = 78;
+
+/** The configuration, for programs that have nothing else to say when there is none: they print what is wrong and end. */
+export function configOrExit(): Config {
+  try {
+    return loadConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigInvalid)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(EXIT_CONFIG);
+  }
 }
 
 function variablesIn(file: string): Environment {

@@ -58,6 +58,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'message-not-running': { status: 409, code: 'message_not_running' },
   'turn-taken': { status: 409, code: 'turn_taken' },
   'resume-in-progress': { status: 409, code: 'resume_in_progress' },
+  'ingest-superseded': { status: 409, code: 'ingest_superseded' },
   'task-over': { status: 409, code: 'task_over' },
   'task-not-due': { status: 409, code: 'task_not_due' },
   'task-attempt-superseded': { status: 409, code: 'task_attempt_superseded' },

@@ -20,6 +20,7 @@ import { FilesInterceptor, type UploadedMultipartFile } from '@nestjs/platform-f
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Transform, Type } from 'class-transformer';
+import fc from 'fast-check';
 import { IsArray, IsInt, IsOptional, IsString, ValidateNested } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { KeyValueUnavailable } from '../../kernel/key-value.js';
@@ -284,6 +285,26 @@ describe('a request that cannot be read', () => {
     const { status, body } = await raw('GET', '/api/things/%zz');
     expect([status, JSON.parse(body)]).toMatchObject([400, { success: false }]);
   });
+});
+
+describe('whatever a client sends', () => {
+  const anything = fc.oneof(fc.json(), fc.string({ unit: 'binary' }), questions());
+
+  function questions() {
+    const value = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.constantFrom('x', 7, null, [], {}));
+    const fields = { question: value, chunks: value, tool_actions: fc.oneof(value, fc.array(value)), constructor: value };
+    return fc.record(fields, { requiredKeys: [] }).map((body) => JSON.stringify(body));
+  }
+
+  it('is answered or refused, and breaks nothing', () =>
+    fc.assert(
+      fc.asyncProperty(anything, fc.constantFrom('/api/answer', '/stream'), async (body, path) => {
+        const response = await post(path, body);
+        expect([200, 201, 400]).toContain(response.status);
+        expect(await response.text()).not.toBe('');
+      }),
+      { numRuns: 300 },
+    ));
 });
 
 describe('a request', () => {

@@ -1,4 +1,4 @@
-import type { NestApplicationOptions, SecurityHeadersOptions, Type } from '@nestjs/common';
+import type { DynamicModule, NestApplicationOptions, SecurityHeadersOptions, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -93,7 +93,7 @@ function refuseUnroutable(error: FastifyError, request: FastifyRequest, reply: F
 
 /** The application with everything HTTP set up, ready to listen. */
 export async function createHttpApp(
-  module: Type,
+  module: Type | DynamicModule,
   options: HttpOptions,
   nest: NestApplicationOptions = {},
 ): Promise<NestFastifyApplication> {
