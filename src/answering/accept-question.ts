@@ -17,8 +17,6 @@ export const TURNS_QUEUE = 'turns';
 
 export type AcceptedQuestion = TurnToRun & Readonly<{ replayed: boolean; position: bigint | undefined }>;
 
-type Ids = Pick<AcceptedQuestion, 'conversationId' | 'turnId'>;
-
 /** The way from a request to a turn in the log: settle it, honour its idempotency key, ask, and nudge a runner. */
 @Injectable()
 export class QuestionDesk {
@@ -40,14 +38,14 @@ export class QuestionDesk {
     if (request.tool_actions?.length) throw resumeRefused(request);
     if (request.attachments?.length) throw new Rejection('attachment-not-found', 'Attachment not found');
     const question = await this.resolver.resolve(request, caller);
-    const fresh: Ids = { conversationId: question.conversationId ?? newId(), turnId: newId() };
+    const fresh: TurnToRun = { conversationId: question.conversationId ?? newId(), turnId: newId() };
     const { replayed, ids } = await this.idsFor(request, caller, route, idempotencyKey, fresh);
     const { position } = await this.commands.execute(new AskQuestion(ids.turnId, ids.conversationId, question, caller.cause));
-    await this.nudge(ids);
+    this.nudge(ids);
     return { ...ids, replayed, position };
   }
 
-  private async idsFor(request: QuestionRequest, caller: Caller, route: string, key: string | undefined, fresh: Ids) {
+  private async idsFor(request: QuestionRequest, caller: Caller, route: string, key: string | undefined, fresh: TurnToRun) {
     if (key === undefined) return { replayed: false, ids: fresh };
     const callerId = caller.kind === 'agent-key' ? caller.keyId : caller.userId;
     const fingerprint = fingerprintOf(route, { ...request, api_key: undefined });
@@ -59,11 +57,10 @@ export class QuestionDesk {
     return { replayed: used === 'again', ids: value };
   }
 
-  /** The queue only says "now": a turn that no queue knows of is found in the log. */
-  private async nudge({ conversationId, turnId }: Ids): Promise<void> {
-    await this.queue
-      .enqueue(TURNS_QUEUE, turnId, JSON.stringify({ conversationId, turnId } satisfies TurnToRun))
-      .catch(() => undefined);
+  /** Nobody waits for the queue: it only says "now", and a turn that no queue knows of is found in the log. */
+  private nudge({ conversationId, turnId }: TurnToRun): void {
+    const payload = JSON.stringify({ conversationId, turnId } satisfies TurnToRun);
+    this.queue.enqueue(TURNS_QUEUE, turnId, payload).catch(() => undefined);
   }
 }
 

@@ -1,0 +1,37 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { AgentsModule } from './agents/agents.module.js';
+import { AnsweringModule } from './answering/answering.module.js';
+import { BackgroundModule } from './background.module.js';
+import { ConversationModule } from './conversation/conversation.module.js';
+import { IdentityModule } from './identity/identity.module.js';
+import { ModelsModule } from './models/models.module.js';
+import { HttpModule } from './platform/http/http.module.js';
+import type { Platform } from './platform/platform.js';
+import { PlatformModule } from './platform/platform.module.js';
+import { PromptsModule } from './prompts/prompts.module.js';
+import { RealtimeModule } from './realtime/realtime.module.js';
+import { StartUpModule } from './start-up/start-up.module.js';
+
+/** The whole service over an open platform. */
+@Module({})
+export class AppModule {
+  static over(platform: Platform, log: Logger): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        PlatformModule.over(platform, log),
+        HttpModule,
+        IdentityModule,
+        AgentsModule,
+        PromptsModule,
+        ModelsModule,
+        ConversationModule,
+        RealtimeModule,
+        AnsweringModule,
+        StartUpModule,
+        BackgroundModule,
+      ],
+    };
+  }
+}

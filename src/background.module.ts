@@ -1,0 +1,73 @@
+import { type BeforeApplicationShutdown, Global, Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { projections } from '../projections/catalogue.js';
+import { AnsweringModule } from './answering/answering.module.js';
+import { SweepTurns } from './answering/sweep-turns.ticker.js';
+import { Clock } from './kernel/clock.js';
+import { Freshness } from './kernel/freshness.js';
+import type { Reaction } from './kernel/reaction.js';
+import type { Ticker } from './kernel/ticker.js';
+import type { Platform } from './platform/platform.js';
+import { LOG, PLATFORM } from './platform/platform.module.js';
+import { PostgresFreshness } from './platform/projections/postgres-freshness.js';
+import { Progress } from './platform/projections/progress.js';
+import { Projector } from './platform/projections/projector.js';
+import { Reactions } from './platform/reactions/reactions.js';
+import { Tickers } from './platform/tickers/tickers.js';
+
+/** What goes on whether anybody asks or not: read models are filled, events reacted to, and time passes. */
+@Global()
+@Module({
+  imports: [AnsweringModule],
+  providers: [
+    Progress,
+    {
+      provide: Freshness,
+      inject: [PLATFORM, Progress],
+      useFactory: ({ sql, config }: Platform, progress: Progress) =>
+        new PostgresFreshness(sql, projections, progress, config.freshnessWaitMs),
+    },
+    {
+      provide: Projector,
+      inject: [PLATFORM, Progress, LOG],
+      useFactory: ({ sql, store }: Platform, progress: Progress, log: Logger) => new Projector({ sql, store, progress, log }, projections),
+    },
+    {
+      provide: Reactions,
+      inject: [PLATFORM, LOG],
+      useFactory: ({ sql, store }: Platform, log: Logger) => new Reactions({ sql, store, log }, [] satisfies Reaction[]),
+    },
+    {
+      provide: Tickers,
+      inject: [SweepTurns, Clock, LOG],
+      useFactory: (sweepTurns: SweepTurns, clock: Clock, log: Logger) => new Tickers([sweepTurns] satisfies Ticker[], clock, log),
+    },
+  ],
+  exports: [Freshness, Projector, Progress, Reactions],
+})
+export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
+  constructor(
+    @Inject(PLATFORM) private readonly platform: Platform,
+    private readonly projector: Projector,
+    private readonly reactions: Reactions,
+    private readonly tickers: Tickers,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { roles } = this.platform.config;
+    if (roles.includes('projector')) await this.projector.start();
+    if (roles.includes('worker')) {
+      this.reactions.start();
+      this.tickers.start();
+    }
+  }
+
+  /** Nothing new is begun while requests in hand finish, but they can still read what they wrote. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all([this.tickers.stop(), this.reactions.stop()]);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.projector.stop();
+  }
+}

@@ -1,0 +1,11 @@
+import 'reflect-metadata';
+import { pino } from 'pino';
+import { loadConfig } from './platform/config/load-config.js';
+import { openPlatform } from './platform/platform.js';
+import { startService } from './service.js';
+
+const config = loadConfig();
+const log = pino({ level: config.logLevel });
+const platform = await openPlatform(config);
+const service = await startService(platform, log);
+log.info(`Listening on ${service.url}`);

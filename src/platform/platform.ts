@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import type { Sql } from 'postgres';
+import type { Blobs } from '../kernel/blobs.js';
+import type { EventStore } from '../kernel/event-store.js';
+import type { KeyValue } from '../kernel/key-value.js';
+import type { Signals } from '../kernel/signals.js';
+import type { WorkQueue } from '../kernel/work-queue.js';
+import { FolderBlobs } from './blobs/folder-blobs.js';
+import { NatsBlobs } from './blobs/nats-blobs.js';
+import type { Config } from './config/config.js';
+import { EventStoreDbEventStore } from './event-store/eventstoredb/eventstoredb-event-store.js';
+import { PostgresEventStore } from './event-store/postgres/postgres-event-store.js';
+import { InProcessKeyValue } from './key-value/in-process-key-value.js';
+import { NatsKeyValue } from './key-value/nats-key-value.js';
+import { NatsConnection } from './nats/nats-connection.js';
+import { openDatabase } from './postgres/database.js';
+import { startEmbeddedPostgres } from './postgres/embedded-postgres.js';
+import { claimDatabaseAlone } from './postgres/sole-owner.js';
+import { InProcessSignals } from './signals/in-process-signals.js';
+import { NatsSignals } from './signals/nats-signals.js';
+import { InProcessWorkQueue } from './work-queue/in-process-work-queue.js';
+import { NatsWorkQueue } from './work-queue/nats-work-queue.js';
+
+/** Everything outside the process that the service rests on, connected. */
+export type Platform = Readonly<{
+  config: Config;
+  sql: Sql;
+  store: EventStore;
+  signals: Signals;
+  keyValue: KeyValue;
+  queue: WorkQueue;
+  blobs: Blobs;
+  /** Whether each dependency answers, by its name. */
+  checks: Readonly<Record<string, () => Promise<void>>>;
+  /** Lets go of everything, in the reverse order of its making. */
+  close(): Promise<void>;
+}>;
+
+/** Connects what the configuration names; what it does not name runs embedded. */
+export async function openPlatform(config: Config, onLost: (error: Error) => void): Promise<Platform> {
+  const closers: (() => Promise<void>)[] = [];
+  const opened = async <T>(making: Promise<T> | T, close: (made: T) => Promise<unknown>): Promise<T> => {
+    const made = await making;
+    closers.push(async () => void (await close(made)));
+    return made;
+  };
+  const close = async () => {
+    for (const each of closers.splice(0).reverse()) await each();
+  };
+  try {
+    const url =
+      config.databaseUrl ?? (await opened(startEmbeddedPostgres({ dataDir: config.dataDir }), (embedded) => embedded.stop())).url;
+    const sql = await opened(openDatabase({ url, name: 'read models', connections: config.databasePoolMax }), (pool) => pool.end({ timeout: 5 }));
+    if (!config.natsUrl) await opened(claimDatabaseAlone(url, onLost), (claim) => claim.release());
+    const store = await openEventStore(config, url, opened);
+    const shared = config.natsUrl ? await openNats(config.natsUrl, config, opened) : inProcess(config);
+    const checks = {
+      postgres: async () => void (await sql`select 1`),
+      'event store': async () => void (await store.head()),
+      ...shared.checks,
+    };
+    return { config, sql, store, ...shared, checks, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type Opened = <T>(making: Promise<T> | T, close: (made: T) => Promise<unknown>) => Promise<T>;
+
+async function openEventStore(config: Config, url: string, opened: Opened): Promise<EventStore> {
+  if (config.eventStore !== 'postgres') {
+    const connectionString = config.eventStore;
+    return opened(new EventStoreDbEventStore({ connectionString }), (store) => store.close());
+  }
+  const store = await opened(new PostgresEventStore({ url }), (each) => each.close());
+  await store.start();
+  return store;
+}
+
+const inProcess = (config: Config) => ({
+  signals: new InProcessSignals(),
+  keyValue: new InProcessKeyValue(),
+  queue: new InProcessWorkQueue(),
+  blobs: new FolderBlobs(join(config.dataDir, 'blobs')),
+  checks: {},
+});
+
+async function openNats(url: string, config: Config, opened: Opened) {
+  const nats = await opened(new NatsConnection({ url, name: 'verbatim' }), (connection) => connection.close());
+  return {
+    signals: new NatsSignals(nats),
+    keyValue: new NatsKeyValue(nats),
+    queue: new NatsWorkQueue(nats),
+    blobs: new NatsBlobs(nats),
+    checks: { nats: async () => void (await nats.ready()) },
+  };
+}
