@@ -53,7 +53,15 @@ export type ModelDescription = Readonly<{
 }>;
 
 export type ModelFailure =
-  'unavailable' | 'timed-out' | 'overloaded' | 'not-authorised' | 'unknown-model' | 'context-too-long' | 'refused' | 'bad-reply';
+  | 'unavailable'
+  | 'timed-out'
+  | 'overloaded'
+  | 'not-authorised'
+  | 'unknown-model'
+  | 'context-too-long'
+  | 'refused'
+  | 'not-accepted'
+  | 'bad-reply';
 
 /** The model gave no (whole) answer. The message is for the user and tells nothing of keys, addresses or traces; `cause` does. */
 export class ModelFailed extends Error {

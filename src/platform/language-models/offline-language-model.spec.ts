@@ -65,7 +65,10 @@ describe('the offline model', () => {
   it('stops at once when it is told to', async () => {
     const stop = new AbortController();
     const chunks: ModelChunk[] = [];
-    for await (const chunk of new OfflineLanguageModel({ wordDelayMs: 5 }).stream(request('How are onions fried?'), stop.signal)) {
+    for await (const chunk of new OfflineLanguageModel({ wordDelayMs: 5 }).stream(
+      request('How are onions fried?'),
+      stop.signal,
+    )) {
       chunks.push(chunk);
       stop.abort();
     }

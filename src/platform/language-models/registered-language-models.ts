@@ -6,6 +6,7 @@ import {
   type ModelRequest,
 } from '../../models/language-model.port.js';
 import type { ModelProvider } from './model-provider.js';
+import { remoteModel } from './served-models.js';
 
 /** What the operator says about a model, over what its provider says. */
 export type ModelOverride = Partial<Omit<ModelDescription, 'id' | 'provider' | 'baseUrl'>>;
@@ -35,7 +36,7 @@ export class RegisteredLanguageModels extends LanguageModels {
     const { modelIds, overrides = {} } = this.options;
     const first = await this.options.providers[0]?.list();
     const ids = modelIds ?? first?.map(({ id }) => id) ?? [];
-    return ids.map((id) => ({ ...(served.find((each) => each.id === id) ?? unknown(id)), ...overrides[id] }));
+    return ids.map((id) => ({ ...(served.find((each) => each.id === id) ?? remoteModel(id)), ...overrides[id] }));
   }
 
   async defaultModelId(): Promise<string> {
@@ -64,16 +65,3 @@ export class RegisteredLanguageModels extends LanguageModels {
     return Promise.all(this.options.providers.map(async (provider) => ({ provider, models: await provider.list() })));
   }
 }
-
-const unknown = (id: string): ModelDescription => ({
-  id,
-  provider: 'openai-compatible',
-  displayName: id,
-  description: '',
-  attachmentTypes: [],
-  tools: true,
-  structuredOutput: true,
-  streaming: true,
-  contextWindow: 128_000,
-  reasoningEffort: null,
-});
