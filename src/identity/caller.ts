@@ -3,9 +3,6 @@ import type { Cause } from '../kernel/events.js';
 /** How users prove who they are. `none`: not at all. */
 export type AuthType = 'none' | 'simple_jwt' | 'session_jwt';
 
-/** How users prove who they are. `none`: not at all. */
-export type AuthType = 'none' | 'simple_jwt' | 'session_jwt';
-
 export type Role = 'user' | 'admin';
 
 /** Somebody whose own the conversations, agents and sources are. With authentication off that is everybody, as `local`. */
