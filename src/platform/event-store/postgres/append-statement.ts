@@ -1,0 +1,62 @@
+import type { Sql } from 'postgres';
+import type { NewEvent } from '../../../kernel/event-store.js';
+import { SEPARATOR } from './storable.js';
+
+/** What travels with others in one statement. `after` is the revision it was decided on, -1 for no stream. */
+export type Append = Readonly<{ stream: string; after: number; events: readonly NewEvent[] }>;
+
+/**
+ * What became of the append at a place. Without a position it was not written, and the revision says where its stream is;
+ * with one, it was either written now or was there already.
+ */
+export type AppendResult = Readonly<{
+  append: number;
+  revision: number;
+  position: bigint | undefined;
+  at: Date;
+  writtenNow: boolean;
+  /** Whether the stream keeps only its newest events. */
+  counted: boolean;
+}>;
+
+const text = (n: number): string => `string_to_array($${n}, e'\\x1f')`;
+const integers = (n: number): string => `$${n}::text::integer[]`;
+
+const STATEMENT = `select * from event_store.append(
+  ${text(1)}, ${integers(2)}, ${integers(3)},
+  ${integers(4)}, ${integers(5)}, $6::text::uuid[], ${text(7)}, ${text(8)}, ${text(9)})`;
+
+const joined = (texts: readonly string[]): string => texts.join(SEPARATOR);
+const listed = (plain: readonly (number | string)[]): string => `{${plain.join(',')}}`;
+
+type Row = [append: number, revision: number, position: string | null, at: Date, writtenNow: boolean, counted: boolean];
+
+/** All appends in one round trip and one transaction. Results come in the order of positions, those now written first. */
+export async function appendAll(sql: Sql, appends: readonly Append[]): Promise<AppendResult[]> {
+  const events = appends.flatMap((append) => append.events);
+  const rows = await sql
+    .unsafe<Row[]>(
+      STATEMENT,
+      [
+        joined(appends.map(({ stream }) => stream)),
+        listed(appends.map(({ after }) => after)),
+        listed(appends.map((append) => append.events.length)),
+        listed(appends.flatMap((append, index) => append.events.map(() => index + 1))),
+        listed(appends.flatMap(({ after, events: own }) => own.map((_, place) => after + 1 + place))),
+        listed(events.map(({ id }) => id)),
+        joined(events.map(({ type }) => type)),
+        joined(events.map(({ data }) => data)),
+        joined(events.map(({ metadata }) => metadata)),
+      ],
+      { prepare: true },
+    )
+    .values();
+  return (rows as unknown as Row[]).map(([append, revision, position, at, writtenNow, counted]) => ({
+    append: append - 1,
+    revision,
+    position: position === null ? undefined : BigInt(position),
+    at,
+    writtenNow,
+    counted,
+  }));
+}

@@ -1,0 +1,122 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from 'postgres';
+import { type LogFilter, type LogPage, type StoredEvent, StoreUnavailable } from '../../../kernel/event-store.js';
+import { logPage } from './log-pages.js';
+import type { RecentEvents } from './recent-events.js';
+import { streamPage } from './stream-pages.js';
+import type { Bell, WakeUps } from './wake-ups.js';
+
+/** How often a follower of the log that gets nothing is told how far the log was considered. */
+export const SILENCE_MS_MAX = 200;
+const RETRY_MS_MIN = 50;
+const RETRY_MS_MAX = 1_000;
+
+type Query = <T>(run: (sql: Sql) => PromiseLike<T>) => Promise<T>;
+
+/** Those who follow a stream or the log: first through the database, then mostly with what this process has just committed. */
+export class Followers {
+  private readonly closing = new AbortController();
+
+  constructor(
+    private readonly query: Query,
+    private readonly recent: RecentEvents,
+    private readonly wakeUps: WakeUps,
+  ) {
+    setMaxListeners(0, this.closing.signal);
+  }
+
+  async *follow(stream: string, after: number, signal: AbortSignal): AsyncGenerator<readonly StoredEvent[]> {
+    const follower = this.wakeUps.joinStream(stream, after);
+    const { bell } = follower;
+    const forget = this.ringAtTheEnd(bell, signal);
+    try {
+      while (!this.isOver(signal)) {
+        bell.mute();
+        const page =
+          this.recent.ofStream(stream, follower.revision) ??
+          (await this.untilItWorks((sql) => streamPage(sql, stream, follower.revision + 1), signal));
+        if (!page) return;
+        const last = page.events.at(-1);
+        if (last) {
+          follower.revision = last.revision;
+          yield page.events;
+        }
+        if (!page.more) await bell.rings();
+      }
+    } finally {
+      forget();
+      this.wakeUps.leaveStream(follower);
+    }
+  }
+
+  async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncGenerator<LogPage> {
+    const follower = this.wakeUps.joinLog(after);
+    const { bell } = follower;
+    const forget = this.ringAtTheEnd(bell, signal);
+    let told: { position: bigint; at: number } | undefined;
+    try {
+      while (!this.isOver(signal)) {
+        bell.mute();
+        const page =
+          this.recent.ofLog(follower.position, filter) ??
+          (await this.untilItWorks((sql) => logPage(sql, follower.position, filter), signal));
+        if (!page) return;
+        follower.position = page.position;
+        const silentMs = told ? performance.now() - told.at : Infinity;
+        if (page.events.length > 0 || !page.caughtUp || silentMs >= SILENCE_MS_MAX) {
+          if (page.events.length > 0 || told?.position !== page.position) yield page;
+          told = { position: page.position, at: performance.now() };
+        }
+        if (page.caughtUp) await bell.rings(told!.position === page.position ? undefined : SILENCE_MS_MAX);
+      }
+    } finally {
+      forget();
+      this.wakeUps.leaveLog(follower);
+    }
+  }
+
+  /** Ends all of them. */
+  close(): void {
+    this.closing.abort();
+    this.wakeUps.ringAll();
+  }
+
+  private isOver(signal: AbortSignal): boolean {
+    return signal.aborted || this.closing.signal.aborted;
+  }
+
+  private ringAtTheEnd(bell: Bell, signal: AbortSignal): () => void {
+    // One signal may well end many followers.
+    setMaxListeners(0, signal);
+    signal.addEventListener('abort', bell.ring);
+    return () => signal.removeEventListener('abort', bell.ring);
+  }
+
+  /** The page, through whatever outage; nothing once the follower is over, which it need not wait for. */
+  private async untilItWorks<T>(read: (sql: Sql) => PromiseLike<T>, signal: AbortSignal): Promise<T | undefined> {
+    for (let pauseMs = RETRY_MS_MIN; !this.isOver(signal); pauseMs = Math.min(pauseMs * 2, RETRY_MS_MAX)) {
+      try {
+        const page = await this.unlessOver(this.query(read), signal);
+        return this.isOver(signal) ? undefined : page;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+    return undefined;
+  }
+
+  private async unlessOver<T>(page: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+    let leave = (): void => undefined;
+    const over = new Promise<undefined>((resolve) => (leave = () => resolve(undefined)));
+    const ends = [signal, this.closing.signal];
+    for (const end of ends) end.addEventListener('abort', leave);
+    try {
+      return await Promise.race([page, over]);
+    } finally {
+      for (const end of ends) end.removeEventListener('abort', leave);
+      page.catch(() => undefined);
+    }
+  }
+}

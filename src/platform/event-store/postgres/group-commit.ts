@@ -1,0 +1,192 @@
+import {
+  appendBytes,
+  APPEND_BYTES_MAX,
+  type Appended,
+  AppendTooLarge,
+  type ExpectedRevision,
+  type NewEvent,
+  type StoredEvent,
+  StoreUnavailable,
+  WrongRevision,
+} from '../../../kernel/event-store.js';
+import { isPassing } from '../../postgres/database.js';
+import type { Pool } from '../../postgres/pool.js';
+import { type Append, appendAll, type AppendResult } from './append-statement.js';
+import { assertStorable } from './storable.js';
+
+/** How long an append may take, through repetitions, until its outcome is given up as unknown. */
+export const APPEND_DEADLINE_MS = 5_000;
+/** How long one statement may take; the server gives up a little before we give up the connection. */
+export const STATEMENT_TIMEOUT_MS = 2_000;
+const ANSWER_TIMEOUT_MS = 2_500;
+export const BATCH_APPENDS_MAX = 500;
+export const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+const PAUSE_MS_MIN = 20;
+const PAUSE_MS_MAX = 500;
+const EXPIRY_CHECK_MS = 50;
+
+/** Events that were just committed, in the order of the log. */
+export type Committed = Readonly<{ events: readonly StoredEvent[]; counted: boolean }>;
+
+type Waiting = Append &
+  Readonly<{
+    expected: ExpectedRevision;
+    bytes: number;
+    since: number;
+    resolve: (appended: Appended) => void;
+    reject: (error: unknown) => void;
+  }>;
+
+/**
+ * Group commit: appends that arrive while a statement is on its way go out together in the next, so that many writers share
+ * one round trip and one flush to disk. An append whose statement was cut off is sent again until its deadline: ids and
+ * expected revision make it the same append.
+ */
+export class GroupCommit {
+  private queue: Waiting[] = [];
+  /** All that have no answer yet, oldest first. */
+  private readonly open = new Set<Waiting>();
+  private flights = 0;
+  private scheduled = false;
+  private pauseMs = 0;
+  private pausing: NodeJS.Timeout | undefined;
+  private closed = false;
+  private readonly expiry: NodeJS.Timeout;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly flightsMax: number,
+    private readonly onCommitted: (committed: readonly Committed[]) => void,
+  ) {
+    this.expiry = setInterval(() => this.expire(), EXPIRY_CHECK_MS).unref();
+  }
+
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    assertStorable(stream, expected, events);
+    const bytes = appendBytes(events);
+    if (bytes > APPEND_BYTES_MAX) throw new AppendTooLarge(stream, bytes);
+    if (this.closed) throw new StoreUnavailable('The event store is closed.');
+    return new Promise((resolve, reject) => {
+      const after = expected === 'none' ? -1 : expected;
+      const waiting = { stream, expected, after, events, bytes, since: performance.now(), resolve, reject };
+      this.open.add(waiting);
+      this.queue.push(waiting);
+      this.schedule();
+    });
+  }
+
+  /** Takes nothing more, and gives what is on its way the time it has left. */
+  async close(): Promise<void> {
+    this.closed = true;
+    while (this.open.size > 0) await new Promise((resolve) => setTimeout(resolve, EXPIRY_CHECK_MS));
+    clearInterval(this.expiry);
+    clearTimeout(this.pausing);
+  }
+
+  /** Waits for the end of the present turn: whoever was waiting for the last batch appends again within it. */
+  private schedule(): void {
+    if (this.scheduled || this.pausing || this.queue.length === 0 || this.flights >= this.flightsMax) return;
+    this.scheduled = true;
+    setImmediate(() => {
+      this.scheduled = false;
+      if (this.queue.length > 0 && this.flights < this.flightsMax) void this.fly(this.nextBatch());
+    });
+  }
+
+  private nextBatch(): Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    while (count < this.queue.length && count < BATCH_APPENDS_MAX) {
+      bytes += this.queue[count]!.bytes;
+      if (count > 0 && bytes > BATCH_BYTES_MAX) break;
+      count++;
+    }
+    return this.queue.splice(0, count);
+  }
+
+  private async fly(batch: readonly Waiting[]): Promise<void> {
+    this.flights++;
+    try {
+      await this.send(batch);
+      this.pauseMs = 0;
+    } catch (error) {
+      if (isPassing(error)) this.sendAgainLater(batch);
+      else await this.sendOneByOne(batch, error);
+    } finally {
+      this.flights--;
+      this.schedule();
+    }
+  }
+
+  private async send(batch: readonly Waiting[]): Promise<void> {
+    const results = await this.pool.run((sql) => appendAll(sql, batch), ANSWER_TIMEOUT_MS);
+    const written = results.filter((result) => result.writtenNow);
+    this.onCommitted(written.map((result) => committed(batch[result.append]!, result)));
+    for (const result of results) this.settle(batch[result.append]!, result);
+  }
+
+  private settle(append: Waiting, { revision, position }: AppendResult): void {
+    if (!this.open.has(append)) return;
+    if (position === undefined && revision === append.after) {
+      // It lost to one before it that did not write in the end; where the stream is now, it may fit.
+      this.queue.push(append);
+      return;
+    }
+    this.open.delete(append);
+    if (position !== undefined) append.resolve({ revision, position });
+    else append.reject(new WrongRevision(append.stream, append.expected, revision < 0 ? 'none' : revision));
+  }
+
+  private sendAgainLater(batch: readonly Waiting[]): void {
+    this.queue = [...batch.filter((append) => this.open.has(append)), ...this.queue];
+    this.pauseMs = Math.min(Math.max(this.pauseMs * 2, PAUSE_MS_MIN), PAUSE_MS_MAX);
+    this.pausing ??= setTimeout(() => {
+      this.pausing = undefined;
+      this.schedule();
+    }, this.pauseMs);
+  }
+
+  /** A statement that the server refuses for what is in it: the one append at fault must not fail its companions. */
+  private async sendOneByOne(batch: readonly Waiting[], refusal: unknown): Promise<void> {
+    if (batch.length === 1) {
+      const [append] = batch;
+      if (this.open.delete(append!)) append!.reject(refusal);
+      return;
+    }
+    for (const append of batch) await this.send([append]).catch((error: unknown) => this.giveUpOrRepeat(append, error));
+  }
+
+  private giveUpOrRepeat(append: Waiting, error: unknown): void {
+    if (isPassing(error)) this.sendAgainLater([append]);
+    else if (this.open.delete(append)) append.reject(error);
+  }
+
+  private expire(): void {
+    const oldest = performance.now() - APPEND_DEADLINE_MS;
+    let expired = 0;
+    for (const append of this.open) {
+      if (append.since > oldest) break;
+      this.open.delete(append);
+      expired++;
+      append.reject(new StoreUnavailable(`The event store did not answer within ${APPEND_DEADLINE_MS} ms.`));
+    }
+    if (expired > 0) this.queue = this.queue.filter((append) => this.open.has(append));
+  }
+}
+
+function committed({ stream, after, events }: Append, { position, at, counted }: AppendResult): Committed {
+  const first = position! - BigInt(events.length - 1);
+  return {
+    counted,
+    events: events.map(({ id, type, data, metadata }, index) => ({
+      id,
+      type,
+      data,
+      metadata,
+      stream,
+      revision: after + 1 + index,
+      position: first + BigInt(index),
+      at,
+    })),
+  };
+}

@@ -1,0 +1,74 @@
+import type { Sql } from 'postgres';
+import type { LogFilter, LogPage } from '../../../kernel/event-store.js';
+import { EVENT_BYTES, EVENT_COLUMNS, eventOf, type EventRow, PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './event-rows.js';
+
+/** How many positions one statement looks at: a filter that wants next to nothing must not read the whole log at once. */
+export const WINDOW_POSITIONS = 50_000;
+
+/** Nearly all of the log, and kept out of the index that the others are read by. */
+const FRAMES = 'message';
+
+/**
+ * Head, page and window come from one snapshot. Positions become visible in their order, so that nothing can appear later
+ * below a head that was seen.
+ */
+const statement = (condition: string): string => `
+  with head as materialized (select coalesce((select max(position) from event_store.event), -1) as position),
+  found as materialized (
+    select ${EVENT_COLUMNS}, e.stream, ${EVENT_BYTES} as bytes
+    from event_store.event e
+    where e.position > $1 and e.position <= least($1::bigint + ${WINDOW_POSITIONS}, (select position from head)) ${condition}
+    order by e.position
+    limit $2
+  ), page as (
+    select found.*, count(*) over () as found, sum(bytes) over (order by position) - bytes as before from found
+  )
+  select page.position, page.revision, page.id, page.type, page.data, page.metadata, page.at,
+    (select s.name from event_store.stream s where s.number = page.stream), page.found, head.position
+  from head left join page on page.before < ${PAGE_BYTES_MAX}
+  order by page.position`;
+
+type Row = [...EventRow, stream: string, found: string, head: string];
+
+/** Up to so many events after a position. */
+export async function logPage(sql: Sql, after: bigint, filter: LogFilter, limit = PAGE_EVENTS_MAX): Promise<LogPage> {
+  const wanted = Math.min(limit, PAGE_EVENTS_MAX);
+  const { condition, parameters } = conditionOf(filter);
+  const rows = (await sql
+    .unsafe(statement(condition), [after.toString(), wanted, ...parameters], { prepare: true })
+    .values()) as unknown as Row[];
+  const head = BigInt(rows[0]![9]);
+  const events = rows
+    .filter(([position]) => position !== null)
+    .map(([position, revision, id, type, data, metadata, at, stream]) =>
+      eventOf(stream, [position, revision, id, type, data, metadata, at]),
+    );
+  const found = Number(rows[0]![8] ?? 0);
+  const cutShort = found === wanted || found > events.length;
+  const position = cutShort ? events.at(-1)!.position : larger(after, smaller(after + BigInt(WINDOW_POSITIONS), head));
+  return { events, position, caughtUp: position >= head };
+}
+
+export async function logHead(sql: Sql): Promise<bigint> {
+  const [row] = await sql.unsafe('select coalesce(max(position), -1) from event_store.event', [], { prepare: true }).values();
+  return BigInt((row as [string])[0]);
+}
+
+/** The same choice in memory. */
+export const matches = ({ categories, exceptCategories }: LogFilter, category: string): boolean =>
+  (!categories || categories.includes(category)) && !exceptCategories?.includes(category);
+
+function conditionOf(filter: LogFilter): { condition: string; parameters: string[][] } {
+  const { categories, exceptCategories } = filter;
+  const parameters: string[][] = [];
+  let condition = '';
+  if (categories) condition += ` and e.category = any($${2 + parameters.push([...categories])}::text[])`;
+  if (exceptCategories) condition += ` and e.category <> all($${2 + parameters.push([...exceptCategories])}::text[])`;
+  if (!matches(filter, FRAMES)) {
+    condition += ` and e.category <> '${FRAMES}'`;
+  }
+  return { condition, parameters };
+}
+
+const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from 'postgres';
+import {
+  type Appended,
+  EventStore,
+  type ExpectedRevision,
+  type LogFilter,
+  type LogPage,
+  type NewEvent,
+  type Retention,
+  type StoredEvent,
+  StoreUnavailable,
+} from '../../../kernel/event-store.js';
+import { isPassing, openDatabase } from '../../postgres/database.js';
+import { migrate } from '../../postgres/migrate.js';
+import { Pool } from '../../postgres/pool.js';
+import { Followers } from './followers.js';
+import { type Committed, GroupCommit, STATEMENT_TIMEOUT_MS } from './group-commit.js';
+import { logHead, logPage } from './log-pages.js';
+import { Notifications } from './notifications.js';
+import { RecentEvents } from './recent-events.js';
+import { scavenge, type Scavenged } from './scavenge.js';
+import { assertStreamName } from './storable.js';
+import { type Direction, STREAM_END, streamPage } from './stream-pages.js';
+import { WakeUps } from './wake-ups.js';
+
+export type PostgresEventStoreOptions = Readonly<{ url: string; readConnections?: number; appendConnections?: number }>;
+
+export const READ_CONNECTIONS_DEFAULT = 6;
+/** While one batch is flushed to disk, the next may already be on its way. */
+export const APPEND_CONNECTIONS_DEFAULT = 2;
+/** How long a read may take, through repetitions, until the store counts as unavailable. */
+export const READ_DEADLINE_MS = 5_000;
+const RETRY_MS_MIN = 20;
+const RETRY_MS_MAX = 500;
+
+const SCHEMA = 'event_store';
+const STEPS = [new URL('./event-store.sql', import.meta.url)];
+
+/** The log in tables of Postgres, shared by any number of processes. */
+export class PostgresEventStore extends EventStore {
+  private readonly reading: Pool;
+  private readonly writing: Pool;
+  private readonly commits: GroupCommit;
+  private readonly recent = new RecentEvents();
+  private readonly wakeUps = new WakeUps();
+  private readonly notifications: Notifications;
+  private readonly followers = new Followers((run) => this.query(run), this.recent, this.wakeUps);
+  private closed = false;
+
+  constructor({ url, readConnections, appendConnections }: PostgresEventStoreOptions) {
+    super();
+    const flights = appendConnections ?? APPEND_CONNECTIONS_DEFAULT;
+    const open = (name: string, connections: number) => (): Sql =>
+      openDatabase({ url, name: `event store, ${name}`, connections, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+    this.reading = new Pool(open('reading', readConnections ?? READ_CONNECTIONS_DEFAULT));
+    this.writing = new Pool(open('appending', flights));
+    this.commits = new GroupCommit(this.writing, flights, (committed) => this.spread(committed));
+    this.notifications = new Notifications(this.reading, open('listening', 1)(), this.wakeUps);
+  }
+
+  /** Makes or renews the tables, and begins to listen to other processes. */
+  async start(): Promise<void> {
+    await migrate(
+      this.reading.sql,
+      SCHEMA,
+      STEPS.map((step) => readFileSync(step, 'utf8')),
+    );
+    await this.notifications.start();
+  }
+
+  /** Ends all followers, lets appends on their way finish, closes the connections. */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.followers.close();
+    await this.commits.close();
+    await this.notifications.close();
+    await Promise.all([this.reading.close(1), this.writing.close(1)]);
+  }
+
+  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    return this.commits.append(stream, expected, events);
+  }
+
+  async *read(
+    stream: string,
+    { from, direction = 'forwards', limit = Infinity }: { from?: number; direction?: Direction; limit?: number } = {},
+  ): AsyncGenerator<readonly StoredEvent[]> {
+    let next = from ?? (direction === 'forwards' ? 0 : STREAM_END);
+    for (let left = limit; left > 0 && next >= 0;) {
+      const { events, more } = await this.query((sql) => streamPage(sql, stream, next, direction, left));
+      if (events.length > 0) yield events;
+      if (!more) return;
+      left -= events.length;
+      next = events.at(-1)!.revision + (direction === 'forwards' ? 1 : -1);
+    }
+  }
+
+  async *readAll({
+    after,
+    filter = {},
+    limit = Infinity,
+  }: {
+    after: bigint;
+    filter?: LogFilter;
+    limit?: number;
+  }): AsyncGenerator<LogPage> {
+    let position = after;
+    for (let left = limit; left > 0;) {
+      const page = await this.query((sql) => logPage(sql, position, filter, left));
+      yield page;
+      if (page.caughtUp) return;
+      left -= page.events.length;
+      position = page.position;
+    }
+  }
+
+  follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]> {
+    return this.followers.follow(stream, after, signal);
+  }
+
+  followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
+    return this.followers.followAll(after, filter, signal);
+  }
+
+  async setRetention(stream: string, { maxAgeSeconds, maxCount }: Retention): Promise<void> {
+    assertStreamName(stream);
+    await this.query(
+      (sql) => sql`
+      insert into event_store.stream as s (name, category, revision, max_age_seconds, max_count, scavenge_at)
+      values (${stream}, split_part(${stream}, '-', 1), -1, ${maxAgeSeconds ?? null}, ${maxCount ?? null}, now())
+      on conflict (name) do update
+      set max_age_seconds = excluded.max_age_seconds, max_count = excluded.max_count, scavenge_at = now()`,
+    );
+    this.recent.forget(stream);
+  }
+
+  async head(): Promise<bigint> {
+    return this.query(logHead);
+  }
+
+  /** Deletes some of what the bounds of streams hide by now. To be called again while there is more. */
+  async scavenge(): Promise<Scavenged> {
+    return this.query(scavenge);
+  }
+
+  private spread(committed: readonly Committed[]): void {
+    if (committed.length === 0) return;
+    this.recent.add(committed);
+    const streams = committed.map(({ events }) => events[0]!.stream);
+    this.wakeUps.ring(streams);
+    this.notifications.tell(streams);
+  }
+
+  /** @throws StoreUnavailable */
+  private async query<T>(run: (sql: Sql) => PromiseLike<T>): Promise<T> {
+    const deadline = performance.now() + READ_DEADLINE_MS;
+    for (let pauseMs = RETRY_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, RETRY_MS_MAX)) {
+      try {
+        return await this.reading.run(run, Math.max(1, deadline - performance.now()));
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        if (this.closed || performance.now() + pauseMs >= deadline) {
+          throw new StoreUnavailable(`The event store did not answer within ${READ_DEADLINE_MS} ms.`, { cause: error });
+        }
+        await sleep(pauseMs);
+      }
+    }
+  }
+}

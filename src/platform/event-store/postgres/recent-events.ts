@@ -1,0 +1,105 @@
+import { categoryOf, type LogFilter, type LogPage, type StoredEvent } from '../../../kernel/event-store.js';
+import { PAGE_EVENTS_MAX } from './event-rows.js';
+import type { Committed } from './group-commit.js';
+import { matches } from './log-pages.js';
+import type { StreamPage } from './stream-pages.js';
+
+export const RECENT_BYTES_MAX = 8 * 1024 * 1024;
+/** Shorter than any age that a stream may be bounded by. */
+export const RECENT_MS = 900;
+
+/**
+ * What this process committed a moment ago, so that those who follow it need not ask the database for what we have just
+ * sent there. It holds an unbroken piece of the log; when another process writes in between, it starts anew behind that.
+ */
+export class RecentEvents {
+  private log: StoredEvent[] = [];
+  private readonly streams = new Map<string, StoredEvent[]>();
+  /** Streams that keep only their newest events: what has left their bounds is for the database to say. */
+  private readonly counted = new Set<string>();
+  private bytes = 0;
+
+  constructor(private readonly now: () => number = Date.now) {}
+
+  add(committed: readonly Committed[]): void {
+    for (const { events, counted } of committed) {
+      const last = this.log.at(-1)?.position;
+      const first = events[0]!.position;
+      if (last !== undefined && first <= last) continue;
+      if (last !== undefined && first !== last + 1n) this.clear();
+      for (const event of events) this.push(event);
+      if (counted) this.counted.add(events[0]!.stream);
+    }
+    this.trim();
+  }
+
+  /** What follows a revision, when that is known here. */
+  ofStream(stream: string, after: number): StreamPage | undefined {
+    const tail = this.streams.get(stream);
+    if (!tail || this.counted.has(stream)) return undefined;
+    const skip = after + 1 - tail[0]!.revision;
+    if (skip < 0 || skip >= tail.length || this.isOld(tail[skip]!)) return undefined;
+    const events = tail.slice(skip, skip + PAGE_EVENTS_MAX);
+    return { events, more: skip + events.length < tail.length };
+  }
+
+  /** What follows a position, when that is known here. */
+  ofLog(after: bigint, filter: LogFilter): LogPage | undefined {
+    const first = this.log[0];
+    if (!first || after < first.position - 1n || after >= this.log.at(-1)!.position) return undefined;
+    const skip = Number(after + 1n - first.position);
+    const considered = this.log.slice(skip, skip + PAGE_EVENTS_MAX);
+    return {
+      events: considered.filter(({ stream }) => matches(filter, categoryOf(stream))),
+      position: considered.at(-1)!.position,
+      caughtUp: skip + considered.length === this.log.length,
+    };
+  }
+
+  /** Forgets a stream whose bounds have changed. */
+  forget(stream: string): void {
+    this.streams.delete(stream);
+  }
+
+  private push(event: StoredEvent): void {
+    this.log.push(event);
+    this.bytes += sizeOf(event);
+    const tail = this.streams.get(event.stream);
+    if (tail && tail.at(-1)!.revision + 1 === event.revision) tail.push(event);
+    else this.streams.set(event.stream, [event]);
+  }
+
+  private trim(): void {
+    let dropped = 0;
+    while (dropped < this.log.length && (this.bytes > RECENT_BYTES_MAX || this.isOld(this.log[dropped]!))) {
+      const event = this.log[dropped++]!;
+      this.bytes -= sizeOf(event);
+      this.dropFromStream(event);
+    }
+    if (dropped > 0) this.log.splice(0, dropped);
+  }
+
+  private dropFromStream({ stream, revision }: StoredEvent): void {
+    const tail = this.streams.get(stream);
+    if (tail?.[0]?.revision !== revision) return;
+    if (tail.length > 1) tail.shift();
+    else {
+      this.streams.delete(stream);
+      this.counted.delete(stream);
+    }
+  }
+
+  private clear(): void {
+    this.log = [];
+    this.streams.clear();
+    this.counted.clear();
+    this.bytes = 0;
+  }
+
+  private isOld({ at }: StoredEvent): boolean {
+    return this.now() - at.getTime() > RECENT_MS;
+  }
+}
+
+/** In memory a character takes up to two bytes, and an event some more for itself. */
+const sizeOf = ({ data, metadata }: StoredEvent): number => 2 * (data.length + metadata.length) + 200;

@@ -1,0 +1,34 @@
+import type { NewEvent } from '../../../kernel/event-store.js';
+import { isId } from '../../../kernel/ids.js';
+
+/** Longer names do not fit into the index. */
+export const STREAM_NAME_BYTES_MAX = 1024;
+
+/** Stands between texts that travel as one: JSON text never holds it, since it escapes all control characters. */
+export const SEPARATOR = '\u001f';
+
+/** Refuses what the tables would refuse, before it could fail the appends that travel with it. @throws TypeError, RangeError */
+export function assertStorable(stream: string, expected: number | 'none', events: readonly NewEvent[]): void {
+  if (events.length === 0) throw new RangeError(`An append to ${stream} without events.`);
+  if (expected !== 'none' && !(Number.isSafeInteger(expected) && expected >= 0))
+    throw new RangeError(`${String(expected)} is no revision.`);
+  assertStreamName(stream);
+  for (const { id, type, data, metadata } of events) {
+    if (!isId(id)) throw new TypeError(`The id of an event is not a UUID in lower case: ${id}`);
+    assertText(type, 'The type of an event');
+    assertText(data, 'The data of an event');
+    assertText(metadata, 'The metadata of an event');
+  }
+}
+
+/** @throws TypeError, RangeError */
+export function assertStreamName(stream: string): void {
+  if (Buffer.byteLength(stream) > STREAM_NAME_BYTES_MAX) throw new RangeError(`The name of a stream is too long: "${stream}"`);
+  assertText(stream, 'The name of a stream');
+}
+
+function assertText(text: string, what: string): void {
+  if (text === '') throw new TypeError(`${what} is empty.`);
+  if (text.includes(SEPARATOR) || text.includes('\0')) throw new TypeError(`${what} holds a control character.`);
+  if (!(text as string & { isWellFormed(): boolean }).isWellFormed()) throw new TypeError(`${what} holds half a surrogate pair.`);
+}

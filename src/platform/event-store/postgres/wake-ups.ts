@@ -1,0 +1,87 @@
+/** One follower's bell. It remembers that it was rung until it is muted, so that nothing is missed between look and wait. */
+export class Bell {
+  private rung = false;
+  private answer: (() => void) | undefined;
+
+  readonly ring = (): void => {
+    this.rung = true;
+    this.answer?.();
+  };
+
+  mute(): void {
+    this.rung = false;
+  }
+
+  /** Resolves when it rings (or has rung), at the latest after so many milliseconds. */
+  async rings(withinMs?: number): Promise<void> {
+    if (this.rung) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.answer = resolve;
+      if (withinMs !== undefined) timer = setTimeout(resolve, withinMs);
+    });
+    this.answer = undefined;
+    clearTimeout(timer);
+  }
+}
+
+/** A follower and how far it has come. */
+export type StreamFollower = { readonly bell: Bell; readonly stream: string; revision: number };
+export type LogFollower = { readonly bell: Bell; position: bigint };
+
+/** Who waits for what. Ringing is cheap, may happen for nothing, and says only: look. */
+export class WakeUps {
+  private readonly streams = new Map<string, Set<StreamFollower>>();
+  private readonly log = new Set<LogFollower>();
+
+  joinStream(stream: string, revision: number): StreamFollower {
+    const follower = { bell: new Bell(), stream, revision };
+    const others = this.streams.get(stream);
+    if (others) others.add(follower);
+    else this.streams.set(stream, new Set([follower]));
+    return follower;
+  }
+
+  joinLog(position: bigint): LogFollower {
+    const follower = { bell: new Bell(), position };
+    this.log.add(follower);
+    return follower;
+  }
+
+  leaveStream(follower: StreamFollower): void {
+    const followers = this.streams.get(follower.stream);
+    followers?.delete(follower);
+    if (followers?.size === 0) this.streams.delete(follower.stream);
+  }
+
+  leaveLog(follower: LogFollower): void {
+    this.log.delete(follower);
+  }
+
+  /** These streams, and hence the log, have something new. */
+  ring(streams: Iterable<string>): void {
+    for (const stream of streams) for (const { bell } of this.streams.get(stream) ?? []) bell.ring();
+    for (const { bell } of this.log) bell.ring();
+  }
+
+  ringAll(): void {
+    this.ring(this.streams.keys());
+  }
+
+  get followedStreams(): string[] {
+    return [...this.streams.keys()];
+  }
+
+  get size(): number {
+    return this.streams.size + this.log.size;
+  }
+
+  /** Rings for those that the present state of a stream, or of the log, is ahead of. */
+  compareStream(stream: string, revision: number): void {
+    for (const follower of this.streams.get(stream) ?? []) if (follower.revision < revision) follower.bell.ring();
+  }
+
+  compareLog(head: bigint): void {
+    for (const follower of this.log) if (follower.position < head) follower.bell.ring();
+  }
+}

@@ -1,0 +1,73 @@
+import postgres, { type Sql } from 'postgres';
+
+export type DatabaseOptions = Readonly<{
+  url: string;
+  /** Shown by the server beside each connection. */
+  name: string;
+  connections?: number;
+  statementTimeoutMs?: number;
+  /** More settings of each session, as the server names them. */
+  settings?: Readonly<Record<string, string | number>>;
+}>;
+
+export const CONNECTIONS_DEFAULT = 10;
+export const CONNECT_TIMEOUT_SECONDS = 5;
+export const STATEMENT_TIMEOUT_MS = 30_000;
+/** A transaction whose owner stalls must not hold its locks for longer. */
+export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
+const RECONNECT_MS_MIN = 50;
+const RECONNECT_MS_MAX = 1_000;
+
+/** A pool of connections. It connects when first asked, and again whenever the server comes back. */
+export function openDatabase({ url, name, connections, statementTimeoutMs, settings }: DatabaseOptions): Sql {
+  return postgres(url, {
+    max: connections ?? CONNECTIONS_DEFAULT,
+    connect_timeout: CONNECT_TIMEOUT_SECONDS,
+    backoff: (attempt) => Math.min(RECONNECT_MS_MIN * 2 ** attempt, RECONNECT_MS_MAX) / 1000,
+    onnotice: () => undefined,
+    connection: {
+      application_name: name,
+      statement_timeout: statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+      ...settings,
+    },
+  });
+}
+
+const CLIENT_CODES = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_ENDED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+]);
+
+/**
+ * SQLSTATE classes and codes that say something about the server and nothing about the statement: connection (08), resources
+ * (53), operator intervention such as shutdown, crash and time-out (57), its files (58); and a failed-over server that is read-only.
+ */
+const SERVER_STATES = /^(08|53|57|58)|^25006$/;
+
+/** Victims of one another: run again, the statement may pass. */
+const CONFLICT_STATES = /^(40001|40P01|55P03)$/;
+
+/** Whether the server could not be reached, went away or could not work, so that the outcome of a statement is unknown. */
+export function isConnectionError(error: unknown): boolean {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return (
+    typeof code === 'string' && (CLIENT_CODES.has(code) || (error instanceof postgres.PostgresError && SERVER_STATES.test(code)))
+  );
+}
+
+/** Whether running the statement again can end otherwise. */
+export const isPassing = (error: unknown): boolean =>
+  isConnectionError(error) || (error instanceof postgres.PostgresError && CONFLICT_STATES.test(error.code));
