@@ -6,6 +6,10 @@ import { startService } from './service.js';
 
 const config = loadConfig();
 const log = pino({ level: config.logLevel });
-const platform = await openPlatform(config);
+const fail = (error: Error): never => {
+  log.fatal(error.message);
+  process.exit(1);
+};
+const platform = await openPlatform(config, fail);
 const service = await startService(platform, log);
 log.info(`Listening on ${service.url}`);

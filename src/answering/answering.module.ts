@@ -2,7 +2,10 @@ import { Module } from '@nestjs/common';
 import { AgentQueries } from '../../projections/agents/agents.queries.js';
 import { UnsealedTurnQueries } from '../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { Config } from '../platform/config/config.js';
+import { ModelsModule } from '../models/models.module.js';
+import { PromptsModule } from '../prompts/prompts.module.js';
 import { RealtimeModule } from '../realtime/realtime.module.js';
+import { Search } from '../sources/search.port.js';
 import { QuestionDesk } from './accept-question.js';
 import { AnswerComposer } from './answer-composer.js';
 import { AnsweringController } from './answering.http.js';
@@ -18,7 +21,7 @@ import { TurnRunner } from './turn-runner.js';
 import { TurnsWorker } from './turns-worker.js';
 
 @Module({
-  imports: [RealtimeModule],
+  imports: [RealtimeModule, ModelsModule, PromptsModule],
   controllers: [AnsweringController, StopAnswerController],
   providers: [
     {
@@ -35,6 +38,7 @@ import { TurnsWorker } from './turns-worker.js';
           apiBaseUrl: config.publicApiBaseUrl ?? null,
         }),
     },
+    { provide: Search, useValue: { search: () => Promise.resolve({ chunks: [], failedSources: [] }) } },
     AgentQueries,
     UnsealedTurnQueries,
     QuestionResolver,

@@ -1,0 +1,80 @@
+/** What one `POST /stream` or reconnect gave: the status, the bytes, the frames in them. */
+export type Streamed = Readonly<{ status: number; headers: Headers; text: string; frames: readonly StreamedFrame[] }>;
+export type StreamedFrame = Readonly<{ id: number; data: Record<string, unknown> & { type: string }; raw: string }>;
+
+/** The frames in the text of a stream; comments are passed over, an unfinished record at the end too. */
+export function framesIn(text: string): StreamedFrame[] {
+  return text
+    .split('\n\n')
+    .slice(0, -1)
+    .flatMap((record) => {
+      const match = /^id: (\d+)\ndata: (.*)$/s.exec(record);
+      return match ? [{ id: Number(match[1]), data: JSON.parse(match[2]!) as StreamedFrame['data'], raw: match[2]! }] : [];
+    });
+}
+
+/** Only the records of a text: what two readers of one message must agree on, byte for byte. */
+export const recordsIn = (text: string): string =>
+  text
+    .split('\n\n')
+    .slice(0, -1)
+    .filter((record) => record.startsWith('id: '))
+    .map((record) => `${record}\n\n`)
+    .join('');
+
+export async function streamed(response: Response, until?: (text: string) => boolean): Promise<Streamed> {
+  let text = '';
+  const decoder = new TextDecoder();
+  const reader = response.body!.getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      text += decoder.decode(next.value as Uint8Array, { stream: true });
+      if (until?.(text)) break;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+  return { status: response.status, headers: response.headers, text, frames: framesIn(text) };
+}
+
+/** A caller of the service, by bearer token or without. */
+export class Client {
+  constructor(
+    readonly url: string,
+    private readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
+
+  post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}, signal?: AbortSignal): Promise<Response> {
+    return fetch(this.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...this.headers, ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      ...(signal && { signal }),
+    });
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+    return fetch(this.url + path, { headers: { ...this.headers, ...headers } });
+  }
+
+  async json<T = Record<string, unknown>>(path: string): Promise<T> {
+    return (await this.get(path)).json() as Promise<T>;
+  }
+
+  /** Asks and reads the stream, to its end or until told. */
+  async stream(
+    body: unknown,
+    until?: (text: string) => boolean,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Streamed> {
+    return streamed(await this.post('/stream', body, headers), until);
+  }
+
+  async resume(messageId: string, after?: number): Promise<Streamed> {
+    return streamed(
+      await this.get(`/api/messages/${messageId}/events`, after === undefined ? {} : { 'last-event-id': String(after) }),
+    );
+  }
+}
+
+export const messageIdIn = ({ frames }: Streamed): string => frames[0]!.data['message_id'] as string;
