@@ -1,19 +1,14 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { Config } from '../platform/config/config.js';
-import { OfflineLanguageModel } from '../platform/language-models/offline-language-model.js';
-import { RegisteredLanguageModels } from '../platform/language-models/registered-language-models.js';
+import { openLanguageModels } from '../platform/language-models/open-language-models.js';
 import { LanguageModels } from './language-model.port.js';
 import { ModelsController } from './models.http.js';
 
+/** The language models, for whoever asks one. */
+@Global()
 @Module({
   controllers: [ModelsController],
-  providers: [
-    {
-      provide: LanguageModels,
-      inject: [Config],
-      useFactory: (_config: Config) => new RegisteredLanguageModels({ providers: [new OfflineLanguageModel()] }),
-    },
-  ],
+  providers: [{ provide: LanguageModels, inject: [Config], useFactory: (config: Config) => openLanguageModels(config) }],
   exports: [LanguageModels],
 })
 export class ModelsModule {}

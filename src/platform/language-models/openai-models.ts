@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type OpenAI from 'openai';
-import type { ModelChunk, ModelDescription, ModelRequest } from '../../models/language-model.port.js';
+import type { ModelChunk, ModelDescription } from '../../models/language-model.port.js';
 import { CompletionReader } from './completion-reader.js';
-import type { ModelProvider } from './model-provider.js';
+import type { ModelProvider, ProviderRequest } from './model-provider.js';
 import { openAiClient, type OpenAiEndpoint } from './openai-client.js';
 import { failureOf, modelFailed, retryAfterMs } from './openai-failures.js';
 import { dislikeIn, type Dislike, paramsOf } from './openai-request.js';
@@ -42,7 +42,7 @@ export class OpenAiModels implements ModelProvider {
   }
 
   /** Asks again after a failure that may pass, but only until the first piece has come: no reader is shown two beginnings. */
-  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk> {
+  async *stream(request: ProviderRequest, signal: AbortSignal): AsyncGenerator<ModelChunk> {
     const { attemptsMax = ATTEMPTS_MAX, retryDelayMs = RETRY_DELAY_MS } = this.options;
     for (let attempt = 1; !signal.aborted;) {
       let begun = false;
@@ -63,7 +63,7 @@ export class OpenAiModels implements ModelProvider {
     }
   }
 
-  private async *attempt(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk> {
+  private async *attempt(request: ProviderRequest, signal: AbortSignal): AsyncGenerator<ModelChunk> {
     const { firstTokenMs = LIMITS.firstTokenMs, idleMs = LIMITS.idleMs, totalMs = LIMITS.totalMs } = this.options;
     const stopwatch = new Stopwatch({ firstTokenMs, idleMs, totalMs }, signal);
     let whole = false;

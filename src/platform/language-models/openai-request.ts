@@ -1,6 +1,7 @@
 import type OpenAI from 'openai';
 import { APIError } from 'openai';
-import type { ChatMessage, ModelRequest } from '../../models/language-model.port.js';
+import type { ChatMessage } from '../../models/language-model.port.js';
+import type { ProviderRequest } from './model-provider.js';
 
 export type CompletionParams = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming;
 
@@ -8,9 +9,9 @@ export type CompletionParams = OpenAI.Chat.Completions.ChatCompletionCreateParam
 export type Dislike = 'usage' | 'response-schema' | 'max-tokens';
 
 /** The request as the endpoint takes it. */
-export function paramsOf(request: ModelRequest, dislikes: ReadonlySet<Dislike>): CompletionParams {
-  const { modelId, messages, responseSchema, maxTokens, tools } = request;
-  const spelledOut = responseSchema && dislikes.has('response-schema');
+export function paramsOf(request: ProviderRequest, dislikes: ReadonlySet<Dislike>): CompletionParams {
+  const { modelId, messages, responseSchema, maxTokens, tools, reasoningEffort, schemaInWords: inWords } = request;
+  const spelledOut = responseSchema && (inWords || dislikes.has('response-schema'));
   return {
     model: modelId,
     messages: [...messages.map(messageOf), ...(spelledOut ? [schemaInWords(responseSchema)] : [])],
@@ -18,6 +19,7 @@ export function paramsOf(request: ModelRequest, dislikes: ReadonlySet<Dislike>):
     ...(!dislikes.has('usage') && { stream_options: { include_usage: true } }),
     ...(maxTokens !== undefined &&
       (dislikes.has('max-tokens') ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens })),
+    ...(reasoningEffort && { reasoning_effort: reasoningEffort as NonNullable<CompletionParams['reasoning_effort']> }),
     ...(tools?.length && {
       tools: tools.map(({ name, description, parameters }) => ({
         type: 'function' as const,

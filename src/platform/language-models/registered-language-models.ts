@@ -1,20 +1,13 @@
-import {
-  LanguageModels,
-  type ModelChunk,
-  type ModelDescription,
-  ModelFailed,
-  type ModelRequest,
-} from '../../models/language-model.port.js';
+import { LanguageModels, type ModelChunk, type ModelDescription, type ModelRequest } from '../../models/language-model.port.js';
+import type { ModelOverride } from './model-overrides.js';
 import type { ModelProvider } from './model-provider.js';
+import { modelFailed } from './openai-failures.js';
 import { remoteModel } from './served-models.js';
 
-/** What the operator says about a model, over what its provider says. */
-export type ModelOverride = Partial<Omit<ModelDescription, 'id' | 'provider' | 'baseUrl'>>;
-
 export type RegisteredLanguageModelsOptions = Readonly<{
-  /** Asked in this order who serves an id. */
+  /** Asked in this order who serves a model. What nobody lists is asked of the first. */
   providers: readonly ModelProvider[];
-  /** The models offered; without it all that the first provider serves. */
+  /** The models offered; without it all that the first provider lists. */
   modelIds?: readonly string[];
   defaultModelId?: string;
   overrides?: Readonly<Record<string, ModelOverride>>;
@@ -27,41 +20,44 @@ export class RegisteredLanguageModels extends LanguageModels {
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk> {
-    const provider = await this.providerOf(request.modelId);
-    yield* provider.stream(request, signal);
+    const { modelId } = request;
+    if (!(await this.has(modelId))) throw modelFailed('unknown-model');
+    const { reasoningEffort, structuredOutput } = this.options.overrides?.[modelId] ?? {};
+    const asked = {
+      ...request,
+      ...(reasoningEffort && { reasoningEffort }),
+      ...(structuredOutput === false && { schemaInWords: true }),
+    };
+    yield* (await this.providerOf(modelId)).stream(asked, signal);
   }
 
   async list(): Promise<readonly ModelDescription[]> {
-    const served = (await this.served()).flatMap(({ models }) => models ?? []);
-    const { modelIds, overrides = {} } = this.options;
-    const first = await this.options.providers[0]?.list();
-    const ids = modelIds ?? first?.map(({ id }) => id) ?? [];
-    return ids.map((id) => ({ ...(served.find((each) => each.id === id) ?? remoteModel(id)), ...overrides[id] }));
+    const { overrides = {} } = this.options;
+    const listed = await Promise.all(this.options.providers.map((provider) => provider.list()));
+    const ids = this.options.modelIds ?? listed[0]?.map(({ id }) => id) ?? [];
+    const known = listed.flatMap((models) => models ?? []);
+    return ids.map((id) => ({ ...(known.find((each) => each.id === id) ?? remoteModel(id)), ...overrides[id] }));
   }
 
   async defaultModelId(): Promise<string> {
-    const id = this.options.defaultModelId ?? this.options.modelIds?.[0] ?? (await this.list())[0]?.id;
-    if (!id)
-      throw new ModelFailed('unavailable', 'The language model cannot be reached right now. Please try again later.', true);
+    const { defaultModelId, modelIds } = this.options;
+    const id = defaultModelId ?? modelIds?.[0] ?? (await this.list())[0]?.id;
+    if (!id) throw modelFailed('unavailable');
     return id;
   }
 
   /** While nobody can say what the endpoint serves, any id may be right. */
   async has(id: string): Promise<boolean> {
-    if (this.options.modelIds) return this.options.modelIds.includes(id);
-    const models = await this.options.providers[0]?.list();
+    const { modelIds, providers } = this.options;
+    if (modelIds) return modelIds.includes(id);
+    const models = await providers[0]?.list();
     return models ? models.some((each) => each.id === id) : true;
   }
 
   private async providerOf(id: string): Promise<ModelProvider> {
-    const served = await this.served();
-    const known = served.find(({ models }) => models?.some((each) => each.id === id));
-    const provider = known ?? served[0];
-    if (!provider || !(await this.has(id))) throw new ModelFailed('unknown-model', `There is no model "${id}".`, false);
-    return provider.provider;
-  }
-
-  private served() {
-    return Promise.all(this.options.providers.map(async (provider) => ({ provider, models: await provider.list() })));
+    for (const provider of this.options.providers) {
+      if ((await provider.list())?.some((each) => each.id === id)) return provider;
+    }
+    return this.options.providers[0]!;
   }
 }
