@@ -12,7 +12,16 @@ export type Definition = Readonly<{
   fingerprint: string;
 }>;
 
-export async function definitionOf(projection: Projection): Promise<Definition> {
+const known = new WeakMap<Projection, Promise<Definition>>();
+
+/** Reads the tables of a projection, once. */
+export function definitionOf(projection: Projection): Promise<Definition> {
+  let definition = known.get(projection);
+  if (!definition) known.set(projection, (definition = read(projection)));
+  return definition;
+}
+
+async function read(projection: Projection): Promise<Definition> {
   const ddl = await readFile(projection.ddl, 'utf8');
   return { projection, schema: schemaOf(projection), ddl, fingerprint: fingerprintOf(projection, ddl) };
 }

@@ -84,14 +84,14 @@ export class ReactionRunner {
       await lanes.idle();
     }
     await Promise.all([saving, retrying]);
-    if (window.position > position) await this.table.save(window.position, epoch);
+    if (window.position > position) await this.table.save(window, epoch);
   }
 
   private async take(event: StoredEvent, window: Window, lanes: Lanes, signal: AbortSignal): Promise<void> {
     if (!this.reaction.on[event.type]) return;
     await lanes.room();
     if (signal.aborted) return;
-    const done = window.add(event.position);
+    const done = window.add(event.position, event.at);
     lanes.add(event.stream, async (turn) => {
       if (await this.act(event, turn, signal)) done();
     });
@@ -140,7 +140,7 @@ export class ReactionRunner {
     for (let saved = window.position; !signal.aborted;) {
       await pause(CHECKPOINT_EVERY_MS, signal);
       const { position } = window;
-      if (position > saved) await this.table.save(position, epoch);
+      if (position > saved) await this.table.save(window, epoch);
       saved = position;
     }
   }

@@ -4,6 +4,9 @@ import { describeFault, keep, revive } from '../supervision/kept-event.js';
 
 export type ReactionCheckpoint = Readonly<{ position: bigint; epoch: bigint }>;
 
+/** How far everything is dealt with, and of when the last event of it was. */
+export type Progressed = Readonly<{ position: bigint; eventAt: Date | null }>;
+
 /** Another process reacts now. */
 export class ReactionRelieved extends Error {
   override readonly name = 'ReactionRelieved';
@@ -30,6 +33,7 @@ export async function createReactionTables(sql: Sql): Promise<void> {
       create table if not exists reactions.reaction_checkpoint (
         reaction text primary key,
         position bigint not null,
+        event_at timestamptz,
         epoch    bigint not null
       );
       create table if not exists reactions.parked (
@@ -72,9 +76,9 @@ export class ReactionTable {
   }
 
   /** @throws ReactionRelieved */
-  async save(position: bigint, epoch: bigint): Promise<void> {
+  async save({ position, eventAt }: Progressed, epoch: bigint): Promise<void> {
     const { count } = await this.sql`
-      update reactions.reaction_checkpoint set position = ${String(position)}
+      update reactions.reaction_checkpoint set position = ${String(position)}, event_at = coalesce(${eventAt}, event_at)
       where reaction = ${this.reaction} and epoch = ${String(epoch)}`;
     if (count !== 1) throw new ReactionRelieved(this.reaction);
   }

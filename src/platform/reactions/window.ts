@@ -1,7 +1,8 @@
 /** Which of the events in hand are done, and up to where all of them are: done out of order, checkpointed in order. */
 export class Window {
-  private readonly open: { position: bigint; done: boolean }[] = [];
+  private readonly open: { position: bigint; at: Date | null; done: boolean }[] = [];
   private passed: bigint;
+  private passedAt: Date | null = null;
 
   constructor(position: bigint) {
     this.passed = position;
@@ -12,13 +13,18 @@ export class Window {
     return this.passed;
   }
 
+  /** When the newest event before that position was recorded, null before the first. */
+  get eventAt(): Date | null {
+    return this.passedAt;
+  }
+
   get size(): number {
     return this.open.length;
   }
 
   /** Takes an event in hand; the function it gives says that it is done. */
-  add(position: bigint): () => void {
-    const entry = { position, done: false };
+  add(position: bigint, at: Date | null = null): () => void {
+    const entry = { position, at, done: false };
     this.open.push(entry);
     return () => {
       entry.done = true;
@@ -32,6 +38,10 @@ export class Window {
   }
 
   private advance(): void {
-    while (this.open[0]?.done) this.passed = this.open.shift()!.position;
+    while (this.open[0]?.done) {
+      const { position, at } = this.open.shift()!;
+      this.passed = position;
+      this.passedAt = at ?? this.passedAt;
+    }
   }
 }

@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import { NestLog, openLog, withoutSecrets } from './log.js';
+
+function capture(format: 'json' | 'pretty' = 'json', level = 'info') {
+  const lines: string[] = [];
+  const log = openLog({ level, format, destination: { write: (line) => void lines.push(line) } });
+  return { log, nest: new NestLog(log), lines, entries: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
+}
+
+describe('The log', () => {
+  it('keeps credentials out, wherever they stand', () => {
+    const { log, lines } = capture();
+    log.info({ req: { headers: { authorization: 'Bearer hidden1', cookie: 'hidden2' } }, api_key: 'hidden3' }, 'asked');
+    log.info('GET /stream?api_key=hidden4&x=1 with Bearer hidden5 and {"token": "hidden6"} at postgres://me:hidden7@host/db');
+    log.error({ err: Object.assign(new Error('at ?token=hidden8'), { parameters: ['hidden9'], query: 'hidden10' }) }, 'failed');
+    expect(lines).toHaveLength(3);
+    expect(lines.join()).not.toContain('hidden');
+    expect(lines[1]).toContain('&x=1');
+  });
+
+  it('tells an error with its causes', () => {
+    const { log, entries } = capture();
+    log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed');
+    expect(entries()[0]).toMatchObject({ level: 'error', msg: 'failed', err: { message: 'outer', cause: { message: 'inner' } } });
+  });
+
+  it('speaks for Nest, in the name of whoever speaks', () => {
+    const { nest, entries } = capture('json', 'trace');
+    nest.log('started', 'NestFactory');
+    nest.error('failed', 'Error: why\n at x', 'Http');
+    nest.warn(new Error('odd'), 'Http');
+    nest.verbose({ frames: 3 }, 'Stream');
+    expect(entries()).toMatchObject([
+      { level: 'info', msg: 'started', context: 'NestFactory' },
+      { level: 'error', msg: 'failed', context: 'Http', stack: 'Error: why\n at x' },
+      { level: 'warn', msg: 'odd', context: 'Http', err: { message: 'odd' } },
+      { level: 'trace', frames: 3, context: 'Stream' },
+    ]);
+  });
+
+  it('is silent below its level and readable when pretty', () => {
+    const { log, lines } = capture('pretty');
+    log.debug('not this');
+    log.info('but this');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('but this');
+  });
+});
+
+it('leaves text without secrets alone', () => {
+  expect(withoutSecrets('GET /stream?x=1 took 3 ms')).toBe('GET /stream?x=1 took 3 ms');
+});

@@ -1,0 +1,74 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type ConditionReport, type Conditions, type FollowerCondition, Measurements } from '../../kernel/conditions.js';
+
+const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** What is measured in this process, and on each scrape how it is with what it rests on and who follows the log. */
+export class PrometheusMeasurements extends Measurements {
+  readonly registry = new Registry();
+
+  readonly requestSeconds = new Histogram({
+    name: 'verbatim_http_request_seconds',
+    help: 'Time from a request to the end of its answer, streams included.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: SECONDS_BUCKETS,
+    registers: [this.registry],
+  });
+
+  readonly openRequests = new Gauge({
+    name: 'verbatim_http_open_requests',
+    help: 'Requests whose answer has not ended, streams included.',
+    registers: [this.registry],
+  });
+
+  private readonly scrapeFailures = new Counter({
+    name: 'verbatim_condition_report_failures_total',
+    help: 'Scrapes that could not say how the service is.',
+    registers: [this.registry],
+  });
+
+  private readonly dependencyUp = this.gauge('verbatim_dependency_up', 'Whether a dependency answers.', ['dependency']);
+  private readonly behind = this.gauge('verbatim_follower_behind', 'How far behind the end of the log, in positions.');
+  private readonly secondsBehind = this.gauge(
+    'verbatim_follower_seconds_behind',
+    'Age of the newest event it has dealt with, 0 at the end of the log.',
+  );
+  private readonly parked = this.gauge('verbatim_follower_parked', 'Entities or events that were set aside.');
+  private readonly held = this.gauge('verbatim_follower_held_events', 'Events that wait with what was set aside.');
+  private readonly usable = this.gauge('verbatim_follower_usable', 'Whether what it wrote can be used.');
+
+  constructor(private readonly conditions: Conditions) {
+    super();
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  async text() {
+    try {
+      this.record(await this.conditions.report());
+    } catch {
+      this.scrapeFailures.inc();
+    }
+    return { contentType: this.registry.contentType, body: await this.registry.metrics() };
+  }
+
+  private record({ dependencies, projections, reactions }: ConditionReport): void {
+    for (const gauge of [this.dependencyUp, this.behind, this.secondsBehind, this.parked, this.held, this.usable]) gauge.reset();
+    for (const [dependency, { ok }] of Object.entries(dependencies)) this.dependencyUp.set({ dependency }, ok ? 1 : 0);
+    for (const [name, condition] of Object.entries(projections)) this.recordFollower('projection', name, condition);
+    for (const [name, condition] of Object.entries(reactions)) this.recordFollower('reaction', name, condition);
+  }
+
+  private recordFollower(kind: string, name: string, condition: FollowerCondition): void {
+    const { ok, behind, secondsBehind, parked, held } = condition;
+    const labels = { kind, name };
+    if (behind !== null) this.behind.set(labels, Number(behind));
+    if (secondsBehind !== null) this.secondsBehind.set(labels, secondsBehind);
+    this.parked.set(labels, parked);
+    this.held.set(labels, held);
+    this.usable.set(labels, ok ? 1 : 0);
+  }
+
+  private gauge(name: string, help: string, labelNames: readonly string[] = ['kind', 'name']): Gauge {
+    return new Gauge({ name, help, labelNames: [...labelNames], registers: [this.registry] });
+  }
+}
