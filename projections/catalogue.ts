@@ -1,8 +1,11 @@
 import { agents } from './agents/agents.projection.js';
+import { chunks } from './chunks/chunks.projection.js';
 import { conversations } from './conversations/conversations.projection.js';
 import type { Projection } from './projection.js';
 import { prompts } from './prompts/prompts.projection.js';
+import { sources } from './sources/sources.projection.js';
+import { tasks } from './tasks/tasks.projection.js';
 import { unsealedTurns } from './unsealed-turns/unsealed-turns.projection.js';
 
 /** Every read model of the service, in no particular order: none knows another. */
-export const projections: readonly Projection[] = [agents, conversations, prompts, unsealedTurns];
+export const projections: readonly Projection[] = [agents, chunks, conversations, prompts, sources, tasks, unsealedTurns];

@@ -1,4 +1,5 @@
 import type { Section } from '../../sources/document.port.js';
+import { storableText } from '../../sources/storable-text.policy.js';
 import { unreadable } from './refusals.js';
 
 const BYTE_ORDER_MARKS: readonly (readonly [encoding: string, ...bytes: number[]])[] = [
@@ -24,8 +25,8 @@ export function decodeText(filename: string, bytes: Uint8Array): string {
   }
 }
 
-/** Line ends become `\n`; NUL, which no database column takes, goes. */
-export const tidy = (text: string): string => text.replace(/\r\n?/g, '\n').replaceAll('\0', '');
+/** Line ends become `\n`; NUL and half characters, which no database column takes, go. */
+export const tidy = (text: string): string => storableText(text.replace(/\r\n?/g, '\n'));
 
 /** The file's name without folders and ending: the title of what has no other. */
 export const titleOf = (filename: string): string => filename.replace(/^.*[/\\]/, '').replace(/\.[^.]+$/, '');

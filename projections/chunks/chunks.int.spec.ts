@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../test/support/postgres-for-tests.js';
+import { projecting } from '../../test/support/projecting.js';
+import { DEFAULT_SOURCE_CONFIG } from '../../src/sources/source-config.policy.js';
+import { chunksStream, type SourceChunksIngested, type SourceEvent, sourceStream } from '../../src/sources/source.events.js';
+import { ReadModels } from '../read-models.js';
+import { chunks } from './chunks.projection.js';
+import { ChunkQueries } from './chunks.queries.js';
+
+const created = (sourceId: string): SourceEvent => ({
+  type: 'SourceCreated',
+  data: { sourceId, ownerId: 'ann', name: `Source ${sourceId}`, config: DEFAULT_SOURCE_CONFIG },
+});
+const started = (sourceId: string, chunksId: string): SourceEvent => ({
+  type: 'SourceIngestStarted',
+  data: { sourceId, ingestId: 'i', chunksId },
+});
+const completed = (sourceId: string, chunksId: string): SourceEvent => ({
+  type: 'SourceIngestCompleted',
+  data: { sourceId, ingestId: 'i', chunksId, chunks: 1, tokens: 3 },
+});
+const failed = (sourceId: string): SourceEvent => ({
+  type: 'SourceIngestFailed',
+  data: { sourceId, ingestId: 'i', reason: 'x' },
+});
+const deleted = (sourceId: string): SourceEvent => ({ type: 'SourceDeleted', data: { sourceId } });
+const batch = (sourceId: string, chunksId: string, ...texts: string[]): SourceChunksIngested => ({
+  type: 'SourceChunksIngested',
+  data: {
+    chunksId,
+    sourceId,
+    file: 0,
+    isLastOfFile: true,
+    firstOrdinal: 0,
+    embeddingModel: null,
+    chunks: texts.map((text) => ({ title: 'T', text, tokens: 3, filename: 'a.txt' })),
+  },
+});
+
+let database: TestDatabase;
+let model: Awaited<ReturnType<typeof projecting>>;
+let queries: ChunkQueries;
+const of = (sourceId: string, ...events: SourceEvent[]) => model.given(sourceStream(sourceId), events);
+const written = (sourceId: string, chunksId: string, ...texts: string[]) =>
+  model.given(chunksStream(chunksId), [batch(sourceId, chunksId, ...texts)]);
+const shown = async (sourceId: string) => (await queries.page(sourceId, {}, 100, 0)).records.map(({ text }) => text);
+const kept = async (sourceId: string) =>
+  (await database.sql`select text from chunks.chunk where source_id = ${sourceId} order by chunks_id`).map(
+    (row) => row['text'] as string,
+  );
+
+beforeAll(async () => {
+  database = await testDatabase();
+  model = await projecting(chunks, database.sql);
+  queries = new ChunkQueries(new ReadModels(database.sql));
+});
+afterAll(() => database.close());
+
+describe('the chunks of a source', () => {
+  it('are seen once all of them are there', async () => {
+    await of('s1', created('s1'), started('s1', 'c1'));
+    await written('s1', 'c1', 'first');
+    expect(await shown('s1')).toEqual([]);
+    await of('s1', completed('s1', 'c1'));
+    expect(await shown('s1')).toEqual(['first']);
+  });
+
+  it('give way to newer ones in one step', async () => {
+    await of('s2', created('s2'), started('s2', 'c21'));
+    await written('s2', 'c21', 'old');
+    await of('s2', completed('s2', 'c21'), started('s2', 'c22'));
+    await written('s2', 'c22', 'new');
+    expect(await shown('s2')).toEqual(['old']);
+    await of('s2', completed('s2', 'c22'));
+    expect(await kept('s2')).toEqual(['new']);
+  });
+
+  it('stay while a newer ingestion fails', async () => {
+    await of('s3', created('s3'), started('s3', 'c31'));
+    await written('s3', 'c31', 'old');
+    await of('s3', completed('s3', 'c31'), started('s3', 'c32'));
+    await written('s3', 'c32', 'half');
+    await of('s3', failed('s3'));
+    expect(await kept('s3')).toEqual(['old']);
+  });
+
+  it('of an attempt that was abandoned find no place, nor do those of a deleted source', async () => {
+    await of('s4', created('s4'), started('s4', 'c41'));
+    await written('s4', 'c41', 'abandoned');
+    await of('s4', started('s4', 'c42'));
+    await written('s4', 'c42', 'kept');
+    await of('s4', completed('s4', 'c42'));
+    await written('s4', 'c43', 'late');
+    expect(await kept('s4')).toEqual(['kept']);
+    await of('s4', deleted('s4'));
+    await written('s4', 'c44', 'later');
+    expect(await kept('s4')).toEqual([]);
+  });
+});
+
+it('a page of chunks is of one file or with a text, where asked, and says how many there are', async () => {
+  await of('s5', created('s5'), started('s5', 'c5'));
+  await written('s5', 'c5', 'One 100%', 'two', 'THREE one');
+  await of('s5', completed('s5', 'c5'));
+  expect(await queries.page('s5', { search: 'one' }, 1, 1)).toMatchObject({ total: 2, records: [{ text: 'THREE one' }] });
+  expect(await queries.page('s5', { search: '%' }, 10, 0)).toMatchObject({ total: 1 });
+  expect(await queries.page('s5', { path: 'b.txt' }, 10, 0)).toEqual({ total: 0, records: [] });
+});
+
+it('says the same after a rebuild, and when everything comes twice', async () => {
+  await model.again();
+  await model.expectSameAfterRebuild();
+});

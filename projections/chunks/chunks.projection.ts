@@ -1,0 +1,67 @@
+import { chunksCodec, sourceCodec } from '../../src/sources/source.codec.js';
+import type { SourceChunksIngested, SourceEvent } from '../../src/sources/source.events.js';
+import { defineProjection } from '../projection.js';
+import { moreWords } from './more-words.js';
+
+/**
+ * The chunks of every source, as they are searched. Chunks that are being written are here too, unseen until their
+ * ingestion is complete; what an abandoned ingestion or a deleted source would still write finds no place.
+ */
+export const chunks = defineProjection<SourceEvent | SourceChunksIngested>({
+  name: 'chunks',
+  categories: ['source', 'chunks'],
+  codec: { ...sourceCodec, ...chunksCodec },
+  ddl: new URL('./chunks.sql', import.meta.url),
+
+  on: {
+    SourceCreated: ({ data: { sourceId, ownerId, name, config } }, sql) => sql`
+      insert into source (source_id, owner_id, name, own_chunks, standing)
+      values (${sourceId}, ${ownerId}, ${name}, ${config.retrieval.chunks}, 'ingesting')
+      on conflict (source_id) do nothing`,
+
+    SourceIngestRequested: ({ data }, sql) => sql`update source set standing = 'ingesting' where source_id = ${data.sourceId}`,
+
+    SourceIngestStarted: ({ data: { sourceId, chunksId } }, sql) => [
+      sql`update source set writing_id = ${chunksId} where source_id = ${sourceId}`,
+      sql`delete from chunk using source where chunk.source_id = ${sourceId} and source.source_id = ${sourceId}
+        and chunk.chunks_id <> ${chunksId} and chunk.chunks_id is distinct from source.live_id`,
+    ],
+
+    SourceChunksIngested: ({ data }, sql) => {
+      const rows = data.chunks.map((chunk, index) => ({
+        ordinal: data.firstOrdinal + index,
+        filename: chunk.filename,
+        title: chunk.title,
+        text: chunk.text,
+        more_words: moreWords(`${chunk.title} ${chunk.text}`),
+        tokens: chunk.tokens,
+        embedding: chunk.embedding ?? null,
+      }));
+      return sql`
+        insert into chunk (chunks_id, ordinal, source_id, filename, title, text, more_words, tokens, embedding, embedding_model)
+        select ${data.chunksId}, ordinal, ${data.sourceId}, filename, title, text, more_words, tokens,
+          decode(embedding, 'base64'), ${data.embeddingModel}
+        from jsonb_to_recordset(${sql.json(rows)})
+          as row (ordinal integer, filename text, title text, text text, more_words text, tokens integer, embedding text)
+        where exists (select from source where source_id = ${data.sourceId} and writing_id = ${data.chunksId})
+        on conflict (chunks_id, ordinal) do nothing`;
+    },
+
+    SourceIngestCompleted: ({ data }, sql) => [
+      sql`update source set live_id = ${data.chunksId}, live_chunks = ${data.chunks}, writing_id = null, standing = 'ready'
+        where source_id = ${data.sourceId}`,
+      sql`delete from chunk where source_id = ${data.sourceId} and chunks_id <> ${data.chunksId}`,
+    ],
+
+    SourceIngestFailed: ({ data: { sourceId } }, sql) => [
+      sql`delete from chunk using source where chunk.source_id = ${sourceId} and source.source_id = ${sourceId}
+        and chunk.chunks_id is distinct from source.live_id`,
+      sql`update source set writing_id = null, standing = 'failed' where source_id = ${sourceId}`,
+    ],
+
+    SourceDeleted: ({ data }, sql) => [
+      sql`delete from chunk where source_id = ${data.sourceId}`,
+      sql`delete from source where source_id = ${data.sourceId}`,
+    ],
+  },
+});

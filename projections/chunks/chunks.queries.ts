@@ -1,0 +1,175 @@
+import { Injectable } from '@nestjs/common';
+import type { Row } from 'postgres';
+import { ReadModels } from '../read-models.js';
+import { moreWords } from './more-words.js';
+
+/** A source as far as searching goes. Without `liveId` there is nothing to search: not yet, or because ingesting failed. */
+export type SearchedSource = Readonly<{
+  sourceId: string;
+  name: string;
+  ownChunks: number | null;
+  liveId: string | null;
+  chunks: number;
+}>;
+
+/** A word of a question as it is indexed, and how much finding it says. */
+export type WeightedTerm = Readonly<{ term: string; weight: number }>;
+
+export type RankedChunk = Readonly<{ ordinal: number; score: number }>;
+
+export type ChunkRecord = Readonly<{ ordinal: number; filename: string; title: string; text: string; tokens: number }>;
+
+export type ChunkVector = Readonly<{ ordinal: number; embedding: Buffer }>;
+
+/** Of a question's words, no more than this are looked for. */
+export const TERMS_MAX = 64;
+
+/** How many chunks are ranked: those with all words, and those with one of the rarer ones. */
+const WITH_ALL_TERMS_MAX = 1_000;
+const WITH_RARE_TERMS_MAX = 4_000;
+
+/** How alike a question and a title must be when no word of the question is found anywhere. */
+const TITLE_SIMILARITY_MIN = 0.35;
+
+/** What a word counts by where it stands: text, unused, unused, title. */
+const PLACE_WEIGHTS = [0.35, 0.5, 0.7, 1];
+
+@Injectable()
+export class ChunkQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** Which of these sources there are, and are the owner's. */
+  async sources(ownerId: string, ids: readonly string[]): Promise<readonly SearchedSource[]> {
+    const rows = await this.sql`
+      select source_id, name, own_chunks, live_id, live_chunks from chunks.source
+      where owner_id = ${ownerId} and source_id = any (${ids as string[]}::text[])`;
+    return rows.map((row) => ({
+      sourceId: row['source_id'] as string,
+      name: row['name'] as string,
+      ownChunks: row['own_chunks'] as number | null,
+      liveId: row['live_id'] as string | null,
+      chunks: row['live_chunks'] as number,
+    }));
+  }
+
+  /** The words of a question as they are indexed: without stop words, accents and endings. */
+  async termsOf(question: string): Promise<readonly string[]> {
+    const [row] = await this.sql`
+      select tsvector_to_array(to_tsvector('chunks.question', ${`${question} ${moreWords(question)}`})) as terms`;
+    return (row?.['terms'] as string[]).slice(0, TERMS_MAX);
+  }
+
+  /** In how many chunks each term is found, in the order given. */
+  async frequencies(chunksId: string, terms: readonly string[]): Promise<readonly number[]> {
+    const rows = await this.sql`
+      select (select count(*)::integer from chunks.chunk where chunks_id = ${chunksId} and words @@ term.query) as having
+      from unnest(${terms.map(asQuery)}::text[]::tsquery[]) with ordinality as term (query, place) order by place`;
+    return rows.map((row) => row['having'] as number);
+  }
+
+  /**
+   * The best chunks of one source for terms that are found in it, `rare` being those that few chunks have. Chunks with
+   * all terms are ranked, and chunks with a rare one: what has only common words cannot be among the best.
+   */
+  async ranked(chunksId: string, question: string, terms: readonly WeightedTerm[], rare: readonly string[], limit: number) {
+    const all = terms.map(({ term }) => asQuery(term));
+    const rows = await this.sql`
+      with term as (
+        select query, weight from unnest(${all}::text[]::tsquery[], ${terms.map(({ weight }) => weight)}::float8[]) as term (query, weight)
+      ), candidate as (
+        (select ordinal from chunks.chunk where chunks_id = ${chunksId} and words @@ ${all.join(' & ')}::tsquery limit ${WITH_ALL_TERMS_MAX})
+        union
+        (select ordinal from chunks.chunk where chunks_id = ${chunksId} and words @@ ${rare.map(asQuery).join(' | ')}::tsquery limit ${WITH_RARE_TERMS_MAX})
+      )
+      select ordinal,
+        (select sum(weight * ts_rank(${PLACE_WEIGHTS}::float4[], words, query, 1)) from term)
+          * (1 + ts_rank_cd(${PLACE_WEIGHTS}::float4[], words, ${all.join(' & ')}::tsquery, 32))
+          + 0.01 * public.word_similarity(title, ${question}) as score
+      from candidate join chunks.chunk using (ordinal) where chunks_id = ${chunksId}
+      order by score desc, ordinal limit ${limit}`;
+    return rows.map(asRanked);
+  }
+
+  /** When no word is found: chunks whose title is nearly what was asked, as it is with a misspelt word. */
+  async rankedByTitle(chunksId: string, question: string, limit: number): Promise<readonly RankedChunk[]> {
+    const rows = await this.sql`
+      select * from (
+        select ordinal, public.word_similarity(title, ${question}) as score
+        from chunks.chunk where chunks_id = ${chunksId}
+      ) as chunk where score >= ${TITLE_SIMILARITY_MIN} order by score desc, ordinal limit ${limit}`;
+    return rows.map(asRanked);
+  }
+
+  /** A short text for each chunk, equal for equal texts. */
+  async fingerprints(chunksId: string, ordinals: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    const rows = await this.sql`
+      select ordinal, md5(text) as fingerprint from chunks.chunk
+      where chunks_id = ${chunksId} and ordinal = any (${ordinals as number[]}::integer[])`;
+    return new Map(rows.map((row) => [row['ordinal'] as number, row['fingerprint'] as string]));
+  }
+
+  async records(chunksId: string, ordinals: readonly number[]): Promise<readonly ChunkRecord[]> {
+    const rows = await this.sql`
+      select ordinal, filename, title, text, tokens from chunks.chunk
+      where chunks_id = ${chunksId} and ordinal = any (${ordinals as number[]}::integer[])`;
+    return rows.map(asRecord);
+  }
+
+  /** Pages of all embeddings of one model. */
+  async *vectors(chunksId: string, model: string, pageSize: number): AsyncIterable<readonly ChunkVector[]> {
+    for (let after = -1; ;) {
+      const rows = await this.sql`
+        select ordinal, embedding from chunks.chunk
+        where chunks_id = ${chunksId} and embedding_model = ${model} and ordinal > ${after} order by ordinal limit ${pageSize}`;
+      if (rows.length === 0) return;
+      yield rows.map((row) => ({ ordinal: row['ordinal'] as number, embedding: row['embedding'] as Buffer }));
+      after = rows.at(-1)!['ordinal'] as number;
+    }
+  }
+
+  /** One page of a source's chunks, in order, and how many there are; of one file, or containing a text, where asked. */
+  async page(sourceId: string, { path, search }: { path?: string; search?: string }, limit: number, offset: number) {
+    const { sql } = this;
+    const which = sql`
+      chunk.source_id = ${sourceId} and chunks_id = (select live_id from chunks.source where source_id = ${sourceId})
+      ${path ? sql`and filename = ${path}` : sql``}
+      ${search ? sql`and (strpos(lower(text), lower(${search})) > 0 or strpos(lower(title), lower(${search})) > 0)` : sql``}`;
+    const [count] = await sql<{ total: number }[]>`select count(*)::integer as total from chunks.chunk where ${which}`;
+    const rows = await sql`
+      select chunks_id, ordinal, filename, title, text, tokens from chunks.chunk
+      where ${which} order by ordinal limit ${limit} offset ${offset}`;
+    const records = rows.map((row) => ({
+      ...asRecord(row),
+      chunkId: `${row['chunks_id'] as string}-${row['ordinal'] as number}`,
+    }));
+    return { total: count?.total ?? 0, records };
+  }
+
+  /** How many tokens the chunks of each file of a source have. */
+  async tokensByFile(sourceId: string): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.sql`
+      select filename, sum(tokens)::integer as tokens from chunks.chunk join chunks.source on chunks_id = live_id
+      where chunk.source_id = ${sourceId} group by filename`;
+    return new Map(rows.map((row) => [row['filename'] as string, row['tokens'] as number]));
+  }
+
+  private get sql() {
+    return this.readModels.sql;
+  }
+}
+
+/** A term as a query for exactly itself, whatever characters it has. */
+const asQuery = (term: string): string => `'${term.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+
+const asRanked = (row: Row): RankedChunk => ({
+  ordinal: row['ordinal'] as number,
+  score: row['score'] as number,
+});
+
+const asRecord = (row: Row): ChunkRecord => ({
+  ordinal: row['ordinal'] as number,
+  filename: row['filename'] as string,
+  title: row['title'] as string,
+  text: row['text'] as string,
+  tokens: row['tokens'] as number,
+});

@@ -1,0 +1,45 @@
+create extension if not exists unaccent schema public;
+create extension if not exists pg_trgm schema public;
+create extension if not exists btree_gin schema public;
+
+-- English, with accents taken off on both sides.
+create text search configuration question (copy = pg_catalog.english);
+alter text search configuration question
+  alter mapping for asciiword, word, hword, hword_part, hword_asciipart, asciihword, numword
+  with public.unaccent, pg_catalog.english_stem;
+
+create table source (
+  source_id    text primary key,
+  owner_id     text not null,
+  name         text not null,
+  -- how many chunks a question may get from it, when that is its own
+  own_chunks   integer,
+  -- the chunks that are being written, and those that are searched
+  writing_id   text,
+  live_id      text,
+  live_chunks  integer not null default 0,
+  -- ingesting, ready or failed
+  standing     text not null
+);
+
+create table chunk (
+  chunks_id        text not null,
+  ordinal          integer not null,
+  source_id        text not null,
+  filename         text not null,
+  title            text not null,
+  text             text not null,
+  -- parts of compound words, and pairs of characters of scripts without spaces
+  more_words       text not null,
+  tokens           integer not null,
+  embedding        bytea,
+  embedding_model  text,
+  words            tsvector not null generated always as (
+    setweight(to_tsvector('question', title), 'A') ||
+    setweight(to_tsvector('question', text), 'D') ||
+    setweight(to_tsvector('question', more_words), 'D')
+  ) stored,
+  primary key (chunks_id, ordinal)
+);
+create index chunk_by_source on chunk (source_id);
+create index chunk_by_words on chunk using gin (chunks_id, words);

@@ -1,0 +1,62 @@
+/** How many chunks a question gets from all its sources together, unless its request or agent says otherwise. */
+export const CHUNKS_DEFAULT = 6;
+export const SEARCH_CHUNKS_DEFAULT = 5;
+export const CHUNKS_MAX = 500;
+
+/** A wish for chunks as what is possible: a whole number from 0 to CHUNKS_MAX. */
+export const chunksWithinBounds = (wanted: number): number =>
+  Number.isNaN(wanted) ? CHUNKS_DEFAULT : Math.min(CHUNKS_MAX, Math.max(0, Math.trunc(wanted)));
+
+/** Of a term that so many chunks of all have: what few have says more about what is meant. Never negative. */
+export const inverseFrequency = (having: number, all: number): number => Math.log(1 + (all - having + 0.5) / (having + 0.5));
+
+/** The constant of reciprocal rank fusion as its authors chose it: the first few ranks count nearly the same. */
+const FUSION_OFFSET = 60;
+
+/** One ranking out of several, by place rather than by score, as scores of different kinds cannot be compared. */
+export function fuse(rankings: readonly (readonly string[])[]): ReadonlyMap<string, number> {
+  const scores = new Map<string, number>();
+  for (const ranking of rankings) {
+    ranking.forEach((key, place) => scores.set(key, (scores.get(key) ?? 0) + 1 / (FUSION_OFFSET + place + 1)));
+  }
+  return scores;
+}
+
+export type Candidate = Readonly<{ sourceId: string; score: number }>;
+
+/** A source's count, where it has its own. */
+export type Asked = Readonly<{ id: string; chunks?: number }>;
+
+/**
+ * The best candidates, best first. Sources without a count of their own share `total`: each may fill an equal part of it
+ * with its best, and what one leaves free goes to the best that remain. A source with its own count has it for itself.
+ */
+export function selectFairly<C extends Candidate>(
+  candidates: readonly C[],
+  sources: readonly Asked[],
+  total: number,
+): readonly C[] {
+  const ranked = [...candidates].sort((a, b) => b.score - a.score);
+  const own = new Map(sources.flatMap(({ id, chunks }) => (chunks === undefined ? [] : [[id, chunks] as const])));
+  const sharing = sources.length - own.size;
+  const part = sharing > 0 ? Math.floor(total / sharing) : 0;
+  const selected = new Set(firstOfEach(ranked, ({ sourceId }) => own.get(sourceId) ?? part));
+  let free = total - [...selected].filter(({ sourceId }) => !own.has(sourceId)).length;
+  for (const candidate of ranked) {
+    if (free <= 0) break;
+    if (selected.has(candidate) || own.has(candidate.sourceId)) continue;
+    selected.add(candidate);
+    free--;
+  }
+  return ranked.filter((candidate) => selected.has(candidate));
+}
+
+function firstOfEach<C extends Candidate>(ranked: readonly C[], count: (candidate: C) => number): readonly C[] {
+  const taken = new Map<string, number>();
+  return ranked.filter((candidate) => {
+    const before = taken.get(candidate.sourceId) ?? 0;
+    if (before >= count(candidate)) return false;
+    taken.set(candidate.sourceId, before + 1);
+    return true;
+  });
+}
