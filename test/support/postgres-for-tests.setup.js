@@ -1,12 +1,12 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { importEmbeddedPostgres } from './postgres-for-tests.source.js';
+import './typescript.js';
 
 const PREFIX = 'verbatim-test-postgres-';
 
 /** One Postgres for the whole run, or the one that TEST_DATABASE_URL names. jest calls this once, also for several projects. */
-export default async function startPostgresForTests(_globalConfig, { rootDir }) {
+export default async function startPostgresForTests() {
   const given = process.env.TEST_DATABASE_URL;
   if (given) {
     refuseUnlessForTests(given);
@@ -14,7 +14,7 @@ export default async function startPostgresForTests(_globalConfig, { rootDir }) 
     return;
   }
   sweepDirectoriesOfDeadRuns();
-  const { startEmbeddedPostgres } = await importEmbeddedPostgres(rootDir);
+  const { startEmbeddedPostgres } = await import('../../src/platform/postgres/embedded-postgres.ts');
   const dataDir = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
   const server = await startEmbeddedPostgres({ dataDir, forTests: true });
   process.env.TEST_POSTGRES_URL = server.url;

@@ -6,14 +6,12 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import postgres from 'postgres';
-import { compileDirectory } from '../../../test/support/postgres-for-tests.source.js';
 import { DirectoryInUse } from './directory-lock.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.js';
 import { processesWith } from './process-table.js';
 import { binariesFor } from './postgres-binaries.js';
 
 const repository = join(import.meta.dirname, '../../..');
-const ownerScript = join(repository, 'test/support/embedded-postgres.owner.js');
 
 type Owner = Readonly<{ process: ChildProcess; answer: { url: string; refused?: string; message?: string } }>;
 
@@ -36,16 +34,18 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-async function start(): Promise<EmbeddedPostgres> {
-  const server = await startEmbeddedPostgres({ dataDir });
+/** What is killed here are processes, not machines: nothing depends on the disk, which the other tests keep busy. */
+async function start(forTests = true): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({ dataDir, forTests });
   started.push(server);
   return server;
 }
 
 /** Another process that owns the server, running code from any directory that has the sources and the package. */
-async function startInOtherProcess(code = join(repository, 'node_modules/.cache/embedded-postgres-fault')): Promise<Owner> {
-  compileDirectory(join(repository, 'src/platform/postgres'), code);
-  const child = spawn(process.execPath, [ownerScript, code, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function startInOtherProcess(sources: string = import.meta.dirname): Promise<Owner> {
+  const support = join(repository, 'test/support');
+  const program = ['--import', join(support, 'typescript.js'), join(support, 'embedded-postgres.owner.js'), sources, dataDir];
+  const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] });
   const line = await new Promise<string>((resolve) => createInterface(child.stdout).once('line', resolve));
   const owner = { process: child, answer: JSON.parse(line) as Owner['answer'] };
   owners.push(owner);
@@ -97,7 +97,7 @@ it('keeps what was committed from one start to the next, and leaves no process b
 });
 
 it('is in UTF-8, is durable, and takes no one without the password', async () => {
-  const { url } = await start();
+  const { url } = await start(false);
   const settings = `select current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
     current_setting('synchronous_commit') as synchronous, current_setting('listen_addresses') as listens`;
   expect(await query(url, settings)).toEqual([{ encoding: 'UTF8', fsync: 'on', synchronous: 'on', listens: '127.0.0.1' }]);
@@ -179,7 +179,8 @@ it('runs from a clone, and on data, under a home that only its owner may enter, 
   cpSync(installed, copy, { recursive: true, filter: (path) => !/\.so(\.\d+)?$/.test(path) || !isLink(path) });
   chmodSync(home, 0o700);
   dataDir = join(home, 'clone/.data');
-  const { answer } = await startInOtherProcess(join(home, 'clone/platform'));
+  cpSync(import.meta.dirname, join(home, 'clone/sources'), { recursive: true });
+  const { answer } = await startInOtherProcess(join(home, 'clone/sources'));
   expect(answer).not.toHaveProperty('refused');
   expect(await query(answer.url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });

@@ -14,7 +14,7 @@ export function assertStorable(stream: string, expected: number | 'none', events
     throw new RangeError(`${String(expected)} is no revision.`);
   assertStreamName(stream);
   for (const { id, type, data, metadata } of events) {
-    if (!isId(id)) throw new TypeError(`The id of an event is not a UUID in lower case: ${id}`);
+    if (!isId(id)) throw new TypeError(`The id of an event is not a UUID in lower case: ${String(id)}`);
     assertText(type, 'The type of an event');
     assertText(data, 'The data of an event');
     assertText(metadata, 'The metadata of an event');

@@ -1,1 +1,0 @@
-export declare function compileDirectory(source: string, target: string): void;
