@@ -28,7 +28,7 @@ export async function holdLease(keyValue: KeyValue, key: string, options: LeaseO
   const value = JSON.stringify({ holder: options.holder, claim: newId() } satisfies Claim);
   const asked = performance.now();
   if (!(await keyValue.create(key, value, { ttlMs: options.ttlMs }))) return undefined;
-  return keepLease(keyValue, key, value, asked + options.ttlMs, options);
+  return new HeldLease(keyValue, key, value, asked + options.ttlMs, options);
 }
 
 /** Claims one of the keys `<prefix>.0` … `<prefix>.<slots - 1>`; undefined while all are held. @throws KeyValueUnavailable */
@@ -56,60 +56,78 @@ export async function holderOf(keyValue: KeyValue, key: string): Promise<string 
 /** Whether somebody alive holds the key. @throws KeyValueUnavailable */
 export const isHeld = async (keyValue: KeyValue, key: string): Promise<boolean> => (await keyValue.get(key)) !== undefined;
 
-function keepLease(keyValue: KeyValue, key: string, value: string, expiresAt: number, options: LeaseOptions): Lease {
-  const lost = new AbortController();
-  let ended = false;
-  let expiry: NodeJS.Timeout;
-  let renewing: Promise<void> = Promise.resolve();
+class HeldLease implements Lease {
+  private readonly loss = new AbortController();
+  private readonly renewal: NodeJS.Timeout;
+  private expiry: NodeJS.Timeout | undefined;
+  private renewing: Promise<void> | undefined;
+  private ended = false;
 
-  const end = (): void => {
-    ended = true;
-    clearTimeout(expiry);
-    clearInterval(renewal);
-    options.signal?.removeEventListener('abort', onAbort);
-  };
-  const lose = (why: string): void => {
-    if (ended) return;
-    end();
-    lost.abort(new Error(`The lease on ${key} was lost: ${why}.`));
-  };
-  const expireAt = (at: number): void => {
-    clearTimeout(expiry);
-    expiry = setTimeout(() => lose('it was not renewed in time'), at - performance.now()).unref();
-  };
-  const renew = async (): Promise<void> => {
-    const asked = performance.now();
-    const entry = await keyValue.get(key);
-    if (ended) return;
-    if (entry?.value !== value) return lose('it is not ours any more');
-    if (!(await keyValue.update(key, value, entry.revision, { ttlMs: options.ttlMs }))) return lose('it was taken over');
-    if (!ended) expireAt(asked + options.ttlMs);
-  };
-  const release = async (): Promise<void> => {
-    if (ended) return;
-    end();
-    await renewing;
+  constructor(
+    private readonly keyValue: KeyValue,
+    readonly key: string,
+    private readonly value: string,
+    expiresAt: number,
+    private readonly options: LeaseOptions,
+  ) {
+    this.expireAt(expiresAt);
+    this.renewal = setInterval(() => this.beat(), options.renewMs).unref();
+    options.signal?.addEventListener('abort', this.onAbort, { once: true });
+    if (options.signal?.aborted) void this.release();
+  }
+
+  get lost(): AbortSignal {
+    return this.loss.signal;
+  }
+
+  readonly release = async (): Promise<void> => {
+    if (this.ended) return;
+    this.end();
+    await this.renewing;
     try {
-      const entry = await keyValue.get(key);
-      if (entry?.value === value) await keyValue.delete(key, entry.revision);
+      const entry = await this.keyValue.get(this.key);
+      if (entry?.value === this.value) await this.keyValue.delete(this.key, entry.revision);
     } catch (error) {
       // Where the store is away, the lease runs out by itself: that is what it is for.
       if (!(error instanceof KeyValueUnavailable)) throw error;
     }
   };
-  const onAbort = (): void => void release();
 
-  let busy = false;
-  const renewal = setInterval(() => {
-    if (busy) return;
-    busy = true;
+  private readonly onAbort = (): void => void this.release();
+
+  private beat(): void {
     // A renewal that failed is tried again at the next beat; `expiry` is the bound.
-    renewing = renew()
+    this.renewing ??= this.renew()
       .catch(() => undefined)
-      .finally(() => (busy = false));
-  }, options.renewMs).unref();
-  expireAt(expiresAt);
-  options.signal?.addEventListener('abort', onAbort, { once: true });
-  if (options.signal?.aborted) onAbort();
-  return { key, lost: lost.signal, release };
+      .finally(() => (this.renewing = undefined));
+  }
+
+  private async renew(): Promise<void> {
+    const { key, value, keyValue, options } = this;
+    const asked = performance.now();
+    const entry = await keyValue.get(key);
+    if (this.ended) return;
+    if (entry?.value !== value) return this.lose('it is not ours any more');
+    if (!(await keyValue.update(key, value, entry.revision, { ttlMs: options.ttlMs }))) return this.lose('it was taken over');
+    if (!this.ended) this.expireAt(asked + options.ttlMs);
+  }
+
+  /** The holder learns of the end from its own clock: the store may be what is away. */
+  private expireAt(at: number): void {
+    clearTimeout(this.expiry);
+    this.expiry = setTimeout(() => this.lose('it was not renewed in time'), at - performance.now()).unref();
+  }
+
+  private lose(why: string): void {
+    if (this.ended) return;
+    this.end();
+    this.loss.abort(new Error(`The lease on ${this.key} was lost: ${why}.`));
+  }
+
+  private end(): void {
+    this.ended = true;
+    clearTimeout(this.expiry);
+    clearInterval(this.renewal);
+    this.options.signal?.removeEventListener('abort', this.onAbort);
+  }
 }

@@ -50,6 +50,21 @@ it('publishing never throws while the server is away, health says so, and subscr
   expect(heard.filter((payload) => payload.startsWith('while away'))).toEqual([]);
 });
 
+it('brings signals within the process whether the server is there or not, once each', async () => {
+  const signals = newSignals();
+  const heard: string[] = [];
+  signals.subscribe('message.1', (payload) => void heard.push(payload));
+  signals.publish('message.1', 'before the first connection');
+  await eventually(() => signals.healthy);
+  signals.publish('message.1', 'with the server');
+  await (await connections[0]!.ready()).flush();
+  await server.kill();
+  await eventually(() => !signals.healthy);
+  signals.publish('message.1', 'without the server');
+  await eventually(() => heard.length === 3);
+  expect(heard).toEqual(['before the first connection', 'with the server', 'without the server']);
+});
+
 it('hears again after every one of many short losses', async () => {
   const [here, there] = [newSignals(), newSignals()];
   const heard: string[] = [];

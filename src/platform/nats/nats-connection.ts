@@ -61,6 +61,11 @@ export class NatsConnection {
     return this.isUp ? this.client : undefined;
   }
 
+  /** The client since the first connection, through all losses, until the end. */
+  get established(): Client | undefined {
+    return this.closed.aborted ? undefined : this.client;
+  }
+
   /** Aborts when the connection is closed for good. */
   get closed(): AbortSignal {
     return this.closing.signal;
@@ -74,7 +79,7 @@ export class NatsConnection {
     return this.current;
   }
 
-  /** Calls back with the client as soon as there has been a first connection; the client survives later losses. */
+  /** Calls back with the client once there has been a first connection. */
   onFirstConnection(watcher: (client: Client) => void): void {
     if (this.client) watcher(this.client);
     else this.watchers.add(watcher);
@@ -180,6 +185,7 @@ function connectionOptions({ url, name }: NatsOptions): ConnectionOptions {
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_MS,
     ignoreAuthErrorAbort: true,
+    noEcho: true,
     noAsyncTraces: true,
   };
 }

@@ -2,14 +2,15 @@ import { SIGNAL_BYTES_MAX, Signals } from '../../kernel/signals.js';
 
 type Listener = Readonly<{ onSignal: (payload: string) => void }>;
 
-const warn = (error: unknown): void => process.emitWarning(error instanceof Error ? error : String(error));
+/** A listener that fails loses a signal, as may happen anyway: worth a word, not the process. */
+export const warnOfListener = (error: unknown): void => process.emitWarning(error instanceof Error ? error : String(error));
 
 /** Signals among the parts of one process. Delivery is in the order of publication, after the publisher's current step. */
 export class InProcessSignals extends Signals {
   readonly healthy = true;
   private readonly listeners = new Map<string, Set<Listener>>();
 
-  constructor(private readonly onListenerError: (error: unknown) => void = warn) {
+  constructor(private readonly onListenerError: (error: unknown) => void = warnOfListener) {
     super();
   }
 

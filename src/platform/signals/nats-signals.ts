@@ -2,21 +2,25 @@ import type { NatsConnection as Client, Subscription } from '@nats-io/transport-
 import { SIGNAL_BYTES_MAX, Signals } from '../../kernel/signals.js';
 import type { NatsConnection } from '../nats/nats-connection.js';
 import { toNatsSubject } from '../nats/nats-names.js';
+import { InProcessSignals, warnOfListener } from './in-process-signals.js';
 
-type Listener = Readonly<{ onSignal: (payload: string) => void }>;
-type Topic = { readonly listeners: Set<Listener>; subscription?: Subscription };
+/** What the server is asked for on behalf of the listeners of one subject. */
+type Topic = { listeners: number; subscription?: Subscription };
 
-const warn = (error: unknown): void => process.emitWarning(error instanceof Error ? error : String(error));
-
-/** Signals among processes, over NATS without storage: at most once, and lost while the server is away. */
+/**
+ * Signals among processes, over NATS without storage: at most once, and lost while the server is away. Listeners of the same
+ * process are called directly, with or without a server, and the connection brings nobody its own signals back.
+ */
 export class NatsSignals extends Signals {
+  private readonly local: InProcessSignals;
   private readonly topics = new Map<string, Topic>();
 
   constructor(
     private readonly nats: NatsConnection,
-    private readonly onListenerError: (error: unknown) => void = warn,
+    private readonly onListenerError: (error: unknown) => void = warnOfListener,
   ) {
     super();
+    this.local = new InProcessSignals(onListenerError);
     nats.onFirstConnection((client) => {
       for (const [subject, topic] of this.topics) this.listen(client, subject, topic);
     });
@@ -27,6 +31,7 @@ export class NatsSignals extends Signals {
   }
 
   publish(subject: string, payload: string): void {
+    this.local.publish(subject, payload);
     if (Buffer.byteLength(payload) > SIGNAL_BYTES_MAX) return;
     try {
       this.nats.current?.publish(this.nameOf(subject), payload);
@@ -36,12 +41,15 @@ export class NatsSignals extends Signals {
   }
 
   subscribe(subject: string, onSignal: (payload: string) => void): () => void {
-    const listener: Listener = { onSignal };
+    const stop = this.local.subscribe(subject, onSignal);
     const topic = this.topics.get(subject) ?? this.open(subject);
-    topic.listeners.add(listener);
+    topic.listeners++;
+    let left = false;
     return () => {
-      topic.listeners.delete(listener);
-      if (topic.listeners.size > 0 || this.topics.get(subject) !== topic) return;
+      if (left) return;
+      left = true;
+      stop();
+      if (--topic.listeners > 0) return;
       this.topics.delete(subject);
       topic.subscription?.unsubscribe();
     };
@@ -53,31 +61,21 @@ export class NatsSignals extends Signals {
   }
 
   private open(subject: string): Topic {
-    const topic: Topic = { listeners: new Set() };
+    const topic: Topic = { listeners: 0 };
     this.topics.set(subject, topic);
-    if (!this.nats.closed.aborted) this.nats.onFirstConnection((client) => this.listen(client, subject, topic));
+    const client = this.nats.established;
+    if (client) this.listen(client, subject, topic);
     return topic;
   }
 
   /** One subscription serves all listeners of a subject; the client renews it after each reconnection. */
   private listen(client: Client, subject: string, topic: Topic): void {
-    if (topic.subscription || this.topics.get(subject) !== topic) return;
     topic.subscription = client.subscribe(this.nameOf(subject), {
       callback: (error, message) => {
-        if (error) return this.onListenerError(error);
-        const payload = message.string();
-        for (const listener of [...topic.listeners]) if (topic.listeners.has(listener)) this.call(listener, payload);
+        if (error) this.onListenerError(error);
+        else this.local.publish(subject, message.string());
       },
     });
-  }
-
-  /** An error thrown into the client would end its reader for good, with the connection seemingly open. */
-  private call(listener: Listener, payload: string): void {
-    try {
-      listener.onSignal(payload);
-    } catch (error) {
-      this.onListenerError(error);
-    }
   }
 
   private nameOf(subject: string): string {
