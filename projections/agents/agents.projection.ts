@@ -1,9 +1,10 @@
-import type { JSONValue, TransactionSql } from 'postgres';
+import type { TransactionSql } from 'postgres';
 import { agentCodec } from '../../src/agents/agent.codec.js';
 import type { AgentEvent } from '../../src/agents/agent.events.js';
 import { conversationCodec } from '../../src/conversation/conversation.codec.js';
 import type { TurnAsked } from '../../src/conversation/conversation.events.js';
 import { defineProjection, type Statement } from '../projection.js';
+import { asJsonb } from '../text.js';
 
 /** Every living agent with its configuration, its key (as a hash), who has pinned it and when it was last asked. */
 export const agents = defineProjection<AgentEvent | TurnAsked>({
@@ -14,16 +15,21 @@ export const agents = defineProjection<AgentEvent | TurnAsked>({
 
   on: {
     AgentCreated: ({ data }, sql) => {
-      const { agentId, ownerId, configuration, createdAt } = data;
+      const { agentId, ownerId, createdAt, configuration } = data;
+      const { jsonSchema, ...plain } = configuration;
       return sql`
-        insert into agent (agent_id, owner_id, status, configuration, created_at, updated_at)
-        values (${agentId}, ${ownerId}, 'draft', ${sql.json(configuration as JSONValue)}, ${createdAt}, ${createdAt})
+        insert into agent (agent_id, owner_id, status, configuration, json_schema, created_at, updated_at)
+        values (${agentId}, ${ownerId}, 'draft', ${sql.json(asJsonb(plain))}, ${verbatim(jsonSchema)}::text::json, ${createdAt}, ${createdAt})
         on conflict (agent_id) do nothing`;
     },
 
-    AgentUpdated: ({ data }, sql) => sql`
-      update agent set configuration = configuration || ${sql.json(data.changes as JSONValue)}, updated_at = ${data.updatedAt}
-      where agent_id = ${data.agentId}`,
+    AgentUpdated: ({ data }, sql) => {
+      const { jsonSchema, ...plain } = data.changes;
+      return sql`
+        update agent set configuration = configuration || ${sql.json(asJsonb(plain))}, updated_at = ${data.updatedAt}
+          ${jsonSchema === undefined ? sql`` : sql`, json_schema = ${verbatim(jsonSchema)}::text::json`}
+        where agent_id = ${data.agentId}`;
+    },
 
     AgentPublished: ({ data }, sql) => setStatus(sql, data, 'published'),
     AgentWithdrawnToDraft: ({ data }, sql) => setStatus(sql, data, 'draft'),
@@ -52,6 +58,9 @@ export const agents = defineProjection<AgentEvent | TurnAsked>({
             on conflict (agent_id) do update set last_used_at = greatest(agent_use.last_used_at, excluded.last_used_at)`,
   },
 });
+
+/** The schema is kept as it was written: models fill it in the order of its properties. */
+const verbatim = (schema: object | null) => schema && JSON.stringify(schema);
 
 const setStatus = (sql: TransactionSql, data: { agentId: string; updatedAt: string }, status: string): Statement =>
   sql`update agent set status = ${status}, updated_at = ${data.updatedAt} where agent_id = ${data.agentId}`;

@@ -62,7 +62,10 @@ const asRecord = (row: Row): AgentRecord => ({
   id: row['agent_id'] as string,
   ownerId: row['owner_id'] as string,
   status: row['status'] as AgentStatus,
-  configuration: row['configuration'] as AgentConfiguration,
+  configuration: {
+    ...(row['configuration'] as AgentConfiguration),
+    jsonSchema: row['json_schema'] as AgentConfiguration['jsonSchema'],
+  },
   createdAt: row['created_at'] as Date,
   updatedAt: row['updated_at'] as Date,
   lastUsedAt: row['last_used_at'] as Date | null,

@@ -2,7 +2,9 @@ create table agent (
   agent_id       text primary key,
   owner_id       text not null,
   status         text not null,
+  -- all but the schema of structured answers, whose order of keys jsonb would lose
   configuration  jsonb not null,
+  json_schema    json,
   created_at     timestamptz not null,
   updated_at     timestamptz not null
 );

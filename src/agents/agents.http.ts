@@ -18,6 +18,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { type AgentRecord, AgentQueries } from '../../projections/agents/agents.queries.js';
 import { PromptQueries } from '../../projections/prompts/prompts.queries.js';
+import { SourceQueries } from '../../projections/sources/sources.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Blobs } from '../kernel/blobs.js';
@@ -46,6 +47,7 @@ export class AgentsController {
     private readonly commands: CommandBus,
     private readonly agents: AgentQueries,
     private readonly prompts: PromptQueries,
+    private readonly sources: SourceQueries,
     private readonly blobs: Blobs,
     private readonly freshness: Freshness,
   ) {}
@@ -147,10 +149,16 @@ export class AgentsController {
   }
 
   private async referred({ ownerId, configuration }: AgentRecord): Promise<readonly ReferredName[]> {
-    const { promptId } = configuration;
-    if (!isId(promptId)) return [];
-    const prompt = await this.prompts.byId(promptId);
-    return [{ type: 'prompt', id: promptId, name: prompt?.ownerId === ownerId ? prompt.name : undefined }];
+    const { promptId, source, additionalSources } = configuration;
+    const sourceIds = [...new Set([source, ...additionalSources])].filter((id) => id !== '');
+    const prompts = isId(promptId) ? [{ type: 'prompt' as const, id: promptId, found: this.prompts.byId(promptId) }] : [];
+    const sources = sourceIds.map((id) => ({ type: 'source' as const, id, found: this.sources.byId(id) }));
+    return Promise.all(
+      [...sources, ...prompts].map(async ({ type, id, found }) => {
+        const thing = await found;
+        return { type, id, name: thing?.ownerId === ownerId ? thing.name : undefined };
+      }),
+    );
   }
 
   private async imageIn(file: UploadedMultipartFile | undefined) {

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AgentQueries } from '../../projections/agents/agents.queries.js';
 import { PromptQueries } from '../../projections/prompts/prompts.queries.js';
+import { SourceQueries } from '../../projections/sources/sources.queries.js';
 import { AgentKeyDirectory } from '../identity/agent-key-directory.port.js';
 import { AccessibleReferences } from './accessible-references.js';
 import { AgentImagesController } from './agent-images.http.js';
@@ -17,6 +18,7 @@ import { UpdateAgentHandler } from './update-agent.command.js';
   providers: [
     AgentQueries,
     PromptQueries,
+    SourceQueries,
     AccessibleReferences,
     { provide: AgentKeyDirectory, useClass: StoredAgentKeys },
     CreateAgentHandler,

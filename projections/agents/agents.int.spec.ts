@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type AgentConfiguration, type AgentEvent, agentStream } from '../../src/agents/agent.events.js';
+import { BLANK_AGENT } from '../../src/agents/agent.policy.js';
+import { conversationStream, type TurnAsked } from '../../src/conversation/conversation.events.js';
+import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { projecting } from '../../test/support/projecting.js';
+import { ReadModels } from '../read-models.js';
+import { agents } from './agents.projection.js';
+import { AgentQueries } from './agents.queries.js';
+
+const jsonSchema = { type: 'object', properties: { zebra: { type: 'string' }, ant: { type: 'string' } } };
+const created = (agentId: string, ownerId: string, more: Partial<AgentConfiguration> = {}): AgentEvent => ({
+  type: 'AgentCreated',
+  data: { agentId, ownerId, createdAt: '2026-01-01T00:00:00.000Z', configuration: { ...BLANK_AGENT, name: agentId, ...more } },
+});
+const updated = (agentId: string, changes: Partial<AgentConfiguration>): AgentEvent => ({
+  type: 'AgentUpdated',
+  data: { agentId, updatedAt: '2026-01-02T00:00:00.000Z', changes },
+});
+const published = (agentId: string): AgentEvent => ({
+  type: 'AgentPublished',
+  data: { agentId, updatedAt: '2026-01-03T00:00:00.000Z' },
+});
+const issued = (agentId: string, keyId: string): AgentEvent => ({
+  type: 'AgentKeyIssued',
+  data: { agentId, key: { keyId, hash: `hash-${keyId}`, masked: 'abcd...wxyz' } },
+});
+const revoked = (agentId: string, keyId: string): AgentEvent => ({ type: 'AgentKeyRevoked', data: { agentId, keyId } });
+const pinned = (agentId: string, userId: string): AgentEvent => ({ type: 'AgentPinned', data: { agentId, userId } });
+const asked = (agentId: string | null): TurnAsked => ({
+  type: 'TurnAsked',
+  data: {
+    conversationId: 'c1',
+    turnId: 't1',
+    index: 0,
+    question: '?',
+    requestId: 'r',
+    settings: {
+      agentId,
+      agentKeyId: null,
+      modelId: 'offline',
+      promptId: '',
+      configurationOwnerId: 'alice',
+      sources: [],
+      chunks: 6,
+      retriever: 'classic',
+      passthrough: {},
+      responseSchema: null,
+    },
+  },
+});
+
+let database: TestDatabase;
+let model: Awaited<ReturnType<typeof projecting>>;
+let queries: AgentQueries;
+const given = (agentId: string, ...events: AgentEvent[]) => model.given(agentStream(agentId), events);
+
+beforeAll(async () => {
+  database = await testDatabase();
+  model = await projecting(agents, database.sql);
+  queries = new AgentQueries(new ReadModels(database.sql));
+  await given('a1', created('a1', 'alice', { jsonSchema }), published('a1'), issued('a1', 'k1'), pinned('a1', 'alice'));
+  await given('a2', created('a2', 'alice', { name: 'Nul\0 and half \ud800' }), pinned('a2', 'alice'));
+  await given('b1', created('b1', 'bob'), published('b1'), issued('b1', 'k2'));
+});
+afterAll(() => database.close());
+
+describe('agents', () => {
+  it('are found by id, with everything their owner decided, in the order it was written', async () => {
+    const agent = await queries.byId('a1');
+    expect(agent).toMatchObject({ ownerId: 'alice', status: 'published', key: { keyId: 'k1', masked: 'abcd...wxyz' } });
+    expect(agent?.configuration).toEqual({ ...BLANK_AGENT, name: 'a1', jsonSchema });
+    expect(Object.keys(agent!.configuration.jsonSchema!['properties'] as object)).toEqual(['zebra', 'ant']);
+  });
+
+  it('are found by the hash of the key that lives, and by no other', async () => {
+    expect((await queries.byKeyHash('hash-k1'))?.id).toBe('a1');
+    expect((await queries.byKeyHash('hash-k2'))?.id).toBe('b1');
+    await given('b1', revoked('b1', 'k2'), issued('b1', 'k3'));
+    expect([(await queries.byKeyHash('hash-k2'))?.id, (await queries.byKeyHash('hash-k3'))?.id]).toEqual([undefined, 'b1']);
+  });
+
+  it('are listed for their owner only, whatever their names', async () => {
+    expect((await queries.ownedBy('alice')).map(({ configuration }) => configuration.name)).toEqual([
+      'a1',
+      'Nul\uFFFD and half \uFFFD',
+    ]);
+  });
+
+  it('change field by field', async () => {
+    await given('a2', updated('a2', { chunks: 0, jsonSchema }), updated('a2', { name: 'Second' }));
+    const agent = await queries.byId('a2');
+    expect(agent?.configuration).toEqual({ ...BLANK_AGENT, name: 'Second', chunks: 0, jsonSchema });
+    expect(agent?.updatedAt.toISOString()).toBe('2026-01-02T00:00:00.000Z');
+    await given('a2', updated('a2', { jsonSchema: null }));
+    expect((await queries.byId('a2'))?.configuration.jsonSchema).toBeNull();
+  });
+
+  it('are pinned and unpinned', async () => {
+    expect((await queries.pinnedBy('alice')).map(({ id }) => id)).toEqual(['a1', 'a2']);
+    expect([await queries.isPinned('a1', 'alice'), await queries.isPinned('a1', 'bob')]).toEqual([true, false]);
+    await given('a1', { type: 'AgentUnpinned', data: { agentId: 'a1', userId: 'alice' } });
+    expect((await queries.pinnedBy('alice')).map(({ id }) => id)).toEqual(['a2']);
+  });
+
+  it('know when they were last asked', async () => {
+    expect((await queries.byId('a1'))?.lastUsedAt).toBeNull();
+    const at = new Date('2026-02-01T00:00:00Z');
+    await model.given(conversationStream('c1'), [asked('a1')], { at });
+    await model.given(conversationStream('c1'), [asked(null)]);
+    expect((await queries.byId('a1'))?.lastUsedAt).toEqual(at);
+  });
+
+  it('leave nothing behind', async () => {
+    await given('a2', { type: 'AgentDeleted', data: { agentId: 'a2' } });
+    expect([await queries.byId('a2'), await queries.pinnedBy('alice')]).toEqual([undefined, []]);
+  });
+
+  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+    const before = await queries.byId('a1');
+    await model.again();
+    expect(await queries.byId('a1')).toEqual(before);
+    await model.expectSameAfterRebuild();
+  });
+});

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PromptEvent, promptStream } from '../../src/prompts/prompt.events.js';
+import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { projecting } from '../../test/support/projecting.js';
+import { ReadModels } from '../read-models.js';
+import { prompts } from './prompts.projection.js';
+import { PromptQueries } from './prompts.queries.js';
+
+const created = (promptId: string, ownerId: string, content = 'Be brief.'): PromptEvent => ({
+  type: 'PromptCreated',
+  data: { promptId, ownerId, name: promptId, content, createdAt: '2026-01-01T00:00:00.000Z' },
+});
+
+let database: TestDatabase;
+let model: Awaited<ReturnType<typeof projecting>>;
+let queries: PromptQueries;
+const given = (promptId: string, ...events: PromptEvent[]) => model.given(promptStream(promptId), events);
+
+beforeAll(async () => {
+  database = await testDatabase();
+  model = await projecting(prompts, database.sql);
+  queries = new PromptQueries(new ReadModels(database.sql));
+  await given('p1', created('p1', 'alice'));
+  await given('p2', created('p2', 'alice', 'Nul\0'));
+  await given('q1', created('q1', 'bob'));
+});
+afterAll(() => database.close());
+
+describe('prompts', () => {
+  it('are listed for their owner only', async () => {
+    const own = await queries.ownedBy('alice');
+    expect(own.map(({ id, content }) => [id, content])).toEqual([
+      ['p1', 'Be brief.'],
+      ['p2', 'Nul\uFFFD'],
+    ]);
+  });
+
+  it('read as they were last written', async () => {
+    const updatedAt = '2026-01-02T00:00:00.000Z';
+    await given('p1', { type: 'PromptUpdated', data: { promptId: 'p1', content: '', updatedAt } });
+    expect(await queries.byId('p1')).toMatchObject({ name: 'p1', content: '', updatedAt: new Date(updatedAt) });
+  });
+
+  it('are gone once deleted', async () => {
+    await given('p2', { type: 'PromptDeleted', data: { promptId: 'p2' } });
+    expect([await queries.byId('p2'), (await queries.ownedBy('alice')).length]).toEqual([undefined, 1]);
+  });
+
+  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+    const before = await queries.byId('p1');
+    await model.again();
+    expect(await queries.byId('p1')).toEqual(before);
+    await model.expectSameAfterRebuild();
+  });
+});
