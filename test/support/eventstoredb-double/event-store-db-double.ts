@@ -27,6 +27,16 @@ const HOST = '127.0.0.1';
 const MAX_APPEND_BYTES = 1024 * 1024;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
+/** The service, where an answer to a read may be serialised already. */
+const SERVICE = {
+  ...streamsGrpc.StreamsService,
+  read: {
+    ...streamsGrpc.StreamsService.read,
+    responseSerialize: (answer: streamsPb.ReadResp | Buffer) =>
+      Buffer.isBuffer(answer) ? answer : Buffer.from(answer.serializeBinary()),
+  },
+};
+
 export type DoubleOptions = Readonly<{
   port?: number;
   /** Keeps what was acknowledged in this file, and starts from what is in it. */
@@ -121,7 +131,7 @@ export class EventStoreDbDouble {
   private serve(): Server {
     const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
     const { state } = this;
-    server.addService(streamsGrpc.StreamsService, {
+    server.addService(SERVICE, {
       read: (call: ReadCall) => void read(state, call),
       append: (
         call: ServerReadableStream<streamsPb.AppendReq, streamsPb.AppendResp>,

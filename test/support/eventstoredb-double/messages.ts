@@ -30,7 +30,16 @@ export function proposedIn(message: streamsPb.AppendReq.ProposedMessage | stream
 export const appendSize = (events: readonly Proposed[]): number =>
   events.reduce((sum, { data, metadata, type }) => sum + data.length + metadata.length + 2 * type.length, 0);
 
-export function eventMessage(record: LogRecord): streamsPb.ReadResp {
+const encoded = new WeakMap<LogRecord, Buffer>();
+
+/** An event as it goes to every reader, serialised once. */
+export function encodedEvent(record: LogRecord): Buffer {
+  let bytes = encoded.get(record);
+  if (!bytes) encoded.set(record, (bytes = Buffer.from(eventMessage(record).serializeBinary())));
+  return bytes;
+}
+
+function eventMessage(record: LogRecord): streamsPb.ReadResp {
   const id = new sharedPb.UUID();
   id.setString(record.id);
   const recorded = new streamsPb.ReadResp.ReadEvent.RecordedEvent();

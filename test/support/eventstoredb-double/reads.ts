@@ -5,15 +5,16 @@ import type streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 
 import type { ReadFault } from './faults.js';
 import type { LogRecord } from './log.js';
-import { eventMessage, nameOf, notFoundMessage } from './messages.js';
+import { encodedEvent, nameOf, notFoundMessage } from './messages.js';
 import { refusals, refusedAtOnce } from './refusals.js';
 import type { ServerState } from './server-state.js';
 import { subscribeToAll, subscribeToStream } from './subscriptions.js';
+import { since, upTo } from './visible.js';
 import { wantedBy } from './wanted.js';
 
 const BACKWARDS: streamsPb.ReadReq.Options.ReadDirection = 1;
 
-export type ReadCall = ServerWritableStream<streamsPb.ReadReq, streamsPb.ReadResp>;
+export type ReadCall = ServerWritableStream<streamsPb.ReadReq, streamsPb.ReadResp | Buffer>;
 
 /** Thrown to end a call on purpose; what the client is to see has happened already. */
 export class Ended extends Error {}
@@ -40,11 +41,11 @@ export class Answers {
   }
 
   async event(record: LogRecord): Promise<void> {
-    await this.send(eventMessage(record));
+    await this.send(encodedEvent(record));
     this.server.delivered += 1;
   }
 
-  async send(message: streamsPb.ReadResp): Promise<void> {
+  async send(message: streamsPb.ReadResp | Buffer): Promise<void> {
     if (this.fault && this.given++ >= this.fault.after) await this.break(this.fault.then);
     if (this.ended) throw new Ended();
     if (!this.call.write(message)) await Promise.race([once(this.call, 'drain'), this.closed]);
@@ -91,10 +92,9 @@ async function readStream(answers: Answers, options: streamsPb.ReadReq.Options):
   if (!visible) return answers.send(notFoundMessage(name));
   const backwards = options.getReadDirection() === BACKWARDS;
   const revision = from.hasStart() ? 0 : from.hasEnd() ? Infinity : Number(from.getRevision());
-  const chosen = backwards
-    ? visible.filter((record) => record.revision <= revision).reverse()
-    : visible.filter((record) => record.revision >= revision);
-  for (const record of chosen.slice(0, Number(options.getCount()))) await answers.event(record);
+  const count = Number(options.getCount());
+  const chosen = backwards ? upTo(visible, revision, count) : since(visible, revision).slice(0, count);
+  for (const record of chosen) await answers.event(record);
 }
 
 /** Forwards from a position inclusively, backwards exclusively. */

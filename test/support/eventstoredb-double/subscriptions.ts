@@ -3,6 +3,7 @@ import type streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { caughtUpMessage, checkpointMessage, confirmationMessage, fellBehindMessage, nameOf } from './messages.js';
 import { type Answers, Ended } from './reads.js';
 import { refusals } from './refusals.js';
+import { since } from './visible.js';
 import { checkpointInterval, wantedBy } from './wanted.js';
 
 /** A subscriber this far behind is told that it fell behind, and later that it caught up again. */
@@ -43,7 +44,7 @@ export async function subscribeToStream(answers: Answers, options: streamsPb.Rea
     const visible = log.visible(name);
     if (visible === 'deleted') throw refusals.streamDeleted(name) as Error;
     if (next === Infinity) next = (visible?.at(-1)?.revision ?? -1) + 1;
-    const coming = visible?.filter(({ revision }) => revision >= next) ?? [];
+    const coming = since(visible ?? [], next);
     await liveness.behind(coming.length);
     for (const record of coming) {
       await answers.event(record);

@@ -18,8 +18,8 @@ import { within } from './within.js';
 
 /** Appends over one shared call, which is opened again when it broke. */
 export class Appends {
-  private call: Promise<AppendCall> | undefined;
   private current: AppendCall | undefined;
+  private opening: Promise<AppendCall> | undefined;
 
   constructor(
     private readonly connection: Connection,
@@ -30,11 +30,7 @@ export class Appends {
     check(stream, expected, events);
     const correlation = randomUUID();
     const requests = appendRequests(correlation, stream, expected, events);
-    const call = await within(
-      this.deadlineMs,
-      this.opened(),
-      () => new StoreUnavailable('EventStoreDB took no append call in time.'),
-    );
+    const call = this.current?.usable ? this.current : await within(this.deadlineMs, this.open(), late);
     return appended(await call.send(correlation, requests, this.deadlineMs), stream, expected, events);
   }
 
@@ -42,19 +38,19 @@ export class Appends {
     this.current?.retire();
   }
 
-  private opened(): Promise<AppendCall> {
-    if (this.call && this.current?.usable !== false) return this.call;
-    this.current = undefined;
-    this.call = this.connection.batchAppend().then(
-      (opened) => (this.current = new AppendCall(opened)),
-      (error: unknown) => {
-        this.call = undefined;
+  private open(): Promise<AppendCall> {
+    this.opening ??= this.connection
+      .batchAppend()
+      .then((opened) => (this.current = new AppendCall(opened)))
+      .catch((error: unknown) => {
         throw meaningOf(error);
-      },
-    );
-    return this.call;
+      })
+      .finally(() => (this.opening = undefined));
+    return this.opening;
   }
 }
+
+const late = () => new StoreUnavailable('EventStoreDB took no append call in time.');
 
 /** What the server would choke on must not reach a call that others share. */
 function check(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): void {

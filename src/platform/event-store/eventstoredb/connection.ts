@@ -1,6 +1,7 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 
-import { type BatchCall, type ReadCall, type ReadRequest, type Streams, StreamsClient } from './stubs.js';
+import { type Answer, decodeAnswer } from './answer.js';
+import { type BatchCall, type ReadCall, type ReadRequest, type Streams, StreamsClient, StreamsService } from './stubs.js';
 
 /** A call, and the way to give up the connection it is on. */
 export type Opened<Call> = Readonly<{ call: Call; giveUp: () => void }>;
@@ -33,7 +34,10 @@ export class Connection {
   }
 
   read(request: ReadRequest): Promise<Opened<ReadCall>> {
-    return this.open('read', (client) => client.read(request, ...this.callArguments()));
+    const { path, requestSerialize } = StreamsService.read;
+    return this.open('read', (client) =>
+      client.makeServerStreamRequest<ReadRequest, Answer>(path, requestSerialize, decodeAnswer, request, ...this.callArguments()),
+    );
   }
 
   batchAppend(): Promise<Opened<BatchCall>> {

@@ -1,16 +1,16 @@
 import { StoreUnavailable } from '../../../kernel/event-store.js';
+import { type Answer, bytesOf } from './answer.js';
 import type { Opened } from './connection.js';
 import { meaningOf } from './errors.js';
 import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './limits.js';
-import { bytesOf } from './recorded.js';
-import type { ReadCall, ReadResponse } from './stubs.js';
+import type { ReadCall } from './stubs.js';
 
 /** Nothing came in the time that was given. */
 export class Silence extends StoreUnavailable {}
 
 /** What a read or a subscription has brought and nobody has taken: at most a page, then the call is paused. */
 export class Inbox {
-  private responses: ReadResponse[] = [];
+  private answers: Answer[] = [];
   private bytes = 0;
   private ended = false;
   private failure: Error | undefined;
@@ -18,7 +18,7 @@ export class Inbox {
 
   constructor(private readonly opened: Opened<ReadCall>) {
     const { call } = opened;
-    call.on('data', (response: ReadResponse) => this.receive(response));
+    call.on('data', (answer: Answer) => this.receive(answer));
     call.on('error', (error) => this.finish(meaningOf(error)));
     call.on('end', () => this.finish());
   }
@@ -27,15 +27,15 @@ export class Inbox {
    * What has come, after waiting for something to come; undefined at the end of the call, or when the signal aborts.
    * @throws Silence, and what the call failed with
    */
-  async take(withinMs: number, signal?: AbortSignal): Promise<readonly ReadResponse[] | undefined> {
-    if (this.responses.length === 0 && !this.ended) await this.arrival(withinMs, signal);
+  async take(withinMs: number, signal?: AbortSignal): Promise<readonly Answer[] | undefined> {
+    if (this.answers.length === 0 && !this.ended) await this.arrival(withinMs, signal);
     if (signal?.aborted) return undefined;
-    const { responses } = this;
-    if (responses.length > 0) {
-      this.responses = [];
+    const { answers } = this;
+    if (answers.length > 0) {
+      this.answers = [];
       this.bytes = 0;
       this.opened.call.resume();
-      return responses;
+      return answers;
     }
     if (this.failure) throw this.failure;
     if (this.ended) return undefined;
@@ -54,12 +54,12 @@ export class Inbox {
     this.opened.giveUp();
   }
 
-  private receive(response: ReadResponse): void {
-    this.responses.push(response);
-    this.bytes += bytesOf(response);
-    if (this.responses.length >= PAGE_EVENTS_MAX || this.bytes >= PAGE_BYTES_MAX) this.opened.call.pause();
+  private receive(answer: Answer): void {
+    this.answers.push(answer);
+    this.bytes += bytesOf(answer);
+    if (this.answers.length >= PAGE_EVENTS_MAX || this.bytes >= PAGE_BYTES_MAX) this.opened.call.pause();
     // Not at once: what arrived with it belongs to the same page.
-    if (this.responses.length === 1) setImmediate(() => this.responses.length > 0 && this.wake?.());
+    if (this.answers.length === 1) setImmediate(() => this.answers.length > 0 && this.wake?.());
   }
 
   private finish(failure?: Error): void {

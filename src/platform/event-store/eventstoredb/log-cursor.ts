@@ -1,9 +1,8 @@
 import { LOG_START, type LogFilter, type LogPage } from '../../../kernel/event-store.js';
+import { type Answer, eventsIn, positionOf } from './answer.js';
 import type { Cursor } from './reading.js';
 import { readLog, readLogEnd, subscribeToLog } from './read-requests.js';
-import { positionOf } from './recorded.js';
-import { eventsIn } from './stream-cursor.js';
-import type { ReadRequest, ReadResponse } from './stubs.js';
+import type { ReadRequest } from './stubs.js';
 
 /** The position of whatever is last in the log, the store's own events included. */
 export class LogEnd implements Cursor<bigint> {
@@ -11,8 +10,8 @@ export class LogEnd implements Cursor<bigint> {
     return readLogEnd();
   }
 
-  take(responses: readonly ReadResponse[]): bigint | undefined {
-    return furthest(LOG_START, responses);
+  take(answers: readonly Answer[]): bigint | undefined {
+    return furthest(LOG_START, answers);
   }
 }
 
@@ -42,14 +41,14 @@ export class LogRead implements Cursor<LogPage> {
     return readLog(this.position, this.filter, this.asked);
   }
 
-  take(responses: readonly ReadResponse[]): LogPage | undefined {
-    this.received += responses.length;
+  take(answers: readonly Answer[]): LogPage | undefined {
+    this.received += answers.length;
     const before = this.position;
-    const events = eventsIn(responses)
+    const events = eventsIn(answers)
       .filter(({ position }) => position > before)
       .slice(0, this.left);
     this.left -= events.length;
-    this.position = this.left > 0 ? furthest(before, responses) : (events.at(-1)?.position ?? before);
+    this.position = this.left > 0 ? furthest(before, answers) : (events.at(-1)?.position ?? before);
     return events.length > 0 ? { events, position: this.position, caughtUp: false } : undefined;
   }
 
@@ -79,13 +78,13 @@ export class LogFollow implements Cursor<LogPage> {
     return subscribeToLog(this.position, this.filter);
   }
 
-  take(responses: readonly ReadResponse[]): LogPage | undefined {
+  take(answers: readonly Answer[]): LogPage | undefined {
     const { position: before, caughtUp: wasCaughtUp } = this;
-    const events = eventsIn(responses).filter(({ position }) => position > before);
-    this.position = furthest(before, responses);
-    for (const response of responses) {
-      if (response.hasFellBehind()) this.caughtUp = false;
-      if (response.hasCaughtUp()) this.reachPresent();
+    const events = eventsIn(answers).filter(({ position }) => position > before);
+    this.position = furthest(before, answers);
+    for (const { kind } of answers) {
+      if (kind === 'fell-behind') this.caughtUp = false;
+      if (kind === 'caught-up') this.reachPresent();
     }
     const news = events.length > 0 || this.position !== before || this.caughtUp !== wasCaughtUp;
     return news ? { events, position: this.position, caughtUp: this.caughtUp } : undefined;
@@ -98,9 +97,9 @@ export class LogFollow implements Cursor<LogPage> {
   }
 }
 
-function furthest(position: bigint, responses: readonly ReadResponse[]): bigint {
-  for (const response of responses) {
-    const reached = positionOf(response);
+function furthest(position: bigint, answers: readonly Answer[]): bigint {
+  for (const answer of answers) {
+    const reached = positionOf(answer);
     if (reached !== undefined && reached > position) position = reached;
   }
   return position;

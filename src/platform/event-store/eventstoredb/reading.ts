@@ -1,18 +1,19 @@
 import { StoreUnavailable } from '../../../kernel/event-store.js';
 import { BACK_OFF_MAX_MS, backOffMs, pause } from '../../supervision/back-off.js';
+import type { Answer } from './answer.js';
 import type { Connection } from './connection.js';
 import { meaningOf } from './errors.js';
 import { Inbox, Silence } from './inbox.js';
 import { READ_ATTEMPTS_MAX } from './limits.js';
-import type { ReadRequest, ReadResponse } from './stubs.js';
+import type { ReadRequest } from './stubs.js';
 import { within } from './within.js';
 
 /** What is read, and how far: a request for what is left, and what to make of the answers. */
 export type Cursor<Page> = Readonly<{
   /** Asks for what comes after what was taken; may ask the server something itself first. */
   request(): ReadRequest | Promise<ReadRequest>;
-  /** Moves on over the responses; a page when there is something to tell. */
-  take(responses: readonly ReadResponse[]): Page | undefined;
+  /** Moves on over the answers; a page when there is something to tell. */
+  take(answers: readonly Answer[]): Page | undefined;
 }>;
 
 /** How long to wait for the first answer, and for each further one. */
@@ -28,8 +29,8 @@ export async function* readToEnd<Page>(
     let inbox: Inbox | undefined;
     try {
       inbox = await open(connection, cursor, answerMs);
-      for (let responses; (responses = await inbox.take(answerMs));) {
-        const page = cursor.take(responses);
+      for (let answers; (answers = await inbox.take(answerMs));) {
+        const page = cursor.take(answers);
         attempt = 1;
         if (page) yield page;
       }
@@ -62,9 +63,9 @@ export async function* follow<Page>(
     let answered = false;
     try {
       inbox = await open(connection, cursor, answerMs, signal);
-      for (let responses; (responses = await inbox.take(answered ? silenceMs : answerMs, signal)); answered = true) {
-        const page = cursor.take(responses);
-        if (responses.some((response) => response.hasEvent())) failures = 0;
+      for (let answers; (answers = await inbox.take(answered ? silenceMs : answerMs, signal)); answered = true) {
+        const page = cursor.take(answers);
+        if (answers.some(({ kind }) => kind === 'event')) failures = 0;
         if (page) yield page;
         if (signal.aborted) return;
       }

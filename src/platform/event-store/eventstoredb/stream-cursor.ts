@@ -1,8 +1,8 @@
 import type { StoredEvent } from '../../../kernel/event-store.js';
+import { type Answer, eventsIn } from './answer.js';
 import type { Cursor } from './reading.js';
 import { readStream, subscribeToStream } from './read-requests.js';
-import { storedIn } from './recorded.js';
-import type { ReadRequest, ReadResponse } from './stubs.js';
+import type { ReadRequest } from './stubs.js';
 
 /** So many events of a stream in one direction, from a revision or from the end that the direction starts at. */
 export class StreamRead implements Cursor<readonly StoredEvent[]> {
@@ -22,8 +22,8 @@ export class StreamRead implements Cursor<readonly StoredEvent[]> {
     return readStream(this.stream, this.from, this.backwards, this.left);
   }
 
-  take(responses: readonly ReadResponse[]): readonly StoredEvent[] | undefined {
-    const events = eventsIn(responses);
+  take(answers: readonly Answer[]): readonly StoredEvent[] | undefined {
+    const events = eventsIn(answers);
     const last = events.at(-1);
     if (!last) return undefined;
     this.left -= events.length;
@@ -43,17 +43,14 @@ export class StreamFollow implements Cursor<readonly StoredEvent[]> {
     return subscribeToStream(this.stream, this.after);
   }
 
-  take(responses: readonly ReadResponse[]): readonly StoredEvent[] | undefined {
-    const events = eventsIn(responses).filter(({ revision }) => revision > this.after);
+  take(answers: readonly Answer[]): readonly StoredEvent[] | undefined {
+    const events = eventsIn(answers).filter(({ revision }) => revision > this.after);
     const last = events.at(-1);
     if (!last) return undefined;
     this.after = last.revision;
     return events;
   }
 }
-
-export const eventsIn = (responses: readonly ReadResponse[]): StoredEvent[] =>
-  responses.map(storedIn).filter((event) => event !== undefined);
 
 /** The newest metadata of a stream, from the metastream that holds it. */
 export class MetadataRead implements Cursor<{ revision: number; json: Readonly<Record<string, unknown>> }> {
@@ -63,10 +60,8 @@ export class MetadataRead implements Cursor<{ revision: number; json: Readonly<R
     return readStream(this.metastream, undefined, true, 1);
   }
 
-  take([response]: readonly ReadResponse[]) {
-    const recorded = response?.getEvent()?.getEvent();
-    if (!recorded) return undefined;
-    const json = JSON.parse(Buffer.from(recorded.getData_asU8()).toString()) as Record<string, unknown>;
-    return { revision: Number(recorded.getStreamRevision()), json };
+  take(answers: readonly Answer[]) {
+    const newest = answers.find((answer) => answer.kind === 'event')?.event;
+    return newest && { revision: newest.revision, json: JSON.parse(newest.data) as Record<string, unknown> };
   }
 }

@@ -5,13 +5,12 @@ import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 
 export const { Empty, StreamIdentifier, UUID, WrongExpectedVersion } = sharedPb;
 export const { BatchAppendReq, ReadReq } = streamsPb;
-export const { StreamsClient } = streamsGrpc;
+export const { StreamsClient, StreamsService } = streamsGrpc;
 
 export type BatchRequest = streamsPb.BatchAppendReq;
 export type BatchResponse = streamsPb.BatchAppendResp;
 export type ReadRequest = streamsPb.ReadReq;
-export type ReadResponse = streamsPb.ReadResp;
-export type RecordedEvent = streamsPb.ReadResp.ReadEvent.RecordedEvent;
 export type Streams = InstanceType<typeof streamsGrpc.StreamsClient>;
-export type ReadCall = ReturnType<Streams['read']>;
+/** A read whose answers come as this adapter decodes them. */
+export type ReadCall = ReturnType<Streams['makeServerStreamRequest']>;
 export type BatchCall = ReturnType<Streams['batchAppend']>;

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+
+import { StoreUnavailable } from '../../../kernel/event-store.js';
+import { appendSurely } from '../../../kernel/streams.js';
+import {
+  eventsOf,
+  Following,
+  ids,
+  newCategory,
+  newEvents,
+  newStream,
+  range,
+} from '../../../../test/contracts/event-store.subject.js';
+import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
+
+const PROGRAM = fileURLToPath(new URL('../../../../test/support/eventstoredb-double/run.mjs', import.meta.url));
+
+let folder: string;
+let server: ChildProcess;
+let port: number;
+let store: EventStoreDbEventStore;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'eventstoredb-'));
+  await start(0);
+  store = new EventStoreDbEventStore({
+    connectionString: `esdb://127.0.0.1:${port}?tls=false`,
+    appendDeadlineMs: 500,
+    answerDeadlineMs: 500,
+  });
+});
+
+afterEach(async () => {
+  await store.close();
+  await kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('loses and repeats nothing when the server is killed and started again, several times, under load', async () => {
+  const category = newCategory();
+  const streams = range(1, 5).map(() => newStream(category));
+  const log = Following.log(store, -1n, { categories: [category] });
+  const first = Following.stream(store, streams[0]!);
+  const writing = Promise.all(streams.map((stream) => writeSurely(stream, 60)));
+  for (const _ of range(1, 3)) {
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    await kill();
+    await start(port);
+  }
+  const written = await writing;
+  await log.count(300);
+  await first.count(60);
+  await Promise.all([log.stop(), first.stop()]);
+  expect(ids(first.events)).toEqual(written[0]);
+  for (const [index, stream] of streams.entries()) {
+    expect(ids(log.events.filter((event) => event.stream === stream))).toEqual(written[index]);
+    expect(ids(await eventsOf(store.read(stream)))).toEqual(written[index]);
+  }
+});
+
+it('does not wait longer for a server that stands still than it may, and goes on when it moves again', async () => {
+  const stream = newStream();
+  await store.append(stream, 'none', newEvents(1));
+  const following = await Following.stream(store, stream).count(1);
+  const batch = newEvents(1);
+  server.kill('SIGSTOP');
+  const started = Date.now();
+  await expect(store.append(stream, 0, batch)).rejects.toBeInstanceOf(StoreUnavailable);
+  await expect(eventsOf(store.read(stream))).rejects.toBeInstanceOf(StoreUnavailable);
+  expect(Date.now() - started).toBeLessThan(3_000);
+  server.kill('SIGCONT');
+  expect(await appendSurely(store, stream, 0, batch)).toMatchObject({ revision: 1 });
+  await following.count(2);
+  expect(ids((await following.stop()).events.slice(1))).toEqual(ids(batch));
+});
+
+async function start(wanted: number): Promise<void> {
+  server = spawn(process.execPath, [PROGRAM, '--port', String(wanted), '--persist', join(folder, 'log')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const { stdout } = server;
+  port = await new Promise<number>((resolve, reject) => {
+    let text = '';
+    stdout!.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      const said = /^LISTENING (\d+)$/m.exec(text);
+      if (said) resolve(Number(said[1]));
+    });
+    server.once('exit', (code) => reject(new Error(`The double ended with ${code}.`)));
+  });
+}
+
+async function kill(): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const gone = new Promise((resolve) => server.once('exit', resolve));
+  server.kill('SIGKILL');
+  await gone;
+}
+
+async function writeSurely(stream: string, count: number): Promise<string[]> {
+  const events = newEvents(count);
+  for (const [index, event] of events.entries()) {
+    for (let done = false; !done;) {
+      done = await appendSurely(store, stream, index === 0 ? 'none' : index - 1, [event]).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof StoreUnavailable) return false;
+          throw error;
+        },
+      );
+    }
+  }
+  return ids(events);
+}
