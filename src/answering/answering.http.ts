@@ -1,4 +1,4 @@
-import { Body, Controller, Headers, HttpCode, Post, Res } from '@nestjs/common';
+import { Body, Controller, Headers, HttpCode, Post, Res, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { Frame } from '../conversation/message.events.js';
@@ -7,6 +7,7 @@ import type { Caller } from '../identity/caller.js';
 import { type Identity, unauthenticated } from '../identity/identity.js';
 import { RequestIdentity } from '../identity/identity.http.js';
 import { Rejection } from '../kernel/rejection.js';
+import { JsonBodyOnly } from '../platform/http/json-body-only.js';
 import { SseStreams } from '../platform/http/sse.js';
 import { type AcceptedQuestion, QuestionDesk } from './accept-question.js';
 import { QuestionRequest } from './question.dto.js';
@@ -25,6 +26,7 @@ export class AnsweringController {
   @ApiOperation({ summary: 'Ask a question; the answer streams as Server-Sent Events' })
   @Post('stream')
   @HttpCode(200)
+  @UseGuards(JsonBodyOnly)
   async stream(
     @Body() request: QuestionRequest,
     @RequestIdentity() identity: Identity,
@@ -43,6 +45,7 @@ export class AnsweringController {
   @ApiOperation({ summary: 'Ask a question; the answer comes as one JSON object' })
   @Post('api/answer')
   @HttpCode(200)
+  @UseGuards(JsonBodyOnly)
   async answer(
     @Body() request: QuestionRequest,
     @RequestIdentity() identity: Identity,

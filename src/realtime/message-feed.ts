@@ -8,6 +8,8 @@ import { renderFrame } from '../conversation/message.policy.js';
 
 /** What a reader keeps of frames that came while it was busy; past it the reader goes back to the log. */
 export const READER_BUFFER_BYTES_MAX = 256 * 1024;
+/** A reader is sent at most about this much at once. */
+const BATCH_CHARACTERS_MAX = 48 * 1024;
 /** Signals may be lost: so often a waiting reader's message is looked up in the log. */
 export const LOOK_HEALTHY_MS = 5_000;
 export const LOOK_UNHEALTHY_MS = 250;
@@ -24,6 +26,19 @@ const batchOf = (first: number, data: readonly string[]): FrameBatch => ({
   terminal: isTerminal(data.at(-1)!),
   data,
 });
+
+/** Frames from the log in pieces that a slow reader can be seen to take. */
+function* batchesOf(first: number, data: readonly string[]): Generator<FrameBatch> {
+  let from = 0;
+  let characters = 0;
+  for (let at = 0; at < data.length; at++) {
+    characters += data[at]!.length;
+    if (characters < BATCH_CHARACTERS_MAX && at < data.length - 1) continue;
+    yield batchOf(first + from, data.slice(from, at + 1));
+    from = at + 1;
+    characters = 0;
+  }
+}
 
 const subjectOf = (messageId: string): string => `message.${messageId}`;
 
@@ -156,10 +171,11 @@ export class MessageFeed implements FramePublisher {
         try {
           let last: FrameBatch | undefined;
           for await (const page of this.store.read(messageStream(messageId), { from: next })) {
-            last = batchOf(page[0]!.revision, page.map(dataOf));
-            next = last.last + 1;
-            yield last;
-            if (signal.aborted) return;
+            for (last of batchesOf(page[0]!.revision, page.map(dataOf))) {
+              next = last.last + 1;
+              yield last;
+              if (signal.aborted) return;
+            }
           }
           if ((last ? last.terminal : await this.endsAt(messageId, next - 1)) && !(await goesOn())) return;
         } catch (error) {
