@@ -85,6 +85,21 @@ export function workQueueContract(setUp: () => Promise<WorkQueuesUnderTest>): vo
     expect(most).toBe(3);
   });
 
+  it('keeps many hands busy, and shares a burst among workers that all have hands free', async () => {
+    const done: string[][] = [[], []];
+    const items = Array.from({ length: 300 }, (_, n) => `${n}`);
+    const briefly = (mine: string[]) => async (payload: string) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      mine.push(payload);
+    };
+    void work(here, briefly(done[0]!), 500);
+    void work(there, briefly(done[1]!), 500);
+    await Promise.all(items.map((item) => here.enqueue(queue, item, item)));
+    await eventually(() => done.flat().length === items.length);
+    expect(done.flat().toSorted((a, b) => Number(a) - Number(b))).toEqual(items);
+    expect(Math.min(...done.map((mine) => mine.length))).toBeGreaterThan(50);
+  });
+
   it('takes the same id for the same item, while it waits and after it is done', async () => {
     const heard: string[] = [];
     await enqueue('once', 'once', 'other');

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   ATTEMPTS_MAX,
   DEDUPLICATION_MS,
@@ -8,41 +9,44 @@ import {
   WorkQueueUnavailable,
 } from '../../kernel/work-queue.js';
 
+type Handler = (payload: string) => Promise<void>;
 type Item = { readonly payload: string; attempts: number };
+type Worker = { free: number; readonly run: (item: Item) => Promise<void>; readonly busy: Set<Promise<void>> };
 
-/** One queue: the items that wait, the workers that wait, and the ids that were seen lately, oldest first. */
+/** One queue: the items that wait, the workers in turn, and the ids that were seen lately, oldest first. */
 class Line {
   readonly waiting = new Set<Item>();
-  readonly takers = new Set<(item: Item) => void>();
+  readonly workers = new Set<Worker>();
   readonly seen = new Map<string, number>();
 
-  offer(item: Item): void {
-    const [taker] = this.takers;
-    if (!taker) return void this.waiting.add(item);
-    this.takers.delete(taker);
-    taker(item);
+  /** Gives waiting items to free hands, one to each worker before a second to any. */
+  dispatch(): void {
+    for (const item of this.waiting) {
+      const worker = this.next();
+      if (!worker) return;
+      this.waiting.delete(item);
+      this.start(worker, item);
+    }
   }
 
-  /** The next item; undefined once the signal aborts. */
-  async take(signal: AbortSignal): Promise<Item | undefined> {
-    if (signal.aborted) return undefined;
-    const [item] = this.waiting;
-    if (item) {
-      this.waiting.delete(item);
-      return item;
+  private next(): Worker | undefined {
+    for (const worker of this.workers) {
+      if (worker.free === 0) continue;
+      this.workers.delete(worker);
+      this.workers.add(worker);
+      return worker;
     }
-    return new Promise((resolve) => {
-      const taker = (offered: Item) => {
-        signal.removeEventListener('abort', leave);
-        resolve(offered);
-      };
-      const leave = () => {
-        this.takers.delete(taker);
-        resolve(undefined);
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      this.takers.add(taker);
+    return undefined;
+  }
+
+  private start(worker: Worker, item: Item): void {
+    worker.free--;
+    const done = worker.run(item).finally(() => {
+      worker.free++;
+      worker.busy.delete(done);
+      this.dispatch();
     });
+    worker.busy.add(done);
   }
 }
 
@@ -65,27 +69,35 @@ export class InProcessWorkQueue extends WorkQueue {
     if (this.isRepeated(line, id)) return;
     if (line.waiting.size >= WAITING_MAX) throw new WorkQueueUnavailable(`${WAITING_MAX} items wait already.`);
     line.seen.set(id, this.now() + DEDUPLICATION_MS);
-    line.offer({ payload, attempts: 0 });
+    this.offer(line, { payload, attempts: 0 });
   }
 
   async consume(
     queue: string,
     { concurrency, signal }: { concurrency: number; signal: AbortSignal },
-    handler: (payload: string) => Promise<void>,
+    handler: Handler,
   ): Promise<void> {
+    if (signal.aborted) return;
     const line = this.line(queue);
-    const work = async (): Promise<void> => {
-      for (let item; (item = await line.take(signal));) await this.attempt(line, item, handler);
-    };
-    await Promise.all(Array.from({ length: concurrency }, work));
+    const worker: Worker = { free: concurrency, run: (item) => this.attempt(line, item, handler), busy: new Set() };
+    line.workers.add(worker);
+    line.dispatch();
+    await once(signal, 'abort');
+    line.workers.delete(worker);
+    await Promise.all(worker.busy);
   }
 
-  private async attempt(line: Line, item: Item, handler: (payload: string) => Promise<void>): Promise<void> {
+  private offer(line: Line, item: Item): void {
+    line.waiting.add(item);
+    line.dispatch();
+  }
+
+  private async attempt(line: Line, item: Item, handler: Handler): Promise<void> {
     item.attempts++;
     try {
       await handler(item.payload);
     } catch {
-      if (item.attempts < ATTEMPTS_MAX) setTimeout(() => line.offer(item), this.retryDelayMs(item.attempts)).unref();
+      if (item.attempts < ATTEMPTS_MAX) setTimeout(() => this.offer(line, item), this.retryDelayMs(item.attempts)).unref();
     }
   }
 

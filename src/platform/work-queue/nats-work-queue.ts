@@ -20,23 +20,21 @@ import {
   WorkQueue,
   WorkQueueUnavailable,
 } from '../../kernel/work-queue.js';
-import { type NatsConnection, pause } from '../nats/nats-connection.js';
+import type { NatsConnection } from '../nats/nats-connection.js';
 import { toNatsName } from '../nats/nats-names.js';
 import { OnNats } from '../nats/on-nats.js';
+import { NatsWorker } from './nats-worker.js';
 
 type Handler = (payload: string) => Promise<void>;
 type Stream = Readonly<{ js: JetStreamClient; jsm: JetStreamManager }>;
 
 /** How long a worker may be silent about an item in hand before another gets it. */
 export const SILENCE_MS = 6_000;
-const PULL_MS = 30_000;
-const PULL_HEARTBEAT_MS = 5_000;
-const RETRY_MS = 500;
 const STREAM_NAME_IN_USE = 10058;
 
 /**
- * A work queue in a JetStream stream: an item stays until a worker says that it is done. Workers pull one item per free
- * hand, and say at short intervals that they are alive; an item whose worker has fallen silent goes to another.
+ * A work queue in a JetStream stream: an item stays until a worker says that it is done. Workers say at short intervals
+ * that they are alive; an item whose worker has fallen silent goes to another.
  */
 export class NatsWorkQueue extends WorkQueue {
   private readonly name: string;
@@ -76,13 +74,8 @@ export class NatsWorkQueue extends WorkQueue {
     handler: Handler,
   ): Promise<void> {
     const stopping = AbortSignal.any([signal, this.nats.closed]);
-    const work = async (): Promise<void> => {
-      while (!stopping.aborted) {
-        const item = await this.pull(queue, stopping);
-        if (item) await this.attempt(item, handler);
-      }
-    };
-    await Promise.all(Array.from({ length: concurrency }, work));
+    const consumer = () => this.stream.run((stream) => this.consumerOf(stream, queue));
+    await new NatsWorker(concurrency, stopping, consumer, (item) => this.attempt(item, handler)).run();
   }
 
   /** Adding a stream again is nothing; with other settings than it has, it is changed to these. */
@@ -105,18 +98,6 @@ export class NatsWorkQueue extends WorkQueue {
     }
   }
 
-  /** The next item, or undefined: after a while without one, after a failure, at the end. */
-  private async pull(queue: string, stopping: AbortSignal): Promise<JsMsg | undefined> {
-    try {
-      const consumer = await this.stream.run((stream) => this.consumerOf(stream, queue));
-      return await takeOne(consumer, stopping);
-    } catch {
-      // The server is away, or was emptied and has to be set up again: what is due is still due.
-      await pause(RETRY_MS, stopping);
-      return undefined;
-    }
-  }
-
   private async consumerOf({ js, jsm }: Stream, queue: string): Promise<Consumer> {
     const durable = toNatsName(queue);
     await jsm.consumers.add(this.name, {
@@ -125,6 +106,7 @@ export class NatsWorkQueue extends WorkQueue {
       ack_policy: AckPolicy.Explicit,
       ack_wait: nanos(this.silenceMs),
       max_deliver: -1,
+      max_ack_pending: -1,
     });
     return js.consumers.get(this.name, durable);
   }
@@ -151,18 +133,5 @@ export class NatsWorkQueue extends WorkQueue {
 
   private subjectOf(queue: string): string {
     return `${this.nats.prefix}.work.${toNatsName(queue).replaceAll('.', '=2e')}`;
-  }
-}
-
-async function takeOne(consumer: Consumer, stopping: AbortSignal): Promise<JsMsg | undefined> {
-  const items = await consumer.fetch({ max_messages: 1, expires: PULL_MS, idle_heartbeat: PULL_HEARTBEAT_MS });
-  const stop = () => items.stop();
-  stopping.addEventListener('abort', stop, { once: true });
-  if (stopping.aborted) stop();
-  try {
-    for await (const item of items) return item;
-    return undefined;
-  } finally {
-    stopping.removeEventListener('abort', stop);
   }
 }
