@@ -1,9 +1,18 @@
-import { type BeforeApplicationShutdown, Global, Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Global,
+  Inject,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import type { Logger } from 'pino';
 import { projections } from '../projections/catalogue.js';
 import { AnsweringModule } from './answering/answering.module.js';
 import { SweepTurns } from './answering/sweep-turns.ticker.js';
+import { TitleConversation } from './answering/title-conversation.reaction.js';
 import { Clock } from './kernel/clock.js';
+import { LOG_START } from './kernel/event-store.js';
 import { Freshness } from './kernel/freshness.js';
 import type { Reaction } from './kernel/reaction.js';
 import type { Ticker } from './kernel/ticker.js';
@@ -30,12 +39,14 @@ import { Tickers } from './platform/tickers/tickers.js';
     {
       provide: Projector,
       inject: [PLATFORM, Progress, LOG],
-      useFactory: ({ sql, store }: Platform, progress: Progress, log: Logger) => new Projector({ sql, store, progress, log }, projections),
+      useFactory: ({ sql, store }: Platform, progress: Progress, log: Logger) =>
+        new Projector({ sql, store, progress, log }, projections),
     },
     {
       provide: Reactions,
-      inject: [PLATFORM, LOG],
-      useFactory: ({ sql, store }: Platform, log: Logger) => new Reactions({ sql, store, log }, [] satisfies Reaction[]),
+      inject: [PLATFORM, LOG, TitleConversation],
+      useFactory: ({ sql, store }: Platform, log: Logger, titleConversation: TitleConversation) =>
+        new Reactions({ sql, store, log }, [titleConversation as Reaction]),
     },
     {
       provide: Tickers,
@@ -49,6 +60,7 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
   constructor(
     @Inject(PLATFORM) private readonly platform: Platform,
     private readonly projector: Projector,
+    private readonly freshness: Freshness,
     private readonly reactions: Reactions,
     private readonly tickers: Tickers,
   ) {}
@@ -56,6 +68,11 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
   async onApplicationBootstrap(): Promise<void> {
     const { roles } = this.platform.config;
     if (roles.includes('projector')) await this.projector.start();
+    // Nobody is answered, and nothing ticks, before the read models have their tables.
+    await this.freshness.reached(
+      projections.map(({ name }) => name),
+      LOG_START,
+    );
     if (roles.includes('worker')) {
       this.reactions.start();
       this.tickers.start();

@@ -12,6 +12,8 @@ export class AnsweringOptions {
       messageEventsRetentionSeconds: number;
       shutdownMs: number;
       apiBaseUrl: string | null;
+      /** The model that names conversations; the one that answered where it is undefined. */
+      titleModelId: string | undefined;
     }>,
   ) {}
 }

@@ -16,6 +16,7 @@ import { StopAnswerHandler } from './stop-answer.command.js';
 import { StopAnswerController } from './stop-answer.http.js';
 import { StructuredAnswers } from './structured-answer.js';
 import { SweepTurns } from './sweep-turns.ticker.js';
+import { TitleConversation } from './title-conversation.reaction.js';
 import { TurnCloser } from './turn-closer.js';
 import { TurnRunner } from './turn-runner.js';
 import { TurnsWorker } from './turns-worker.js';
@@ -36,6 +37,7 @@ import { TurnsWorker } from './turns-worker.js';
           messageEventsRetentionSeconds: config.messageEventsRetentionSeconds,
           shutdownMs: config.shutdownMs,
           apiBaseUrl: config.publicApiBaseUrl ?? null,
+          titleModelId: config.titleModelId,
         }),
     },
     { provide: Search, useValue: { search: () => Promise.resolve({ chunks: [], failedSources: [] }) } },
@@ -51,7 +53,8 @@ import { TurnsWorker } from './turns-worker.js';
     TurnRunner,
     TurnsWorker,
     SweepTurns,
+    TitleConversation,
   ],
-  exports: [SweepTurns, TurnRunner],
+  exports: [SweepTurns, TitleConversation, TurnRunner],
 })
 export class AnsweringModule {}

@@ -6,6 +6,7 @@ import {
   conclude,
   conversation,
   type Conversation,
+  entitle,
   isUnfinished,
   open,
   rate,
@@ -133,8 +134,12 @@ describe('a conversation', () => {
   const past = [started, asked('t1'), taken('t1'), answered('t1')];
   it('is renamed', () =>
     given(conversation, past)
-      .when(rename('Reasons', 'owner'))
+      .when(rename('Reasons'))
       .then([{ type: 'ConversationRenamed', data: { conversationId, name: 'Reasons', by: 'owner' } }]));
+  it('keeps the name its owner gave it, whatever a model finds later', () =>
+    given(conversation, [...past, { type: 'ConversationRenamed', data: { conversationId, name: 'Mine', by: 'owner' } }])
+      .when(entitle('Theirs'))
+      .thenNothing());
   it('is opened only when there is something to see', () => given(conversation, [started]).when(open).thenNothing());
   it('takes a rating of the turn that counts', () =>
     given(conversation, past)
@@ -156,6 +161,8 @@ it('whatever is decided, each decision repeated at once adds nothing, indexes ha
     id.map((turnId) => requestStop(turnId)),
     id.map((turnId) => conclude(answered(turnId))),
     id.map((turnId) => seal({ ...sealed, turnId })),
+    fc.constantFrom('A', 'B').map(rename),
+    fc.constantFrom('A', 'B').map(entitle),
     fc.constant(open),
     fc.constant(remove),
     fc.tuple(fc.nat(2), fc.constantFrom('like', null)).map(([index, feedback]) => rate(index, feedback)),

@@ -30,6 +30,8 @@ export type Conversation = Readonly<{
   status: 'none' | 'open' | 'deleted';
   ownerId: string;
   name: string;
+  /** Who named it last: nobody yet, a model, or its owner, whose name stays. */
+  namedBy: 'nobody' | 'title' | 'owner';
   turns: ReadonlyMap<TurnId, Turn>;
   /** The index the next turn would get: one more than the last that counts. */
   nextIndex: number;
@@ -37,7 +39,16 @@ export type Conversation = Readonly<{
   unopened: boolean;
 }>;
 
-const initial: Conversation = { id: '', status: 'none', ownerId: '', name: '', turns: new Map(), nextIndex: 0, unopened: false };
+const initial: Conversation = {
+  id: '',
+  status: 'none',
+  ownerId: '',
+  name: '',
+  namedBy: 'nobody',
+  turns: new Map(),
+  nextIndex: 0,
+  unopened: false,
+};
 
 export const conversation: Aggregate<Conversation, ConversationEvent> = { initial, evolve, codec: conversationCodec };
 
@@ -48,7 +59,7 @@ function evolve(state: Conversation, event: ConversationEvent): Conversation {
       return { ...state, id, status: 'open', ownerId, name };
     }
     case 'ConversationRenamed':
-      return { ...state, name: event.data.name };
+      return { ...state, name: event.data.name, namedBy: event.data.by };
     case 'ConversationOpened':
       return { ...state, unopened: false };
     case 'ConversationDeleted':
@@ -190,9 +201,20 @@ export const seal =
   };
 
 export const rename =
-  (name: string, by: 'owner' | 'title'): Decide =>
+  (name: string): Decide =>
   (state) =>
-    opened(state).name === name ? [] : [{ type: 'ConversationRenamed', data: { conversationId: state.id, name, by } }];
+    opened(state).name === name && state.namedBy === 'owner' ? [] : [renamed(state, name, 'owner')];
+
+/** A name that a model found; only the first counts, and none after the owner's own. */
+export const entitle =
+  (name: string): Decide =>
+  (state) =>
+    state.status !== 'open' || state.namedBy !== 'nobody' ? [] : [renamed(state, name, 'title')];
+
+const renamed = (state: Conversation, name: string, by: 'owner' | 'title'): ConversationEvent => ({
+  type: 'ConversationRenamed',
+  data: { conversationId: state.id, name, by },
+});
 
 export const open: Decide = (state) =>
   opened(state).unopened ? [{ type: 'ConversationOpened', data: { conversationId: state.id } }] : [];

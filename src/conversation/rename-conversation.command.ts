@@ -21,7 +21,7 @@ export class RenameConversationHandler implements ICommandHandler<RenameConversa
   constructor(private readonly streams: Streams) {}
 
   async execute({ conversationId, ownerId, name, cause }: RenameConversation): Promise<bigint | undefined> {
-    const decide = asOwner(ownerId, rename(name, 'owner'));
+    const decide = asOwner(ownerId, rename(name));
     return (await this.streams.transact(conversationStream(conversationId), conversation, decide, cause)).position;
   }
 }

@@ -22,6 +22,7 @@ export const answeringOptions = new AnsweringOptions({
   messageEventsRetentionSeconds: 1_209_600,
   shutdownMs: 1_000,
   apiBaseUrl: null,
+  titleModelId: undefined,
 });
 
 export const settings: TurnSettings = {
