@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { ABANDONED_AFTER_MS, FolderBlobs } from '../../src/platform/blobs/folder-blobs.js';
+import { FolderBlobs } from '../../src/platform/blobs/folder-blobs.js';
+import { ABANDONED_AFTER_MS } from '../../src/platform/blobs/uploads-folder.js';
 import { blobsContract } from './blobs.contract.js';
 
 const filesOf = async (folder: string): Promise<string[]> =>

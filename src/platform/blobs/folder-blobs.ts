@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { BlobMissing, type BlobRef, Blobs, isBlobName } from '../../kernel/blobs.js';
 import { writeHashedFile } from './hashed-file.js';
-
-/** An upload that nobody has written to for this long was left behind by a process that died. */
-export const ABANDONED_AFTER_MS = 60 * 60 * 1000;
+import { openUploads } from './uploads-folder.js';
 
 /** Blobs as files of a folder, `ab/cd/abcd…`. A file has its name only once all its bytes are on the disk. */
 export class FolderBlobs extends Blobs {
   private readonly uploads: string;
   private ready: Promise<void> | undefined;
 
-  constructor(
-    private readonly folder: string,
-    private readonly now: () => number = Date.now,
-  ) {
+  constructor(private readonly folder: string) {
     super();
     this.uploads = join(folder, 'uploads');
   }
@@ -24,7 +19,7 @@ export class FolderBlobs extends Blobs {
   async put(bytes: Readable): Promise<BlobRef> {
     const upload = join(this.uploads, randomUUID());
     try {
-      await (this.ready ??= this.prepare());
+      await (this.ready ??= openUploads(this.uploads));
       const ref = await writeHashedFile(bytes, upload);
       await this.give(ref.sha256, upload);
       return ref;
@@ -59,15 +54,6 @@ export class FolderBlobs extends Blobs {
     const isNew = (await mkdir(shard, { recursive: true })) !== undefined;
     await rename(upload, path);
     for (const folder of isNew ? [shard, dirname(shard), this.folder] : [shard]) await syncFolder(folder);
-  }
-
-  private async prepare(): Promise<void> {
-    await mkdir(this.uploads, { recursive: true });
-    for (const name of await readdir(this.uploads)) {
-      const upload = join(this.uploads, name);
-      const touched = await stat(upload).catch(() => undefined);
-      if (touched && touched.mtimeMs < this.now() - ABANDONED_AFTER_MS) await rm(upload, { force: true });
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -10,6 +10,7 @@ import { BlobMissing, type BlobRef, Blobs, BlobsUnavailable, isBlobName } from '
 import type { NatsConnection } from '../nats/nats-connection.js';
 import { OnNats } from '../nats/on-nats.js';
 import { writeHashedFile } from './hashed-file.js';
+import { openUploads } from './uploads-folder.js';
 
 type Bucket = Readonly<{ objects: ObjectStore; jsm: JetStreamManager; name: string }>;
 
@@ -21,6 +22,7 @@ const CHUNK_BYTES = 128 * 1024;
  */
 export class NatsBlobs extends Blobs {
   private readonly bucket: OnNats<Bucket>;
+  private ready: Promise<void> | undefined;
 
   constructor(
     nats: NatsConnection,
@@ -42,10 +44,13 @@ export class NatsBlobs extends Blobs {
   async put(bytes: Readable): Promise<BlobRef> {
     const upload = join(this.uploads, randomUUID());
     try {
-      await mkdir(this.uploads, { recursive: true });
+      await (this.ready ??= openUploads(this.uploads));
       const ref = await writeHashedFile(bytes, upload);
       await this.bucket.runLong((bucket) => send(bucket, upload, ref));
       return ref;
+    } catch (error) {
+      this.ready = undefined;
+      throw error;
     } finally {
       bytes.destroy();
       await rm(upload, { force: true });
