@@ -1,16 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
+import { PostgresLine } from '../support/postgres-for-tests.line.js';
 import { testDatabase } from '../support/postgres-for-tests.js';
 import { eventStoreContract } from './event-store.contract.js';
+
+/** Of an event in the test of back-pressure, the only one that reads enough to matter. */
+const EVENT_BYTES = 10_000;
+const AWAY_MS = 300;
 
 eventStoreContract('PostgresEventStore', {
   open: async () => {
     const database = await testDatabase();
-    const store = new PostgresEventStore({ url: database.url });
+    const line = await PostgresLine.to(database.url);
+    const store = new PostgresEventStore({ url: line.url });
     await store.start();
     const close = async () => {
       await store.close();
+      await line.close();
       await database.close();
     };
-    return { store, close };
+    const restart = async () => {
+      line.cut();
+      await sleep(AWAY_MS);
+      line.mend();
+    };
+    return { store, close, restart, delivered: async () => line.bytesFromServer / EVENT_BYTES };
   },
+  can: { restart: true, delivered: true },
 });

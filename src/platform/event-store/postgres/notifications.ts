@@ -28,6 +28,7 @@ export class Notifications {
     /** Keeps the one connection that listens. */
     private readonly listener: Sql,
     private readonly wakeUps: WakeUps,
+    private readonly lookMs = LOOK_MS,
   ) {}
 
   async start(): Promise<void> {
@@ -77,7 +78,7 @@ export class Notifications {
 
   private lookLater(): void {
     if (this.closed) return;
-    this.looking = setTimeout(() => void this.look().finally(() => this.lookLater()), LOOK_MS);
+    this.looking = setTimeout(() => void this.look().finally(() => this.lookLater()), this.lookMs);
   }
 
   private async look(): Promise<void> {

@@ -25,7 +25,13 @@ import { assertStreamName } from './storable.js';
 import { type Direction, STREAM_END, streamPage } from './stream-pages.js';
 import { WakeUps } from './wake-ups.js';
 
-export type PostgresEventStoreOptions = Readonly<{ url: string; readConnections?: number; appendConnections?: number }>;
+export type PostgresEventStoreOptions = Readonly<{
+  url: string;
+  readConnections?: number;
+  appendConnections?: number;
+  /** How often followers look for themselves, should no notification come. */
+  lookMs?: number;
+}>;
 
 export const READ_CONNECTIONS_DEFAULT = 6;
 /** While one batch is flushed to disk, the next may already be on its way. */
@@ -49,7 +55,7 @@ export class PostgresEventStore extends EventStore {
   private readonly followers = new Followers((run) => this.query(run), this.recent, this.wakeUps);
   private closed = false;
 
-  constructor({ url, readConnections, appendConnections }: PostgresEventStoreOptions) {
+  constructor({ url, readConnections, appendConnections, lookMs }: PostgresEventStoreOptions) {
     super();
     const flights = appendConnections ?? APPEND_CONNECTIONS_DEFAULT;
     const open = (name: string, connections: number) => (): Sql =>
@@ -57,7 +63,7 @@ export class PostgresEventStore extends EventStore {
     this.reading = new Pool(open('reading', readConnections ?? READ_CONNECTIONS_DEFAULT));
     this.writing = new Pool(open('appending', flights));
     this.commits = new GroupCommit(this.writing, flights, (committed) => this.spread(committed));
-    this.notifications = new Notifications(this.reading, open('listening', 1)(), this.wakeUps);
+    this.notifications = new Notifications(this.reading, open('listening', 1)(), this.wakeUps, lookMs);
   }
 
   /** Makes or renews the tables, and begins to listen to other processes. */

@@ -1,0 +1,368 @@
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import type { ISql } from 'postgres';
+import {
+  eventsOf,
+  Following,
+  ids,
+  newCategory,
+  newEvent,
+  newEvents,
+  newStream,
+  range,
+  readLog,
+  revisions,
+} from '../../../../test/contracts/event-store.subject.js';
+import { eventually } from '../../../../test/support/eventually.js';
+import { type TestDatabase, testDatabase } from '../../../../test/support/postgres-for-tests.js';
+import { LOG_START, type NewEvent } from '../../../kernel/event-store.js';
+import { SchemaFromTheFuture } from '../../postgres/migrate.js';
+import { PAGE_BYTES_MAX } from './event-rows.js';
+import { PostgresEventStore } from './postgres-event-store.js';
+import { SCAVENGE_EVENTS_MAX } from './scavenge.js';
+import { STREAM_NAME_BYTES_MAX } from './storable.js';
+
+/** Longer than any test: whoever hears of something has not looked for it. */
+const NEVER_MS = 3_600_000;
+
+let database: TestDatabase;
+let store: PostgresEventStore;
+const others: PostgresEventStore[] = [];
+
+beforeAll(async () => {
+  database = await testDatabase();
+  store = new PostgresEventStore({ url: database.url });
+  await store.start();
+});
+
+afterEach(async () => {
+  await Promise.all(others.splice(0).map((other) => other.close()));
+});
+
+afterAll(async () => {
+  await store.close();
+  await database.close();
+});
+
+/** Another process as far as the database can tell: connections of its own, and nothing shared in memory. */
+async function openAnother(lookMs?: number): Promise<PostgresEventStore> {
+  const another = new PostgresEventStore({ url: database.url, ...(lookMs && { lookMs }) });
+  others.push(another);
+  await another.start();
+  return another;
+}
+
+/** What the store sends, without the store: nobody is told. */
+const appendStatement = (stream: string, revision: number, { id, type, data, metadata }: NewEvent, sql: ISql = database.sql) =>
+  sql<{ position: string }[]>`
+    select log_position as position from event_store.append(${[stream]}::text[], ${[revision - 1]}::integer[], ${[1]}::integer[],
+      ${[1]}::integer[], ${[revision]}::integer[], ${[id]}::uuid[], ${[type]}::text[], ${[data]}::text[], ${[metadata]}::text[])`;
+
+const indexScans = async (): Promise<Record<string, number>> => {
+  const rows = await database.sql<{ name: string; scans: number }[]>`
+    select indexrelname as name, idx_scan::integer as scans from pg_stat_user_indexes where schemaname = 'event_store'`;
+  return Object.fromEntries(rows.map(({ name, scans }) => [name, scans]));
+};
+
+it('shows a reader nothing after a position while an earlier one may still come', async () => {
+  const [early, late] = [newStream(), newStream()];
+  const after = await store.head();
+  let position = '';
+  let second: Promise<unknown> = Promise.resolve();
+  await database.sql.begin(async (sql) => {
+    position = (await appendStatement(early, 0, newEvent(), sql))[0]!.position;
+    second = store.append(late, 'none', newEvents(1));
+    await eventually(async () => (await waitingForLock()) === 1);
+    expect(await readLog(store, after)).toMatchObject({ events: [], pages: [{ position: after, caughtUp: true }] });
+  });
+  const answer = await second;
+  const { events } = await readLog(store, after);
+  expect(events.map(({ stream }) => stream)).toEqual([early, late]);
+  expect(events.map((event) => event.position)).toEqual([BigInt(position), (answer as { position: bigint }).position]);
+});
+
+const waitingForLock = async (): Promise<number> => {
+  const [row] = await database.sql<{ waiting: number }[]>`
+    select count(*)::integer as waiting from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%event_store.append%' and pid <> pg_backend_pid()`;
+  return row!.waiting;
+};
+
+it('skips no event of writers in several processes, for readers in several processes', async () => {
+  const category = newCategory();
+  const after = await store.head();
+  const processes = [store, ...(await Promise.all(range(1, 3).map(() => openAnother())))];
+  const followers = processes.map((process) => Following.log(process, after, { categories: [category] }));
+  // The simplest reader there is: it asks again and again for what is past the last position it saw.
+  const polled: string[] = [];
+  let last = after;
+  let polling = true;
+  const poll = async () => {
+    while (polling) {
+      const rows = await database.sql<{ position: string; id: string }[]>`
+        select position, id from event_store.event where position > ${last.toString()} and category = ${category} order by position`;
+      for (const { position, id } of rows) {
+        polled.push(id);
+        last = BigInt(position);
+      }
+    }
+  };
+  const poller = poll();
+  const written = await Promise.all(
+    range(0, 39).map(async (writer) => {
+      const stream = newStream(category);
+      const events = newEvents(25);
+      for (const [index, event] of events.entries()) {
+        await processes[writer % processes.length]!.append(stream, index === 0 ? 'none' : index - 1, [event]);
+      }
+      return ids(events);
+    }),
+  );
+  const total = written.flat();
+  await eventually(() => polled.length >= total.length);
+  polling = false;
+  await poller;
+  const inOrder = ids((await readLog(store, after, { categories: [category] })).events);
+  expect(new Set(inOrder)).toEqual(new Set(total));
+  expect(polled).toEqual(inOrder);
+  for (const follower of followers) {
+    await follower.count(total.length);
+    expect(ids((await follower.stop()).events)).toEqual(inOrder);
+  }
+});
+
+it('lets one of several processes win each revision, and tells the others where the stream is', async () => {
+  const processes = [store, ...(await Promise.all(range(1, 3).map(() => openAnother())))];
+  const stream = newStream();
+  for (const revision of range(0, 19)) {
+    const results = await Promise.allSettled(
+      processes.map((process) => process.append(stream, revision === 0 ? 'none' : revision - 1, newEvents(1))),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const result of results) if (result.status === 'rejected') expect(result.reason).toMatchObject({ actual: revision });
+  }
+  expect(revisions(await eventsOf(store.read(stream)))).toEqual(range(0, 19));
+});
+
+it('commits what arrives together in few transactions', async () => {
+  const category = newCategory();
+  await Promise.all(range(1, 200).map(() => store.append(newStream(category), 'none', newEvents(1))));
+  const [row] = await database.sql<{ transactions: number }[]>`
+    select count(distinct xmin::text)::integer as transactions from event_store.event where category = ${category}`;
+  expect(row!.transactions).toBeLessThan(10);
+});
+
+it('does not fail an append for what the server refuses in another', async () => {
+  await database.sql`alter table event_store.event add constraint test_refusal check (type <> 'Refused')`;
+  try {
+    const [good, bad, alsoGood] = [newStream(), newStream(), newStream()];
+    const results = await Promise.allSettled([
+      store.append(good, 'none', newEvents(2)),
+      store.append(bad, 'none', [newEvent({ type: 'Refused' })]),
+      store.append(alsoGood, 'none', newEvents(1)),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await eventsOf(store.read(good))).toHaveLength(2);
+    expect(await eventsOf(store.read(bad))).toEqual([]);
+    expect(await store.append(bad, 'none', newEvents(1))).toMatchObject({ revision: 0 });
+  } finally {
+    await database.sql`alter table event_store.event drop constraint test_refusal`;
+  }
+});
+
+it.each([
+  ['an id that is no UUID', newStream(), newEvent({ id: 'one' })],
+  ['a raw NUL', newStream(), newEvent({ data: '"\0"' })],
+  ['a raw unit separator', newStream(), newEvent({ metadata: '"\u001f"' })],
+  ['half a surrogate pair', newStream(), newEvent({ data: '"\ud800"' })],
+  ['no data', newStream(), newEvent({ data: '' })],
+  ['a name that is too long', 'x'.repeat(STREAM_NAME_BYTES_MAX + 1), newEvent()],
+  ['no name', '', newEvent()],
+])('refuses %s before it reaches the database', async (_, stream, event) => {
+  await expect(store.append(stream, 'none', [event])).rejects.toThrow(/TypeError|RangeError|control|surrogate|UUID|empty|long/);
+});
+
+it('takes a stream with the longest name', async () => {
+  const stream = newStream().padEnd(STREAM_NAME_BYTES_MAX, 'x');
+  expect(await store.append(stream, 'none', newEvents(1))).toMatchObject({ revision: 0 });
+});
+
+it.each(['update event_store.event set data = data', 'delete from event_store.event', 'truncate event_store.event'])(
+  'refuses to %s',
+  async (statement) => {
+    await store.append(newStream(), 'none', newEvents(1));
+    await expect(database.sql.unsafe(statement)).rejects.toThrow('Events are never changed');
+  },
+);
+
+it('refuses an append in a transaction that cannot see what was committed while it waited', async () => {
+  await expect(
+    database.sql.begin('isolation level repeatable read', (sql) => appendStatement(newStream(), 0, newEvent(), sql)),
+  ).rejects.toThrow('must see what was committed');
+});
+
+it('hears of what another process appends, for a stream and for the log', async () => {
+  const category = newCategory();
+  const stream = newStream(category);
+  const listening = await openAnother(NEVER_MS);
+  const ofStream = Following.stream(listening, stream);
+  const ofLog = await Following.log(listening, await store.head(), { categories: [category] }).until(
+    ({ pages }) => pages.length > 0,
+    'the present',
+  );
+  for (const revision of range(0, 9)) {
+    await store.append(stream, revision === 0 ? 'none' : revision - 1, newEvents(1));
+    await ofStream.count(revision + 1);
+    await ofLog.count(revision + 1);
+  }
+  await Promise.all([ofStream.stop(), ofLog.stop()]);
+});
+
+it('hears of more streams than a notification can name', async () => {
+  const category = newCategory();
+  const streams = range(1, 300).map(() => newStream(category));
+  const listening = await openAnother(NEVER_MS);
+  const following = streams.map((stream) => Following.stream(listening, stream));
+  await Promise.all(streams.map((stream) => store.append(stream, 'none', newEvents(1))));
+  for (const follower of following) await (await follower.count(1)).stop();
+});
+
+it('finds what nobody told it of', async () => {
+  const stream = newStream();
+  const looking = await openAnother(50);
+  const ofStream = Following.stream(looking, stream);
+  const ofLog = Following.log(looking, await store.head());
+  await appendStatement(stream, 0, newEvent());
+  await (await ofStream.count(1)).stop();
+  await (await ofLog.count(1)).stop();
+});
+
+it('looks once for all followers, however many are idle', async () => {
+  const transactions = async () => {
+    const [row] = await database.sql<{ commits: number }[]>`
+      select xact_commit::integer as commits from pg_stat_database where datname = current_database()`;
+    return row!.commits;
+  };
+  const before = await transactions();
+  const looking = await openAnother(50);
+  const idle = range(1, 1000).map(() => Following.stream(looking, newStream()));
+  const stream = newStream();
+  const late = Following.stream(looking, stream);
+  for (const revision of range(0, 9)) {
+    await appendStatement(stream, revision, newEvent());
+    await late.count(revision + 1);
+  }
+  await Promise.all([...idle, late].map((follower) => follower.stop()));
+  // A connection may keep what it counted to itself until it ends.
+  await looking.close();
+  await eventually(async () => (await transactions()) - before >= 1000);
+  expect((await transactions()) - before).toBeLessThan(1300);
+});
+
+it('bounds pages by bytes, and gives a larger event in a page of its own', async () => {
+  const category = newCategory();
+  const stream = newStream(category);
+  const after = await store.head();
+  const data = JSON.stringify('x'.repeat(300_000));
+  for (const revision of range(0, 9)) await store.append(stream, revision === 0 ? 'none' : revision - 1, [newEvent({ data })]);
+  const sizes = (events: readonly NewEvent[]) => events.reduce((sum, event) => sum + event.data.length, 0);
+  for (const direction of ['forwards', 'backwards'] as const) {
+    const pages: NewEvent[][] = [];
+    for await (const page of store.read(stream, { direction })) pages.push([...page]);
+    for (const page of pages) expect(sizes(page) - data.length).toBeLessThan(PAGE_BYTES_MAX);
+    expect(pages.flat()).toHaveLength(10);
+  }
+  const { pages, events } = await readLog(store, after, { categories: [category] });
+  for (const page of pages) expect(sizes(page.events) - data.length).toBeLessThan(PAGE_BYTES_MAX);
+  expect(revisions(events)).toEqual(range(0, 9));
+});
+
+it('reads past the frames of messages by the index that leaves them out', async () => {
+  const after = await store.head();
+  for (const _ of range(1, 5)) await store.append(newStream('message'), 'none', newEvents(1000));
+  const { position } = await store.append(newStream('conversation'), 'none', newEvents(1));
+  await database.sql`analyze event_store.event`;
+  const before = await indexScans();
+  const reading = await openAnother();
+  for (const filter of [{ exceptCategories: ['message'] }, { categories: ['conversation', 'agent'] }]) {
+    const { events, pages } = await readLog(reading, after, filter);
+    expect(events).toHaveLength(1);
+    expect(pages.at(-1)).toMatchObject({ position, caughtUp: true });
+  }
+  // A connection may keep what it counted to itself until it ends.
+  await reading.close();
+  await eventually(async () => (await indexScans()).event_but_frames! >= before.event_but_frames! + 2);
+});
+
+it('deletes what the bounds of a stream hide, and only that', async () => {
+  const category = newCategory();
+  const [counted, aged, unbounded] = [newStream(category), newStream(category), newStream(category)];
+  for (const stream of [counted, aged, unbounded]) await store.append(stream, 'none', newEvents(20));
+  await store.setRetention(counted, { maxCount: 3 });
+  await store.setRetention(aged, { maxAgeSeconds: 1 });
+  await eventually(async () => (await eventsOf(store.read(aged))).length === 0);
+  while ((await store.scavenge()).more);
+  const { events } = await readLog(store, LOG_START, { categories: [category] });
+  const left = (stream: string) => revisions(events.filter((event) => event.stream === stream));
+  expect([left(counted), left(aged), left(unbounded)]).toEqual([[17, 18, 19], [], range(0, 19)]);
+  expect(await store.append(aged, 19, newEvents(1))).toMatchObject({ revision: 20 });
+  expect(await store.append(counted, 19, newEvents(1))).toMatchObject({ revision: 20 });
+  expect(revisions(await eventsOf(store.read(counted)))).toEqual([18, 19, 20]);
+});
+
+it('deletes again when later events of the same stream have aged', async () => {
+  const stream = newStream();
+  await store.setRetention(stream, { maxAgeSeconds: 1 });
+  for (const round of range(0, 1)) {
+    await store.append(stream, round === 0 ? 'none' : 1, newEvents(2));
+    await eventually(async () => {
+      await store.scavenge();
+      const [row] = await database.sql<{ count: number }[]>`
+        select count(*)::integer as count from event_store.event e join event_store.stream s on s.number = e.stream where s.name = ${stream}`;
+      return row!.count === 0;
+    });
+  }
+  expect(await store.append(stream, 3, newEvents(1))).toMatchObject({ revision: 4 });
+});
+
+it('deletes much in short transactions', async () => {
+  const stream = newStream();
+  await store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
+  await store.setRetention(stream, { maxCount: 1 });
+  const first = await store.scavenge();
+  expect(first).toEqual({ deleted: SCAVENGE_EVENTS_MAX, more: true });
+  expect(await store.scavenge()).toEqual({ deleted: 499, more: false });
+});
+
+it('never gives a position twice, also when the newest events were deleted', async () => {
+  const stream = newStream();
+  const { position } = await store.append(stream, 'none', newEvents(5));
+  await store.setRetention(stream, { maxAgeSeconds: 1 });
+  await eventually(async () => (await eventsOf(store.read(stream))).length === 0);
+  await store.scavenge();
+  expect((await store.append(newStream(), 'none', newEvents(1))).position).toBeGreaterThan(position);
+});
+
+it('makes its tables once, whoever comes first, and refuses those of a newer program', async () => {
+  const empty = await testDatabase();
+  const stores = range(1, 5).map(() => new PostgresEventStore({ url: empty.url }));
+  await Promise.all(stores.map((each) => each.start()));
+  expect(await stores[0]!.append(newStream(), 'none', newEvents(1))).toMatchObject({ revision: 0, position: 0n });
+  await empty.sql`insert into event_store.migration (version) values (1000)`;
+  const old = new PostgresEventStore({ url: empty.url });
+  await expect(old.start()).rejects.toThrow(SchemaFromTheFuture);
+  await Promise.all([...stores, old].map((each) => each.close()));
+  await empty.close();
+});
+
+it('ends its followers and finishes its appends when it is closed', async () => {
+  const closing = await openAnother();
+  const stream = newStream();
+  const ofStream = Following.stream(closing, stream);
+  const ofLog = Following.log(closing, await store.head());
+  const appends = range(1, 20).map(() => closing.append(newStream(), 'none', newEvents(1)));
+  await ofLog.until(({ pages }) => pages.length > 0, 'a page');
+  await closing.close();
+  expect(await Promise.all(appends)).toHaveLength(20);
+  await expect(closing.append(stream, 'none', newEvents(1))).rejects.toThrow('closed');
+  await Promise.all([ofStream.stop(), ofLog.stop()]);
+});
