@@ -3,9 +3,10 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { Frame } from '../conversation/message.events.js';
 import { type Message, noMessage, withFrame } from '../conversation/message.policy.js';
-import type { Caller } from '../identity/caller.js';
+import { ownerOf } from '../identity/caller.js';
 import { type Identity, unauthenticated } from '../identity/identity.js';
 import { RequestIdentity } from '../identity/identity.http.js';
+import { LastWrites } from '../kernel/last-writes.js';
 import { Rejection } from '../kernel/rejection.js';
 import { JsonBodyOnly } from '../platform/http/json-body-only.js';
 import { SseStreams } from '../platform/http/sse.js';
@@ -21,6 +22,7 @@ export class AnsweringController {
     private readonly desk: QuestionDesk,
     private readonly frames: FrameTail,
     private readonly streams: SseStreams,
+    private readonly lastWrites: LastWrites,
   ) {}
 
   @ApiOperation({ summary: 'Ask a question; the answer streams as Server-Sent Events' })
@@ -36,7 +38,7 @@ export class AnsweringController {
     if (typeof request.index === 'number' && !request.conversation_id) {
       throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
     }
-    const accepted = await this.desk.accept(request, await callerOf(identity), 'stream', idempotencyKey);
+    const accepted = await this.accept(request, identity, 'stream', idempotencyKey);
     const sse = this.streams.start(reply, { headers: headersOf(accepted) });
     for await (const { text } of this.frames.tail(accepted, sse.signal)) if (!(await sse.write(text))) break;
     sse.end();
@@ -53,7 +55,7 @@ export class AnsweringController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const whole = { ...request, index: null, attachments: null };
-    const accepted = await this.desk.accept(whole, await callerOf(identity), 'answer', idempotencyKey);
+    const accepted = await this.accept(whole, identity, 'answer', idempotencyKey);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     let message = noMessage;
@@ -64,12 +66,14 @@ export class AnsweringController {
     if (message.error) throw new Rejection('answer-failed', message.error.text);
     return answerOf(accepted, message);
   }
-}
 
-async function callerOf(identity: Identity): Promise<Caller> {
-  const caller = await identity.caller();
-  if (!caller) throw unauthenticated();
-  return caller;
+  private async accept(request: QuestionRequest, identity: Identity, route: string, idempotencyKey: string | undefined) {
+    const caller = await identity.caller();
+    if (!caller) throw unauthenticated();
+    const accepted = await this.desk.accept(request, caller, route, idempotencyKey);
+    this.lastWrites.note(ownerOf(caller), accepted.position);
+    return accepted;
+  }
 }
 
 const headersOf = ({ position, replayed }: AcceptedQuestion): Record<string, string> => ({

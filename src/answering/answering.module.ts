@@ -5,7 +5,7 @@ import { Config } from '../platform/config/config.js';
 import { ModelsModule } from '../models/models.module.js';
 import { PromptsModule } from '../prompts/prompts.module.js';
 import { RealtimeModule } from '../realtime/realtime.module.js';
-import { Search } from '../sources/search.port.js';
+import { SourcesModule } from '../sources/sources.module.js';
 import { QuestionDesk } from './accept-question.js';
 import { AnswerComposer } from './answer-composer.js';
 import { AnsweringController } from './answering.http.js';
@@ -22,7 +22,7 @@ import { TurnRunner } from './turn-runner.js';
 import { TurnsWorker } from './turns-worker.js';
 
 @Module({
-  imports: [RealtimeModule, ModelsModule, PromptsModule],
+  imports: [SourcesModule, RealtimeModule, ModelsModule, PromptsModule],
   controllers: [AnsweringController, StopAnswerController],
   providers: [
     {
@@ -40,7 +40,6 @@ import { TurnsWorker } from './turns-worker.js';
           titleModelId: config.titleModelId,
         }),
     },
-    { provide: Search, useValue: { search: () => Promise.resolve({ chunks: [], failedSources: [] }) } },
     AgentQueries,
     UnsealedTurnQueries,
     QuestionResolver,

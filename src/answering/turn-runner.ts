@@ -21,7 +21,7 @@ import { readTranscript, type Transcript } from './transcript.js';
 
 /** Who states what happens while a turn runs. */
 export const TURN_RUNNER = 'system:turn-runner';
-/** An answer and its thoughts together; a model that writes more is cut off with an error. */
+/** An answer and its thoughts together, as JSON: they have to fit one event. A model that writes more is cut off with an error. */
 export const ANSWER_BYTES_MAX = 256 * 1024;
 /** A stop is told by a signal, which may be lost: so often a running turn looks for one in the log. */
 const STOP_LOOK_MS = 2_000;
@@ -156,7 +156,7 @@ export class TurnRunner {
       else if (piece.type === 'usage')
         progress.usage = { promptTokens: piece.promptTokens, completionTokens: piece.completionTokens };
       else {
-        bytes += Buffer.byteLength(piece.text);
+        bytes += Buffer.byteLength(JSON.stringify(piece.text));
         if (bytes > ANSWER_BYTES_MAX) return { text: 'The answer became too long and was cut off.', code: 'answer-too-long' };
         if (piece.type === 'thought') {
           progress.parts = { ...parts, thought: parts.thought + piece.text };

@@ -5,16 +5,21 @@ import type { FastifyReply } from 'fastify';
 import { ConversationQueries, type ListingCursor } from '../../projections/conversations/conversations.queries.js';
 import { type Caller, ownerOf, type SignedInUser } from '../identity/caller.js';
 import { CurrentUser, KnownCaller } from '../identity/identity.http.js';
+import { EventStore } from '../kernel/event-store.js';
 import { Freshness } from '../kernel/freshness.js';
 import { isId } from '../kernel/ids.js';
+import { LastWrites } from '../kernel/last-writes.js';
 import { Rejection } from '../kernel/rejection.js';
 import { answerPosition } from '../platform/http/positions.js';
+import { conversationStream } from './conversation.events.js';
 import { ConversationName, Feedback } from './conversations.dto.js';
 import { DeleteConversation } from './delete-conversation.command.js';
 import { OpenConversation } from './open-conversation.command.js';
 import { RateAnswer } from './rate-answer.command.js';
 import { RenameConversation } from './rename-conversation.command.js';
 
+/** The read model behind these routes. */
+const READ = ['conversations'];
 export const LISTING_DEFAULT = 30;
 export const LISTING_MAX = 100;
 
@@ -28,24 +33,28 @@ export class ConversationsController {
     private readonly conversations: ConversationQueries,
     private readonly commands: CommandBus,
     private readonly freshness: Freshness,
+    private readonly lastWrites: LastWrites,
+    private readonly store: EventStore,
   ) {}
 
   @ApiOperation({ summary: 'The listed conversations, newest first; page with before and before_id' })
   @Get('get_conversations')
-  list(
+  async list(
     @CurrentUser() user: SignedInUser,
     @Query('limit') limit?: string,
     @Query('before') before?: string,
     @Query('before_id') beforeId?: string,
   ) {
+    await this.freshness.reached(READ, this.lastWrites.of(user.userId));
     return this.conversations.listed(user.userId, limitOf(limit), cursorOf(before, beforeId));
   }
 
   @ApiOperation({ summary: 'Listed conversations with a text in their name, questions or answers' })
   @Get('search_conversations')
-  search(@CurrentUser() user: SignedInUser, @Query('q') q?: string, @Query('limit') limit?: string) {
+  async search(@CurrentUser() user: SignedInUser, @Query('q') q?: string, @Query('limit') limit?: string) {
     const text = q?.trim().replaceAll('\0', '\uFFFD');
     if (!text) throw new Rejection('invalid-request', 'q is required');
+    await this.freshness.reached(READ, this.lastWrites.of(user.userId));
     return this.conversations.search(user.userId, text, limitOf(limit));
   }
 
@@ -53,7 +62,7 @@ export class ConversationsController {
   @Get('get_single_conversation')
   async single(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
-    const found = isId(id) ? await this.conversations.whole(user.userId, id) : undefined;
+    const found = isId(id) ? await this.asItStands(user.userId, id) : undefined;
     if (!found) throw notFound();
     return found;
   }
@@ -97,8 +106,16 @@ export class ConversationsController {
     return this.settle(reply, await this.commands.execute(command));
   }
 
+  /** As the log has it now: whoever saw an answer's end sees the answer, also when another process wrote it. */
+  private async asItStands(userId: string, id: string) {
+    for await (const page of this.store.read(conversationStream(id), { direction: 'backwards', limit: 1 })) {
+      await this.freshness.reached(READ, page[0]?.position);
+    }
+    return this.conversations.whole(userId, id);
+  }
+
   private async settle(reply: FastifyReply, position: bigint | undefined): Promise<{ success: true }> {
-    await this.freshness.reached(['conversations'], position);
+    await this.freshness.reached(READ, position);
     answerPosition(reply, position);
     return { success: true };
   }

@@ -30,14 +30,11 @@ type KeyUsed<T> = { fingerprint: string; value: T };
 /**
  * Uses a key for what a request is about to start, or finds what it started before. The value has to name everything that
  * is started (ids chosen beforehand), because a crash may come right after: who finds `again` makes sure it is started.
- * @throws Rejection idempotency-key-invalid, StoreUnavailable
+ * @throws Rejection invalid-request, StoreUnavailable
  */
 export async function useIdempotencyKey<T>(store: EventStore, key: IdempotencyKey, value: T, cause: Cause): Promise<KeyUse<T>> {
   if (key.key.length === 0 || key.key.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) {
-    throw new Rejection(
-      'idempotency-key-invalid',
-      `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters.`,
-    );
+    throw new Rejection('invalid-request', `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters.`);
   }
   const stream = `idempotency-${key.scope}-${hashOf(key.callerId, key.key)}`;
   for (let attempt = 1; ; attempt++) {
@@ -62,9 +59,14 @@ export async function useIdempotencyKey<T>(store: EventStore, key: IdempotencyKe
   }
 }
 
-/** A short text that is equal for equal requests. */
+/** A short text that is equal for equal requests, in whatever order they name their fields. */
 export const fingerprintOf = (...parts: readonly unknown[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  createHash('sha256').update(JSON.stringify(parts, inOrder)).digest('hex');
+
+const inOrder = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
 
 const hashOf = (...parts: readonly string[]): string => fingerprintOf(...parts).slice(0, 32);
 

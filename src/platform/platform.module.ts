@@ -6,6 +6,7 @@ import { Blobs } from '../kernel/blobs.js';
 import { Clock } from '../kernel/clock.js';
 import { EventStore } from '../kernel/event-store.js';
 import { KeyValue } from '../kernel/key-value.js';
+import { LastWrites } from '../kernel/last-writes.js';
 import { Signals } from '../kernel/signals.js';
 import { Streams } from '../kernel/streams.js';
 import { WorkQueue } from '../kernel/work-queue.js';
@@ -29,6 +30,7 @@ export class PlatformModule {
       { provide: Config, useValue: platform.config },
       { provide: EventStore, useValue: platform.store },
       { provide: Streams, useValue: new Streams(platform.store) },
+      { provide: LastWrites, useValue: new LastWrites() },
       { provide: Signals, useValue: platform.signals },
       { provide: KeyValue, useValue: platform.keyValue },
       { provide: WorkQueue, useValue: platform.queue },

@@ -50,7 +50,9 @@ export async function openPlatform(config: Config, onLost: (error: Error) => voi
   try {
     const url =
       config.databaseUrl ?? (await opened(startEmbeddedPostgres({ dataDir: config.dataDir }), (embedded) => embedded.stop())).url;
-    const sql = await opened(openDatabase({ url, name: 'read models', connections: config.databasePoolMax }), (pool) => pool.end({ timeout: 5 }));
+    const sql = await opened(openDatabase({ url, name: 'read models', connections: config.databasePoolMax }), (pool) =>
+      pool.end({ timeout: 5 }),
+    );
     if (!config.natsUrl) await opened(claimDatabaseAlone(url, onLost), (claim) => claim.release());
     const store = await openEventStore(config, url, opened);
     const shared = config.natsUrl ? await openNats(config.natsUrl, config, opened) : inProcess(config);
@@ -87,12 +89,14 @@ const inProcess = (config: Config) => ({
 });
 
 async function openNats(url: string, config: Config, opened: Opened) {
-  const nats = await opened(new NatsConnection({ url, name: 'verbatim' }), (connection) => connection.close());
+  const nats = await opened(new NatsConnection({ url, prefix: config.natsPrefix, name: 'verbatim' }), (connection) =>
+    connection.close(),
+  );
   return {
     signals: new NatsSignals(nats),
     keyValue: new NatsKeyValue(nats),
     queue: new NatsWorkQueue(nats),
-    blobs: new NatsBlobs(nats),
+    blobs: new NatsBlobs(nats, join(config.dataDir, 'uploads')),
     checks: { nats: async () => void (await nats.ready()) },
   };
 }

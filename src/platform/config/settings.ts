@@ -29,6 +29,7 @@ export const settings = {
   databasePoolMax: integer('DATABASE_POOL_MAX', 10, { min: 2, max: 500 }),
   eventStore: text('EVENT_STORE', 'postgres'),
   natsUrl: optional(text('NATS_URL')),
+  natsPrefix: text('NATS_PREFIX', 'verbatim'),
   roles: listOf('ROLES', ROLES),
   serverMode: oneOf('SERVER_MODE', 'async', 'async', 'plain'),
   seedDemo: flag('SEED_DEMO', true),
