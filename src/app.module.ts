@@ -11,7 +11,9 @@ import type { Platform } from './platform/platform.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { PromptsModule } from './prompts/prompts.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
+import { SourcesModule } from './sources/sources.module.js';
 import { StartUpModule } from './start-up/start-up.module.js';
+import { TasksModule } from './tasks/tasks.module.js';
 
 /** The whole service over an open platform. */
 @Module({})
@@ -28,6 +30,8 @@ export class AppModule {
         ModelsModule,
         ConversationModule,
         RealtimeModule,
+        TasksModule,
+        SourcesModule,
         AnsweringModule,
         StartUpModule,
         BackgroundModule,

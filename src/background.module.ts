@@ -23,11 +23,16 @@ import { Progress } from './platform/projections/progress.js';
 import { Projector } from './platform/projections/projector.js';
 import { Reactions } from './platform/reactions/reactions.js';
 import { Tickers } from './platform/tickers/tickers.js';
+import { QueueIngestion } from './sources/queue-ingestion.reaction.js';
+import { SourcesModule } from './sources/sources.module.js';
+import { SweepTasks } from './tasks/sweep-tasks.ticker.js';
+import { TasksModule } from './tasks/tasks.module.js';
+import { TellOfFailedTasks } from './tasks/tell-of-failed-tasks.reaction.js';
 
 /** What goes on whether anybody asks or not: read models are filled, events reacted to, and time passes. */
 @Global()
 @Module({
-  imports: [AnsweringModule],
+  imports: [AnsweringModule, SourcesModule, TasksModule],
   providers: [
     Progress,
     {
@@ -44,14 +49,14 @@ import { Tickers } from './platform/tickers/tickers.js';
     },
     {
       provide: Reactions,
-      inject: [PLATFORM, LOG, TitleConversation],
-      useFactory: ({ sql, store }: Platform, log: Logger, titleConversation: TitleConversation) =>
-        new Reactions({ sql, store, log }, [titleConversation as Reaction]),
+      inject: [PLATFORM, LOG, TitleConversation, QueueIngestion, TellOfFailedTasks],
+      useFactory: ({ sql, store }: Platform, log: Logger, ...reactions: Reaction[]) =>
+        new Reactions({ sql, store, log }, reactions),
     },
     {
       provide: Tickers,
-      inject: [SweepTurns, Clock, LOG],
-      useFactory: (sweepTurns: SweepTurns, clock: Clock, log: Logger) => new Tickers([sweepTurns] satisfies Ticker[], clock, log),
+      inject: [Clock, LOG, SweepTurns, SweepTasks],
+      useFactory: (clock: Clock, log: Logger, ...tickers: Ticker[]) => new Tickers(tickers, clock, log),
     },
   ],
   exports: [Freshness, Projector, Progress, Reactions],

@@ -187,7 +187,7 @@ describe('with session tokens', () => {
     ['an endless key', 'x'.repeat(10_000)],
   ])('%s is refused', async (_, key) => {
     const answer = await call(app, '/api/caller', { api_key: key });
-    expect(answer).toMatchObject({ status: 401, body: { success: false, message: 'Invalid API key.' } });
+    expect(answer).toMatchObject({ status: 401, body: { success: false, message: 'Invalid API key' } });
   });
 
   it('a key that is no text counts as none, and no key is looked up before somebody asks', async () => {

@@ -33,7 +33,7 @@ export class Identity {
   /** The holder of a key that came where only the route looks, as in a field between uploaded files. @throws Rejection unknown-agent-key */
   async holderOf(key: string): Promise<AgentKeyCaller> {
     const holder = key.length <= AGENT_KEY_CHARACTERS_MAX ? await this.directory().byHash(agentKeyHash(key)) : undefined;
-    if (!holder) throw new Rejection('unknown-agent-key', 'Invalid API key.');
+    if (!holder) throw new Rejection('unknown-agent-key', 'Invalid API key');
     const { agentId, ownerId, keyId } = holder;
     const cause = {
       actor: `agent-key:${keyId}`,

@@ -7,7 +7,7 @@ import { type TaskQueued, taskStream } from './task.events.js';
 import { TASK_QUEUE } from './task.policy.js';
 
 /** Something is to be done soon, by whichever worker is free. Asked again, it is queued once. */
-export class QueueTask extends Command<{ position: bigint | undefined }> {
+export class QueueTask extends Command<void> {
   constructor(
     readonly task: TaskQueued['data'],
     readonly cause: Cause,
@@ -23,10 +23,9 @@ export class QueueTaskHandler implements ICommandHandler<QueueTask> {
     private readonly workQueue: WorkQueue,
   ) {}
 
-  async execute({ task: data, cause }: QueueTask): Promise<{ position: bigint | undefined }> {
-    const { position } = await this.streams.transact(taskStream(data.taskId), task, queueTask(data), cause);
+  async execute({ task: data, cause }: QueueTask): Promise<void> {
+    await this.streams.transact(taskStream(data.taskId), task, queueTask(data), cause);
     // The task is in the log: without this nudge it is found there, only later.
     await this.workQueue.enqueue(TASK_QUEUE, data.taskId, data.taskId).catch(() => undefined);
-    return { position };
   }
 }

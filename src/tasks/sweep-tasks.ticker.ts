@@ -1,8 +1,9 @@
-import { type TaskQueries, type TaskRecord } from '../../projections/tasks/tasks.queries.js';
+import { Injectable } from '@nestjs/common';
+import { TaskQueries, type TaskRecord } from '../../projections/tasks/tasks.queries.js';
 import { isHeld } from '../kernel/lease.js';
-import type { KeyValue } from '../kernel/key-value.js';
+import { KeyValue } from '../kernel/key-value.js';
 import type { Ticker } from '../kernel/ticker.js';
-import type { WorkQueue } from '../kernel/work-queue.js';
+import { WorkQueue } from '../kernel/work-queue.js';
 import { TASK_QUEUE, taskLease } from './task.policy.js';
 
 /** How often somebody looks for tasks that nobody is at; with a lease's time to live it bounds how long a lost one waits. */
@@ -18,6 +19,7 @@ const NUDGE_LOST_MS = 2_000;
  * Nudges the workers about tasks that should be under way and are not: due for a retry, started by a worker that was lost,
  * or queued for long. Just after a start everything queued counts as long: whoever was to be nudged is gone.
  */
+@Injectable()
 export class SweepTasks implements Ticker {
   readonly name = 'sweep-tasks';
   readonly everyMs = EVERY_MS;

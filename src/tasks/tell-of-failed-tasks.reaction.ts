@@ -1,24 +1,31 @@
+import { Injectable } from '@nestjs/common';
 import type { Codec } from '../kernel/codec.js';
-import { causedBy } from '../kernel/events.js';
+import { causedBy, type Recorded } from '../kernel/events.js';
 import type { Reaction } from '../kernel/reaction.js';
-import type { Streams } from '../kernel/streams.js';
+import { Streams } from '../kernel/streams.js';
 import { task } from './task.decider.js';
 import { type TaskFailed, taskStream } from './task.events.js';
-import type { TaskRunners } from './task-runner.port.js';
+import { TaskRunners } from './task-runner.port.js';
 
 /**
  * A task that failed for good may have left something open: its runner is told. One step; a crash before the checkpoint
  * tells it again, and the runner makes nothing of that.
  */
-export const tellOfFailedTasks = (streams: Streams, runners: TaskRunners): Reaction<TaskFailed> => ({
-  name: 'tell-of-failed-tasks',
-  categories: ['task'],
-  codec: { TaskFailed: [] } satisfies Codec<TaskFailed>,
-  on: {
-    TaskFailed: async (event) => {
-      const { taskId, reason } = event.data;
-      const { state } = await streams.fold(taskStream(taskId), task);
-      await runners.of(state.kind)?.failed?.(taskId, state.input, reason, causedBy(event, 'system:tell-of-failed-tasks'));
-    },
-  },
-});
+@Injectable()
+export class TellOfFailedTasks implements Reaction<TaskFailed> {
+  readonly name = 'tell-of-failed-tasks';
+  readonly categories = ['task'];
+  readonly codec: Codec<TaskFailed> = { TaskFailed: [] };
+  readonly on = { TaskFailed: (event: Recorded<TaskFailed>) => this.tell(event) };
+
+  constructor(
+    private readonly streams: Streams,
+    private readonly runners: TaskRunners,
+  ) {}
+
+  private async tell(event: Recorded<TaskFailed>): Promise<void> {
+    const { taskId, reason } = event.data;
+    const { state } = await this.streams.fold(taskStream(taskId), task);
+    await this.runners.of(state.kind)?.failed?.(taskId, state.input, reason, causedBy(event, `system:${this.name}`));
+  }
+}

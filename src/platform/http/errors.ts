@@ -36,6 +36,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'token-expired': { status: 401, code: 'token_expired', json: true, uniform: true },
 
   forbidden: { status: 403 },
+  'origin-not-allowed': { status: 403, code: 'origin_not_allowed' },
 
   'not-found': { status: 404 },
   'agent-not-found': { status: 404 },
@@ -74,6 +75,8 @@ export const rejections: Readonly<Record<string, Rendering>> = {
 
   'usage-limit': { status: 429, code: 'usage_limit', retryAfterSeconds: 60, json: true },
   'too-many-requests': { status: 429, code: 'too_many_requests', retryAfterSeconds: 60, json: true },
+
+  'search-failed': { status: 500 },
 
   unavailable: { status: 503, code: 'unavailable', retryAfterSeconds: 2 },
   'shutting-down': { status: 503, code: 'shutting_down', retryAfterSeconds: 1 },

@@ -1,0 +1,115 @@
+import { decode } from '../kernel/codec.js';
+import type { EventStore, ExpectedRevision } from '../kernel/event-store.js';
+import type { Cause } from '../kernel/events.js';
+import type { Streams } from '../kernel/streams.js';
+import type { Chunk } from './document.port.js';
+import type { Embeddings } from './embeddings.port.js';
+import { chunksCodec } from './source.codec.js';
+import { chunksStream, type IngestedChunk, type SourceChunksIngested } from './source.events.js';
+import { encodeEmbedding } from './vector-index.js';
+
+/** A batch of chunks is stored as one event: of so many bytes at most, vectors apart, and so few chunks that vectors fit too. */
+export const BATCH_BYTES_MAX = 256 * 1024;
+export const BATCH_CHUNKS_MAX = 32;
+
+/** What an earlier attempt has written already: whole files, and the beginning of one. */
+export type Written = Readonly<{ files: number; chunksOfFile: number; chunks: number; tokens: number }>;
+
+/**
+ * Writes the chunks of one ingestion to their stream, batch by batch, and goes on where an earlier attempt stopped: the
+ * same files give the same chunks, so those that are stored are not stored, and not embedded, again.
+ */
+export class ChunkWriter {
+  private revision: ExpectedRevision = 'none';
+  private written: Written = { files: 0, chunksOfFile: 0, chunks: 0, tokens: 0 };
+
+  private constructor(
+    private readonly streams: Streams,
+    private readonly embeddings: Embeddings | undefined,
+    private readonly ids: Readonly<{ chunksId: string; sourceId: string }>,
+    private readonly cause: Cause,
+  ) {}
+
+  static async open(
+    parts: Readonly<{ store: EventStore; streams: Streams; embeddings: Embeddings | undefined }>,
+    ids: Readonly<{ chunksId: string; sourceId: string }>,
+    cause: Cause,
+  ): Promise<ChunkWriter> {
+    const writer = new ChunkWriter(parts.streams, parts.embeddings, ids, cause);
+    for await (const page of parts.store.read(chunksStream(ids.chunksId), { direction: 'forwards' })) {
+      for (const stored of page) {
+        const event = decode<SourceChunksIngested>(chunksCodec, stored);
+        if (event) writer.note(event.data, stored.revision);
+      }
+    }
+    return writer;
+  }
+
+  get soFar(): Written {
+    return this.written;
+  }
+
+  /** Writes what is missing of a file. Files come in order, each once. */
+  async write(file: number, filename: string, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
+    const missing = chunks.slice(this.written.chunksOfFile);
+    const batches = inBatches(missing);
+    for (const [index, batch] of batches.entries()) {
+      signal.throwIfAborted();
+      await this.append(file, index === batches.length - 1, await this.ingested(filename, batch, signal));
+    }
+  }
+
+  private async ingested(filename: string, batch: readonly Chunk[], signal: AbortSignal): Promise<readonly IngestedChunk[]> {
+    const vectors = await this.embeddings?.embed(
+      batch.map(({ title, text }) => `${title}\n\n${text}`),
+      signal,
+    );
+    return batch.map((chunk, index) => {
+      const vector = vectors?.[index];
+      return { ...chunk, filename, ...(vector && { embedding: encodeEmbedding(vector) }) };
+    });
+  }
+
+  private async append(file: number, isLastOfFile: boolean, chunks: readonly IngestedChunk[]): Promise<void> {
+    const embeddingModel = this.embeddings?.model ?? null;
+    const data = { ...this.ids, file, isLastOfFile, firstOrdinal: this.written.chunks, embeddingModel, chunks };
+    const events: SourceChunksIngested[] = [{ type: 'SourceChunksIngested', data }];
+    const { revision } = await this.streams.append(
+      chunksStream(this.ids.chunksId),
+      this.revision,
+      chunksCodec,
+      events,
+      this.cause,
+    );
+    this.note(data, revision);
+  }
+
+  private note({ file, isLastOfFile, chunks }: SourceChunksIngested['data'], revision: number): void {
+    const { written } = this;
+    this.revision = revision;
+    this.written = {
+      files: isLastOfFile ? file + 1 : file,
+      chunksOfFile: isLastOfFile ? 0 : written.chunksOfFile + chunks.length,
+      chunks: written.chunks + chunks.length,
+      tokens: written.tokens + chunks.reduce((sum, { tokens }) => sum + tokens, 0),
+    };
+  }
+}
+
+/** At least one batch, though it be empty: the file without text is then known to be done. */
+function inBatches(chunks: readonly Chunk[]): readonly (readonly Chunk[])[] {
+  const batches: Chunk[][] = [[]];
+  let bytes = 0;
+  for (const chunk of chunks) {
+    const more = Buffer.byteLength(JSON.stringify(chunk));
+    const batch = batches.at(-1)!;
+    if (batch.length > 0 && (bytes + more > BATCH_BYTES_MAX || batch.length >= BATCH_CHUNKS_MAX)) {
+      batches.push([chunk]);
+      bytes = more;
+    } else {
+      batch.push(chunk);
+      bytes += more;
+    }
+  }
+  return batches;
+}

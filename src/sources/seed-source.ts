@@ -1,0 +1,34 @@
+import { createReadStream } from 'node:fs';
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { Blobs } from '../kernel/blobs.js';
+import type { Cause } from '../kernel/events.js';
+import { Freshness } from '../kernel/freshness.js';
+import { deterministicId } from '../kernel/ids.js';
+import { DEFAULT_SOURCE_CONFIG } from './source-config.policy.js';
+import type { SourceFile } from './source.events.js';
+import { UploadSource } from './upload-source.command.js';
+
+/** Makes a source of files on disk. Asked again with the same id, it is there already. */
+@Injectable()
+export class SeedSource {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly blobs: Blobs,
+    private readonly freshness: Freshness,
+  ) {}
+
+  async seed(
+    { sourceId, ownerId, name }: Readonly<{ sourceId: string; ownerId: string; name: string }>,
+    paths: readonly Readonly<{ path: string; filename: string }>[],
+    cause: Cause,
+  ): Promise<Readonly<{ sourceId: string; taskId: string; position: bigint | undefined }>> {
+    const files: SourceFile[] = [];
+    for (const { path, filename } of paths) files.push({ filename, ...(await this.blobs.put(createReadStream(path))) });
+    const taskId = deterministicId('seed', sourceId);
+    const created = { sourceId, ownerId, name, config: DEFAULT_SOURCE_CONFIG };
+    const { position } = await this.commands.execute(new UploadSource(created, taskId, files, cause));
+    await this.freshness.reached(['sources'], position);
+    return { sourceId, taskId, position };
+  }
+}

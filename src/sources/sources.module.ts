@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import { Module, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { AgentQueries } from '../../projections/agents/agents.queries.js';
+import { ChunkQueries } from '../../projections/chunks/chunks.queries.js';
+import { SourceQueries } from '../../projections/sources/sources.queries.js';
+import { Blobs } from '../kernel/blobs.js';
+import { EventStore } from '../kernel/event-store.js';
+import { Streams } from '../kernel/streams.js';
+import { Config } from '../platform/config/config.js';
+import { OpenAiEmbeddings } from '../platform/language-models/openai-embeddings.js';
+import { ParsingThreads } from '../platform/parsers/parsing-threads.js';
+import { TaskRunners } from '../tasks/task-runner.port.js';
+import { TasksModule } from '../tasks/tasks.module.js';
+import { UploadDesk, UploadKeyTtl } from './accept-upload.js';
+import { ChunkSearch } from './chunk-search.js';
+import { DeleteSourceHandler } from './delete-source.command.js';
+import { Documents } from './document.port.js';
+import { Embeddings } from './embeddings.port.js';
+import { IngestSource } from './ingest-source.js';
+import { QueueIngestion } from './queue-ingestion.reaction.js';
+import { UploadStaging } from './received-upload.js';
+import { Search } from './search.port.js';
+import { SearchController } from './search.http.js';
+import { SeedSource } from './seed-source.js';
+import { SourceListing, SourcesController } from './sources.http.js';
+import { UploadController } from './upload.http.js';
+import { UploadSourceHandler } from './upload-source.command.js';
+import { VectorIndex } from './vector-index.js';
+
+/** What agents answer from: uploads, their ingestion, and search. */
+@Module({
+  imports: [TasksModule],
+  controllers: [UploadController, SourcesController, SearchController],
+  providers: [
+    AgentQueries,
+    ChunkQueries,
+    SourceQueries,
+    UploadSourceHandler,
+    DeleteSourceHandler,
+    QueueIngestion,
+    UploadDesk,
+    SeedSource,
+    {
+      provide: UploadStaging,
+      inject: [Config],
+      useFactory: ({ dataDir, uploadFileBytesMax, uploadRequestBytesMax }: Config) =>
+        new UploadStaging(join(dataDir, 'uploads'), { fileBytesMax: uploadFileBytesMax, requestBytesMax: uploadRequestBytesMax }),
+    },
+    {
+      provide: UploadKeyTtl,
+      inject: [Config],
+      useFactory: ({ idempotencyTtlMs }: Config): UploadKeyTtl => ({ milliseconds: idempotencyTtlMs }),
+    },
+    {
+      provide: ParsingThreads,
+      inject: [Config],
+      useFactory: (config: Config) =>
+        new ParsingThreads({
+          fileBytesMax: config.uploadFileBytesMax,
+          unpackedBytesMax: config.uploadArchiveBytesMax,
+          unpackedRatioMax: config.uploadArchiveRatioMax,
+          archiveEntriesMax: config.uploadArchiveFilesMax,
+        }),
+    },
+    { provide: Documents, useExisting: ParsingThreads },
+    {
+      provide: Embeddings,
+      inject: [Config],
+      useFactory: ({ embeddingsModel: model, openaiBaseUrl, openaiApiKey }: Config) =>
+        model === undefined
+          ? undefined
+          : new OpenAiEmbeddings({
+              model,
+              ...(openaiBaseUrl && { baseUrl: openaiBaseUrl }),
+              ...(openaiApiKey && { apiKey: openaiApiKey }),
+            }),
+    },
+    { provide: SourceListing, inject: [Config], useFactory: ({ embeddingsModel }: Config) => new SourceListing(embeddingsModel) },
+    { provide: VectorIndex, inject: [ChunkQueries], useFactory: (queries: ChunkQueries) => new VectorIndex(queries) },
+    {
+      provide: Search,
+      inject: [ChunkQueries, VectorIndex, Embeddings],
+      useFactory: (...parts: ConstructorParameters<typeof ChunkSearch>) => new ChunkSearch(...parts),
+    },
+    {
+      provide: IngestSource,
+      inject: [EventStore, Streams, Blobs, Documents, Embeddings],
+      useFactory: (store: EventStore, streams: Streams, blobs: Blobs, documents: Documents, embeddings: Embeddings | undefined) =>
+        new IngestSource({ store, streams, blobs, documents, embeddings }),
+    },
+  ],
+  exports: [Search, SeedSource, Documents, QueueIngestion],
+})
+export class SourcesModule implements OnModuleInit, OnModuleDestroy {
+  constructor(
+    private readonly runners: TaskRunners,
+    private readonly ingestSource: IngestSource,
+    private readonly staging: UploadStaging,
+    private readonly threads: ParsingThreads,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.runners.add(this.ingestSource);
+    await this.staging.removeAbandoned(new Date());
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.threads.close();
+  }
+}
