@@ -5,24 +5,47 @@ import type { Event, Recorded } from '../src/kernel/events.js';
 
 export type Statement = PendingQuery<readonly Row[]>;
 
-/** A new row: columns that are left out get their default. Values are what JSON can say, and `Date`. */
-export type NewRow = Readonly<Record<string, unknown>>;
+/** Some columns of a row. Values are what JSON can say, and `Date`; an object is for a column of JSON. */
+export type Columns = Readonly<Record<string, unknown>>;
 
-/**
- * New rows of a table that this projection only adds to. The runner gathers those of neighbouring events and inserts
- * them as one statement, which is several times faster than a statement per event; a statement in between keeps its place.
- */
+/** New rows; columns that are left out get their default. That a row is there already is an error. */
 export class NewRows {
   constructor(
     readonly table: string,
-    readonly rows: readonly NewRow[],
+    readonly rows: readonly Columns[],
   ) {}
 }
 
-export const insertInto = (table: string, ...rows: readonly NewRow[]): NewRows => new NewRows(table, rows);
+/** Other values in the one row with this key, if there is one. */
+export class ChangedRow {
+  constructor(
+    readonly table: string,
+    readonly key: Columns,
+    readonly values: Columns,
+  ) {}
+}
+
+/** The one row with this key goes, if there is one. */
+export class RemovedRow {
+  constructor(
+    readonly table: string,
+    readonly key: Columns,
+  ) {}
+}
+
+/**
+ * Changes of rows by their whole key. The runner gathers those of many events and sends one statement for each kind and
+ * table, several times faster than a statement per event, and with the same result. A written statement in between keeps
+ * its place, which ends the gathering: a projection is fast that has few of them.
+ */
+export const insertInto = (table: string, ...rows: readonly Columns[]): NewRows => new NewRows(table, rows);
+export const changeIn = (table: string, key: Columns, values: Columns): ChangedRow => new ChangedRow(table, key, values);
+export const removeFrom = (table: string, key: Columns): RemovedRow => new RemovedRow(table, key);
+
+export type RowChange = NewRows | ChangedRow | RemovedRow;
 
 /** What an event changes in the tables. */
-export type Change = Statement | NewRows;
+export type Change = Statement | RowChange;
 
 /**
  * The changes that make the tables say what an event said. They are sent in order, in the transaction of the checkpoint,

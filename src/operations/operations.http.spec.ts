@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import type { FastifyInstance } from 'fastify';
 import { type ConditionReport, Conditions, Measurements } from '../kernel/conditions.js';
 import { observeRequests } from '../platform/telemetry/observe-requests.js';
 import { PrometheusMeasurements } from '../platform/telemetry/prometheus-measurements.js';
@@ -26,7 +25,7 @@ describe('Operations', () => {
       .useMocker((token) => (token === Conditions ? conditions : token === Measurements ? measurements : undefined))
       .compile();
     app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter());
-    observeRequests(app.getHttpAdapter().getInstance<FastifyInstance>(), measurements);
+    observeRequests(app.getHttpAdapter().getInstance(), measurements);
     await app.listen(0, '127.0.0.1');
   });
   afterAll(() => app.close());

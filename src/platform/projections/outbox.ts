@@ -1,24 +1,29 @@
 import type { TransactionSql } from 'postgres';
-import { type Change, type NewRow, NewRows, type Statement } from '../../../projections/projection.js';
+import { type Change, ChangedRow, NewRows, RemovedRow, type Statement } from '../../../projections/projection.js';
+import { GatheredRows } from './gathered-rows.js';
+import { changeRows, insertRows, removeRows } from './row-statements.js';
 
-/** How many gathered rows go into one statement. */
-const ROWS_PER_STATEMENT_MAX = 5_000;
-
-type Gathered = { table: string; columns: readonly string[]; rows: NewRow[] };
+/** How many changes of rows are gathered before they are sent. */
+const GATHERED_ROWS_MAX = 10_000;
 
 /**
- * Sends changes in their order without waiting for answers, so that a page costs a round trip and not one per statement.
- * New rows are gathered per table until a statement comes between.
+ * Sends changes so that the tables end up as if each had been sent by itself, in order; yet without waiting for answers,
+ * and changes of rows many at a time.
  */
 export class Outbox {
   private readonly answers: Promise<unknown>[] = [];
-  private gathered = new Map<string, Gathered>();
+  private gathered = new Map<string, GatheredRows>();
+  private size = 0;
 
   constructor(private readonly tx: TransactionSql) {}
 
   add(change: Change): void {
     if (change instanceof NewRows) {
-      for (const row of change.rows) this.gather(change.table, row);
+      for (const row of change.rows) this.gather(change.table, (rows) => rows.add(row));
+    } else if (change instanceof ChangedRow) {
+      this.gather(change.table, (rows) => rows.change(change.key, change.values));
+    } else if (change instanceof RemovedRow) {
+      this.gather(change.table, (rows) => rows.remove(change.key));
     } else {
       this.flush();
       this.send(change);
@@ -31,27 +36,35 @@ export class Outbox {
     await Promise.all(this.answers);
   }
 
+  private gather(table: string, join: (rows: GatheredRows) => boolean): void {
+    if (this.size >= GATHERED_ROWS_MAX || !join(this.rowsOf(table))) {
+      this.flush();
+      join(this.rowsOf(table));
+    }
+    this.size++;
+  }
+
+  private rowsOf(table: string): GatheredRows {
+    let rows = this.gathered.get(table);
+    if (!rows) this.gathered.set(table, (rows = new GatheredRows(table)));
+    return rows;
+  }
+
+  private flush(): void {
+    if (this.gathered.size === 0) return;
+    const tables = [...this.gathered.values()];
+    this.gathered = new Map();
+    this.size = 0;
+    for (const { table, removals } of tables) for (const each of removeRows(this.tx, table, removals)) this.send(each);
+    for (const { table, additions } of tables) for (const each of insertRows(this.tx, table, additions)) this.send(each);
+    for (const { table, patches } of tables) for (const each of changeRows(this.tx, table, patches)) this.send(each);
+  }
+
   private send(statement: Statement): void {
     const answer = statement.execute();
     // The first refusal is thrown by `sent`; until then none of them goes unhandled.
     answer.catch(() => undefined);
     this.answers.push(answer);
-  }
-
-  private gather(table: string, row: NewRow): void {
-    const columns = Object.keys(row);
-    const key = `${table} ${columns.join()}`;
-    let group = this.gathered.get(key);
-    if (!group) this.gathered.set(key, (group = { table, columns, rows: [] }));
-    group.rows.push(row);
-    if (group.rows.length >= ROWS_PER_STATEMENT_MAX) this.flush();
-  }
-
-  private flush(): void {
-    if (this.gathered.size === 0) return;
-    const groups = this.gathered;
-    this.gathered = new Map();
-    for (const group of groups.values()) this.send(insertRows(this.tx, group));
   }
 }
 
@@ -62,10 +75,4 @@ export async function sendOneByOne(tx: TransactionSql, changes: readonly Change[
     outbox.add(change);
     await outbox.sent();
   }
-}
-
-/** One parameter however many rows: the server takes them apart by the table's own column types. */
-function insertRows(tx: TransactionSql, { table, columns, rows }: Gathered): Statement {
-  return tx`insert into ${tx(table)} (${tx(columns)}) select ${tx(columns)}
-    from json_populate_recordset(null::${tx(table)}, ${JSON.stringify(rows)}::text::json)`;
 }

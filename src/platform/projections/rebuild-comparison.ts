@@ -1,0 +1,53 @@
+import type { Sql, TransactionSql } from 'postgres';
+import { checksumsOf, type Difference, firstDifference, sameChecksums, type TableChecksum } from './comparison.js';
+
+/** What two schemas hold at the same position of the log. */
+export type Comparison = Readonly<{
+  position: bigint;
+  live: readonly TableChecksum[];
+  rebuilt: readonly TableChecksum[];
+  /** Undefined when they are the same. */
+  difference: Difference | undefined;
+}>;
+
+/** How long a page of the live projection may keep the lock from us. */
+const LOCK_MS_MAX = 30_000;
+
+/** Keeps the writer of the live schema out while something happens; readers notice nothing. */
+export async function heldStill<T>(
+  sql: Sql,
+  schema: string,
+  run: (tx: TransactionSql, position: bigint) => Promise<T>,
+): Promise<T> {
+  return (await sql.begin(async (tx) => {
+    await tx`select set_config('lock_timeout', ${String(LOCK_MS_MAX)}, true), ${withoutTimeouts(tx)}`;
+    await tx`lock table ${tx(schema)}.checkpoint in exclusive mode`;
+    const [row] = await tx<{ position: string }[]>`select position::text from ${tx(schema)}.checkpoint`;
+    return run(tx, BigInt(row!.position));
+  })) as T;
+}
+
+/**
+ * Live stands still only until the other side is where it is and a snapshot has seen both; they are compared in the
+ * snapshot, however long that takes, while live goes on.
+ */
+export async function compareAtRest(
+  sql: Sql,
+  { live, rebuilt }: { live: string; rebuilt: string },
+  bringTo: (position: bigint) => Promise<void>,
+): Promise<Comparison> {
+  return sql.begin('isolation level repeatable read read only', async (view) => {
+    const position = await heldStill(sql, live, async (_, at) => {
+      await bringTo(at);
+      // The first statement takes the snapshot.
+      await view`select ${withoutTimeouts(view)}`;
+      return at;
+    });
+    const [ours, theirs] = [await checksumsOf(view, live), await checksumsOf(view, rebuilt)];
+    const difference = sameChecksums(ours, theirs) ? undefined : await firstDifference(view, live, rebuilt);
+    return { position, live: ours, rebuilt: theirs, difference };
+  });
+}
+
+const withoutTimeouts = (sql: TransactionSql) => sql`
+  set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`;

@@ -1,0 +1,35 @@
+import type { Sql, TransactionSql } from 'postgres';
+import { backOffMs, pause } from '../supervision/back-off.js';
+
+export const rebuiltOf = (schema: string): string => `${schema}_rebuilt`;
+const retiredOf = (schema: string): string => `${schema}_retired`;
+
+/** Gives way to readers well before Postgres looks for deadlocks, which it does after a second. */
+const DROP_LOCK_MS = 200;
+const DROPS_TRIED_MAX = 20;
+
+/**
+ * By renaming alone: unlike dropping, that waits for no reader, and a reader who has begun ends on the rows it began
+ * with. Who asks after the commit gets the new ones.
+ */
+export async function putInPlace(tx: TransactionSql, schema: string, hasLive: boolean): Promise<void> {
+  if (hasLive) await tx`alter schema ${tx(schema)} rename to ${tx(retiredOf(schema))}`;
+  await tx`alter schema ${tx(rebuiltOf(schema))} rename to ${tx(schema)}`;
+}
+
+/** Drops the rows that were replaced, once nobody reads them any more; what a killed rebuild left, too. */
+export async function dropRetired(sql: Sql, schema: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await sql.begin(async (tx) => {
+        await tx`select set_config('lock_timeout', ${String(DROP_LOCK_MS)}, true), set_config('statement_timeout', '0', true)`;
+        await tx`drop schema if exists ${tx(retiredOf(schema))} cascade`;
+      });
+      return;
+    } catch (error) {
+      const isInUse = (error as { code?: unknown }).code === '55P03';
+      if (!isInUse || attempt === DROPS_TRIED_MAX) throw error;
+      await pause(backOffMs(attempt));
+    }
+  }
+}

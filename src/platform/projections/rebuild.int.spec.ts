@@ -1,0 +1,158 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { accounts, append, moved, opened } from '../../../test/support/accounts.js';
+import { eventually } from '../../../test/support/eventually.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
+import type { Projection } from '../../../projections/projection.js';
+import { PostgresFreshness } from './postgres-freshness.js';
+import { Progress } from './progress.js';
+import { Projector } from './projector.js';
+import { Rebuild, RebuildCancelled, type RebuildOptions, RebuildUnderWay } from './rebuild.js';
+
+const log = pino({ level: 'silent' });
+let database: TestDatabase;
+let store: InMemoryEventStore;
+let running: Projector[];
+
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  for (const schema of ['accounts', 'accounts_rebuilt', 'accounts_retired'])
+    await database.sql`drop schema if exists ${database.sql(schema)} cascade`;
+  store = new InMemoryEventStore();
+  running = [];
+});
+afterEach(() => Promise.all(running.map((projector) => projector.stop())));
+
+async function project(projection: Projection = accounts()): Promise<Projector> {
+  const projector = new Projector({ sql: database.sql, store, progress: new Progress(), log }, [projection]);
+  running.push(projector);
+  await projector.start();
+  return projector;
+}
+
+const rebuild = (projection: Projection = accounts(), options: Partial<RebuildOptions> = {}) =>
+  Rebuild.run(database.sql, store, projection, { signal: new AbortController().signal, onProgress: () => undefined, ...options });
+
+const reached = (position: bigint) =>
+  new PostgresFreshness(database.sql, [accounts()], new Progress()).reached(['accounts'], position);
+
+const schemas = async () =>
+  (await database.sql<{ nspname: string }[]>`select nspname from pg_namespace where nspname like 'accounts%' order by 1`).map(
+    ({ nspname }) => nspname,
+  );
+
+const cents = async () => {
+  const [row] = await database.sql<{ sum: number }[]>`select coalesce(sum(cents), 0)::integer as sum from accounts.account`;
+  return row!.sum;
+};
+
+async function openAccounts(count: number, movements: number): Promise<bigint> {
+  let position = -1n;
+  for (let n = 0; n < count; n++) {
+    const moves = Array.from({ length: movements }, () => moved(`${n}`, 1));
+    position = await append(store, `account-${n}`, opened(`${n}`), ...moves);
+  }
+  return position;
+}
+
+describe('A rebuild', () => {
+  it('makes from the log what live has made, while live goes on, and takes its place', async () => {
+    await project();
+    await reached(await openAccounts(20, 30));
+    let more = Promise.resolve(0n);
+    const outcome = await rebuild(accounts(), {
+      onProgress: () => void (more = more.then(() => append(store, 'account-1', moved('1', 1)))),
+    });
+    expect(outcome).toMatchObject({ swapped: true, comparison: { difference: undefined }, parked: [] });
+    expect(outcome.events).toBeGreaterThanOrEqual(620);
+    await reached(await append(store, 'account-2', moved('2', 1000)));
+    await reached(await more);
+    expect(await schemas()).toEqual(['accounts']);
+    const [row] = await database.sql<{ rows: number }[]>`select count(*)::integer as rows from accounts.movement`;
+    expect((await cents()) - 999).toBe(row!.rows);
+  });
+
+  it('disturbs no reader', async () => {
+    await project();
+    await reached(await openAccounts(5, 20));
+    let reading = true;
+    let reads = 0;
+    const readers = Array.from({ length: 4 }, async () => {
+      while (reading) {
+        const rows = await database.sql`select account, sum(movement.cents) from accounts.account join accounts.movement using (account) group by 1`; // prettier-ignore
+        expect(rows).toHaveLength(5);
+        reads++;
+      }
+    });
+    for (let n = 0; n < 5; n++) await rebuild();
+    reading = false;
+    await Promise.all(readers);
+    expect(reads).toBeGreaterThan(10);
+  });
+
+  it('heals rows that are not what the log says; verifying names the first of them and leaves it', async () => {
+    await project();
+    await reached(await openAccounts(3, 2));
+    await database.sql`update accounts.account set cents = 77 where account = '1'`;
+    await database.sql`delete from accounts.movement where account = '2'`;
+    const verified = await rebuild(accounts(), { verifyOnly: true });
+    expect(verified.comparison!.difference).toMatchObject({
+      table: 'account',
+      key: { account: '1' },
+      live: { account: '1', cents: 77 },
+      rebuilt: { account: '1', cents: 2 },
+    });
+    expect(await schemas()).toEqual(['accounts']);
+    expect(await cents()).toBe(81);
+    expect((await rebuild()).comparison!.difference).toBeDefined();
+    expect(await cents()).toBe(6);
+    expect((await rebuild(accounts(), { verifyOnly: true })).comparison!.difference).toBeUndefined();
+  });
+
+  it('can be cancelled, and goes on from there', async () => {
+    await project();
+    await reached(await openAccounts(10, 500));
+    const cancel = new AbortController();
+    const onProgress = ({ events }: { events: number }) => {
+      if (events >= 2_000) cancel.abort();
+    };
+    await expect(rebuild(accounts(), { signal: cancel.signal, onProgress })).rejects.toThrow(RebuildCancelled);
+    expect(await schemas()).toEqual(['accounts', 'accounts_rebuilt']);
+    const outcome = await rebuild();
+    expect(outcome.resumedAt).toBeGreaterThan(0n);
+    expect(outcome.events).toBeLessThan(4_000);
+    expect(outcome.comparison!.difference).toBeUndefined();
+  });
+
+  it('replaces rows of another version, whose projector was waiting for it', async () => {
+    const old = await project();
+    await reached(await openAccounts(3, 2));
+    await old.stop();
+    const changed = accounts('accounts', { version: 2 });
+    const projector = await project(changed);
+    await eventually(() => projector.failureOf('accounts') !== undefined);
+    expect(await rebuild(changed)).toMatchObject({ swapped: true, comparison: undefined });
+    expect(await cents()).toBe(12);
+    await append(store, 'account-1', moved('1', 1));
+    await eventually(async () => (await cents()) === 14);
+  });
+
+  it('makes rows where there were none, and parks what cannot be applied there as well', async () => {
+    await append(store, 'account-a', opened('a'), moved('a', 5), moved('a', -50));
+    await append(store, 'account-b', opened('b'), moved('b', 3));
+    expect(await rebuild()).toMatchObject({ swapped: true, comparison: undefined, parked: [{ entity: 'account-a', held: 1 }] });
+    expect(await cents()).toBe(8);
+  });
+
+  it('is one process’s at a time', async () => {
+    await openAccounts(2, 10);
+    const results = await Promise.allSettled([rebuild(), rebuild()]);
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect(refused).toHaveLength(1);
+    expect(refused[0]!.reason).toBeInstanceOf(RebuildUnderWay);
+  });
+});

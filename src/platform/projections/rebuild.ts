@@ -1,0 +1,231 @@
+import type { Sql } from 'postgres';
+import { filterOf, type Projection } from '../../../projections/projection.js';
+import type { EventStore, LogPage, StoredEvent } from '../../kernel/event-store.js';
+import { Leadership } from '../supervision/leadership.js';
+import { Pages } from '../supervision/pages.js';
+import { compareAtRest, type Comparison, heldStill } from './rebuild-comparison.js';
+import { type Definition, definitionOf } from './definition.js';
+import { type Parked, parkedIn } from './parking.js';
+import { ProjectionWriter } from './projection-writer.js';
+import { createSchema, dropSchema, readCheckpoint } from './schema.js';
+import { dropRetired, putInPlace, rebuiltOf } from './rebuild-swap.js';
+
+/** How much of the log goes into one transaction: enough to make its price small, little enough to lose to a kill. */
+export const BATCH_EVENTS_MAX = 2_000;
+const BATCH_CHARACTERS_MAX = 16 * 1024 * 1024;
+
+/** Live is held still only once catching up with it takes less than this, or this often did not help. */
+const NEAR_MS = 1_000;
+const ROUNDS_MAX = 5;
+
+/** Another process rebuilds the same projection. */
+export class RebuildUnderWay extends Error {
+  override readonly name = 'RebuildUnderWay';
+  constructor(projection: string) {
+    super(`${projection} is being rebuilt by another process.`);
+  }
+}
+
+/** Asked to stop; what has been rebuilt stays, and the next rebuild goes on from there. */
+export class RebuildCancelled extends Error {
+  override readonly name = 'RebuildCancelled';
+}
+
+export type RebuildProgress = Readonly<{
+  phase: 'rebuilding' | 'comparing' | 'swapping';
+  position: bigint;
+  target: bigint;
+  events: number;
+}>;
+
+export type RebuildOptions = Readonly<{
+  /** Leaves everything as it is and only says whether live is what the log says. */
+  verifyOnly?: boolean;
+  signal: AbortSignal;
+  onProgress: (progress: RebuildProgress) => void;
+}>;
+
+export type RebuildOutcome = Readonly<{
+  projection: string;
+  /** Applied by this run; an earlier one may have applied some before. */
+  events: number;
+  seconds: number;
+  resumedAt: bigint | undefined;
+  /** Undefined where there was nothing to compare with. */
+  comparison: Comparison | undefined;
+  parked: readonly Parked[];
+  swapped: boolean;
+}>;
+
+/**
+ * Fills a schema beside the live one from the log, compares the two at one position, and puts it in the live one's
+ * place. The service runs on meanwhile: live is held still only for the last few events. Killed at any moment it leaves
+ * live as it was, and its own checkpoint to go on from.
+ */
+export class Rebuild {
+  private readonly shadow: string;
+  private readonly startedAt = performance.now();
+  private events = 0;
+  private resumedAt: bigint | undefined;
+  private writer!: ProjectionWriter;
+
+  private constructor(
+    private readonly sql: Sql,
+    private readonly store: EventStore,
+    private readonly definition: Definition,
+    private readonly options: RebuildOptions,
+  ) {
+    this.shadow = rebuiltOf(definition.schema);
+  }
+
+  /** @throws RebuildUnderWay, RebuildCancelled */
+  static async run(sql: Sql, store: EventStore, projection: Projection, options: RebuildOptions): Promise<RebuildOutcome> {
+    const leadership = new Leadership(sql);
+    try {
+      if (!(await leadership.tryGain(`rebuild:${projection.name}`))) throw new RebuildUnderWay(projection.name);
+      return await new Rebuild(sql, store, await definitionOf(projection), options).run();
+    } finally {
+      await leadership.close();
+    }
+  }
+
+  private async run(): Promise<RebuildOutcome> {
+    const { sql, definition, options } = this;
+    await dropRetired(sql, definition.schema);
+    this.writer = await this.openShadow();
+    const live = await readCheckpoint(sql, definition.schema);
+    await this.catchUp();
+    // Rows of another version are expected to differ, which is why they are replaced.
+    const isComparable = live && (options.verifyOnly || live.fingerprint === definition.fingerprint);
+    const comparison = isComparable ? await this.compare() : undefined;
+    if (!options.verifyOnly) await this.swap();
+    const parked = await parkedIn(sql, options.verifyOnly ? this.shadow : definition.schema);
+    if (options.verifyOnly) await dropSchema(sql, this.shadow);
+    return {
+      projection: definition.projection.name,
+      events: this.events,
+      seconds: (performance.now() - this.startedAt) / 1000,
+      resumedAt: this.resumedAt,
+      comparison,
+      parked,
+      swapped: !options.verifyOnly,
+    };
+  }
+
+  /** What an earlier run left, if the same code made it and it can still be brought to where live is; else afresh. */
+  private async openShadow(): Promise<ProjectionWriter> {
+    const { sql, definition, shadow } = this;
+    const left = await readCheckpoint(sql, shadow);
+    const live = await this.livePosition();
+    if (left && left.fingerprint === definition.fingerprint && (live === undefined || left.position <= live)) {
+      this.resumedAt = left.position;
+    } else {
+      await dropSchema(sql, shadow);
+      await createSchema(sql, definition, shadow);
+    }
+    return ProjectionWriter.open(sql, definition, shadow);
+  }
+
+  private async livePosition(): Promise<bigint | undefined> {
+    return (await readCheckpoint(this.sql, this.definition.schema))?.position;
+  }
+
+  /** To where live is, again and again until it is close; without a live one, to the end of the log. */
+  private async catchUp(): Promise<void> {
+    for (let round = 1; round <= ROUNDS_MAX; round++) {
+      const roundStartedAt = performance.now();
+      await this.fill((await this.livePosition()) ?? (await this.store.head()));
+      if (performance.now() - roundStartedAt < NEAR_MS) return;
+    }
+  }
+
+  private async compare(): Promise<Comparison> {
+    const { sql, definition, shadow } = this;
+    this.tell('comparing', this.writer.position);
+    return compareAtRest(sql, { live: definition.schema, rebuilt: shadow }, (position) => this.fill(position));
+  }
+
+  private async swap(): Promise<void> {
+    const { sql, definition } = this;
+    await this.catchUp();
+    this.tell('swapping', this.writer.position);
+    if ((await this.livePosition()) === undefined) {
+      await sql.begin((tx) => putInPlace(tx, definition.schema, false));
+      return;
+    }
+    await heldStill(sql, definition.schema, async (tx, position) => {
+      await this.fill(position);
+      await putInPlace(tx, definition.schema, true);
+    });
+    await dropRetired(sql, definition.schema);
+  }
+
+  /** Exactly up to a position: not past it, or the two schemas could no longer be compared. */
+  private async fill(target: bigint): Promise<void> {
+    if (this.writer.position >= target) return;
+    const stop = new AbortController();
+    const source = this.store.readAll({ after: this.writer.position, filter: filterOf(this.definition.projection) });
+    const pages = new Pages(until(source, target, stop.signal), () => stop.abort());
+    const batch = new Batch();
+    try {
+      for (let page = await pages.next(); page; page = await pages.next()) {
+        batch.add(page, target);
+        if (batch.isFull || batch.position >= target) await this.write(batch, target);
+      }
+      if (batch.position > this.writer.position) await this.write(batch, target);
+    } finally {
+      await pages.close();
+    }
+    this.throwIfCancelled();
+  }
+
+  private async write(batch: Batch, target: bigint): Promise<void> {
+    this.throwIfCancelled();
+    const page = batch.take();
+    await this.writer.write(page);
+    this.events += page.events.length;
+    this.tell('rebuilding', target);
+  }
+
+  private throwIfCancelled(): void {
+    if (this.options.signal.aborted) throw new RebuildCancelled('The rebuild was cancelled; run it again to go on.');
+  }
+
+  private tell(phase: RebuildProgress['phase'], target: bigint): void {
+    this.options.onProgress({ phase, position: this.writer.position, target, events: this.events });
+  }
+}
+
+/** Pages of the log gathered into one. */
+class Batch {
+  private events: StoredEvent[] = [];
+  private characters = 0;
+  position = -2n;
+
+  get isFull(): boolean {
+    return this.events.length >= BATCH_EVENTS_MAX || this.characters >= BATCH_CHARACTERS_MAX;
+  }
+
+  add({ events, position }: LogPage, target: bigint): void {
+    for (const event of events) {
+      if (event.position > target) break;
+      this.events.push(event);
+      this.characters += event.data.length + event.metadata.length;
+    }
+    this.position = position < target ? position : target;
+  }
+
+  take(): { events: readonly StoredEvent[]; position: bigint } {
+    const { events, position } = this;
+    this.events = [];
+    this.characters = 0;
+    return { events, position };
+  }
+}
+
+async function* until(source: AsyncIterable<LogPage>, target: bigint, signal: AbortSignal): AsyncIterable<LogPage> {
+  for await (const page of source) {
+    yield page;
+    if (signal.aborted || page.position >= target) return;
+  }
+}

@@ -1,0 +1,79 @@
+import type { PendingQuery, Row, TransactionSql } from 'postgres';
+import type { Columns, Statement } from '../../../projections/projection.js';
+import type { Patch } from './gathered-rows.js';
+
+/*
+ * One parameter however many rows, which the server takes apart by the table's own column types. JSON cannot carry what
+ * Postgres refuses in it, though columns may take it or turn it into something else: those rows are sent one by one.
+ */
+
+export function* insertRows(tx: TransactionSql, table: string, rows: readonly Columns[]): Iterable<Statement> {
+  for (const [columns, group] of byColumns(rows, (row) => row)) {
+    const text = JSON.stringify(group);
+    if (isRefused(text)) {
+      for (const row of group) yield tx`insert into ${tx(table)} ${tx({ ...row })}`;
+      continue;
+    }
+    yield tx`insert into ${tx(table)} (${tx(columns)}) select ${tx(columns)}
+      from json_populate_recordset(null::${tx(table)}, ${text}::text::json)`;
+  }
+}
+
+export function* changeRows(tx: TransactionSql, table: string, patches: readonly Patch[]): Iterable<Statement> {
+  for (const [columns, group] of byColumns(patches, ({ values }) => values)) {
+    const text = JSON.stringify(group.map(({ key, values }) => ({ ...values, ...key })));
+    if (isRefused(text)) {
+      for (const { key, values } of group) yield tx`update ${tx(table)} set ${tx({ ...values })} where ${hasKey(tx, key)}`;
+      continue;
+    }
+    const assignments = columns.map((column) => tx`${tx(column)} = changed.${tx(column)}`);
+    yield tx`update ${tx(table)} as old set ${separated(assignments, tx`, `)}
+      from json_populate_recordset(null::${tx(table)}, ${text}::text::json) as changed where ${sameKey(tx, group[0]!.key)}`;
+  }
+}
+
+export function* removeRows(tx: TransactionSql, table: string, keys: readonly Columns[]): Iterable<Statement> {
+  if (keys.length === 0) return;
+  const text = JSON.stringify(keys);
+  if (isRefused(text)) {
+    for (const key of keys) yield tx`delete from ${tx(table)} where ${hasKey(tx, key)}`;
+    return;
+  }
+  yield tx`delete from ${tx(table)} as old
+    using json_populate_recordset(null::${tx(table)}, ${text}::text::json) as changed where ${sameKey(tx, keys[0]!)}`;
+}
+
+type Fragment = PendingQuery<Row[]>;
+
+const sameKey = (tx: TransactionSql, key: Columns) =>
+  separated(
+    Object.keys(key).map((column) => tx`old.${tx(column)} = changed.${tx(column)}`),
+    tx` and `,
+  );
+
+const hasKey = (tx: TransactionSql, key: Columns) =>
+  separated(
+    Object.entries(key).map(([column, value]) => tx`${tx(column)} = ${value as string}`),
+    tx` and `,
+  );
+
+const separated = (parts: readonly Fragment[], separator: Fragment): Fragment[] =>
+  parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part]));
+
+/** Rows that name the same columns go together, in the order of their first. */
+function byColumns<T>(items: readonly T[], valuesOf: (item: T) => Columns): Iterable<[readonly string[], T[]]> {
+  const groups = new Map<string, [readonly string[], T[]]>();
+  for (const item of items) {
+    const columns = Object.keys(valuesOf(item));
+    const name = columns.join();
+    const group = groups.get(name);
+    if (group) group[1].push(item);
+    else groups.set(name, [columns, [item]]);
+  }
+  return groups.values();
+}
+
+/** A NUL or half a surrogate pair, escaped, with an escaping backslash that is not escaped itself. */
+const REFUSED = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
+
+const isRefused = (text: string): boolean => text.includes('\\u') && REFUSED.test(text);
