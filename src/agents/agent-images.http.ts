@@ -8,7 +8,6 @@ import { isId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import type { AgentImage } from './agent.events.js';
 
-export const AGENT_IMAGE_BYTES_MAX = 5_000_000;
 const MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const CAPABILITY_CHARACTERS = 32;
 const YEAR_SECONDS = 31_536_000;

@@ -17,7 +17,7 @@ const PIXEL = Buffer.from(
 );
 
 beforeAll(async () => {
-  service = await serviceForTests({ AUTH_TYPE: 'session_jwt' });
+  service = await serviceForTests({ AUTH_TYPE: 'session_jwt', AGENT_IMAGE_MAX_BYTES: '1000' });
   const tokens = service.service.app.get(SessionTokens, { strict: false });
   const bearers = new Map<Client, string>();
   const clientOf = async (userId: string) => {
@@ -133,6 +133,8 @@ describe('an agent', () => {
     const text = new FormData();
     text.set('image', new Blob(['<svg onload="alert(1)"/>'], { type: 'image/png' }), 'face.png');
     expect((await send('PUT', `/api/update_agent/${body['id'] as string}`, text)).status).toBe(400);
+    text.set('image', new Blob([PIXEL, Buffer.alloc(1000)]), 'face.png');
+    expect((await send('PUT', `/api/update_agent/${body['id'] as string}`, text)).status).toBe(413);
   });
 
   it('is changed only in what is sent, and its policy as a whole', async () => {

@@ -29,7 +29,7 @@ import { answerPosition } from '../platform/http/positions.js';
 import { agentNotFound } from './agent.decider.js';
 import { BLANK_AGENT } from './agent.policy.js';
 import { changesIn, readAgentFields, refuseIncomplete } from './agent-fields.http.js';
-import { AGENT_IMAGE_BYTES_MAX, keepImage } from './agent-images.http.js';
+import { keepImage } from './agent-images.http.js';
 import { agentRecord, agentRecordInFull, type ReferredName } from './agent-record.http.js';
 import { CreateAgent } from './create-agent.command.js';
 import { DeleteAgent } from './delete-agent.command.js';
@@ -37,7 +37,7 @@ import { PinAgent } from './pin-agent.command.js';
 import { RegenerateAgentKey } from './regenerate-agent-key.command.js';
 import { UpdateAgent } from './update-agent.command.js';
 
-const AgentImageUpload = FileInterceptor('image', { limits: { fileSize: AGENT_IMAGE_BYTES_MAX } });
+const AgentImageUpload = FileInterceptor('image');
 
 /** A user's agents. */
 @ApiTags('Agents')

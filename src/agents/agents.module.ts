@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
+import { MultipartModule } from '@nestjs/platform-fastify';
 import { AgentQueries } from '../../projections/agents/agents.queries.js';
 import { PromptQueries } from '../../projections/prompts/prompts.queries.js';
 import { SourceQueries } from '../../projections/sources/sources.queries.js';
 import { AgentKeyDirectory } from '../identity/agent-key-directory.port.js';
+import { Config } from '../platform/config/config.js';
 import { AccessibleReferences } from './accessible-references.js';
 import { AgentImagesController } from './agent-images.http.js';
 import { AgentsController } from './agents.http.js';
@@ -13,7 +15,14 @@ import { RegenerateAgentKeyHandler } from './regenerate-agent-key.command.js';
 import { StoredAgentKeys } from './stored-agent-keys.js';
 import { UpdateAgentHandler } from './update-agent.command.js';
 
+/** The pictures of agents are the only files that are sent here. */
+const images = MultipartModule.registerAsync({
+  inject: [Config],
+  useFactory: ({ agentImageBytesMax }: Config) => ({ limits: { fileSize: agentImageBytesMax, files: 1 } }),
+});
+
 @Module({
+  imports: [images],
   controllers: [AgentsController, AgentImagesController],
   providers: [
     AgentQueries,

@@ -98,11 +98,14 @@ export class TemplateEngine {
       else this.rest(slot);
       this.next();
     };
+    slot.worker.ref();
     slot.worker.postMessage({ template, context });
   }
 
+  /** A thread that has nothing to do does not keep the process. */
   private rest(slot: Slot): void {
     this.idle.push(slot);
+    slot.worker.unref();
     slot.hear = () => {
       this.idle.splice(this.idle.indexOf(slot), 1);
       this.discard(slot);
@@ -145,7 +148,6 @@ export class TemplateEngine {
     };
     worker.on('message', (reply: Reply) => slot.hear(reply));
     worker.on('error', (died) => slot.hear({ died }));
-    worker.unref();
   }
 
   private discard(slot: Slot): void {

@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { PromptQueries } from '../../projections/prompts/prompts.queries.js';
+import type { SourceQueries } from '../../projections/sources/sources.queries.js';
+import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
+import { agentKeyHash } from '../identity/agent-keys.policy.js';
+import { decodeCause } from '../kernel/codec.js';
+import { LOG_START, type StoredEvent } from '../kernel/event-store.js';
+import { newId } from '../kernel/ids.js';
+import { Streams } from '../kernel/streams.js';
+import { AccessibleReferences } from './accessible-references.js';
+import { agentStream } from './agent.events.js';
+import { BLANK_AGENT } from './agent.policy.js';
+import { CreateAgent, CreateAgentHandler } from './create-agent.command.js';
+import { DeleteAgent, DeleteAgentHandler } from './delete-agent.command.js';
+import { PinAgent, PinAgentHandler } from './pin-agent.command.js';
+import { RegenerateAgentKey, RegenerateAgentKeyHandler } from './regenerate-agent-key.command.js';
+import { UpdateAgent, UpdateAgentHandler } from './update-agent.command.js';
+
+const causeOf = (requestId: string) =>
+  ({ actor: 'user:alice', credential: 'session-token', correlationId: requestId, causationId: requestId }) as const;
+const cause = causeOf('r1');
+const clock = { now: () => new Date('2026-01-01T00:00:00Z') };
+const [source, prompt] = [newId(), newId()];
+const configuration = { ...BLANK_AGENT, name: 'Guide', description: 'Knows' };
+
+let store: InMemoryEventStore;
+let streams: Streams;
+let references: AccessibleReferences;
+beforeEach(() => {
+  store = new InMemoryEventStore();
+  streams = new Streams(store);
+  const prompts = { byId: async (id: string) => (id === prompt ? { ownerId: 'alice' } : undefined) } as PromptQueries;
+  const ownedAmong = async (owner: string, ids: readonly string[]) => ids.filter((id) => owner === 'alice' && id === source);
+  references = new AccessibleReferences(prompts, { ownedAmong } as unknown as SourceQueries);
+});
+
+async function log(): Promise<readonly StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  for await (const page of store.readAll({ after: LOG_START })) events.push(...page.events);
+  return events;
+}
+const typesInLog = async () => (await log()).map(({ type }) => type);
+const create = (more: Partial<CreateAgent['wanted']> = {}, ownerId = 'alice') =>
+  new CreateAgentHandler(streams, clock, references).execute(
+    new CreateAgent(ownerId, { configuration, status: 'published', ...more }, cause),
+  );
+const update = (agentId: string, change: UpdateAgent['change'], requestId = 'r2') =>
+  new UpdateAgentHandler(streams, clock, references).execute(new UpdateAgent(agentId, 'alice', change, causeOf(requestId)));
+
+describe('making an agent', () => {
+  it('states what happened, who did it, and of the key no more than its hash', async () => {
+    const { agentId, key, position } = await create();
+    const events = await log();
+    expect(events.map(({ type }) => type)).toEqual(['AgentCreated', 'AgentPublished', 'AgentKeyIssued']);
+    expect(events.every((event) => event.stream === agentStream(agentId))).toBe(true);
+    expect(events.map(({ metadata }) => decodeCause(metadata).actor)).toEqual(Array(3).fill('user:alice'));
+    expect(JSON.parse(events[2]!.data)).toMatchObject({ key: { hash: agentKeyHash(key) } });
+    expect(events.map(({ data }) => data).join()).not.toContain(key);
+    expect(position).toBe(events[2]!.position);
+  });
+
+  it('happens once also when the answer of the store is lost', async () => {
+    store.failNextAppend('after');
+    const { key } = await create();
+    expect(await typesInLog()).toHaveLength(3);
+    expect(key).not.toBe('');
+  });
+
+  it('gives a key that is already spoken for to nobody', async () => {
+    const id = newId();
+    const first = await create({ id, key: 'demo' });
+    const second = await create({ id, key: 'demo' });
+    expect([first.key, second.key]).toEqual(['demo', '']);
+    expect(await typesInLog()).toHaveLength(3);
+  });
+
+  it.each([
+    ['source', { source }],
+    ['additional source', { additionalSources: [source] }],
+    ['prompt', { promptId: prompt }],
+  ])('may use a %s of its owner and of nobody else', async (_, uses) => {
+    await create({ configuration: { ...configuration, ...uses } });
+    await expect(create({ configuration: { ...configuration, ...uses } }, 'bob')).rejects.toMatchObject({
+      code: expect.stringMatching(/-not-accessible$/),
+    });
+  });
+});
+
+describe('changing an agent', () => {
+  it('is decided again after a lost race, and both changes stand', async () => {
+    const { agentId } = await create();
+    await Promise.all([update(agentId, { changes: { name: 'Other' } }, 'r2'), update(agentId, { changes: { chunks: 3 } }, 'r3')]);
+    expect((await typesInLog()).slice(3)).toEqual(['AgentUpdated', 'AgentUpdated']);
+  });
+
+  it('happens for one of two editors who saw the same version', async () => {
+    const { agentId } = await create();
+    const expectedUpdatedAt = clock.now();
+    const results = await Promise.allSettled(
+      ['One', 'Two'].map((name) => update(agentId, { changes: { name }, expectedUpdatedAt }, name)),
+    );
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('answers with the key of its first publication only', async () => {
+    const { agentId, key } = await create({ status: 'draft' });
+    const published = await update(agentId, { changes: {}, status: 'published' });
+    const renamed = await update(agentId, { changes: { name: 'Other' } }, 'r3');
+    expect([key, published.key !== '', renamed.key]).toEqual(['', true, '']);
+  });
+});
+
+it('a key, a pin and an end leave their facts', async () => {
+  const { agentId, key } = await create();
+  const renewed = await new RegenerateAgentKeyHandler(streams).execute(new RegenerateAgentKey(agentId, 'alice', causeOf('r2')));
+  await new PinAgentHandler(streams).execute(new PinAgent(agentId, 'alice', true, causeOf('r3')));
+  await new PinAgentHandler(streams).execute(new PinAgent(agentId, 'alice', false, causeOf('r4')));
+  await new DeleteAgentHandler(streams).execute(new DeleteAgent(agentId, 'alice', causeOf('r5')));
+  await new DeleteAgentHandler(streams).execute(new DeleteAgent(agentId, 'alice', causeOf('r6')));
+  expect(renewed.key).not.toBe(key);
+  expect((await typesInLog()).slice(3)).toEqual([
+    'AgentKeyRevoked',
+    'AgentKeyIssued',
+    'AgentPinned',
+    'AgentUnpinned',
+    'AgentKeyRevoked',
+    'AgentDeleted',
+  ]);
+});
