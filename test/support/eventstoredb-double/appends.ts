@@ -9,7 +9,10 @@ import type { ServerState } from './server-state.js';
 
 const { AppendResp, DeleteResp, TombstoneResp } = streamsPb;
 type BatchCall = ServerDuplexStream<streamsPb.BatchAppendReq, streamsPb.BatchAppendResp>;
-type Pending = { stream: string; expected: Expectation; events: Proposed[] };
+type Pending = { stream: string; expected: Expectation; events: Proposed[]; until: number };
+
+/** No write may take longer, whatever deadline came with it. */
+const WRITE_TIMEOUT_MS = 2_000;
 
 /** The wire's numbers for an expectation, in trailers. */
 const EXPECTATION_NUMBERS = { any: -2, no_stream: -1, stream_exists: -4 } as const;
@@ -25,8 +28,7 @@ export function batchAppend(server: ServerState, call: BatchCall): void {
   call.on('data', (request: streamsPb.BatchAppendReq) => {
     const correlation = request.getCorrelationId()?.getString() ?? '';
     const options = request.getOptions();
-    if (options)
-      pending.set(correlation, { stream: nameOf(options.getStreamIdentifier()), expected: expectedByBatch(options), events: [] });
+    if (options) pending.set(correlation, begun(options));
     const append = pending.get(correlation);
     if (!append) return;
     append.events.push(...request.getProposedMessagesList().map(proposedIn));
@@ -34,6 +36,12 @@ export function batchAppend(server: ServerState, call: BatchCall): void {
     pending.delete(correlation);
     void answerBatch(server, call, request, append);
   });
+}
+
+function begun(options: streamsPb.BatchAppendReq.Options): Pending {
+  const deadline = options.getDeadline()?.toDate().getTime() ?? Infinity;
+  const until = Math.min(deadline, Date.now() + WRITE_TIMEOUT_MS);
+  return { stream: nameOf(options.getStreamIdentifier()), expected: expectedByBatch(options), events: [], until };
 }
 
 async function answerBatch(
@@ -46,7 +54,8 @@ async function answerBatch(
   await server.faults.delay();
   const fault = server.faults.onAppend?.(append.stream);
   const response = batchResponse(request.getCorrelationId(), append.stream);
-  if (!fault || fault.written) answerWith(response, server, append);
+  if (Date.now() > append.until) response.setError(batchErrors.timeout());
+  else if (!fault || fault.written) answerWith(response, server, append);
   if (fault && fault.answer !== 'timeout' && fault.answer !== 'busy' && fault.answer !== 'unknown')
     return breakBatch(server, call, fault.answer);
   if (fault && isAnswer(fault.answer)) {

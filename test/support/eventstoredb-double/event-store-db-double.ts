@@ -118,6 +118,11 @@ export class EventStoreDbDouble {
     await closed;
   }
 
+  /** Takes no new connection until it listens again; those there are stay. */
+  refuseConnections(): void {
+    this.listener?.close();
+  }
+
   /** Cuts every connection; new ones are taken at once. */
   dropConnections(): void {
     for (const socket of this.sockets) socket.destroy();

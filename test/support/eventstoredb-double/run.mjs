@@ -1,8 +1,7 @@
 /** Runs the double as a process of its own: `node run.mjs [--port N] [--persist FILE]`; says `LISTENING <port>` when it does. */
-import { register } from 'node:module';
-import { parseArgs } from 'node:util';
+import '../typescript.js';
 
-register('./typescript-loader.mjs', import.meta.url);
+import { parseArgs } from 'node:util';
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: '0' }, persist: { type: 'string' } } });
 const { EventStoreDbDouble } = await import('./event-store-db-double.js');

@@ -1,7 +1,10 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 
 import { type Answer, decodeAnswer } from './answer.js';
+import { StoreRefused } from './errors.js';
+import { CLOSE_DEADLINE_MS } from './limits.js';
 import { type BatchCall, type ReadCall, type ReadRequest, type Streams, StreamsClient, StreamsService } from './stubs.js';
+import { within } from './within.js';
 
 /** A call, and the way to give up the connection it is on. */
 export type Opened<Call> = Readonly<{ call: Call; giveUp: () => void }>;
@@ -27,10 +30,14 @@ const UNAVAILABLE = 14;
 export class Connection {
   private readonly client: EventStoreDBClient & Internals;
   private latest: Opened<unknown> | undefined;
+  private closed = false;
 
   constructor(connectionString: string) {
     const known = connectionString.replace(/^kurrentdb/, 'esdb');
     this.client = EventStoreDBClient.connectionString(known) as unknown as EventStoreDBClient & Internals;
+    // The client calls this for every broken call and leaves the promise alone; while no server is found it rejects.
+    const recover = this.client.handleError.bind(this.client);
+    this.client.handleError = (client, error) => recover(client, error).catch(() => undefined);
   }
 
   read(request: ReadRequest): Promise<Opened<ReadCall>> {
@@ -44,8 +51,10 @@ export class Connection {
     return this.open('batchAppend', (client) => client.batchAppend(...this.callArguments()));
   }
 
+  /** Breaks every call under way; there are no others after it. */
   async close(): Promise<void> {
-    await this.client.dispose();
+    this.closed = true;
+    await within(CLOSE_DEADLINE_MS, this.client.dispose(), () => new Error()).catch(() => undefined);
     this.latest?.giveUp();
   }
 
@@ -55,6 +64,7 @@ export class Connection {
   }
 
   private async open<Call>(name: string, create: (client: Streams) => Call): Promise<Opened<Call>> {
+    if (this.closed) throw new StoreRefused('The connection to EventStoreDB is closed.');
     let giveUp = () => {};
     const call = await this.client.GRPCStreamCreator(StreamsClient, name, (client) => {
       giveUp = () => void this.client.handleError(client, Object.assign(new Error('Given up.'), { code: UNAVAILABLE }));

@@ -98,7 +98,7 @@ export class EventStoreDbEventStore extends EventStore {
     await this.head();
   }
 
-  /** Ends every read, follower and append under way. */
+  /** Reads, followers and appends under way fail, and so does everything after. */
   async close(): Promise<void> {
     this.appends.close();
     await this.connection.close();

@@ -216,6 +216,41 @@ describe('a read', () => {
 });
 
 describe('a follower', () => {
+  it('survives a cluster that cannot be found for a while, like everything else on the connection', async () => {
+    const stream = newStream();
+    const found = new EventStoreDbEventStore({
+      connectionString: `esdb+discover://127.0.0.1:${double.port}?tls=false&maxDiscoverAttempts=3`,
+      appendDeadlineMs: APPEND_DEADLINE_MS,
+    });
+    try {
+      await found.append(stream, 'none', newEvents(1));
+      const followers = range(1, 5).map(() => Following.stream(found, stream));
+      for (const following of followers) await following.count(1);
+      double.faults.nextAppends(1, { written: false, answer: 'nothing' });
+      await expect(found.append(stream, 0, newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
+      double.refuseConnections();
+      const searching = found.append(stream, 0, newEvents(1));
+      double.dropConnections();
+      await expect(searching).rejects.toBeInstanceOf(StoreUnavailable);
+      await double.crash();
+      await double.listen();
+      await writeSurely(newStream(), 1, found);
+      await appendSurely(found, stream, 0, newEvents(1));
+      for (const following of followers) await (await following.count(2)).stop();
+    } finally {
+      await found.close();
+    }
+  });
+
+  it('ends with the store that is closed', async () => {
+    const following = Following.log(store, -1n);
+    await following.until(({ pages }) => pages.length > 0, 'the present');
+    await store.close();
+    await expect(following.until(() => false, 'its end')).rejects.toBeInstanceOf(StoreRefused);
+    await expect(store.append(newStream(), 'none', newEvents(1))).rejects.toBeInstanceOf(StoreRefused);
+    await expect(store.ping()).rejects.toBeInstanceOf(StoreRefused);
+  });
+
   const stages = ['disconnect', 'unavailable', 'too-slow', 'end', 'nothing'] as const;
 
   it.each(stages)('misses and repeats nothing when subscriptions go by way of "%s"', async (then) => {
@@ -296,12 +331,12 @@ describe('a follower', () => {
 });
 
 /** One event after another, each repeated until it is known to be written; answers their ids. */
-async function writeSurely(stream: string, count: number): Promise<string[]> {
+async function writeSurely(stream: string, count: number, into = store): Promise<string[]> {
   const written: string[] = [];
   for (let index = 0; index < count; index++) {
     const batch = newEvents(1);
     for (let done = false; !done;) {
-      done = await appendSurely(store, stream, index === 0 ? 'none' : index - 1, batch).then(
+      done = await appendSurely(into, stream, index === 0 ? 'none' : index - 1, batch).then(
         () => true,
         (error: unknown) => {
           if (error instanceof StoreUnavailable) return false;

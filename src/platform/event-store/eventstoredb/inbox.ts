@@ -13,6 +13,7 @@ export class Inbox {
   private answers: Answer[] = [];
   private bytes = 0;
   private ended = false;
+  private left = false;
   private failure: Error | undefined;
   private wake: (() => void) | undefined;
 
@@ -42,10 +43,11 @@ export class Inbox {
     throw new Silence(`EventStoreDB said nothing for ${withinMs} ms.`);
   }
 
-  /** Ends the call. */
+  /** Ends the call. What it still has is let through: the client holds on to a call until its last message is taken. */
   leave(): void {
-    this.ended = true;
+    this.left = true;
     this.opened.call.cancel();
+    this.opened.call.resume();
   }
 
   /** Ends the call, and the connection with it: it looks dead. */
@@ -55,6 +57,7 @@ export class Inbox {
   }
 
   private receive(answer: Answer): void {
+    if (this.left) return;
     this.answers.push(answer);
     this.bytes += bytesOf(answer);
     if (this.answers.length >= PAGE_EVENTS_MAX || this.bytes >= PAGE_BYTES_MAX) this.opened.call.pause();

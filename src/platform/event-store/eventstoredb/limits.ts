@@ -17,5 +17,8 @@ export const READ_ATTEMPTS_MAX = 4;
 /** An append goes in messages of so many events; the server takes messages of 16 MiB. */
 export const MESSAGE_EVENTS_MAX = 1_000;
 
+/** How long closing waits for calls to end. */
+export const CLOSE_DEADLINE_MS = 2_000;
+
 /** How often bounds are written again because somebody else wrote theirs in between. */
 export const RETENTION_RACES_MAX = 10;

@@ -42,7 +42,7 @@ export class LogRead implements Cursor<LogPage> {
   }
 
   take(answers: readonly Answer[]): LogPage | undefined {
-    this.received += answers.length;
+    for (const { kind } of answers) if (kind === 'event') this.received += 1;
     const before = this.position;
     const events = eventsIn(answers)
       .filter(({ position }) => position > before)

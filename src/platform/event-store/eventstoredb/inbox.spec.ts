@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { finished } from 'node:stream/promises';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { StoreUnavailable } from '../../../kernel/event-store.js';
+import type { Answer } from './answer.js';
+import { Inbox, Silence } from './inbox.js';
+import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './limits.js';
+import type { ReadCall } from './stubs.js';
+
+const SOON_MS = 5_000;
+
+function opened() {
+  const call = Object.assign(new PassThrough({ objectMode: true }), {
+    cancelled: false,
+    cancel: () => void (call.cancelled = true),
+  });
+  let givenUp = false;
+  const inbox = new Inbox({ call: call as unknown as ReadCall, giveUp: () => void (givenUp = true) });
+  return { call, inbox, givenUp: () => givenUp };
+}
+
+const answer = (bytes = 1): Answer => ({ kind: 'event', bytes, event: {} as never });
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('an inbox', () => {
+  it('gives what has come, and waits when nothing has', async () => {
+    const { call, inbox } = opened();
+    call.write(answer());
+    call.write(answer());
+    await turn();
+    expect(await inbox.take(SOON_MS)).toHaveLength(2);
+    const waiting = inbox.take(SOON_MS);
+    call.write(answer());
+    expect(await waiting).toHaveLength(1);
+  });
+
+  it.each([
+    ['so many events', 1, PAGE_EVENTS_MAX],
+    ['so many bytes', PAGE_BYTES_MAX / 4, 4],
+  ])('holds its call back once it has %s, until they are taken', async (_, bytes, bound) => {
+    const { call, inbox } = opened();
+    for (let index = 0; index < bound + 100; index++) call.write(answer(bytes));
+    await turn();
+    expect(call.isPaused()).toBe(true);
+    expect(await inbox.take(SOON_MS)).toHaveLength(bound);
+    expect(call.isPaused()).toBe(false);
+  });
+
+  it('ends with its call, after what came before', async () => {
+    const { call, inbox } = opened();
+    call.write(answer());
+    call.end();
+    await once(call, 'end');
+    expect(await inbox.take(SOON_MS)).toHaveLength(1);
+    expect(await inbox.take(SOON_MS)).toBeUndefined();
+  });
+
+  it('fails as its call failed, after what came before', async () => {
+    const { call, inbox } = opened();
+    call.write(answer());
+    await turn();
+    call.emit('error', Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: '' }));
+    expect(await inbox.take(SOON_MS)).toHaveLength(1);
+    await expect(inbox.take(SOON_MS)).rejects.toBeInstanceOf(StoreUnavailable);
+  });
+
+  it('calls it silence when nothing comes in time', async () => {
+    await expect(opened().inbox.take(10)).rejects.toBeInstanceOf(Silence);
+  });
+
+  it('gives nothing to who has aborted, and keeps no listener', async () => {
+    const { call, inbox } = opened();
+    const stopping = new AbortController();
+    const waiting = inbox.take(SOON_MS, stopping.signal);
+    stopping.abort();
+    expect(await waiting).toBeUndefined();
+    call.write(answer());
+    expect(await inbox.take(SOON_MS, stopping.signal)).toBeUndefined();
+  });
+
+  it('lets its call end when it is left with more to come', async () => {
+    const { call, inbox } = opened();
+    for (let index = 0; index < PAGE_EVENTS_MAX + 10; index++) call.write(answer());
+    call.end();
+    await turn();
+    expect(call.isPaused()).toBe(true);
+    inbox.leave();
+    await finished(call);
+    expect(call.cancelled).toBe(true);
+  });
+
+  it('gives the connection up with its call', () => {
+    const { call, inbox, givenUp } = opened();
+    inbox.giveUp();
+    expect([call.cancelled, givenUp()]).toEqual([true, true]);
+  });
+});
