@@ -18,7 +18,7 @@ import { type TaskAttempt, type TaskRunner, type TaskRunners } from './task-runn
 
 export type TaskWorkerOptions = Readonly<{ concurrency: number; leaseTtlMs: number; presenceTtlMs: number }>;
 
-export const TASK_WORKER_OPTIONS: TaskWorkerOptions = { concurrency: 2, leaseTtlMs: 6_000, presenceTtlMs: 10_000 };
+export const TASK_WORKER_OPTIONS: TaskWorkerOptions = { concurrency: 2, leaseTtlMs: 5_000, presenceTtlMs: 10_000 };
 
 const ACTOR = 'system:task-worker';
 
