@@ -15,7 +15,7 @@ import { type Append, appendAll, type AppendResult } from './append-statement.js
 import { assertStorable } from './storable.js';
 
 /** How long an append may take, through repetitions, until its outcome is given up as unknown. */
-export const APPEND_DEADLINE_MS = 5_000;
+export const APPEND_DEADLINE_MS = 3_000;
 /** How long one statement may take; the server gives up a little before we give up the connection. */
 export const STATEMENT_TIMEOUT_MS = 2_000;
 const ANSWER_TIMEOUT_MS = 2_500;

@@ -37,7 +37,7 @@ export const READ_CONNECTIONS_DEFAULT = 6;
 /** While one batch is flushed to disk, the next may already be on its way. */
 export const APPEND_CONNECTIONS_DEFAULT = 2;
 /** How long a read may take, through repetitions, until the store counts as unavailable. */
-export const READ_DEADLINE_MS = 5_000;
+export const READ_DEADLINE_MS = 3_000;
 const RETRY_MS_MIN = 20;
 const RETRY_MS_MAX = 500;
 

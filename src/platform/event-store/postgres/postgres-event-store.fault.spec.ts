@@ -1,0 +1,215 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import {
+  eventsOf,
+  Following,
+  ids,
+  newCategory,
+  newEvents,
+  newStream,
+  range,
+  readLog,
+  revisions,
+} from '../../../../test/contracts/event-store.subject.js';
+import { PostgresLine } from '../../../../test/support/postgres-for-tests.line.js';
+import { type TestDatabase, testDatabase } from '../../../../test/support/postgres-for-tests.js';
+import { type EventStore, StoreUnavailable } from '../../../kernel/event-store.js';
+import { appendSurely } from '../../../kernel/streams.js';
+import { APPEND_DEADLINE_MS } from './group-commit.js';
+import { PostgresEventStore, READ_DEADLINE_MS } from './postgres-event-store.js';
+
+const OUTAGE_MS = 10_000;
+const PATIENCE_MS = 2 * OUTAGE_MS;
+/** Deadlines are kept by a timer that looks now and then, on a machine that has other things to do. */
+const LATE_MS = 2_000;
+
+let database: TestDatabase;
+let line: PostgresLine;
+let store: PostgresEventStore;
+/** Another process, whose line to the database is never disturbed. */
+let witness: PostgresEventStore;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  witness = new PostgresEventStore({ url: database.url });
+  await witness.start();
+});
+
+beforeEach(async () => {
+  line = await PostgresLine.to(database.url);
+  store = new PostgresEventStore({ url: line.url, appendConnections: 1 });
+  await store.start();
+});
+
+afterEach(async () => {
+  line.mend();
+  await store.close();
+  await line.close();
+});
+
+afterAll(async () => {
+  await witness.close();
+  await database.close();
+});
+
+/** Writers that append one event after another, each on the revision before, until told to stop; they answer what was acknowledged. */
+function startWriters(store: EventStore, streams: readonly string[]) {
+  let stopped = false;
+  const acknowledged = streams.map(() => [] as string[]);
+  const running = streams.map(async (stream, index) => {
+    for (let revision = 0; !stopped; revision++) {
+      const [event] = newEvents(1);
+      const appended = await appendSurely(store, stream, revision === 0 ? 'none' : revision - 1, [event!], PATIENCE_MS);
+      expect(appended.revision).toBe(revision);
+      acknowledged[index]!.push(event!.id);
+    }
+  });
+  const stop = async () => {
+    stopped = true;
+    await Promise.all(running);
+    return acknowledged;
+  };
+  return { acknowledged, stop };
+}
+
+/** To connect and to prepare a statement, one needs answers. */
+const warmUp = () => Promise.all(range(1, 20).map(() => store.append(newStream(), 'none', newEvents(1))));
+
+const timed = async (run: () => Promise<unknown>): Promise<number> => {
+  const start = performance.now();
+  await run();
+  return performance.now() - start;
+};
+
+it('writes each append once while its connections are killed again and again', async () => {
+  const category = newCategory();
+  const streams = range(1, 20).map(() => newStream(category));
+  const after = await witness.head();
+  const following = Following.log(store, after, { categories: [category] });
+  const writers = startWriters(store, streams);
+  let killed = 0;
+  for (const end = Date.now() + 5_000; Date.now() < end; await sleep(15)) {
+    const rows = await database.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name = 'event store, appending' and (state = 'active' or random() < 0.1)`;
+    killed += rows.length;
+  }
+  const acknowledged = await writers.stop();
+  expect(killed).toBeGreaterThan(20);
+  for (const [index, stream] of streams.entries()) {
+    expect(ids(await eventsOf(witness.read(stream)))).toEqual(acknowledged[index]);
+  }
+  const written = ids((await readLog(witness, after, { categories: [category] })).events);
+  await following.count(written.length);
+  expect(ids((await following.stop()).events)).toEqual(written);
+});
+
+it('answers an append whose answer was lost as the first time, once it gets through', async () => {
+  const stream = newStream();
+  await warmUp();
+  line.loseAnswers();
+  const batch = newEvents(3);
+  const appending = appendSurely(store, stream, 'none', batch, PATIENCE_MS);
+  const following = await Following.stream(witness, stream).count(3);
+  line.mend();
+  const { position } = (await following.stop()).events.at(-1)!;
+  expect(await appending).toEqual({ revision: 2, position });
+  expect(await eventsOf(witness.read(stream))).toHaveLength(3);
+});
+
+it('says within its deadline that it does not know, and takes the same append again as the same', async () => {
+  const [written, unwritten] = [newStream(), newStream()];
+  const batches = [newEvents(1), newEvents(1)];
+  await warmUp();
+  line.loseAnswers();
+  const first = store.append(written, 'none', batches[0]!);
+  await (await Following.stream(witness, written).count(1)).stop();
+  line.freeze();
+  const second = store.append(unwritten, 'none', batches[1]!);
+  const took = await timed(() =>
+    Promise.all([first, second].map((append) => expect(append).rejects.toBeInstanceOf(StoreUnavailable))),
+  );
+  expect(took).toBeLessThan(APPEND_DEADLINE_MS + LATE_MS);
+  line.cut();
+  line.mend();
+  expect(await appendSurely(store, written, 'none', batches[0]!)).toMatchObject({ revision: 0 });
+  expect(await appendSurely(store, unwritten, 'none', batches[1]!)).toMatchObject({ revision: 0 });
+  for (const stream of [written, unwritten]) expect(await eventsOf(witness.read(stream))).toHaveLength(1);
+});
+
+it.each(['cut', 'freeze'] as const)('says within its deadline that it cannot read: %s', async (fault) => {
+  const stream = newStream();
+  await store.append(stream, 'none', newEvents(1));
+  line[fault]();
+  const took = await timed(() =>
+    Promise.all([
+      expect(eventsOf(store.read(stream))).rejects.toBeInstanceOf(StoreUnavailable),
+      expect(store.head()).rejects.toBeInstanceOf(StoreUnavailable),
+      expect(readLog(store)).rejects.toBeInstanceOf(StoreUnavailable),
+    ]),
+  );
+  expect(took).toBeLessThan(READ_DEADLINE_MS + LATE_MS);
+  line.cut();
+  line.mend();
+  expect(await eventsOf(store.read(stream))).toHaveLength(1);
+});
+
+it('ends a follower that is aborted while the database is away, at once', async () => {
+  const stream = newStream();
+  line.cut();
+  const following = [Following.stream(store, stream), Following.log(store, -1n)];
+  await sleep(200);
+  expect(await timed(() => Promise.all(following.map((follower) => follower.stop())))).toBeLessThan(LATE_MS / 2);
+});
+
+it.each(['cut', 'freeze'] as const)(
+  'goes on where it was when the database was away for ten seconds: %s',
+  async (fault) => {
+    const category = newCategory();
+    const streams = range(1, 10).map(() => newStream(category));
+    const after = await witness.head();
+    const filter = { categories: [category] };
+    const followers = streams.map((stream) => Following.stream(store, stream));
+    const log = Following.log(store, after, filter);
+    const writers = startWriters(store, streams);
+    await log.count(100);
+
+    line[fault]();
+    const elsewhere = newStream(category);
+    await sleep(OUTAGE_MS / 2);
+    await witness.append(elsewhere, 'none', newEvents(1));
+    await sleep(OUTAGE_MS / 2);
+    line.mend();
+
+    const before = log.events.length;
+    await log.count(before + 100);
+    const acknowledged = await writers.stop();
+    const written = (await readLog(witness, after, filter)).events;
+    await log.count(written.length);
+    expect(ids((await log.stop()).events)).toEqual(ids(written));
+    for (const [index, follower] of followers.entries()) {
+      await follower.count(acknowledged[index]!.length);
+      expect(ids((await follower.stop()).events)).toEqual(acknowledged[index]);
+    }
+    expect(revisions(await eventsOf(store.read(elsewhere)))).toEqual([0]);
+  },
+  60_000,
+);
+
+it('hears of other processes again after its listening connection was lost', async () => {
+  const listening = new PostgresEventStore({ url: line.url, lookMs: 3_600_000 });
+  await listening.start();
+  const stream = newStream();
+  const following = Following.stream(listening, stream);
+  await witness.append(stream, 'none', newEvents(1));
+  await following.count(1);
+  line.cut();
+  await witness.append(stream, 0, newEvents(1));
+  await sleep(200);
+  line.mend();
+  await following.count(2);
+  await witness.append(stream, 1, newEvents(1));
+  await following.count(3);
+  await following.stop();
+  await listening.close();
+});
