@@ -1,0 +1,199 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
+import { StoreUnavailable } from '../kernel/event-store.js';
+import { newId } from '../kernel/ids.js';
+import { Rejection } from '../kernel/rejection.js';
+import { Streams } from '../kernel/streams.js';
+import { FolderBlobs } from '../platform/blobs/folder-blobs.js';
+import type { TaskAttempt } from '../tasks/task-runner.port.js';
+import { BATCH_BYTES_MAX } from './chunk-writer.js';
+import { type Chunk, Documents, type DocumentFile } from './document.port.js';
+import type { Embeddings } from './embeddings.port.js';
+import { IngestSource } from './ingest-source.js';
+import { deleteSource, source, uploadSource } from './source.decider.js';
+import { DEFAULT_SOURCE_CONFIG } from './source-config.policy.js';
+import { type SourceChunksIngested, sourceStream } from './source.events.js';
+
+const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r', causationId: 'r' } as const;
+
+/** A chunk a line. */
+class LinesAsChunks extends Documents {
+  reads: string[] = [];
+  check(): Promise<void> {
+    return Promise.resolve();
+  }
+  sections(): Promise<never[]> {
+    return Promise.resolve([]);
+  }
+  chunks({ filename, bytes }: DocumentFile): Promise<readonly Chunk[]> {
+    this.reads.push(filename);
+    const text = new TextDecoder().decode(bytes);
+    if (text === 'broken') return Promise.reject(new Rejection('document-unreadable', `${filename} is broken.`));
+    const lines = text.split('\n').filter((line) => line !== '');
+    return Promise.resolve(lines.map((line) => ({ title: 'T', text: line, tokens: 2 })));
+  }
+}
+
+class CountingEmbeddings implements Embeddings {
+  readonly model = 'numbers';
+  embedded = 0;
+  embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> {
+    this.embedded += texts.length;
+    return Promise.resolve(texts.map((text) => [text.length, 1]));
+  }
+}
+
+let folder: string;
+let blobs: FolderBlobs;
+let store: InMemoryEventStore;
+let streams: Streams;
+let documents: LinesAsChunks;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ingest-'));
+  blobs = new FolderBlobs(folder);
+});
+afterAll(() => rm(folder, { recursive: true }));
+beforeEach(() => {
+  store = new InMemoryEventStore();
+  streams = new Streams(store);
+  documents = new LinesAsChunks();
+});
+
+const ingesting = (embeddings?: Embeddings) => new IngestSource({ store, streams, blobs, documents, embeddings });
+
+async function uploaded(...texts: string[]) {
+  const [sourceId, taskId] = [newId(), newId()];
+  const files = await Promise.all(
+    texts.map(async (text, index) => ({ filename: `${index}.txt`, ...(await blobs.put(Readable.from([Buffer.from(text)]))) })),
+  );
+  const created = { sourceId, ownerId: 'ann', name: 'Docs', config: DEFAULT_SOURCE_CONFIG };
+  await streams.transact(sourceStream(sourceId), source, uploadSource(created, taskId, files), cause);
+  return { sourceId, taskId };
+}
+
+const attempt = (
+  ids: { sourceId: string; taskId: string },
+  progress: TaskAttempt['progress'] = () => Promise.resolve(),
+): TaskAttempt => ({
+  taskId: ids.taskId,
+  ownerId: 'ann',
+  input: { sourceId: ids.sourceId },
+  attempt: 1,
+  cause,
+  signal: new AbortController().signal,
+  progress,
+});
+
+async function all<E = unknown>(category: string): Promise<{ type: string; data: E }[]> {
+  const found: { type: string; data: E }[] = [];
+  for await (const page of store.readAll({ after: -1n, filter: { categories: [category] } })) {
+    found.push(...page.events.map(({ type, data }) => ({ type, data: JSON.parse(data) as E })));
+  }
+  return found;
+}
+const batches = async () => (await all<SourceChunksIngested['data']>('chunks')).map(({ data }) => data);
+const texts = async () => (await batches()).flatMap(({ chunks }) => chunks.map(({ text }) => text));
+
+it('writes the chunks of every file, then says that they are what is searched', async () => {
+  const ids = await uploaded('one\ntwo', 'three');
+  const percents: number[] = [];
+  const result = await ingesting().run(attempt(ids, (percent) => Promise.resolve(void percents.push(percent))));
+  expect(result).toEqual({
+    directory: 'inputs/ann/Docs',
+    formats: ['.txt'],
+    name_job: 'Docs',
+    filename: '0.txt, 1.txt',
+    user: 'ann',
+    limited: false,
+  });
+  expect(percents).toEqual([0, 25, 50, 75]);
+  const [first] = await batches();
+  const completed = (await all('source')).at(-1);
+  expect(completed).toEqual({
+    type: 'SourceIngestCompleted',
+    data: { ...ids, taskId: undefined, ingestId: ids.taskId, chunksId: first!.chunksId, chunks: 3, tokens: 6 },
+  });
+  expect((await batches()).map(({ file, firstOrdinal, isLastOfFile }) => [file, firstOrdinal, isLastOfFile])).toEqual([
+    [0, 0, true],
+    [1, 2, true],
+  ]);
+});
+
+it('an interrupted attempt is continued: nothing is stored or embedded twice, whole files are not read again', async () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index} of ${count}`);
+  const ids = await uploaded(lines(3).join('\n'), lines(100).join('\n'), 'end');
+  const embeddings = new CountingEmbeddings();
+  let written = 0;
+  const append = store.append.bind(store);
+  store.append = (stream, expected, events) => {
+    if (stream.startsWith('chunks-') && ++written === 3) return Promise.reject(new Error('The process ends here.'));
+    return append(stream, expected, events);
+  };
+  await expect(ingesting(embeddings).run(attempt(ids))).rejects.toThrow('ends here');
+  store.append = append;
+  const before = (await texts()).length;
+  const counted = embeddings.embedded;
+  documents.reads = [];
+  await ingesting(embeddings).run(attempt(ids));
+  expect(await texts()).toEqual([...lines(3), ...lines(100), 'end']);
+  expect(documents.reads).toEqual(['1.txt', '2.txt']);
+  expect(embeddings.embedded - counted).toBe(104 - before);
+  expect((await all('source')).filter(({ type }) => type === 'SourceIngestStarted')).toHaveLength(1);
+});
+
+it('an attempt whose outcome was not heard of finds that it is complete', async () => {
+  const ids = await uploaded('one');
+  const first = await ingesting().run(attempt(ids));
+  const events = (await all('source')).length;
+  expect(await ingesting().run(attempt(ids))).toEqual(first);
+  expect((await all('source')).length).toBe(events);
+});
+
+it('an append whose answer is lost is not a second batch', async () => {
+  const ids = await uploaded('one\ntwo');
+  const append = store.append.bind(store);
+  let lost = false;
+  store.append = async (stream, expected, events) => {
+    const appended = await append(stream, expected, events);
+    if (stream.startsWith('chunks-') && !lost) {
+      lost = true;
+      throw new StoreUnavailable('The answer was lost.');
+    }
+    return appended;
+  };
+  await ingesting().run(attempt(ids));
+  expect(await texts()).toEqual(['one', 'two']);
+});
+
+it('batches stay small however long the chunks are', async () => {
+  const ids = await uploaded(Array.from({ length: 12 }, (_, index) => `${index}`.repeat(50_000)).join('\n'));
+  await ingesting().run(attempt(ids));
+  for (const batch of await batches()) expect(JSON.stringify(batch.chunks).length).toBeLessThan(BATCH_BYTES_MAX + 10_000);
+  expect(await texts()).toHaveLength(12);
+});
+
+it('files without text, and broken ones, are refused by name', async () => {
+  await expect(ingesting().run(attempt(await uploaded('', '\n')))).rejects.toMatchObject({
+    message: 'There is no text in 0.txt, 1.txt.',
+  });
+  await expect(ingesting().run(attempt(await uploaded('fine', 'broken')))).rejects.toMatchObject({ message: '1.txt is broken.' });
+});
+
+it('a source deleted meanwhile is not ingested', async () => {
+  const ids = await uploaded('one', 'two');
+  const deleteNow = async () => {
+    await streams.transact(sourceStream(ids.sourceId), source, deleteSource(ids.sourceId, 'ann'), cause);
+  };
+  await expect(ingesting().run(attempt(ids, deleteNow))).rejects.toMatchObject({ code: 'source-not-found' });
+  expect((await all('source')).at(-1)?.type).toBe('SourceDeleted');
+});
+
+it('what failed for good is said of the source, once', async () => {
+  const { sourceId, taskId } = await uploaded('broken');
+  for (let time = 0; time < 2; time++) await ingesting().failed(taskId, { sourceId }, 'It is broken.', cause);
+  expect((await all('source')).filter(({ type }) => type === 'SourceIngestFailed')).toHaveLength(1);
+});
