@@ -1,4 +1,5 @@
 import { agents } from './agents/agents.projection.js';
+import { auditLog } from './audit-log/audit-log.projection.js';
 import { chunks } from './chunks/chunks.projection.js';
 import { conversations } from './conversations/conversations.projection.js';
 import type { Projection } from './projection.js';
@@ -8,4 +9,4 @@ import { tasks } from './tasks/tasks.projection.js';
 import { unsealedTurns } from './unsealed-turns/unsealed-turns.projection.js';
 
 /** Every read model of the service, in no particular order: none knows another. */
-export const projections: readonly Projection[] = [agents, chunks, conversations, prompts, sources, tasks, unsealedTurns];
+export const projections: readonly Projection[] = [agents, auditLog, chunks, conversations, prompts, sources, tasks, unsealedTurns];

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { projecting } from '../../test/support/projecting.js';
+import { ReadModels } from '../read-models.js';
+import { auditLog } from './audit-log.projection.js';
+import { type AuditFilter, AuditLogQueries } from './audit-log.queries.js';
+
+let database: TestDatabase;
+let queries: AuditLogQueries;
+let read: Awaited<ReturnType<typeof projecting>>;
+beforeAll(async () => {
+  database = await testDatabase();
+  queries = new AuditLogQueries(new ReadModels(database.sql));
+});
+afterAll(() => database.close());
+
+const happened = (type: string, data: unknown = {}) => ({ type, data: data as object });
+const at = (time: string) => new Date(`2026-03-01T${time}:00Z`);
+
+beforeEach(async () => {
+  read = await projecting(auditLog, database.sql);
+  await read.given('agent-1', [happened('AgentCreated', { name: 'A "b" \u0000 é' }), happened('AgentChanged')], {
+    at: at('10:00'),
+    cause: { actor: 'user:ann', correlationId: 'request-1', causationId: 'request-1' },
+  });
+  await read.given('agent-2', [happened('AgentCreated')], {
+    at: at('11:00'),
+    cause: { actor: 'user:bob', correlationId: 'request-2', causationId: 'request-2' },
+  });
+  await read.given('message-1', [happened('answer')]);
+  await read.given('task-1', [happened('TaskQueued')], {
+    at: at('12:00'),
+    cause: { actor: 'system:ingest', credential: 'system', correlationId: 'request-1', causationId: 'event' },
+  });
+});
+
+const listed = async (filter: AuditFilter, after = -1n, limit = 10) =>
+  (await queries.page(filter, after, limit)).map(({ stream, revision }) => `${stream}@${revision}`);
+
+describe('The audit log', () => {
+  it('has every event but frames, with its cause and its bytes, once', async () => {
+    await read.again();
+    expect(await listed({})).toEqual(['agent-1@0', 'agent-1@1', 'agent-2@0', 'task-1@0']);
+    expect((await queries.page({}, -1n, 1))[0]).toMatchObject({
+      type: 'AgentCreated',
+      at: at('10:00'),
+      actor: 'user:ann',
+      credential: 'session-token',
+      correlationId: 'request-1',
+      causationId: 'request-1',
+      data: JSON.stringify({ name: 'A "b" \u0000 é' }),
+    });
+    await read.expectSameAfterRebuild();
+  });
+
+  it.each<[AuditFilter, string[]]>([
+    [{ visibleTo: 'user:bob' }, ['agent-2@0']],
+    [{ visibleTo: 'user:bob', actor: 'user:ann' }, []],
+    [{ actor: 'user:ann' }, ['agent-1@0', 'agent-1@1']],
+    [{ stream: 'agent-2' }, ['agent-2@0']],
+    [{ type: 'AgentCreated' }, ['agent-1@0', 'agent-2@0']],
+    [{ correlationId: 'request-1' }, ['agent-1@0', 'agent-1@1', 'task-1@0']],
+    [{ from: at('11:00') }, ['agent-2@0', 'task-1@0']],
+    [{ to: at('11:00') }, ['agent-1@0', 'agent-1@1']],
+    [{ from: at('11:00'), to: at('12:00'), type: 'AgentCreated' }, ['agent-2@0']],
+  ])('finds %j', async (filter, expected) => {
+    expect(await listed(filter)).toEqual(expected);
+  });
+
+  it('is read in pages by position', async () => {
+    const [first, second] = await queries.page({}, -1n, 2);
+    expect(first!.position < second!.position).toBe(true);
+    expect(await listed({}, second!.position, 1)).toEqual(['agent-2@0']);
+  });
+
+  it('knows the correlation of an event and of itself, and of nothing else', async () => {
+    const [event] = await queries.page({ stream: 'task-1' }, -1n, 1);
+    expect(await queries.correlationOf(event!.id)).toBe('request-1');
+    expect(await queries.correlationOf('request-2')).toBe('request-2');
+    expect(await queries.correlationOf('request-3')).toBeUndefined();
+  });
+});

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import type { Row } from 'postgres';
+import { ReadModels } from '../read-models.js';
+
+/** An event as an auditor sees it: `data` is the text that was stored. */
+export type AuditEvent = Readonly<{
+  position: bigint;
+  id: string;
+  stream: string;
+  revision: number;
+  type: string;
+  at: Date;
+  actor: string | null;
+  credential: string | null;
+  correlationId: string | null;
+  causationId: string | null;
+  data: string;
+}>;
+
+/** Which events: all that is said must hold. */
+export type AuditFilter = Readonly<{
+  /** Whose events one may see at all; undefined for all. */
+  visibleTo?: string;
+  stream?: string;
+  type?: string;
+  actor?: string;
+  correlationId?: string;
+  /** Recorded at or after, and before. */
+  from?: Date;
+  to?: Date;
+}>;
+
+@Injectable()
+export class AuditLogQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** Events after a position, in the order of the log. */
+  async page(filter: AuditFilter, after: bigint, limit: number): Promise<readonly AuditEvent[]> {
+    const { sql } = this.readModels;
+    const { visibleTo, stream, type, actor, correlationId, from, to } = filter;
+    const rows = await sql`
+      select position::text, event_id, stream, revision::text, type, at, actor, credential, correlation_id, causation_id, data
+      from audit_log.event where position > ${String(after)}
+        ${visibleTo === undefined ? sql`` : sql`and actor = ${visibleTo}`}
+        ${actor === undefined ? sql`` : sql`and actor = ${actor}`}
+        ${stream === undefined ? sql`` : sql`and stream = ${stream}`}
+        ${type === undefined ? sql`` : sql`and type = ${type}`}
+        ${correlationId === undefined ? sql`` : sql`and correlation_id = ${correlationId}`}
+        ${from === undefined ? sql`` : sql`and at >= ${from}`}
+        ${to === undefined ? sql`` : sql`and at < ${to}`}
+      order by event.position limit ${limit}`;
+    return rows.map(asEvent);
+  }
+
+  /** The correlation that an id is, or that the event with this id belongs to. */
+  async correlationOf(id: string): Promise<string | undefined> {
+    const [row] = await this.readModels.sql<{ correlation_id: string | null }[]>`
+      (select correlation_id from audit_log.event where event_id = ${id} limit 1)
+      union all
+      (select correlation_id from audit_log.event where correlation_id = ${id} limit 1)
+      limit 1`;
+    return row?.correlation_id ?? undefined;
+  }
+}
+
+const asEvent = (row: Row): AuditEvent => ({
+  position: BigInt(row['position'] as string),
+  id: row['event_id'] as string,
+  stream: row['stream'] as string,
+  revision: Number(row['revision']),
+  type: row['type'] as string,
+  at: row['at'] as Date,
+  actor: row['actor'] as string | null,
+  credential: row['credential'] as string | null,
+  correlationId: row['correlation_id'] as string | null,
+  causationId: row['causation_id'] as string | null,
+  data: row['data'] as string,
+});

@@ -1,0 +1,54 @@
+import { Type } from 'class-transformer';
+import { IsInt, IsISO8601, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+
+export const PAGE_DEFAULT = 100;
+export const PAGE_MAX = 1_000;
+const TEXT_CHARACTERS_MAX = 500;
+
+/** Which events of the log; all that is said must hold. */
+export class AuditEventsQuery {
+  @IsOptional()
+  @IsString()
+  @MaxLength(TEXT_CHARACTERS_MAX)
+  stream?: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(TEXT_CHARACTERS_MAX)
+  type?: string;
+
+  /** `user:<id>`, `agent-key:<id>` or `system:<name>`. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(TEXT_CHARACTERS_MAX)
+  actor?: string;
+
+  /** The request at the root of the chain. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(TEXT_CHARACTERS_MAX)
+  correlation?: string;
+
+  /** Recorded at this time or later. */
+  @IsOptional()
+  @IsISO8601({ strict: true })
+  from?: string;
+
+  /** Recorded before this time. */
+  @IsOptional()
+  @IsISO8601({ strict: true })
+  to?: string;
+
+  /** After this position of the log: the `next` of the page before. */
+  @IsOptional()
+  @Matches(/^\d{1,19}$/, { message: 'after must be a position: a whole number' })
+  after?: string;
+
+  /** Of a page 100 unless told; lines of NDJSON are not limited unless told. */
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(PAGE_MAX)
+  limit?: number;
+}

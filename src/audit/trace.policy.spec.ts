@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import { isOwnTrace, TRACE_DEPTH_MAX, type TracedEvent, type TraceNode, traceOf } from './trace.policy.js';
+
+let next = 0n;
+const event = (id: string, causationId: string | null, more: Partial<TracedEvent> = {}): TracedEvent => ({
+  position: next++,
+  id,
+  stream: 's-1',
+  revision: 0,
+  type: 'Happened',
+  at: new Date(0),
+  actor: 'user:ann',
+  causationId,
+  data: '{}',
+  ...more,
+});
+
+type Shape = [string, Shape[]];
+const shapeOf = ({ event: { id }, caused }: TraceNode): Shape => [id, caused.map(shapeOf)];
+const shapes = (events: readonly TracedEvent[]) => traceOf(events).map(shapeOf);
+
+describe('A trace', () => {
+  it('puts each event under what led to it, and the request above all', () => {
+    const events = [event('asked', 'request'), event('started', 'asked'), event('answered', 'started'), event('titled', 'asked'), event('other', 'request')]; // prettier-ignore
+    expect(shapes(events)).toEqual([
+      ['asked', [['started', [['answered', []]]], ['titled', []]]], // prettier-ignore
+      ['other', []],
+    ]);
+  });
+
+  it('keeps an event whose cause is not there, or cannot have been it, at the top', () => {
+    expect(shapes([event('a', null), event('b', 'gone'), event('c', 'c'), event('d', 'e'), event('e', 'd')])).toEqual([
+      ['a', []],
+      ['b', []],
+      ['c', []],
+      ['d', [['e', []]]],
+    ]);
+  });
+
+  it('ends with the frames of the answer', () => {
+    const data = JSON.stringify({ turnId: 't1', frames: 7, lastId: 6, sha256: 'ff' });
+    const [asked] = traceOf([event('asked', 'request'), event('sealed', 'asked', { type: 'TurnSealed', data })]);
+    expect(asked!.caused[0]!.journal).toEqual({ stream: 'message-t1', frames: 7, lastId: 6, sha256: 'ff' });
+  });
+
+  it('shows what lies too deep beside what led to it', () => {
+    const links = 10_000;
+    const trace = traceOf(Array.from({ length: links }, (_, n) => event(`e${n}`, n === 0 ? 'request' : `e${n - 1}`)));
+    let depth = 0;
+    let level = trace;
+    for (; level[0]!.caused.length > 0; level = level[0]!.caused) depth++;
+    expect(depth).toBe(TRACE_DEPTH_MAX);
+    expect(level).toHaveLength(links - TRACE_DEPTH_MAX);
+    expect(() =>
+      JSON.stringify(trace, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+    ).not.toThrow();
+  });
+
+  it('is somebody’s own when nobody else took part', () => {
+    const [ann, bob, system, nobody] = [
+      { actor: 'user:ann' },
+      { actor: 'user:bob' },
+      { actor: 'system:run-turn' },
+      { actor: null },
+    ];
+    expect(isOwnTrace([ann, system], 'user:ann')).toBe(true);
+    expect(isOwnTrace([ann, bob], 'user:ann')).toBe(false);
+    expect(isOwnTrace([ann, nobody], 'user:ann')).toBe(false);
+    expect(isOwnTrace([system], 'user:ann')).toBe(false);
+  });
+});
