@@ -2,10 +2,13 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { AgentsModule } from './agents/agents.module.js';
 import { AnsweringModule } from './answering/answering.module.js';
+import { AuditModule } from './audit/audit.module.js';
 import { BackgroundModule } from './background.module.js';
 import { ConversationModule } from './conversation/conversation.module.js';
+import { DemoModule } from './demo/demo.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { ModelsModule } from './models/models.module.js';
+import { OperationsModule } from './operations/operations.module.js';
 import { HttpModule } from './platform/http/http.module.js';
 import type { Platform } from './platform/platform.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -34,6 +37,9 @@ export class AppModule {
         SourcesModule,
         AnsweringModule,
         StartUpModule,
+        OperationsModule,
+        AuditModule,
+        DemoModule,
         BackgroundModule,
       ],
     };

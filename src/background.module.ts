@@ -13,6 +13,7 @@ import { SweepTurns } from './answering/sweep-turns.ticker.js';
 import { TitleConversation } from './answering/title-conversation.reaction.js';
 import { Clock } from './kernel/clock.js';
 import { LOG_START } from './kernel/event-store.js';
+import { Conditions, Measurements } from './kernel/conditions.js';
 import { Freshness } from './kernel/freshness.js';
 import type { Reaction } from './kernel/reaction.js';
 import type { Ticker } from './kernel/ticker.js';
@@ -22,6 +23,8 @@ import { PostgresFreshness } from './platform/projections/postgres-freshness.js'
 import { Progress } from './platform/projections/progress.js';
 import { Projector } from './platform/projections/projector.js';
 import { Reactions } from './platform/reactions/reactions.js';
+import { PrometheusMeasurements } from './platform/telemetry/prometheus-measurements.js';
+import { ServiceConditions } from './platform/telemetry/service-conditions.js';
 import { Tickers } from './platform/tickers/tickers.js';
 import { QueueIngestion } from './sources/queue-ingestion.reaction.js';
 import { SourcesModule } from './sources/sources.module.js';
@@ -58,8 +61,20 @@ import { TellOfFailedTasks } from './tasks/tell-of-failed-tasks.reaction.js';
       inject: [Clock, LOG, SweepTurns, SweepTasks],
       useFactory: (clock: Clock, log: Logger, ...tickers: Ticker[]) => new Tickers(tickers, clock, log),
     },
+    {
+      provide: Conditions,
+      inject: [PLATFORM, Projector, Reactions],
+      useFactory: ({ sql, store, checks }: Platform, projector: Projector, reactions: Reactions) =>
+        new ServiceConditions({ sql, store, checks, projections, projector, reactions }),
+    },
+    {
+      provide: PrometheusMeasurements,
+      inject: [Conditions],
+      useFactory: (conditions: Conditions) => new PrometheusMeasurements(conditions),
+    },
+    { provide: Measurements, useExisting: PrometheusMeasurements },
   ],
-  exports: [Freshness, Projector, Progress, Reactions],
+  exports: [Freshness, Conditions, Measurements, PrometheusMeasurements],
 })
 export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
   constructor(

@@ -1,18 +1,30 @@
 import 'reflect-metadata';
-import { pino } from 'pino';
+import { DEMO_KEY, SeedDemo } from './demo/seed-demo.js';
 import { configOrExit } from './platform/config/load-config.js';
 import { openPlatform } from './platform/platform.js';
+import { openLog } from './platform/telemetry/log.js';
 import { startService } from './service.js';
 
 const config = configOrExit();
-const log = pino({ level: config.logLevel });
+const log = openLog({ level: config.logLevel, format: config.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json') });
 const fail = (error: unknown): never => {
   log.fatal(error instanceof Error ? error.message : String(error));
   process.exit(1);
 };
 const platform = await openPlatform(config, fail).catch(fail);
 const service = await startService(platform, log).catch(fail);
-log.info(`Listening on ${service.url}`);
+log.info(`Listening on ${service.url}, the API reference is at ${service.url}/api/docs`);
+
+if (config.seedDemo && config.roles.includes('worker') && (await service.app.get(SeedDemo).seed().catch(fail))) {
+  // Not through the log, which hides keys: this one is no secret.
+  process.stdout.write(`\nTry it:\n\n  ${exampleFor(service.url)}\n\n`);
+}
+
+/** A question to the demo agent, as one types it. */
+function exampleFor(url: string): string {
+  const question = JSON.stringify({ question: 'What happens to a stream when the process is killed?', api_key: DEMO_KEY });
+  return `curl -N ${url}/stream -H 'Content-Type: application/json' -d '${question}'`;
+}
 
 /** No new work, streams closed with a good cursor, work in hand finished or interrupted; and in any case an end. */
 function shutDown(signal: NodeJS.Signals): void {

@@ -1,9 +1,13 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { projections } from '../projections/catalogue.js';
 import { AppModule } from './app.module.js';
 import { serveApiReference } from './platform/http/api-reference.js';
 import { createHttpApp } from './platform/http/http-server.js';
+import { NestLog } from './platform/telemetry/log.js';
+import { observeRequests } from './platform/telemetry/observe-requests.js';
+import { PrometheusMeasurements } from './platform/telemetry/prometheus-measurements.js';
 import type { Platform } from './platform/platform.js';
 
 const VERSION = '0.1.0';
@@ -15,7 +19,8 @@ export type Service = Readonly<{ app: NestFastifyApplication; url: string; close
 export async function startService(platform: Platform, log: Logger): Promise<Service> {
   const { config } = platform;
   const options = { ...config, readModels: projections.map(({ name }) => name) };
-  const app = await createHttpApp(AppModule.over(platform, log), options, { logger: ['error', 'warn'] });
+  const app = await createHttpApp(AppModule.over(platform, log), options, { logger: new NestLog(log) });
+  observeRequests(app.getHttpAdapter().getInstance() as unknown as FastifyInstance, app.get(PrometheusMeasurements));
   serveApiReference(app, VERSION);
   await app.listen(config.port, config.host);
   const close = async () => {

@@ -17,6 +17,9 @@ export const TURNS_QUEUE = 'turns';
 
 export type AcceptedQuestion = TurnToRun & Readonly<{ replayed: boolean; position: bigint | undefined }>;
 
+/** How a question came in. `origin` is the page it was asked on, where a browser tells. */
+export type WayIn = Readonly<{ route: 'stream' | 'answer'; idempotencyKey: string | undefined; origin: string | undefined }>;
+
 /** The way from a request to a turn in the log: settle it, honour its idempotency key, ask, and nudge a runner. */
 @Injectable()
 export class QuestionDesk {
@@ -29,23 +32,18 @@ export class QuestionDesk {
   ) {}
 
   /** @throws Rejection for whatever is wrong with the request; then nothing was written */
-  async accept(
-    request: QuestionRequest,
-    caller: Caller,
-    route: string,
-    idempotencyKey: string | undefined,
-  ): Promise<AcceptedQuestion> {
+  async accept(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
     if (request.tool_actions?.length) throw resumeRefused(request);
     if (request.attachments?.length) throw new Rejection('attachment-not-found', 'Attachment not found');
-    const question = await this.resolver.resolve(request, caller);
+    const question = await this.resolver.resolve(request, caller, way.origin);
     const fresh: TurnToRun = { conversationId: question.conversationId ?? newId(), turnId: newId() };
-    const { replayed, ids } = await this.idsFor(request, caller, route, idempotencyKey, fresh);
+    const { replayed, ids } = await this.idsFor(request, caller, way, fresh);
     const { position } = await this.commands.execute(new AskQuestion(ids.turnId, ids.conversationId, question, caller.cause));
     this.nudge(ids);
     return { ...ids, replayed, position };
   }
 
-  private async idsFor(request: QuestionRequest, caller: Caller, route: string, key: string | undefined, fresh: TurnToRun) {
+  private async idsFor(request: QuestionRequest, caller: Caller, { route, idempotencyKey: key }: WayIn, fresh: TurnToRun) {
     if (key === undefined) return { replayed: false, ids: fresh };
     const callerId = caller.kind === 'agent-key' ? caller.keyId : caller.userId;
     const fingerprint = fingerprintOf(route, { ...request, api_key: undefined });

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Body, Controller, Headers, HttpCode, Post, Res, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -10,7 +11,7 @@ import { LastWrites } from '../kernel/last-writes.js';
 import { Rejection } from '../kernel/rejection.js';
 import { JsonBodyOnly } from '../platform/http/json-body-only.js';
 import { SseStreams } from '../platform/http/sse.js';
-import { type AcceptedQuestion, QuestionDesk } from './accept-question.js';
+import { type AcceptedQuestion, QuestionDesk, type WayIn } from './accept-question.js';
 import { QuestionRequest } from './question.dto.js';
 import { FrameTail } from './frame-tail.port.js';
 
@@ -32,13 +33,13 @@ export class AnsweringController {
   async stream(
     @Body() request: QuestionRequest,
     @RequestIdentity() identity: Identity,
-    @Headers('idempotency-key') idempotencyKey: string | undefined,
+    @Headers() headers: IncomingHttpHeaders,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     if (typeof request.index === 'number' && !request.conversation_id) {
       throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
     }
-    const accepted = await this.accept(request, identity, 'stream', idempotencyKey);
+    const accepted = await this.accept(request, identity, 'stream', headers);
     const sse = this.streams.start(reply, { headers: headersOf(accepted) });
     for await (const { text } of this.frames.tail(accepted, sse.signal)) if (!(await sse.write(text))) break;
     sse.end();
@@ -51,11 +52,11 @@ export class AnsweringController {
   async answer(
     @Body() request: QuestionRequest,
     @RequestIdentity() identity: Identity,
-    @Headers('idempotency-key') idempotencyKey: string | undefined,
+    @Headers() headers: IncomingHttpHeaders,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const whole = { ...request, index: null, attachments: null };
-    const accepted = await this.accept(whole, identity, 'answer', idempotencyKey);
+    const accepted = await this.accept(whole, identity, 'answer', headers);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     let message = noMessage;
@@ -67,10 +68,12 @@ export class AnsweringController {
     return answerOf(accepted, message);
   }
 
-  private async accept(request: QuestionRequest, identity: Identity, route: string, idempotencyKey: string | undefined) {
+  private async accept(request: QuestionRequest, identity: Identity, route: WayIn['route'], headers: IncomingHttpHeaders) {
     const caller = await identity.caller();
     if (!caller) throw unauthenticated();
-    const accepted = await this.desk.accept(request, caller, route, idempotencyKey);
+    const key = headers['idempotency-key'];
+    const way = { route, idempotencyKey: typeof key === 'string' ? key : undefined, origin: headers.origin };
+    const accepted = await this.desk.accept(request, caller, way);
     this.lastWrites.note(ownerOf(caller), accepted.position);
     return accepted;
   }

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { AgentQueries } from '../../projections/agents/agents.queries.js';
 import { UnsealedTurnQueries } from '../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { Config } from '../platform/config/config.js';
-import { ModelsModule } from '../models/models.module.js';
 import { PromptsModule } from '../prompts/prompts.module.js';
 import { RealtimeModule } from '../realtime/realtime.module.js';
 import { SourcesModule } from '../sources/sources.module.js';
@@ -14,7 +13,6 @@ import { AskQuestionHandler } from './ask-question.command.js';
 import { QuestionResolver } from './resolve-question.js';
 import { StopAnswerHandler } from './stop-answer.command.js';
 import { StopAnswerController } from './stop-answer.http.js';
-import { StructuredAnswers } from './structured-answer.js';
 import { SweepTurns } from './sweep-turns.ticker.js';
 import { TitleConversation } from './title-conversation.reaction.js';
 import { TurnCloser } from './turn-closer.js';
@@ -22,7 +20,7 @@ import { TurnRunner } from './turn-runner.js';
 import { TurnsWorker } from './turns-worker.js';
 
 @Module({
-  imports: [SourcesModule, RealtimeModule, ModelsModule, PromptsModule],
+  imports: [SourcesModule, RealtimeModule, PromptsModule],
   controllers: [AnsweringController, StopAnswerController],
   providers: [
     {
@@ -45,7 +43,6 @@ import { TurnsWorker } from './turns-worker.js';
     QuestionResolver,
     QuestionDesk,
     AnswerComposer,
-    StructuredAnswers,
     AskQuestionHandler,
     StopAnswerHandler,
     TurnCloser,

@@ -2,7 +2,7 @@ import { appendSurely } from '../kernel/streams.js';
 import { APPEND_BYTES_MAX, type EventStore, type NewEvent, WrongRevision } from '../kernel/event-store.js';
 import { deterministicId } from '../kernel/ids.js';
 import { FRAME_EVENT, type Frame, messageStream } from '../conversation/message.events.js';
-import { MessageDigest } from '../conversation/message.policy.js';
+import { type MessageDigest } from '../conversation/message.policy.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 
 /** Text frames that follow one another this closely share an append; any other frame, and the first after a silence, goes at once. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentQueries, type AgentRecord } from '../../projections/agents/agents.queries.js';
+import { refuseOrigin } from '../agents/agent-origins.policy.js';
 import { conversationCodec } from '../conversation/conversation.codec.js';
 import {
   type ConversationEvent,
@@ -42,8 +43,8 @@ export class QuestionResolver {
     private readonly models: LanguageModels,
   ) {}
 
-  /** @throws Rejection agent-not-found, conversation-not-found, invalid-request */
-  async resolve(request: QuestionRequest, caller: Caller): Promise<ResolvedQuestion> {
+  /** @throws Rejection agent-not-found, origin-not-allowed, conversation-not-found, invalid-request */
+  async resolve(request: QuestionRequest, caller: Caller, origin: string | undefined): Promise<ResolvedQuestion> {
     const question = request.question ?? '';
     if (question.trim() === '') throw new Rejection('invalid-request', 'Missing required fields: question');
     const history = parseHistory(request.history);
@@ -52,6 +53,7 @@ export class QuestionResolver {
     const conversationId = request.conversation_id || undefined;
     const continued = conversationId === undefined ? undefined : await this.continued(conversationId, ownerId);
     const agent = await this.agentFor(request, caller, continued);
+    if (caller.kind === 'agent-key' && agent) refuseOrigin(agent.configuration.config, origin);
     if (caller.kind === 'agent-key' && continued && continued.agentId !== caller.agentId) throw conversationNotFound();
     return {
       question,

@@ -11,11 +11,11 @@ import { conversation, startTurn } from '../conversation/conversation.decider.js
 import { conversationStream, type AnswerParts, type TurnOutcome, type Usage } from '../conversation/conversation.events.js';
 import type { JournalAccess } from '../conversation/message.events.js';
 import { MessageDigest } from '../conversation/message.policy.js';
+import { problemsWith } from '../agents/response-schema.policy.js';
 import { ModelFailed } from '../models/language-model.port.js';
 import { AnswerComposer } from './answer-composer.js';
 import { FramePublisher } from './frame-publisher.port.js';
 import { Journal, JournalLost } from './journal.js';
-import { StructuredAnswers } from './structured-answer.js';
 import { failedWith, firstFrame, INTERRUPTED_TEXT, stoppedWith, TurnCloser } from './turn-closer.js';
 import { readTranscript, type Transcript } from './transcript.js';
 
@@ -51,7 +51,6 @@ export class TurnRunner {
     private readonly signals: Signals,
     private readonly publisher: FramePublisher,
     private readonly composer: AnswerComposer,
-    private readonly structured: StructuredAnswers,
     private readonly closer: TurnCloser,
   ) {}
 
@@ -170,7 +169,7 @@ export class TurnRunner {
     }
     if (signal.aborted) return { text: INTERRUPTED_TEXT, code: 'interrupted' };
     const schema = transcript.asked.settings.responseSchema;
-    if (schema && !this.structured.isValid(schema, progress.parts.answer)) {
+    if (schema && !isValid(progress.parts.answer, schema)) {
       return { text: 'The model gave an answer that does not fit the schema of this agent.', code: 'invalid-structured-answer' };
     }
     return undefined;
@@ -205,6 +204,15 @@ export class TurnRunner {
       clearInterval(timer);
       unsubscribe();
     };
+  }
+}
+
+/** A structured answer is JSON, and valid against the schema of its agent. */
+function isValid(answer: string, schema: Readonly<Record<string, unknown>>): boolean {
+  try {
+    return problemsWith(JSON.parse(answer), schema).length === 0;
+  } catch {
+    return false;
   }
 }
 

@@ -23,4 +23,7 @@ export type TaskFailed = Event<'TaskFailed', { taskId: TaskId; attempt: number; 
 export type TaskEvent =
   TaskQueued | TaskStarted | TaskProgressed | TaskRetryScheduled | TaskHandedBack | TaskSucceeded | TaskFailed;
 
+/** Whether a task's last word has this type. */
+export const isTaskOver = (type: string): boolean => type === 'TaskSucceeded' || type === 'TaskFailed';
+
 export const taskStream = (taskId: TaskId): string => `task-${taskId}`;

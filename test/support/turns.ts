@@ -1,6 +1,5 @@
 import { AnsweringOptions } from '../../src/answering/answering-options.js';
 import type { AnswerComposer, Piece } from '../../src/answering/answer-composer.js';
-import { StructuredAnswers } from '../../src/answering/structured-answer.js';
 import { TurnCloser } from '../../src/answering/turn-closer.js';
 import { TurnRunner } from '../../src/answering/turn-runner.js';
 import { ask, conversation } from '../../src/conversation/conversation.decider.js';
@@ -53,7 +52,7 @@ export function workerOver(store: EventStore, signals: Signals, composer: Answer
   const streams = new Streams(store);
   const feed = new MessageFeed(store, signals);
   const closer = new TurnCloser(store, streams, answeringOptions);
-  const runner = new TurnRunner(store, streams, signals, feed, composer, new StructuredAnswers(), closer);
+  const runner = new TurnRunner(store, streams, signals, feed, composer, closer);
   return { streams, feed, runner };
 }
 

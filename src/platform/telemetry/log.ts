@@ -56,6 +56,9 @@ const asStream = (destination: { write(line: string): void }) =>
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
+/** What Nest says of itself while it starts is for those who look into it. */
+const FRAMEWORK = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
+
 /** The log as Nest and, through Nest's `Logger`, the features know it. */
 export class NestLog implements LoggerService {
   readonly verbose = this.writer('trace');
@@ -68,9 +71,10 @@ export class NestLog implements LoggerService {
   constructor(private readonly pino: Logger) {}
 
   /** Nest passes a message or error, perhaps more of them or a stack, and last the name of who speaks. */
-  private writer(level: Level) {
+  private writer(usual: Level) {
     return (message: unknown, ...rest: unknown[]): void => {
       const context = typeof rest.at(-1) === 'string' && rest.length > 0 ? (rest.pop() as string) : undefined;
+      const level = usual === 'info' && context !== undefined && FRAMEWORK.has(context) ? 'debug' : usual;
       const fields: Record<string, unknown> = context === undefined ? {} : { context };
       const error = [message, ...rest].find((each) => each instanceof Error);
       if (error) fields['err'] = error;
