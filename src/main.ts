@@ -22,7 +22,7 @@ if (config.seedDemo && config.roles.includes('worker') && (await service.app.get
 
 /** A question to the demo agent, as one types it. */
 function exampleFor(url: string): string {
-  const question = JSON.stringify({ question: 'What happens to a stream when the process is killed?', api_key: DEMO_KEY });
+  const question = JSON.stringify({ question: 'What happens to a stream when its producer dies?', api_key: DEMO_KEY });
   return `curl -N ${url}/stream -H 'Content-Type: application/json' -d '${question}'`;
 }
 

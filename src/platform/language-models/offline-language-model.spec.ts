@@ -33,6 +33,12 @@ describe('the offline model', () => {
     );
   });
 
+  it('quotes no blocks of code, and rows of tables as their cells', async () => {
+    const text = 'Try it:\n\n```\nask "How are onions fried?"\n```\n\n| Dish | How |\n|---|---|\n| onions | fried slowly |';
+    const asked = request('How are onions fried?', { documents: [{ title: 'Dishes.md', text, source: 'docs' }] });
+    expect(await answerTo(asked)).toBe('According to “Dishes.md”: onions – fried slowly');
+  });
+
   it('answers the same request the same every time, word by word', async () => {
     const [first, second] = [await collect(request('How are onions fried?')), await collect(request('How are onions fried?'))];
     expect(first).toEqual(second);

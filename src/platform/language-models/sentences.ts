@@ -50,13 +50,17 @@ function consideredOf(documents: readonly ModelDocument[]): readonly Sentence[] 
   return considered;
 }
 
-/** Sentences and single lines; marks of headings, lists and quotes are taken off, lines of code stay as they are. */
+/** A block of code answers nobody, though it may hold the very words of the question. */
+const FENCED_CODE = /^[ \t]*(```|~~~)[^]*?(^[ \t]*\1|(?![^]))/gmu;
+
+/** Sentences and single lines; marks of headings, lists and quotes are taken off, blocks of code are left out. */
 export function sentencesOf(text: string): readonly string[] {
   return text
     .slice(0, DOCUMENT_CHARACTERS_MAX)
+    .replace(FENCED_CODE, '\n\n')
     .split(/\n\s*\n|\n(?=\s*(?:[-*+>#|]|\d+[.)]))/u)
     .map((paragraph) =>
-      paragraph
+      cellsOf(paragraph)
         .replace(/^\s*(?:[#>*+-]+|\d+[.)])\s+/u, '')
         .replace(/\s+/gu, ' ')
         .trim(),
@@ -65,6 +69,12 @@ export function sentencesOf(text: string): readonly string[] {
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
     .map((sentence) => (sentence.length > SENTENCE_CHARACTERS_MAX ? `${sentence.slice(0, SENTENCE_CHARACTERS_MAX)}…` : sentence));
 }
+
+/** The row of a table reads as its cells side by side. */
+const cellsOf = (paragraph: string): string =>
+  /^\s*\|.*\|\s*$/u.test(paragraph)
+    ? paragraph.replace(/^\s*\|\s*|\s*\|\s*$/gu, '').replace(/\s*(?<!\\)\|\s*/gu, ' – ')
+    : paragraph;
 
 type Weights = ReadonlyMap<string, number>;
 

@@ -26,12 +26,14 @@ describe('The log', () => {
 
   it('speaks for Nest, in the name of whoever speaks', () => {
     const { nest, entries } = capture('json', 'trace');
-    nest.log('started', 'NestFactory');
+    nest.log('started', 'Http');
+    nest.log('so many routes', 'RouterExplorer');
     nest.error('failed', 'Error: why\n at x', 'Http');
     nest.warn(new Error('odd'), 'Http');
     nest.verbose({ frames: 3 }, 'Stream');
     expect(entries()).toMatchObject([
-      { level: 'info', msg: 'started', context: 'NestFactory' },
+      { level: 'info', msg: 'started', context: 'Http' },
+      { level: 'debug', msg: 'so many routes', context: 'RouterExplorer' },
       { level: 'error', msg: 'failed', context: 'Http', stack: 'Error: why\n at x' },
       { level: 'warn', msg: 'odd', context: 'Http', err: { message: 'odd' } },
       { level: 'trace', frames: 3, context: 'Stream' },
