@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 
-import { type EventStore } from '../../src/kernel/event-store.js';
+import { type EventStore, WrongRevision } from '../../src/kernel/event-store.js';
 import {
   eventsOf,
   eventually,
@@ -37,6 +37,7 @@ export function retentionContract(subject: () => Subject): void {
     await store().setRetention(stream, { maxAgeSeconds: 1 });
     await eventually(async () => (await eventsOf(store().read(stream))).length === 0, 'the events to age');
     expect(await eventsOf(store().read(stream, { direction: 'backwards', limit: 1 }))).toEqual([]);
+    await expect(store().append(stream, 'none', newEvents(1))).rejects.toMatchObject({ constructor: WrongRevision, actual: 2 });
     const late = newEvents(1);
     await store().append(stream, 2, late);
     expect(ids(await eventsOf(store().read(stream)))).toEqual(ids(late));

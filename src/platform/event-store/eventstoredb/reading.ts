@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 import { StoreUnavailable } from '../../../kernel/event-store.js';
 import { BACK_OFF_MAX_MS, backOffMs, pause } from '../../supervision/back-off.js';
 import type { Answer } from './answer.js';
@@ -55,6 +57,8 @@ export async function* follow<Page>(
   { answerMs, silenceMs }: Patience,
   signal: AbortSignal,
 ): AsyncGenerator<Page, void> {
+  // One signal may end every follower of a process; that is no leak.
+  setMaxListeners(0, signal);
   for (let failures = 0; !signal.aborted; failures++) {
     // A slow consumer is dropped by design and resumes at once; only what fails again without progress waits.
     if (failures > 1) await pause(backOffMs(failures - 1), signal);

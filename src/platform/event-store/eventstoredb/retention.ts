@@ -28,6 +28,8 @@ export async function writeRetention(
   const metastream = metastreamOf(stream);
   let present: Awaited<ReturnType<Newest>> = { revision: 'none', json: {} };
   for (let race = 1; ; race++) {
+    const { $maxAge, $maxCount } = present.json;
+    if (present.revision !== 'none' && $maxAge === retention.maxAgeSeconds && $maxCount === retention.maxCount) return;
     const event = metadataEvent({ ...present.json, $maxAge: retention.maxAgeSeconds, $maxCount: retention.maxCount });
     try {
       await appendSurely(store as EventStore, metastream, present.revision, [event]);
