@@ -1,0 +1,92 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Bench, type Figure, median, quantile } from './report.js';
+import { startService } from './measured-service.js';
+import { startProgram } from './program.js';
+import { type Call, postCompletion, postStream, read } from './token-reader.js';
+import { type Usage, usageOf } from './usage.js';
+
+const STREAMS = 200;
+const EVERY_MS = 20;
+const TOKENS = 400;
+const WARM_UP_TOKENS = 50;
+const ROUNDS = 2;
+/** Streams begin one after the other, as users do. */
+const BEGIN_EVERY_MS = 5;
+
+type Crowd = Readonly<{ lateMs: readonly number[]; seconds: number; cpuMs: readonly number[]; rssPerStream: number }>;
+
+/** So many streams at once; usage is taken while all of them are open. */
+async function crowd(one: (question: string) => [string, Call], tokens: number, usage: () => Promise<Usage[]>): Promise<Crowd> {
+  const lateMs: number[] = [];
+  const before = await usage();
+  const begunAt = performance.now();
+  const streams: Promise<void>[] = [];
+  for (let stream = 0; stream < STREAMS; stream++) {
+    const question = `paced ${tokens} tokens ${EVERY_MS} ms, please`;
+    streams.push(read(...one(question), { onToken: (sentAt, cameAt) => void lateMs.push((cameAt - sentAt) / 1000) }));
+    await pause(BEGIN_EVERY_MS);
+  }
+  await pause((tokens * EVERY_MS) / 2);
+  const rssPerStream = ((await usage())[0]!.rssBytes - before[0]!.rssBytes) / STREAMS;
+  await Promise.all(streams);
+  const seconds = (performance.now() - begunAt) / 1000;
+  if (lateMs.length !== STREAMS * tokens) throw new Error(`${lateMs.length} tokens came instead of ${STREAMS * tokens}.`);
+  const after = await usage();
+  return { lateMs, seconds, cpuMs: after.map(({ cpuMs }, index) => cpuMs - before[index]!.cpuMs), rssPerStream };
+}
+
+/** Everybody at once: whether tokens come on time when two hundred answers are written, and what one of them costs. */
+export const bench: Bench = {
+  name: 'concurrent-streams',
+  title: `${STREAMS} answers at once, ${1000 / EVERY_MS} tokens a second each`,
+  async run(context) {
+    const model = await startProgram('paced-model');
+    const bare = await startProgram('bare-server', model.url);
+    const service = await startService(context, { OPENAI_BASE_URL: `${model.url}/v1` });
+    const subjects = {
+      direct: (tokens: number) => crowd((question) => postCompletion(model.url, question), tokens, async () => [await usageOf([model.pid])]),
+      bare: (tokens: number) => crowd((question) => postStream(bare.url, question), tokens, async () => [await usageOf([bare.pid])]),
+      ours: (tokens: number) =>
+        crowd(
+          (question) => postStream(service.url, question),
+          tokens,
+          async () => {
+            const { service: own, postgres } = await service.usage();
+            return [own, postgres];
+          },
+        ),
+    };
+    const crowds: Record<keyof typeof subjects, Crowd[]> = { direct: [], bare: [], ours: [] };
+    for (const each of Object.values(subjects)) await each(WARM_UP_TOKENS);
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const name of Object.keys(subjects) as (keyof typeof subjects)[]) crowds[name].push(await subjects[name](TOKENS));
+    }
+    await Promise.all([service.stop(), bare.stop(), model.stop()]);
+    return { figures: figuresOf(crowds), notes: notesOf(crowds) };
+  },
+};
+
+const late = (crowds: readonly Crowd[], share: number): number => quantile(crowds.flatMap(({ lateMs }) => lateMs), share);
+const cpu = (crowds: readonly Crowd[], index = 0): number =>
+  median(crowds.map(({ cpuMs, seconds }) => cpuMs[index]! / 10 / seconds / STREAMS));
+const rss = (crowds: readonly Crowd[]): number => Math.max(...crowds.map(({ rssPerStream }) => rssPerStream)) / 1024;
+
+function figuresOf({ ours, bare }: Record<'ours' | 'bare', Crowd[]>): Figure[] {
+  const against = (value: number) => ({ name: 'bare relay', value });
+  return [
+    { name: 'a token comes late by, median', value: late(ours, 0.5), unit: 'ms', baseline: against(late(bare, 0.5)) },
+    { name: 'p99', value: late(ours, 0.99), unit: 'ms', baseline: against(late(bare, 0.99)), target: { atMost: 250 } },
+    { name: 'at most', value: late(ours, 1), unit: 'ms', baseline: against(late(bare, 1)) },
+    { name: 'CPU of the service per stream', value: cpu(ours), unit: '%', baseline: against(cpu(bare)) },
+    { name: 'CPU of Postgres per stream', value: cpu(ours, 1), unit: '%' },
+    { name: 'RSS of the service per stream', value: rss(ours), unit: 'KiB', baseline: against(rss(bare)) },
+  ];
+}
+
+function notesOf({ ours, direct }: Record<'ours' | 'direct', Crowd[]>): string[] {
+  const [first] = ours;
+  return [
+    `Straight from the model tokens come late by ${late(direct, 0.5).toFixed(1)} ms, p99 ${late(direct, 0.99).toFixed(1)} ms; the rounds of ours had p99 ${ours.map((each) => late([each], 0.99).toFixed(0)).join(' and ')} ms.`,
+    `${STREAMS * TOKENS} tokens within ${first!.seconds.toFixed(1)} s, beginnings ${BEGIN_EVERY_MS} ms apart. CPU is a share of one core; service, Postgres, model and readers share the machine.`,
+  ];
+}

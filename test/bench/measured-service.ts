@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BenchContext } from './report.js';
+import { firstLineOf, stop } from './program.js';
+import { type Usage, usageOf, withDescendants } from './usage.js';
+
+/** The compiled service as users run it: a process of its own over an embedded Postgres with fsync, on fresh data. */
+export type MeasuredService = Readonly<{
+  url: string;
+  /** The database it runs for itself, for baselines on the very same server. */
+  databaseUrl: string;
+  usage(): Promise<{ service: Usage; postgres: Usage }>;
+  stop(): Promise<void>;
+}>;
+
+const SETTINGS = {
+  PORT: '0',
+  HOST: '127.0.0.1',
+  NODE_ENV: 'production',
+  SEED_DEMO: 'false',
+  LOG_LEVEL: 'info',
+  LOG_FORMAT: 'json',
+  JWT_SECRET_KEY: 'a secret for benches that is long enough',
+  ENCRYPTION_SECRET_KEY: 'another secret for benches, long enough',
+  MODEL_IDS: 'paced',
+};
+
+export async function startService(
+  { service, profileTo }: BenchContext,
+  environment: Readonly<Record<string, string>>,
+): Promise<MeasuredService> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-bench-'));
+  const profile = profileTo ? ['--cpu-prof', `--cpu-prof-dir=${profileTo}`] : [];
+  const child = spawn(process.execPath, ['--enable-source-maps', ...profile, service], {
+    env: { PATH: process.env['PATH'], ...SETTINGS, DATA_DIR: dataDir, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const endWithUs = (): void => void child.kill('SIGKILL');
+  process.once('exit', endWithUs);
+  const url = await firstLineOf(child, /Listening on (http:[^\s"]+)/);
+  const pid = child.pid!;
+  return {
+    url,
+    databaseUrl: await databaseUrlIn(join(dataDir, 'postgres')),
+    usage: async () => ({ service: await usageOf([pid]), postgres: await usageOf((await withDescendants(pid)).slice(1)) }),
+    stop: async () => {
+      await stop(child, 'SIGTERM');
+      process.removeListener('exit', endWithUs);
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function databaseUrlIn(root: string): Promise<string> {
+  const password = (await readFile(join(root, 'password'), 'utf8')).trim();
+  const port = (await readFile(join(root, 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[3]!;
+  return `postgres://verbatim:${password}@127.0.0.1:${port}/verbatim`;
+}

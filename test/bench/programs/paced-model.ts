@@ -1,0 +1,67 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { announce, microsNow } from '../program.js';
+
+/** What is asked for in the words of the question: so many tokens, so many milliseconds apart; 0: all at once. */
+const ORDER = /paced (\d+) tokens (\d+) ms/;
+/** The first token comes, and nothing after it for as long as the caller stays. */
+const SILENCE = 'then silence';
+
+const HEAD = 'data: {"id":"c1","object":"chat.completion.chunk","model":"paced","choices":[{"index":0,"delta":{"content":"';
+const TAIL = '"},"finish_reason":null}]}\n\n';
+const END =
+  'data: {"id":"c1","object":"chat.completion.chunk","model":"paced","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n' +
+  'data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":10}}\n\ndata: [DONE]\n\n';
+const BURST = 250;
+
+const token = (): string => `${HEAD}t${microsNow()} ${TAIL}`;
+
+/** A model whose every token says when it was sent. It spends as little as it can, so that the machine is left to who is measured. */
+function play(body: string, response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  if (body.includes(SILENCE)) {
+    response.write(token());
+    return;
+  }
+  const [, tokens = '1', everyMs = '0'] = ORDER.exec(body) ?? [];
+  if (everyMs === '0') burst(Number(tokens), response);
+  else pace(Number(tokens), Number(everyMs), response);
+}
+
+function pace(tokens: number, everyMs: number, response: ServerResponse): void {
+  const begun = performance.now();
+  let sent = 0;
+  const next = (): void => {
+    if (response.destroyed) return;
+    response.write(token());
+    if (++sent === tokens) response.end(END);
+    else setTimeout(next, Math.max(1, begun + sent * everyMs - performance.now()));
+  };
+  next();
+}
+
+function burst(tokens: number, response: ServerResponse): void {
+  let left = tokens;
+  const next = (): void => {
+    while (left > 0) {
+      const count = Math.min(left, BURST);
+      left -= count;
+      if (!response.write(Array.from({ length: count }, token).join('')) && left > 0) {
+        response.once('drain', next);
+        return;
+      }
+    }
+    response.end(END);
+  };
+  next();
+}
+
+const server = createServer({ noDelay: true, keepAliveTimeout: 60_000 }, (request, response) => {
+  if (request.url === '/v1/models') {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[{"id":"paced"}]}');
+    return;
+  }
+  const parts: Buffer[] = [];
+  request.on('data', (part: Buffer) => parts.push(part));
+  request.on('end', () => play(Buffer.concat(parts).toString('utf8'), response));
+});
+announce(server);

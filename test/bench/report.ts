@@ -1,0 +1,111 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { cpus, loadavg, totalmem } from 'node:os';
+import { table } from './table.js';
+
+/** A number with what it is held against: a target, and a baseline that was measured in turns with it in the same run. */
+export type Figure = Readonly<{
+  name: string;
+  value: number;
+  unit: string;
+  baseline?: Readonly<{ name: string; value: number }>;
+  target?: Readonly<{ atMost: number } | { atLeast: number }>;
+}>;
+
+export type Report = Readonly<{ figures: readonly Figure[]; notes?: readonly string[] }>;
+
+export type BenchContext = Readonly<{
+  /** The compiled service to start: another build can be measured beside the present one. */
+  service: string;
+  /** Where CPU profiles of the service are to go; unset: none are taken, as they cost speed. */
+  profileTo?: string;
+  say: (line: string) => void;
+}>;
+
+/** One bench is one file `<name>.bench.ts` that exports a `bench`. */
+export type Bench = Readonly<{
+  name: string;
+  title: string;
+  run: (context: BenchContext) => Promise<Report>;
+}>;
+
+/** The value below which the given share of all values lies. */
+export function quantile(values: readonly number[], share: number): number {
+  if (values.length === 0) return NaN;
+  const sorted = Float64Array.from(values).sort();
+  const place = share * (sorted.length - 1);
+  const below = sorted[Math.floor(place)]!;
+  return below + (sorted[Math.ceil(place)]! - below) * (place % 1);
+}
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+/**
+ * Measures every subject once per round, each round in another order, so that what else happens on the machine falls on all
+ * of them alike. The numbers of a subject come in the order of rounds.
+ */
+export async function interleaved<Name extends string>(
+  rounds: number,
+  subjects: Readonly<Record<Name, (round: number) => Promise<number>>>,
+): Promise<Record<Name, number[]>> {
+  const names = Object.keys(subjects) as Name[];
+  const measured = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
+  for (let round = 0; round < rounds; round++) {
+    for (let turn = 0; turn < names.length; turn++) {
+      const name = names[(round + turn) % names.length]!;
+      measured[name].push(await subjects[name](round));
+    }
+  }
+  return measured;
+}
+
+/** Measures subjects in turns and holds the median of the first named against that of another. */
+export const ratioOf = (values: readonly number[], baseline: readonly number[]): number => median(values) / median(baseline);
+
+export const isMet = ({ value, target }: Figure): boolean | undefined =>
+  target && ('atMost' in target ? value <= target.atMost : value >= target.atLeast);
+
+/** Prints a report as one table and keeps it as JSON. */
+export async function publish(bench: Bench, report: Report, since: Date, directory: URL): Promise<void> {
+  const { figures, notes = [] } = report;
+  console.log(`\n${bench.title}\n${table(figures.map(rowOf), COLUMNS)}`);
+  for (const note of notes) console.log(`  ${note}`);
+  const kept = {
+    bench: bench.name,
+    title: bench.title,
+    at: since.toISOString(),
+    seconds: Math.round((Date.now() - since.getTime()) / 1000),
+    machine: {
+      cpus: cpus().length,
+      model: cpus()[0]?.model,
+      memoryGiB: Math.round(totalmem() / 2 ** 30),
+      node: process.version,
+      loadAverage: loadavg().map(rounded),
+    },
+    figures: figures.map((figure) => ({ ...figure, value: rounded(figure.value), met: isMet(figure) })),
+    notes,
+  };
+  await mkdir(directory, { recursive: true });
+  await writeFile(new URL(`${bench.name}.json`, directory), `${JSON.stringify(kept, null, 2)}\n`);
+}
+
+const COLUMNS = ['', 'measured', 'baseline', 'ratio', 'target', ''] as const;
+
+function rowOf(figure: Figure): string[] {
+  const { name, value, unit, baseline, target } = figure;
+  const met = isMet(figure);
+  return [
+    name,
+    `${rounded(value)} ${unit}`,
+    baseline ? `${rounded(baseline.value)} ${unit} (${baseline.name})` : '',
+    baseline ? `${rounded(value / baseline.value)}×` : '',
+    target ? ('atMost' in target ? `≤ ${target.atMost}` : `≥ ${target.atLeast}`) : '',
+    met === undefined ? '' : met ? 'met' : 'MISSED',
+  ];
+}
+
+/** As many digits as mean something. */
+function rounded(value: number): number {
+  if (!Number.isFinite(value)) return value;
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return Number(value.toFixed(digits));
+}
