@@ -17,6 +17,7 @@ import {
   newStream,
   range,
 } from '../../../../test/contracts/event-store.subject.js';
+import { writeSurely } from '../../../../test/support/eventstoredb-double/on-double.js';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
 
 const PROGRAM = fileURLToPath(new URL('../../../../test/support/eventstoredb-double/run.mjs', import.meta.url));
@@ -47,7 +48,7 @@ it('loses and repeats nothing when the server is killed and started again, sever
   const streams = range(1, 5).map(() => newStream(category));
   const log = Following.log(store, -1n, { categories: [category] });
   const first = Following.stream(store, streams[0]!);
-  const writing = Promise.all(streams.map((stream) => writeSurely(stream, 60)));
+  const writing = Promise.all(streams.map((stream) => writeSurely(store, stream, 60)));
   for (const _ of range(1, 3)) {
     await new Promise((resolve) => setTimeout(resolve, 150));
     await kill();
@@ -101,20 +102,4 @@ async function kill(): Promise<void> {
   const gone = new Promise((resolve) => server.once('exit', resolve));
   server.kill('SIGKILL');
   await gone;
-}
-
-async function writeSurely(stream: string, count: number): Promise<string[]> {
-  const events = newEvents(count);
-  for (const [index, event] of events.entries()) {
-    for (let done = false; !done;) {
-      done = await appendSurely(store, stream, index === 0 ? 'none' : index - 1, [event]).then(
-        () => true,
-        (error: unknown) => {
-          if (error instanceof StoreUnavailable) return false;
-          throw error;
-        },
-      );
-    }
-  }
-  return ids(events);
 }

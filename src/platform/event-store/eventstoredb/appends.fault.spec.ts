@@ -1,0 +1,154 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { StoreUnavailable, WrongRevision } from '../../../kernel/event-store.js';
+import { appendSurely } from '../../../kernel/streams.js';
+import {
+  eventsOf,
+  eventually,
+  ids,
+  newEvent,
+  newEvents,
+  newStream,
+  range,
+  revisions,
+} from '../../../../test/contracts/event-store.subject.js';
+import { EventStoreDbDouble } from '../../../../test/support/eventstoredb-double/event-store-db-double.js';
+import { connect, IMPATIENT, onDouble, writeSurely } from '../../../../test/support/eventstoredb-double/on-double.js';
+import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
+
+const on = onDouble();
+
+describe('an append', () => {
+  it.each([
+    ['is lost', { written: false, answer: 'nothing' }],
+    ['is written and its answer lost', { written: true, answer: 'nothing' }],
+    ['is written and the connection cut', { written: true, answer: 'disconnect' }],
+    ['is not written and the connection cut', { written: false, answer: 'disconnect' }],
+    ['is written and the call fails', { written: true, answer: 'unavailable' }],
+    ['is written and answered with a timeout', { written: true, answer: 'timeout' }],
+    ['is written and answered with something unknown', { written: true, answer: 'unknown' }],
+    ['finds the server busy', { written: false, answer: 'busy' }],
+  ] as const)('that %s has an unknown outcome, and takes effect once when it is repeated', async (_, fault) => {
+    const stream = newStream();
+    await on.store.append(stream, 'none', newEvents(1));
+    const batch = newEvents(2);
+    on.double.faults.nextAppends(1, fault);
+    await expect(on.store.append(stream, 0, batch)).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(await appendSurely(on.store, stream, 0, batch)).toMatchObject({ revision: 2 });
+    expect(revisions(await eventsOf(on.store.read(stream)))).toEqual([0, 1, 2]);
+  });
+
+  it('has an unknown outcome within its own deadline, whatever the server does', async () => {
+    on.double.faults.onAppend = () => ({ written: false, answer: 'nothing' });
+    const started = Date.now();
+    await expect(on.store.append(newStream(), 'none', newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(Date.now() - started).toBeLessThan(IMPATIENT.appendDeadlineMs + 1000);
+  });
+
+  it('that is never answered takes no other append with it', async () => {
+    const [silent, ...others] = range(0, 20).map(() => newStream());
+    on.double.faults.onAppend = (stream) => (stream === silent ? { written: false, answer: 'nothing' } : undefined);
+    const lost = on.store.append(silent!, 'none', newEvents(1));
+    const answers = await Promise.all(others.map((stream) => on.store.append(stream, 'none', newEvents(1))));
+    expect(answers).toHaveLength(20);
+    await expect(lost).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(await on.store.append(newStream(), 'none', newEvents(1))).toMatchObject({ revision: 0 });
+  });
+
+  it('that is answered after its time disturbs nobody', async () => {
+    on.double.faults.delayMs = 2 * IMPATIENT.appendDeadlineMs;
+    const stream = newStream();
+    const batch = newEvents(1);
+    await expect(on.store.append(stream, 'none', batch)).rejects.toBeInstanceOf(StoreUnavailable);
+    on.double.faults.clear();
+    expect(await appendSurely(on.store, stream, 'none', batch)).toMatchObject({ revision: 0 });
+    await eventually(() => on.double.appendsSeen >= 2, 'both to arrive');
+    expect(await eventsOf(on.store.read(stream))).toHaveLength(1);
+  });
+
+  it('of one store is untouched by the errors of another store in the process', async () => {
+    const other = await EventStoreDbDouble.start();
+    const neighbour = connect(other);
+    try {
+      other.faults.delayMs = 150;
+      const waiting = neighbour.append(newStream(), 'none', newEvents(1));
+      on.double.faults.nextAppends(1, { written: false, answer: 'unavailable' });
+      await expect(on.store.append(newStream(), 'none', newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
+      expect(await waiting).toMatchObject({ revision: 0 });
+    } finally {
+      await neighbour.close();
+      await other.close();
+    }
+  });
+
+  it.each([
+    ['a revision below zero', newStream(), -1, [newEvent()]],
+    ['half a revision', newStream(), 0.5, [newEvent()]],
+    ['an id that is none', newStream(), 'none' as const, [newEvent({ id: 'x' })]],
+    ['a stream without a name', '', 'none' as const, [newEvent()]],
+  ])('with %s is refused before it can harm those on the same call', async (_, stream, expected, events) => {
+    on.double.faults.delayMs = 50;
+    const good = on.store.append(newStream(), 'none', newEvents(1));
+    await expect(on.store.append(stream, expected, events)).rejects.toBeInstanceOf(RangeError);
+    expect(await good).toMatchObject({ revision: 0 });
+  });
+
+  it('goes to the leader when this server no longer is', async () => {
+    const leader = await EventStoreDbDouble.start();
+    try {
+      const stream = newStream();
+      const batch = newEvents(1);
+      await on.store.append(newStream(), 'none', newEvents(1));
+      on.double.faults.leader = { host: '127.0.0.1', port: leader.port };
+      on.double.dropConnections();
+      expect(await appendSurely(on.store, stream, 'none', batch)).toMatchObject({ revision: 0 });
+      expect(leader.log.visible(stream)).toHaveLength(1);
+      expect(on.double.log.visible(stream)).toBeUndefined();
+      expect(ids(await eventsOf(on.store.read(stream)))).toEqual(ids(batch));
+    } finally {
+      await leader.close();
+    }
+  });
+
+  it.each([
+    'esdb+discover://127.0.0.1:PORT?tls=false',
+    'esdb://127.0.0.1:1,127.0.0.1:PORT?tls=false',
+    'kurrentdb://127.0.0.1:PORT?tls=false',
+  ])('finds its server by %s, also after it was away', async (address) => {
+    const found = new EventStoreDbEventStore({ connectionString: address.replace('PORT', String(on.double.port)) });
+    try {
+      const stream = newStream();
+      await found.append(stream, 'none', newEvents(1));
+      await on.double.crash();
+      await on.double.listen();
+      await appendSurely(found, stream, 0, newEvents(1));
+      expect(await eventsOf(found.read(stream))).toHaveLength(2);
+    } finally {
+      await found.close();
+    }
+  });
+
+  it('takes effect exactly once while connections are cut all the time', async () => {
+    const streams = range(1, 10).map(() => newStream());
+    let busy = true;
+    const cutting = (async () => {
+      while (busy) {
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        on.double.dropConnections();
+      }
+    })();
+    const batches = await Promise.all(streams.map((stream) => writeSurely(on.store, stream, 30)));
+    busy = false;
+    await cutting;
+    for (const [index, stream] of streams.entries()) expect(ids(await eventsOf(on.store.read(stream)))).toEqual(batches[index]);
+  });
+
+  it('is refused as lost when somebody else took the revision in the meantime', async () => {
+    const stream = newStream();
+    on.double.faults.nextAppends(1, { written: false, answer: 'disconnect' });
+    const mine = newEvents(1);
+    await expect(on.store.append(stream, 'none', mine)).rejects.toBeInstanceOf(StoreUnavailable);
+    await appendSurely(on.store, stream, 'none', newEvents(1));
+    await expect(appendSurely(on.store, stream, 'none', mine)).rejects.toBeInstanceOf(WrongRevision);
+  });
+});

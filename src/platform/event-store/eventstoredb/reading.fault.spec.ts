@@ -1,0 +1,172 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { StoreUnavailable } from '../../../kernel/event-store.js';
+import { appendSurely } from '../../../kernel/streams.js';
+import {
+  eventsOf,
+  eventually,
+  Following,
+  newCategory,
+  newEvents,
+  newStream,
+  range,
+  readLog,
+  revisions,
+} from '../../../../test/contracts/event-store.subject.js';
+import { EventStoreDbDouble } from '../../../../test/support/eventstoredb-double/event-store-db-double.js';
+import { connect, IMPATIENT, onDouble, writeSurely } from '../../../../test/support/eventstoredb-double/on-double.js';
+import { StoreRefused } from './errors.js';
+import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
+
+const on = onDouble();
+
+describe('a read', () => {
+  it.each(['disconnect', 'unavailable', 'too-slow'] as const)('goes on where it was after a %s', async (then) => {
+    const stream = newStream();
+    await on.store.append(stream, 'none', newEvents(700));
+    on.double.faults.nextReads(2, { after: 300, then });
+    expect(revisions(await eventsOf(on.store.read(stream)))).toEqual(range(0, 699));
+    on.double.faults.nextReads(2, { after: 300, then });
+    expect(revisions(await eventsOf(on.store.read(stream, { direction: 'backwards', limit: 650 })))).toEqual(
+      range(50, 699).reverse(),
+    );
+    on.double.faults.nextReads(2, { after: 300, then });
+    expect(revisions((await readLog(on.store)).events)).toEqual(range(0, 699));
+  });
+
+  it('that is not answered fails within its own deadline', async () => {
+    const stream = newStream();
+    await on.store.append(stream, 'none', newEvents(100));
+    on.double.faults.onRead = () => ({ after: 50, then: 'nothing' });
+    const started = Date.now();
+    await expect(eventsOf(on.store.read(stream))).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(Date.now() - started).toBeLessThan(IMPATIENT.answerDeadlineMs + 1000);
+    on.double.faults.clear();
+    expect(await eventsOf(on.store.read(stream))).toHaveLength(100);
+  });
+
+  it('fails after a bounded number of attempts while the server is away', async () => {
+    on.double.faults.unavailable = true;
+    await expect(on.store.ping()).rejects.toBeInstanceOf(StoreUnavailable);
+    await on.double.crash();
+    await expect(eventsOf(on.store.read(newStream()))).rejects.toBeInstanceOf(StoreUnavailable);
+    await on.double.listen();
+    on.double.faults.clear();
+    await on.store.ping();
+  });
+});
+
+describe('a follower', () => {
+  it('survives a cluster that cannot be found for a while, like everything else on the connection', async () => {
+    const stream = newStream();
+    const found = new EventStoreDbEventStore({
+      connectionString: `esdb+discover://127.0.0.1:${on.double.port}?tls=false&maxDiscoverAttempts=3`,
+      ...IMPATIENT,
+    });
+    try {
+      await found.append(stream, 'none', newEvents(1));
+      const followers = range(1, 5).map(() => Following.stream(found, stream));
+      for (const following of followers) await following.count(1);
+      on.double.faults.nextAppends(1, { written: false, answer: 'nothing' });
+      await expect(found.append(stream, 0, newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
+      on.double.refuseConnections();
+      const searching = found.append(stream, 0, newEvents(1));
+      on.double.dropConnections();
+      await expect(searching).rejects.toBeInstanceOf(StoreUnavailable);
+      await on.double.crash();
+      await on.double.listen();
+      await writeSurely(found, newStream(), 1);
+      await appendSurely(found, stream, 0, newEvents(1));
+      for (const following of followers) await (await following.count(2)).stop();
+    } finally {
+      await found.close();
+    }
+  });
+
+  it('ends with the store that is closed', async () => {
+    const following = Following.log(on.store, -1n);
+    await following.until(({ pages }) => pages.length > 0, 'the present');
+    await on.store.close();
+    await expect(following.until(() => false, 'its end')).rejects.toBeInstanceOf(StoreRefused);
+    await expect(on.store.append(newStream(), 'none', newEvents(1))).rejects.toBeInstanceOf(StoreRefused);
+    await expect(on.store.ping()).rejects.toBeInstanceOf(StoreRefused);
+  });
+
+  const stages = ['disconnect', 'unavailable', 'too-slow', 'end', 'nothing'] as const;
+
+  it.each(stages)('misses and repeats nothing when subscriptions go by way of "%s"', async (then) => {
+    const category = newCategory();
+    const stream = newStream(category);
+    await on.store.append(stream, 'none', newEvents(50));
+    let subscriptions = 0;
+    on.double.faults.onRead = (_, subscription) =>
+      subscription && subscriptions++ < 6 ? { after: 20 + subscriptions, then } : undefined;
+    const following = Following.stream(on.store, stream);
+    const log = Following.log(on.store, -1n, { categories: [category] });
+    for (const revision of range(49, 98)) await appendSurely(on.store, stream, revision, newEvents(1));
+    await following.count(100);
+    await log.count(100);
+    for (const each of [following, log]) expect(revisions((await each.stop()).events)).toEqual(range(0, 99));
+    expect(subscriptions).toBeGreaterThan(2);
+  });
+
+  it('notices that a live subscription has fallen silent', async () => {
+    const stream = newStream();
+    await on.store.append(stream, 'none', newEvents(1));
+    on.double.faults.nextReads(1, { after: 3, then: 'nothing' });
+    const following = await Following.stream(on.store, stream).count(1);
+    await on.store.append(stream, 0, newEvents(1));
+    await following.count(2);
+    expect(revisions((await following.stop()).events)).toEqual([0, 1]);
+  });
+
+  it('waits for a server that is away for seconds, and for one that only starts', async () => {
+    const category = newCategory();
+    const stream = newStream(category);
+    await on.double.crash();
+    const followers = [Following.stream(on.store, stream), Following.log(on.store, -1n, { categories: [category] })];
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    on.double.faults.unavailable = true;
+    await on.double.listen();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    on.double.faults.clear();
+    await appendSurely(on.store, stream, 'none', newEvents(3));
+    for (const following of followers) {
+      await following.count(3);
+      expect(revisions((await following.stop()).events)).toEqual([0, 1, 2]);
+    }
+  });
+
+  it('ends promptly when it is aborted while the server is away', async () => {
+    await on.double.crash();
+    const following = Following.stream(on.store, newStream());
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const started = Date.now();
+    await following.stop();
+    expect(Date.now() - started).toBeLessThan(200);
+  });
+
+  it('leaves nothing open when it goes', async () => {
+    const stream = newStream();
+    await on.store.append(stream, 'none', newEvents(5));
+    const followers = range(1, 30).map(() => Following.stream(on.store, stream));
+    for (const following of followers) await following.count(5);
+    expect(on.double.readers).toBe(30);
+    for (const following of followers) await following.stop();
+    await eventually(() => on.double.readers === 0, 'the server to see them leave');
+  });
+
+  it('fails when it may not follow', async () => {
+    const server = await EventStoreDbDouble.start();
+    server.faults.refuse = 'access-denied';
+    const denied = connect(server);
+    try {
+      const following = Following.stream(denied, newStream());
+      await expect(following.count(1)).rejects.toBeInstanceOf(StoreRefused);
+      await expect(denied.append(newStream(), 'none', newEvents(1))).rejects.toBeInstanceOf(StoreRefused);
+    } finally {
+      await denied.close();
+      await server.close();
+    }
+  });
+});

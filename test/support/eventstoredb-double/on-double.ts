@@ -1,0 +1,44 @@
+import { afterEach, beforeEach } from '@jest/globals';
+
+import { StoreUnavailable } from '../../../src/kernel/event-store.js';
+import { appendSurely } from '../../../src/kernel/streams.js';
+import { EventStoreDbEventStore } from '../../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
+import { ids, newEvents } from '../../contracts/event-store.subject.js';
+import { EventStoreDbDouble } from './event-store-db-double.js';
+
+/** Deadlines short enough to be waited for. */
+export const IMPATIENT = { appendDeadlineMs: 400, answerDeadlineMs: 400, silenceMs: 700 };
+
+export const connect = (to: EventStoreDbDouble) =>
+  new EventStoreDbEventStore({ connectionString: to.connectionString, ...IMPATIENT });
+
+/** A double and a store on it for each test of a file. */
+export function onDouble(): { double: EventStoreDbDouble; store: EventStoreDbEventStore } {
+  const on = {} as ReturnType<typeof onDouble>;
+  beforeEach(async () => {
+    on.double = await EventStoreDbDouble.start();
+    on.store = connect(on.double);
+  });
+  afterEach(async () => {
+    await on.store.close();
+    await on.double.close();
+  });
+  return on;
+}
+
+/** One event after another, each repeated until it is known to be written; answers their ids. */
+export async function writeSurely(store: EventStoreDbEventStore, stream: string, count: number): Promise<string[]> {
+  const events = newEvents(count);
+  for (const [index, event] of events.entries()) {
+    for (let done = false; !done;) {
+      done = await appendSurely(store, stream, index === 0 ? 'none' : index - 1, [event]).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof StoreUnavailable) return false;
+          throw error;
+        },
+      );
+    }
+  }
+  return ids(events);
+}
