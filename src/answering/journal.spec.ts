@@ -53,6 +53,25 @@ it('holds no frame back for want of another one', async () => {
   expect((await eventsOf(store, messageStream('m1'))).map((event) => event.revision)).toEqual([0, 1]);
 });
 
+it('holds no frame back that comes in the very step in which the ones before it are done', async () => {
+  for (let step = 0; step < 12; step++) {
+    const store = new ObservedStore();
+    const later = async () => {
+      for (let passed = 0; passed < step; passed++) await Promise.resolve();
+      journal.write(text('b'));
+    };
+    let followed: Promise<void> | undefined;
+    const publisher = { publish: () => void (followed ??= later()) };
+    const options = { messageId: 'm1', digest: new MessageDigest(), writer: 'w1', metadata: '{}', firstMetadata: '{}' };
+    const journal = new Journal(store, publisher, options);
+    journal.write(text('a'));
+    while (!followed) await new Promise((resolve) => setImmediate(resolve));
+    await followed;
+    await journal.flush();
+    expect({ step, durable: journal.digest.frames }).toEqual({ step, durable: 2 });
+  }
+});
+
 it('writes every frame once though the answers to its appends are lost', async () => {
   const store = new ObservedStore();
   store.unanswered = 3;

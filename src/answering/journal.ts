@@ -63,7 +63,7 @@ export class Journal {
     if (this.failure) return;
     this.queue.push(JSON.stringify(frame));
     if (frame.type !== 'answer' && frame.type !== 'thought') this.hurry();
-    this.writing ??= this.drain().finally(() => (this.writing = undefined));
+    this.writing ??= this.drain();
   }
 
   /** Resolves when few enough frames wait that another may be written. @throws JournalLost, StoreUnavailable */
@@ -98,6 +98,8 @@ export class Journal {
       }
       for (const resume of this.roomWaiters.splice(0)) resume();
     }
+    // In the step that found nothing left: a frame of the next step begins anew.
+    this.writing = undefined;
   }
 
   private async untilDue(): Promise<void> {
