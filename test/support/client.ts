@@ -53,8 +53,8 @@ export class Client {
     });
   }
 
-  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-    return fetch(this.url + path, { headers: { ...this.headers, ...headers } });
+  get(path: string, headers: Readonly<Record<string, string>> = {}, signal?: AbortSignal): Promise<Response> {
+    return fetch(this.url + path, { headers: { ...this.headers, ...headers }, ...(signal && { signal }) });
   }
 
   async json<T = Record<string, unknown>>(path: string): Promise<T> {

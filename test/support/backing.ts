@@ -1,0 +1,53 @@
+import type { EventStore } from '../../src/kernel/event-store.js';
+import { EventStoreDbEventStore } from '../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
+import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
+import { EventStoreDbDouble } from './eventstoredb-double/event-store-db-double.js';
+import { NatsServer } from './nats-server.js';
+import { testDatabase, type TestDatabase } from './postgres-for-tests.js';
+
+/** What a service of a story rests on: its settings, and a way to look into the log from outside. */
+export type Backing = Readonly<{
+  name: string;
+  environment: Readonly<Record<string, string>>;
+  database: TestDatabase;
+  store: EventStore;
+  close(): Promise<void>;
+}>;
+
+export type MakeBacking = () => Promise<Backing>;
+
+/** Everything in one Postgres, and nothing else: what a new user has. */
+export const onPostgres: MakeBacking = async () => {
+  const database = await testDatabase();
+  const store = new PostgresEventStore({ url: database.url, readConnections: 1, appendConnections: 1 });
+  return {
+    name: 'Postgres alone',
+    environment: { DATABASE_URL: database.url },
+    database,
+    store,
+    close: async () => {
+      await store.close();
+      await database.close();
+    },
+  };
+};
+
+export type FullBacking = Backing & Readonly<{ eventStoreDb: EventStoreDbDouble; nats: NatsServer }>;
+
+/** The log in EventStoreDB, read models in Postgres, signals and work over NATS: what a cluster has. */
+export const onEventStoreDbAndNats = async (): Promise<FullBacking> => {
+  const [database, nats, eventStoreDb] = await Promise.all([testDatabase(), NatsServer.start(), EventStoreDbDouble.start()]);
+  const store = new EventStoreDbEventStore({ connectionString: eventStoreDb.connectionString });
+  return {
+    name: 'EventStoreDB, Postgres and NATS',
+    environment: { DATABASE_URL: database.url, EVENT_STORE: eventStoreDb.connectionString, NATS_URL: nats.url },
+    database,
+    store,
+    eventStoreDb,
+    nats,
+    close: async () => {
+      await store.close();
+      await Promise.all([eventStoreDb.close(), nats.stop(), database.close()]);
+    },
+  };
+};

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { transformFile } from '@swc/core';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const CACHE = join(ROOT, 'node_modules', '.cache', 'verbatim-program');
+const KEPT_MS = 24 * 3_600_000;
+
+const OPTIONS = {
+  jsc: {
+    parser: { syntax: 'typescript', decorators: true },
+    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
+    target: 'es2023',
+    keepClassNames: true,
+  },
+  module: { type: 'es6' },
+} as const;
+
+/**
+ * The program as it stands in the working tree, compiled into a folder of its own: processes of tests start from it, whatever
+ * a build does to `dist` meanwhile. Compiled once for each state of the sources.
+ */
+export async function compiledProgram(): Promise<string> {
+  const sources = (await Promise.all(['src', 'projections'].map(filesUnder))).flat().sort();
+  const states = await Promise.all(sources.map(async (file) => [file, await stateOf(file)]));
+  const folder = join(CACHE, createHash('sha256').update(JSON.stringify(states)).digest('hex').slice(0, 16));
+  if (await exists(folder)) return folder;
+  const draft = `${folder}.${process.pid}`;
+  await Promise.all(sources.map((file) => compile(file, draft)));
+  // Below node_modules there is no package that says how to read modules.
+  await writeFile(join(draft, 'package.json'), '{"type":"module"}');
+  await sweepCache();
+  await rename(draft, folder).catch(async (error: unknown) => {
+    if (!(await exists(folder))) throw error;
+    await rm(draft, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+async function filesUnder(folder: string): Promise<string[]> {
+  const entries = await readdir(join(ROOT, folder), { recursive: true });
+  return entries
+    .filter((name) => /\.(ts|sql|json|md)$/.test(name) && !name.endsWith('.spec.ts'))
+    .map((name) => join(folder, name));
+}
+
+async function stateOf(file: string): Promise<string> {
+  const { mtimeMs, size } = await stat(join(ROOT, file));
+  return `${mtimeMs} ${size}`;
+}
+
+async function compile(file: string, folder: string): Promise<void> {
+  const target = join(folder, file);
+  await mkdir(dirname(target), { recursive: true });
+  if (!file.endsWith('.ts')) return copyFile(join(ROOT, file), target);
+  const { code } = await transformFile(join(ROOT, file), OPTIONS);
+  await writeFile(target.replace(/\.ts$/, '.js'), code);
+}
+
+async function sweepCache(): Promise<void> {
+  for (const name of await readdir(CACHE)) {
+    const { mtimeMs } = await stat(join(CACHE, name)).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > KEPT_MS) await rm(join(CACHE, name), { recursive: true, force: true });
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,66 @@
+import { conversationCodec } from '../../src/conversation/conversation.codec.js';
+import type { ConversationEvent, TurnOutcome, TurnSealed } from '../../src/conversation/conversation.events.js';
+import { messageStream } from '../../src/conversation/message.events.js';
+import { renderFrame } from '../../src/conversation/message.policy.js';
+import { decode } from '../../src/kernel/codec.js';
+import { type EventStore, LOG_START } from '../../src/kernel/event-store.js';
+
+/** What the log says of one turn. */
+export type LoggedTurn = {
+  readonly conversationId: string;
+  readonly question: string;
+  readonly outcomes: TurnOutcome[];
+  readonly seals: TurnSealed[];
+};
+
+/** The turns in the log, as somebody reads them who trusts nothing else. */
+export class TurnLog {
+  readonly turns = new Map<string, LoggedTurn>();
+  private position = LOG_START;
+
+  constructor(private readonly store: EventStore) {}
+
+  /** Reads what has come since the last time. */
+  async refresh(): Promise<this> {
+    for await (const page of this.store.readAll({ after: this.position, filter: { categories: ['conversation'] } })) {
+      for (const stored of page.events) {
+        const event = decode<ConversationEvent>(conversationCodec, stored);
+        if (event) this.note(event);
+      }
+      this.position = page.position;
+    }
+    return this;
+  }
+
+  get unsealed(): readonly string[] {
+    return [...this.turns].filter(([, { seals }]) => seals.length === 0).map(([turnId]) => turnId);
+  }
+
+  /** The journal of a message, as it goes over the wire. */
+  async journalOf(messageId: string): Promise<string> {
+    let text = '';
+    for await (const page of this.store.read(messageStream(messageId))) {
+      for (const { revision, data } of page) text += renderFrame(revision, data);
+    }
+    return text;
+  }
+
+  private note(event: ConversationEvent): void {
+    switch (event.type) {
+      case 'TurnAsked': {
+        const { conversationId, question, turnId } = event.data;
+        this.turns.set(turnId, { conversationId, question, outcomes: [], seals: [] });
+        break;
+      }
+      case 'TurnAnswered':
+      case 'TurnFailed':
+      case 'TurnStopped':
+        this.turns.get(event.data.turnId)!.outcomes.push(event);
+        break;
+      case 'TurnSealed':
+        this.turns.get(event.data.turnId)!.seals.push(event);
+        break;
+      default:
+    }
+  }
+}
