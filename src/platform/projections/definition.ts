@@ -12,6 +12,14 @@ export type Definition = Readonly<{
   fingerprint: string;
 }>;
 
+/** The tables were made by another version of the projection, so its statements may not fit them. */
+export class DefinitionChanged extends Error {
+  override readonly name = 'DefinitionChanged';
+  constructor(projection: string) {
+    super(`The rows of ${projection} were made by another version of it: run \`npm run rebuild -- ${projection}\`.`);
+  }
+}
+
 const known = new WeakMap<Projection, Promise<Definition>>();
 
 /** Reads the tables of a projection, once. */

@@ -3,10 +3,10 @@ import type { Statement } from '../../../projections/projection.js';
 import type { StoredEvent } from '../../kernel/event-store.js';
 import { describeFault, keep, revive } from '../supervision/kept-event.js';
 import { isOutage } from '../supervision/outage.js';
-import type { Definition } from './definition.js';
+import { type Definition, DefinitionChanged } from './definition.js';
 import { changesOf } from './changes.js';
 import { sendOneByOne } from './outbox.js';
-import { enter, takeOver } from './schema.js';
+import { enter, readCheckpoint, takeOver } from './schema.js';
 
 /** How many events may wait with their parked entities; past it the projection has a bug and stops instead of copying the log. */
 export const HELD_EVENTS_MAX = 10_000;
@@ -44,6 +44,9 @@ export async function retryParked(
   only?: string,
 ): Promise<{ freed: string[]; parked: Parked[] }> {
   const { schema } = definition;
+  const checkpoint = await readCheckpoint(sql, schema);
+  if (!checkpoint) return { freed: [], parked: [] };
+  if (checkpoint.fingerprint !== definition.fingerprint) throw new DefinitionChanged(definition.projection.name);
   const freed: string[] = [];
   for (const { entity } of await parkedIn(sql, schema)) {
     if (only !== undefined && entity !== only) continue;

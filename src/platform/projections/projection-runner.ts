@@ -5,21 +5,13 @@ import type { EventStore, LogPage } from '../../kernel/event-store.js';
 import type { Leadership } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
 import { supervise } from '../supervision/supervise.js';
-import type { Definition } from './definition.js';
+import { type Definition, DefinitionChanged } from './definition.js';
 import type { Progress } from './progress.js';
 import { ProjectionWriter } from './projection-writer.js';
 import { createSchema, readCheckpoint } from './schema.js';
 
 /** How long a checkpoint may stay behind pages that hold nothing for this projection. */
 export const IDLE_CHECKPOINT_MS = 500;
-
-/** The tables were made by another version of the projection, so its statements may not fit them. */
-export class DefinitionChanged extends Error {
-  override readonly name = 'DefinitionChanged';
-  constructor(projection: string) {
-    super(`The rows of ${projection} were made by another version of it: run \`npm run rebuild -- ${projection}\`.`);
-  }
-}
 
 export type RunnerDependencies = Readonly<{
   sql: Sql;

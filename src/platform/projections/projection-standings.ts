@@ -1,8 +1,7 @@
 import type { Sql } from 'postgres';
 import { type Projection, schemaOf } from '../../../projections/projection.js';
 import type { FollowerStanding } from '../supervision/follower-standing.js';
-import { definitionOf } from './definition.js';
-import { DefinitionChanged } from './projection-runner.js';
+import { DefinitionChanged, definitionOf } from './definition.js';
 
 type Row = { name: string; position: string; event_at: Date | null; fingerprint: string; parked: number; held: number };
 

@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DATABASE } from './cluster.js';
+
+/** Which line of its pid file the server keeps its port in, counted from 0. */
+const PORT_LINE = 3;
+
+/** The address of the server that another process of this machine runs on a data directory; undefined when there is none. */
+export function runningPostgres(dataDir: string): string | undefined {
+  const root = join(resolve(dataDir), 'postgres');
+  try {
+    const port = readFileSync(join(root, 'cluster', 'postmaster.pid'), 'utf8')
+      .split('\n')
+      [PORT_LINE]?.trim();
+    const password = readFileSync(join(root, 'password'), 'utf8');
+    return port ? `postgres://${DATABASE}:${password}@127.0.0.1:${port}/${DATABASE}` : undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

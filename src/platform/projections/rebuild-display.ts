@@ -1,0 +1,85 @@
+import { Presets, SingleBar } from 'cli-progress';
+import type { RebuildOutcome, RebuildProgress } from './rebuild.js';
+
+const LINE_EVERY_MS = 2_000;
+
+/** Shows how a rebuild gets on: a bar on a terminal, a line now and then elsewhere, nothing where only the outcome is wanted. */
+export class RebuildDisplay {
+  private bar: SingleBar | undefined;
+  private startedAt = performance.now();
+  private firstPosition: bigint | undefined;
+  private saidAt = -Infinity;
+  private saidPhase = '';
+
+  constructor(
+    private readonly style: 'bar' | 'lines' | 'silent',
+    private readonly name: string,
+  ) {}
+
+  show(progress: RebuildProgress): void {
+    if (this.firstPosition === undefined) {
+      this.firstPosition = progress.position;
+      this.startedAt = performance.now();
+    }
+    if (this.style === 'bar') this.showBar(progress);
+    if (this.style === 'lines') this.showLine(progress);
+  }
+
+  end(): void {
+    this.bar?.stop();
+    this.bar = undefined;
+  }
+
+  private showBar({ phase, position, target, events }: RebuildProgress): void {
+    const payload = { name: this.name, phase, events, ...this.pace(position, target, events) };
+    if (!this.bar) {
+      const format = '{name} {bar} {percentage}% | {phase} | {events} events, {rate}/s, {left} left';
+      this.bar = new SingleBar({ format, hideCursor: true, clearOnComplete: false }, Presets.shades_classic);
+      this.bar.start(Number(target) + 1, Number(position) + 1, payload);
+    }
+    this.bar.setTotal(Number(target) + 1);
+    this.bar.update(Number(position) + 1, payload);
+  }
+
+  private showLine({ phase, position, target, events }: RebuildProgress): void {
+    const now = performance.now();
+    if (phase === this.saidPhase && now - this.saidAt < LINE_EVERY_MS) return;
+    this.saidAt = now;
+    this.saidPhase = phase;
+    const { rate, left } = this.pace(position, target, events);
+    const percentage = target < 0n ? 100 : Math.floor((Number(position + 1n) / Number(target + 1n)) * 100);
+    process.stdout.write(`${this.name}: ${phase}, ${percentage} %, ${events} events, ${rate}/s, ${left} left\n`);
+  }
+
+  /** How fast, by events; how long still, by positions, as nobody knows how many events lie between two of them. */
+  private pace(position: bigint, target: bigint, events: number): { rate: number; left: string } {
+    const seconds = (performance.now() - this.startedAt) / 1000;
+    const done = Number(position - this.firstPosition!);
+    const left = done > 0 ? `${Math.ceil((Number(target - position) / done) * seconds)} s` : '?';
+    return { rate: seconds > 0 ? Math.round(events / seconds) : 0, left };
+  }
+}
+
+/** What became of a rebuild, for people. */
+export function* outcomeLines(outcome: RebuildOutcome): Iterable<string> {
+  const { projection, events, seconds, resumedAt, comparison, parked, swapped } = outcome;
+  const rate = Math.round(events / seconds);
+  const resumed = resumedAt === undefined ? '' : `, resumed after position ${resumedAt}`;
+  yield `${projection}: ${events} events in ${seconds.toFixed(1)} s (${rate}/s)${resumed}; ${swapped ? 'in place' : 'nothing was changed'}.`;
+  if (comparison && !comparison.difference) {
+    const rows = comparison.live.map(({ table, rows: count }) => `${table} ${count}`).join(', ');
+    yield `  At position ${comparison.position} the live rows were the same: ${rows}.`;
+  } else if (comparison?.difference) {
+    const { table, key, live, rebuilt } = comparison.difference;
+    yield `  At position ${comparison.position} the live rows differed, first in ${table} at ${JSON.stringify(key)}:`;
+    yield `    live:    ${JSON.stringify(live)}`;
+    yield `    rebuilt: ${JSON.stringify(rebuilt)}`;
+  } else {
+    yield '  There were no live rows of this version to compare with.';
+  }
+  for (const { entity, held, error } of parked) yield `  Parked: ${entity}, ${held} events held: ${error}`;
+}
+
+/** What became of a rebuild, for programs. */
+export const outcomeJson = (outcome: RebuildOutcome): string =>
+  JSON.stringify(outcome, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));

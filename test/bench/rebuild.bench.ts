@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Sql } from 'postgres';
+import { auditLog } from '../../projections/audit-log/audit-log.projection.js';
+import { conversations } from '../../projections/conversations/conversations.projection.js';
+import type { Projection } from '../../projections/projection.js';
+import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
+import { openDatabase } from '../../src/platform/postgres/database.js';
+import { startEmbeddedPostgres } from '../../src/platform/postgres/embedded-postgres.js';
+import { Rebuild } from '../../src/platform/projections/rebuild.js';
+import { EVENTS_PER_CONVERSATION, fillWithConversations } from '../support/conversation-log.js';
+import type { Bench, Figure } from './report.js';
+
+/** How many events: the second is to take ten times as long as the first. */
+const SIZES = (process.env.BENCH_REBUILD_EVENTS ?? '100000,1000000').split(',').map(Number);
+
+const CASES: readonly Readonly<{ projection: Projection; what: string; atLeast: number }>[] = [
+  { projection: auditLog, what: 'insert-only (audit-log)', atLeast: 20_000 },
+  { projection: conversations, what: 'conversations', atLeast: 8_000 },
+];
+
+/** Seconds to fill, index and put in place a read model of the whole log; there are no live rows to compare with. */
+async function rebuild(
+  sql: Sql,
+  store: PostgresEventStore,
+  projection: Projection,
+): Promise<{ seconds: number; events: number }> {
+  const { seconds, events, parked } = await Rebuild.run(sql, store, projection, {
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+  });
+  if (parked.length > 0) throw new Error(`${projection.name} parked ${parked.length} entities: ${parked[0]!.error}`);
+  return { seconds, events };
+}
+
+async function withLog<T>(events: number, run: (sql: Sql, store: PostgresEventStore) => Promise<T>): Promise<T> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'verbatim-bench-'));
+  const server = await startEmbeddedPostgres({ dataDir });
+  const sql = openDatabase({ url: server.url, name: 'bench', statementTimeoutMs: 0 });
+  const store = new PostgresEventStore({ url: server.url });
+  try {
+    await store.start();
+    await fillWithConversations(sql, events / EVENTS_PER_CONVERSATION);
+    await sql`checkpoint`.catch(() => undefined);
+    return await run(sql, store);
+  } finally {
+    await store.close();
+    await sql.end({ timeout: 5 });
+    await server.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** How fast a read model is made again from the log, and whether a log ten times as long takes ten times as long. */
+export const bench: Bench = {
+  name: 'rebuild',
+  title: 'Rebuild: read models made from the log in Postgres, in a shadow schema, with their indexes',
+  async run({ say }) {
+    const measured: { events: number; seconds: Record<string, number> }[] = [];
+    for (const size of SIZES) {
+      say(`writing ${size} events`);
+      const seconds = await withLog(size, async (sql, store) => {
+        const taken: Record<string, number> = {};
+        for (const { projection } of CASES) {
+          const outcome = await rebuild(sql, store, projection);
+          if (outcome.events !== size) throw new Error(`${projection.name} applied ${outcome.events} of ${size} events.`);
+          taken[projection.name] = outcome.seconds;
+          say(`${projection.name}: ${size} events in ${outcome.seconds.toFixed(1)} s`);
+        }
+        return taken;
+      });
+      measured.push({ events: size, seconds });
+    }
+    const figures = CASES.flatMap(({ projection: { name }, what, atLeast }): Figure[] => {
+      const rates = measured.map(({ events, seconds }) => events / seconds[name]!);
+      const each = measured.map(({ events }, index): Figure => ({
+        name: `${what}, ${events} events`,
+        value: rates[index]!,
+        unit: 'events/s',
+        target: { atLeast },
+      }));
+      if (measured.length < 2) return each;
+      const slowdown: Figure = {
+        name: `${what}, time per event`,
+        value: rates[0]! / rates.at(-1)!,
+        unit: '× of the shorter log',
+        target: { atMost: 1.3 },
+      };
+      return [...each, slowdown];
+    });
+    return { figures, notes: ['Each event is about 1 KB: conversations of two turns, fifty side by side.'] };
+  },
+};
