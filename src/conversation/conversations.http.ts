@@ -94,7 +94,8 @@ export class ConversationsController {
   @Post('conversations/:id/read')
   @HttpCode(200)
   async read(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
-    return this.settle(reply, await this.commands.execute(new OpenConversation(checked(id), user.userId, user.cause)));
+    const { position, cleared } = await this.commands.execute(new OpenConversation(checked(id), user.userId, user.cause));
+    return { ...(await this.settle(reply, position)), cleared };
   }
 
   @ApiOperation({ summary: 'Rate an answer, or take a rating back' })

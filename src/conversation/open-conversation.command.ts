@@ -5,7 +5,7 @@ import { asOwner, conversation, open } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 
 /** The owner looks at the conversation, which clears the marks that looking clears. */
-export class OpenConversation extends Command<bigint | undefined> {
+export class OpenConversation extends Command<{ position: bigint | undefined; cleared: boolean }> {
   constructor(
     readonly conversationId: string,
     readonly ownerId: string,
@@ -19,8 +19,9 @@ export class OpenConversation extends Command<bigint | undefined> {
 export class OpenConversationHandler implements ICommandHandler<OpenConversation> {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ conversationId, ownerId, cause }: OpenConversation): Promise<bigint | undefined> {
+  async execute({ conversationId, ownerId, cause }: OpenConversation) {
     const decide = asOwner(ownerId, open);
-    return (await this.streams.transact(conversationStream(conversationId), conversation, decide, cause)).position;
+    const { events, position } = await this.streams.transact(conversationStream(conversationId), conversation, decide, cause);
+    return { position, cleared: events.length > 0 };
   }
 }
