@@ -5,56 +5,62 @@ import { pino } from 'pino';
 import { readConfig } from '../../src/platform/config/config.js';
 import { openPlatform } from '../../src/platform/platform.js';
 import { type Service, startService } from '../../src/service.js';
-import { type TestDatabase, testDatabase } from './postgres-for-tests.js';
+import { type Backing, type MakeBacking, onPostgres } from './backing.js';
+import type { TestDatabase } from './postgres-for-tests.js';
 
-/** A whole service on a port of its own, over a database of its own. */
+/** A whole service on a port of its own, over data of its own. */
 export type TestService = Readonly<{
   url: string;
   service: Service;
+  backing: Backing;
   database: TestDatabase;
   dataDir: string;
-  /** Ends this process's service and starts another over the same data, on the same port. */
-  restart(): Promise<void>;
+  /** Ends this process's service and starts another over the same data, on the same port; settings may change. */
+  restart(changes?: Readonly<Record<string, string>>): Promise<void>;
   close(): Promise<void>;
 }>;
 
-export async function serviceForTests(environment: Readonly<Record<string, string>> = {}): Promise<TestService> {
-  const database = await testDatabase();
+/** For services of tests: secrets that stay, limits short enough to be reached. */
+export const TEST_SETTINGS = {
+  JWT_SECRET_KEY: 'a secret for tests that is long enough',
+  ENCRYPTION_SECRET_KEY: 'another secret for tests, long enough',
+  SEED_DEMO: 'false',
+  SHUTDOWN_SECONDS: '2',
+  STALE_PRODUCER_SECONDS: '3',
+  LOG_LEVEL: 'error',
+} as const;
+
+export async function serviceForTests(
+  environment: Readonly<Record<string, string>> = {},
+  makeBacking: MakeBacking = onPostgres,
+): Promise<TestService> {
+  const backing = await makeBacking();
   const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-test-'));
-  const start = async (port: string): Promise<Service> => {
-    const config = readConfig({
-      DATABASE_URL: database.url,
-      DATA_DIR: dataDir,
-      PORT: port,
-      JWT_SECRET_KEY: 'a secret for tests that is long enough',
-      ENCRYPTION_SECRET_KEY: 'another secret for tests, long enough',
-      SEED_DEMO: 'false',
-      SHUTDOWN_SECONDS: '2',
-      STALE_PRODUCER_SECONDS: '3',
-      LOG_LEVEL: 'error',
-      ...environment,
-    });
+  const settings = { ...backing.environment, DATA_DIR: dataDir, ...TEST_SETTINGS, ...environment };
+  const start = async (changes: Readonly<Record<string, string>>): Promise<Service> => {
+    const config = readConfig({ ...settings, ...changes });
     const lost = (error: Error): void => {
       throw error;
     };
     return startService(await openPlatform(config, lost), pino({ level: config.logLevel }));
   };
-  let service = await start('0');
+  let service = await start({ PORT: '0' });
   const { port } = new URL(service.url);
   return {
     get service() {
       return service;
     },
     url: `http://127.0.0.1:${port}`,
-    database,
+    backing,
+    database: backing.database,
     dataDir,
-    restart: async () => {
+    restart: async (changes = {}) => {
       await service.close();
-      service = await start(port);
+      service = await start({ ...changes, PORT: port });
     },
     close: async () => {
       await service.close();
-      await database.close();
+      await backing.close();
       await rm(dataDir, { recursive: true, force: true });
     },
   };
