@@ -63,13 +63,14 @@ export class Connection {
     return this.client.callArguments({ requiresLeader: true }, { deadline: Infinity });
   }
 
-  private async open<Call>(name: string, create: (client: Streams) => Call): Promise<Opened<Call>> {
+  private async open<Call extends ReadCall | BatchCall>(name: string, create: (client: Streams) => Call): Promise<Opened<Call>> {
     if (this.closed) throw new StoreRefused('The connection to EventStoreDB is closed.');
     let giveUp = () => {};
     const call = await this.client.GRPCStreamCreator(StreamsClient, name, (client) => {
       giveUp = () => void this.client.handleError(client, Object.assign(new Error('Given up.'), { code: UNAVAILABLE }));
       return create(client);
     })();
+    if (this.closed) call.cancel();
     this.latest = { call, giveUp };
     return { call, giveUp };
   }

@@ -50,8 +50,7 @@ export class EventStoreDbEventStore extends EventStore {
       limit = Infinity,
     }: { from?: number; direction?: 'forwards' | 'backwards'; limit?: number } = {},
   ): AsyncIterable<readonly StoredEvent[]> {
-    const cursor = new StreamRead(stream, from, direction === 'backwards', limit);
-    if (!cursor.done) yield* readToEnd(this.connection, cursor, this.patience.answerMs);
+    yield* readToEnd(this.connection, new StreamRead(stream, from, direction === 'backwards', limit), this.patience.answerMs);
   }
 
   async *readAll({
@@ -64,10 +63,7 @@ export class EventStoreDbEventStore extends EventStore {
     limit?: number;
   }): AsyncIterable<LogPage> {
     const cursor = new LogRead(after, filter, limit, () => this.head());
-    for await (const page of readToEnd(this.connection, cursor, this.patience.answerMs)) {
-      yield page;
-      if (cursor.done) return;
-    }
+    yield* readToEnd(this.connection, cursor, this.patience.answerMs);
     const end = cursor.end();
     if (end) yield end;
   }

@@ -12,6 +12,8 @@ import { within } from './within.js';
 
 /** What is read, and how far: a request for what is left, and what to make of the answers. */
 export type Cursor<Page> = Readonly<{
+  /** Nothing is left to ask for. */
+  done?: boolean;
   /** Asks for what comes after what was taken; may ask the server something itself first. */
   request(): ReadRequest | Promise<ReadRequest>;
   /** Moves on over the answers; a page when there is something to tell. */
@@ -27,7 +29,7 @@ export async function* readToEnd<Page>(
   cursor: Cursor<Page>,
   answerMs: number,
 ): AsyncGenerator<Page, void> {
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt = 1; !cursor.done; attempt++) {
     let inbox: Inbox | undefined;
     try {
       inbox = await open(connection, cursor, answerMs);
