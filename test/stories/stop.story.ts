@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { MakeBacking } from '../support/backing.js';
+import { Client, messageIdIn, streamed } from '../support/client.js';
+import { eventually } from '../support/eventually.js';
+import { hang, say, ScriptedModelServer, wait } from '../support/scripted-model-server.js';
+import { Seeded } from '../support/seeded.js';
+import { serviceForTests, type TestService } from '../support/service.js';
+import { TurnLog } from '../support/turn-log.js';
+import { expectTurnWhole } from '../support/whole-turn.js';
+
+const RACES = 200;
+const AT_ONCE = 10;
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+/** Stopping an answer: what is promised is kept, and nothing ends twice. */
+export function stopStory(makeBacking: MakeBacking): void {
+  let service: TestService;
+  let model: ScriptedModelServer;
+  let client: Client;
+  beforeAll(async () => {
+    model = await ScriptedModelServer.start();
+    service = await serviceForTests({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'scripted' }, makeBacking);
+    client = new Client(service.url);
+  }, 60_000);
+  afterAll(async () => {
+    await service.close();
+    await model.close();
+  });
+
+  const cancel = async (id: string) => {
+    const response = await client.post(`/api/messages/${id}/cancel`, {});
+    return { status: response.status, body: (await response.json()) as unknown };
+  };
+  const ACCEPTED = { status: 202, body: { success: true } };
+  const OVER = {
+    status: 409,
+    body: { success: false, message: 'The answer is not running.', error: 'message_not_running' },
+  };
+
+  /** Asks, and resolves once the id of the answer is known; `rest` is the whole stream, read on in the meantime. */
+  async function asked(): Promise<{ id: string; rest: ReturnType<typeof streamed> }> {
+    let known: (id: string) => void;
+    const id = new Promise<string>((resolve) => (known = resolve));
+    const rest = client.stream({ question: 'Why?', visibility: 'listed' }, (text) => {
+      const found = /"message_id":"([^"]+)"/.exec(text)?.[1];
+      if (found) known(found);
+      return false;
+    });
+    return { id: await Promise.race([id, rest.then(messageIdIn)]), rest };
+  }
+
+  describe('an answer that is stopped', () => {
+    it('keeps what it wrote, ends with the stop, and tells the model to be quiet', async () => {
+      model.next([...say('The ', 'sky'), hang]);
+      const { id, rest } = await asked();
+      await eventually(async () => (await client.json(`/api/messages/${id}/tail`))['response'] === 'The sky');
+      expect(await cancel(id)).toEqual(ACCEPTED);
+      const { frames } = await rest;
+      expect(frames.at(-1)!.data).toEqual({ type: 'error', error: expect.any(String), code: 'stopped' });
+      expect(frames.map(({ data }) => data['answer'] ?? '').join('')).toBe('The sky');
+      await eventually(() => model.completions.at(-1)!.closed);
+      expect(await client.json(`/api/messages/${id}/tail`)).toMatchObject({ response: 'The sky', status: 'complete' });
+    });
+
+    it('may be stopped again while it is stopping, and not when it is over', async () => {
+      model.next([...say('The '), hang]);
+      const { id, rest } = await asked();
+      const [first, second] = await Promise.all([cancel(id), cancel(id)]);
+      expect(first).toEqual(ACCEPTED);
+      expect([ACCEPTED, OVER]).toContainEqual(second);
+      await rest;
+      expect(await cancel(id)).toEqual(OVER);
+    });
+
+    it('is one that exists', async () => {
+      const none = { status: 404, body: { success: false, message: 'Not found' } };
+      expect(await cancel(UNKNOWN)).toEqual(none);
+      expect(await cancel('not-an-id')).toEqual(none);
+    });
+
+    it(`or finished: of ${RACES} races each has one end, and a stop that was accepted is the end`, async () => {
+      const random = new Seeded(7);
+      model.always([...say('The ', 'sky '), wait(10), ...say('is ', 'blue.')]);
+      const promised = new Map<string, boolean>();
+      const race = async () => {
+        const { id, rest } = await asked();
+        await pause(random.between(0, 40));
+        const { status } = await cancel(id);
+        expect([202, 409]).toContain(status);
+        const { frames } = await rest;
+        const stopped = frames.at(-1)!.data['code'] === 'stopped';
+        expect({ status, stopped }).toEqual({ status, stopped: status === 202 });
+        promised.set(id, stopped);
+      };
+      for (let done = 0; done < RACES; done += AT_ONCE) await Promise.all(Array.from({ length: AT_ONCE }, race));
+      expect(new Set(promised.values()).size).toBe(2);
+
+      const log = new TurnLog(service.backing.store);
+      await eventually(async () => (await log.refresh()).unsealed.length === 0);
+      for (const [id, stopped] of promised) {
+        expect(log.turns.get(id)!.outcomes.map(({ type }) => type)).toEqual([stopped ? 'TurnStopped' : 'TurnAnswered']);
+        await expectTurnWhole(log, id, client);
+      }
+    }, 120_000);
+  });
+}
