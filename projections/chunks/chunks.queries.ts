@@ -52,6 +52,12 @@ export class ChunkQueries {
     }));
   }
 
+  /** Whether these chunks are what searches of the source find; a source that is gone will never have others. */
+  async isSearchable(sourceId: string, chunksId: string): Promise<boolean> {
+    const [row] = await this.sql`select live_id from chunks.source where source_id = ${sourceId}`;
+    return row === undefined || row['live_id'] === chunksId;
+  }
+
   /** The words of a question as they are indexed: without stop words, accents and endings. */
   async termsOf(question: string): Promise<readonly string[]> {
     const [row] = await this.sql`

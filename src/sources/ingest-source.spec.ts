@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import { StoreUnavailable } from '../kernel/event-store.js';
+import type { Freshness } from '../kernel/freshness.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Streams } from '../kernel/streams.js';
@@ -61,9 +62,14 @@ beforeEach(() => {
   store = new InMemoryEventStore();
   streams = new Streams(store);
   documents = new LinesAsChunks();
+  lag = 0;
 });
 
-const ingesting = (embeddings?: Embeddings) => new IngestSource({ store, streams, blobs, documents, embeddings });
+let lag: number;
+const freshness: Freshness = { reached: () => Promise.resolve(void lag--) };
+const isSearchable = () => Promise.resolve(lag <= 0);
+const ingesting = (embeddings?: Embeddings) =>
+  new IngestSource({ store, streams, blobs, documents, embeddings, freshness, isSearchable });
 
 async function uploaded(...texts: string[]) {
   const [sourceId, taskId] = [newId(), newId()];
@@ -121,6 +127,13 @@ it('writes the chunks of every file, then says that they are what is searched', 
     [0, 0, true],
     [1, 2, true],
   ]);
+});
+
+it('is over once searches find it, also when the read model is slow', async () => {
+  const ids = await uploaded('one');
+  lag = 3;
+  await ingesting().run(attempt(ids));
+  expect(lag).toBe(0);
 });
 
 it('an interrupted attempt is continued: nothing is stored or embedded twice, whole files are not read again', async () => {

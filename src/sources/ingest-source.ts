@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Blobs } from '../kernel/blobs.js';
 import type { EventStore } from '../kernel/event-store.js';
 import type { Cause } from '../kernel/events.js';
+import type { Freshness } from '../kernel/freshness.js';
 import { deterministicId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import type { Streams } from '../kernel/streams.js';
@@ -25,9 +26,15 @@ export type IngestResult = Readonly<{
   limited: false;
 }>;
 
+/** How often one waits for the read model to have come so far that what was ingested is found; each wait is bounded itself. */
+const SEARCHABLE_WAITS_MAX = 20;
+
+/** Whether the newest chunks of a source are what searches find. */
+export type Searchable = (sourceId: string, chunksId: string) => Promise<boolean>;
+
 /**
  * Makes the files of a source searchable. Steps: say where the chunks go; write the chunks file by file; say that they
- * are what is searched now. A crash after any of them repeats none: the next attempt asks the streams what is there.
+ * are what is searched now; wait until they are found, so that a task which succeeded is one whose source answers. A crash after any of them repeats none: the next attempt asks the streams what is there.
  */
 export class IngestSource extends TaskRunner {
   readonly kind = INGEST_SOURCE;
@@ -39,6 +46,8 @@ export class IngestSource extends TaskRunner {
       blobs: Blobs;
       documents: Documents;
       embeddings: Embeddings | undefined;
+      freshness: Freshness;
+      isSearchable: Searchable;
     }>,
   ) {
     super();
@@ -50,10 +59,13 @@ export class IngestSource extends TaskRunner {
     const sourceId = sourceIdIn(attempt.input);
     const chunksId = deterministicId(ingestId, CHUNKING_VERSION, embeddings?.model ?? '');
     const stream = sourceStream(sourceId);
-    const { state } = await streams.transact(stream, source, startIngest(sourceId, ingestId, chunksId), cause);
+    const { state, position } = await streams.transact(stream, source, startIngest(sourceId, ingestId, chunksId), cause);
     const { config, name, ownerId } = state;
     const files = state.ingest?.files ?? [];
-    if (state.ingest?.status === 'completed') return resultOf(name, ownerId, files);
+    if (state.ingest?.status === 'completed') {
+      await this.untilSearchable(sourceId, state.ingest.chunksId ?? chunksId, position);
+      return resultOf(name, ownerId, files);
+    }
     const writer = await ChunkWriter.open(this.parts, { chunksId, sourceId }, cause);
     const chunking = { maxTokens: config.chunking.max_tokens, minTokens: config.chunking.min_tokens };
     for (const [index, file] of files.entries()) {
@@ -66,13 +78,26 @@ export class IngestSource extends TaskRunner {
     const { chunks, tokens } = writer.soFar;
     if (chunks === 0)
       throw new Rejection('document-unreadable', `There is no text in ${files.map(({ filename }) => filename).join(', ')}.`);
-    await streams.transact(stream, source, completeIngest(sourceId, ingestId, chunksId, { chunks, tokens }), cause);
+    const completed = await streams.transact(
+      stream,
+      source,
+      completeIngest(sourceId, ingestId, chunksId, { chunks, tokens }),
+      cause,
+    );
+    await this.untilSearchable(sourceId, chunksId, completed.position);
     return resultOf(name, ownerId, files);
   }
 
   override async failed(ingestId: string, input: TaskAttempt['input'], reason: string, cause: Cause): Promise<void> {
     const sourceId = sourceIdIn(input);
     await this.parts.streams.transact(sourceStream(sourceId), source, failIngest(sourceId, ingestId, reason), cause);
+  }
+
+  private async untilSearchable(sourceId: string, chunksId: string, position: bigint | undefined): Promise<void> {
+    const { freshness, isSearchable } = this.parts;
+    for (let waits = 0; waits < SEARCHABLE_WAITS_MAX && !(await isSearchable(sourceId, chunksId)); waits++) {
+      await freshness.reached(['chunks', 'sources'], position);
+    }
   }
 
   private async chunksOf(

@@ -4,6 +4,7 @@ import { causedBy, type Recorded } from '../kernel/events.js';
 import type { Reaction } from '../kernel/reaction.js';
 import { TaskQueue } from '../tasks/task-queue.port.js';
 import { INGEST_SOURCE } from './ingest-source.js';
+import { sourceCodec } from './source.codec.js';
 import type { SourceIngestRequested } from './source.events.js';
 
 /** Files that were uploaded are ingested as a task. One step; a crash before the checkpoint queues the same task again, which is one task. */
@@ -11,7 +12,7 @@ import type { SourceIngestRequested } from './source.events.js';
 export class QueueIngestion implements Reaction<SourceIngestRequested> {
   readonly name = 'queue-ingestion';
   readonly categories = ['source'];
-  readonly codec: Codec<SourceIngestRequested> = { SourceIngestRequested: [] };
+  readonly codec: Codec<SourceIngestRequested> = sourceCodec;
   readonly on = { SourceIngestRequested: (event: Recorded<SourceIngestRequested>) => this.queue(event) };
 
   constructor(private readonly tasks: TaskQueue) {}

@@ -34,12 +34,12 @@ export class UploadStaging {
     private readonly limits: UploadLimits,
   ) {}
 
-  /** Hands the whole form over, and removes its files when the work with it is done. @throws Rejection `too-large` */
+  /** Hands the whole form over, and removes its files when the work with it is done. @throws Rejection `too-large`, `invalid-request` */
   async receive<T>(parts: AsyncIterable<FormPart>, work: (upload: ReceivedUpload) => Promise<T>): Promise<T> {
     await mkdir(this.folder, { recursive: true });
     const folder = await mkdtemp(join(this.folder, 'upload-'));
     try {
-      return await work(await this.stage(parts, folder));
+      return await work(await this.stage(parts, folder).catch(asRefusal));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -94,6 +94,17 @@ export class UploadStaging {
     if (file.truncated) throw tooLarge(`File exceeds the ${fileBytesMax}-byte upload limit`);
     return { filename, path, sha256: hash.digest('hex'), size, open: () => createReadStream(path) };
   }
+}
+
+/** How streams say that what they carry broke off, and the reader of forms that it ended before its end. */
+const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'FST_MP_PREMATURE_CLOSE']);
+const NOT_WHOLE = /unexpected end of multipart data|boundary not found|premature close|^aborted$/i;
+
+/** The client's fault is refused; everything else, such as a full disk, is not its business. */
+function asRefusal(error: unknown): never {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (!BROKEN_OFF.has(String(code)) && !NOT_WHOLE.test(String(message))) throw error;
+  throw new Rejection('invalid-request', 'The form broke off before its end.');
 }
 
 const tooLarge = (text: string) => new Rejection('too-large', text);

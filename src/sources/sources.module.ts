@@ -5,6 +5,7 @@ import { ChunkQueries } from '../../projections/chunks/chunks.queries.js';
 import { SourceQueries } from '../../projections/sources/sources.queries.js';
 import { Blobs } from '../kernel/blobs.js';
 import { EventStore } from '../kernel/event-store.js';
+import { Freshness } from '../kernel/freshness.js';
 import { Streams } from '../kernel/streams.js';
 import { Config } from '../platform/config/config.js';
 import { OpenAiEmbeddings } from '../platform/language-models/openai-embeddings.js';
@@ -16,7 +17,7 @@ import { ChunkSearch } from './chunk-search.js';
 import { DeleteSourceHandler } from './delete-source.command.js';
 import { Documents } from './document.port.js';
 import { Embeddings } from './embeddings.port.js';
-import { IngestSource } from './ingest-source.js';
+import { IngestSource, type Searchable } from './ingest-source.js';
 import { QueueIngestion } from './queue-ingestion.reaction.js';
 import { UploadStaging } from './received-upload.js';
 import { Search } from './search.port.js';
@@ -84,9 +85,19 @@ import { VectorIndex } from './vector-index.js';
     },
     {
       provide: IngestSource,
-      inject: [EventStore, Streams, Blobs, Documents, Embeddings],
-      useFactory: (store: EventStore, streams: Streams, blobs: Blobs, documents: Documents, embeddings: Embeddings | undefined) =>
-        new IngestSource({ store, streams, blobs, documents, embeddings }),
+      inject: [EventStore, Streams, Blobs, Documents, Embeddings, Freshness, ChunkQueries],
+      useFactory: (
+        store: EventStore,
+        streams: Streams,
+        blobs: Blobs,
+        documents: Documents,
+        embeddings: Embeddings | undefined,
+        freshness: Freshness,
+        queries: ChunkQueries,
+      ) => {
+        const isSearchable: Searchable = (sourceId, chunksId) => queries.isSearchable(sourceId, chunksId);
+        return new IngestSource({ store, streams, blobs, documents, embeddings, freshness, isSearchable });
+      },
     },
   ],
   exports: [Search, SeedSource, Documents, QueueIngestion],

@@ -3,6 +3,7 @@ import type { Codec } from '../kernel/codec.js';
 import { causedBy, type Recorded } from '../kernel/events.js';
 import type { Reaction } from '../kernel/reaction.js';
 import { Streams } from '../kernel/streams.js';
+import { taskCodec } from './task.codec.js';
 import { task } from './task.decider.js';
 import { type TaskFailed, taskStream } from './task.events.js';
 import { TaskRunners } from './task-runner.port.js';
@@ -15,7 +16,7 @@ import { TaskRunners } from './task-runner.port.js';
 export class TellOfFailedTasks implements Reaction<TaskFailed> {
   readonly name = 'tell-of-failed-tasks';
   readonly categories = ['task'];
-  readonly codec: Codec<TaskFailed> = { TaskFailed: [] };
+  readonly codec: Codec<TaskFailed> = taskCodec;
   readonly on = { TaskFailed: (event: Recorded<TaskFailed>) => this.tell(event) };
 
   constructor(
