@@ -10,7 +10,7 @@ export const BATCH_DELAY_MS = 5;
 /** A producer faster than the store waits once this many frames are not yet durable. */
 export const UNSAVED_FRAMES_MAX = 256;
 /** How long a run outlives an event store that does not answer. */
-export const JOURNAL_PATIENCE_MS = 60_000;
+export const RUN_PATIENCE_MS = 60_000;
 const BATCH_BYTES_MAX = APPEND_BYTES_MAX / 2;
 const FRAME_OVERHEAD_BYTES = 1024;
 
@@ -121,7 +121,7 @@ export class Journal {
     const frames = this.takeBatch();
     const stream = messageStream(messageId);
     const events = frames.map((data, index) => this.event(first + index, data));
-    await appendSurely(this.store, stream, first === 0 ? 'none' : first - 1, events, JOURNAL_PATIENCE_MS);
+    await appendSurely(this.store, stream, first === 0 ? 'none' : first - 1, events, RUN_PATIENCE_MS);
     frames.forEach((data, index) => digest.add(first + index, data));
     this.publisher.publish(messageId, first, frames);
   }

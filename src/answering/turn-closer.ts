@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { EventStore } from '../kernel/event-store.js';
 import type { Cause } from '../kernel/events.js';
-import { Streams } from '../kernel/streams.js';
+import { outlasting, Streams } from '../kernel/streams.js';
 import { conclude, type Conversation, conversation, seal, type Turn } from '../conversation/conversation.decider.js';
 import { type AnswerParts, conversationStream, type TurnOutcome } from '../conversation/conversation.events.js';
 import { type Frame, INTERRUPTED, messageStream, STOPPED } from '../conversation/message.events.js';
 import { type Message, MessageDigest, noMessage, withFrame } from '../conversation/message.policy.js';
 import { AnsweringOptions } from './answering-options.js';
-import type { Journal } from './journal.js';
+import { type Journal, RUN_PATIENCE_MS } from './journal.js';
 import type { Transcript } from './transcript.js';
 
 export const INTERRUPTED_TEXT = 'The answer was interrupted. What was written so far is kept; please ask again.';
@@ -33,7 +33,9 @@ export class TurnCloser {
     await journal.flush();
     const { conversationId, turnId } = outcome.data;
     const stream = conversationStream(conversationId);
-    const { state } = await this.streams.transact(stream, conversation, conclude(outcome), cause);
+    const { state } = await outlasting(RUN_PATIENCE_MS, () =>
+      this.streams.transact(stream, conversation, conclude(outcome), cause),
+    );
     for (const frame of closingFrames(state, turnId)) journal.write(frame);
     await this.seal(journal, conversationId, turnId, cause);
   }
@@ -71,9 +73,12 @@ export class TurnCloser {
   private async seal(journal: Journal, conversationId: string, turnId: string, cause: Cause): Promise<void> {
     await journal.flush();
     const { digest } = journal;
-    await this.store.setRetention(messageStream(turnId), { maxAgeSeconds: this.options.settings.messageEventsRetentionSeconds });
     const sealed = { conversationId, turnId, lastId: digest.lastId, frames: digest.frames, sha256: digest.hex() };
-    await this.streams.transact(conversationStream(conversationId), conversation, seal(sealed), cause);
+    await outlasting(RUN_PATIENCE_MS, async () => {
+      const maxAgeSeconds = this.options.settings.messageEventsRetentionSeconds;
+      await this.store.setRetention(messageStream(turnId), { maxAgeSeconds });
+      await this.streams.transact(conversationStream(conversationId), conversation, seal(sealed), cause);
+    });
   }
 }
 

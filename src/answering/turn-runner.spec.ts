@@ -5,7 +5,7 @@ import { conversation, requestStop } from '../conversation/conversation.decider.
 import { conversationStream } from '../conversation/conversation.events.js';
 import { isTerminal, messageStream } from '../conversation/message.events.js';
 import { MessageDigest } from '../conversation/message.policy.js';
-import type { EventStore, ExpectedRevision, NewEvent } from '../kernel/event-store.js';
+import { type EventStore, type ExpectedRevision, type NewEvent, StoreUnavailable } from '../kernel/event-store.js';
 import { InProcessSignals } from '../platform/signals/in-process-signals.js';
 import { ModelFailed } from '../models/language-model.port.js';
 import { stopSubject } from './turn-runner.js';
@@ -144,6 +144,45 @@ describe('a turn that is run', () => {
     ]);
     await expectSealed(store);
   });
+});
+
+/** A log that is away for one read or append. */
+class AwayOnce extends InMemoryEventStore {
+  calls = 0;
+  awayAt = Infinity;
+
+  override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
+    this.mayBeAway();
+    return super.append(stream, expected, events);
+  }
+
+  override async *read(...args: Parameters<InMemoryEventStore['read']>) {
+    this.mayBeAway();
+    yield* super.read(...args);
+  }
+
+  override async setRetention(...args: Parameters<InMemoryEventStore['setRetention']>) {
+    this.mayBeAway();
+    return super.setRetention(...args);
+  }
+
+  private mayBeAway(): void {
+    if (this.calls++ === this.awayAt) throw new StoreUnavailable('The log is away.');
+  }
+}
+
+it('a running turn outlives a log that is away, at whatever step', async () => {
+  for (let awayAt = 0, isReached = true; isReached; awayAt++) {
+    const store = new AwayOnce();
+    await askedTurn(store, 'c1', 't1');
+    Object.assign(store, { calls: 0, awayAt });
+    const { runner } = workerOver(store, signals(), scripted(pieces('Be', 'cause.')));
+    await runner.run('c1', 't1');
+    isReached = store.calls > awayAt;
+    store.awayAt = Infinity;
+    expect({ awayAt, outcomes: await outcomesOf(store) }).toEqual({ awayAt, outcomes: ['TurnAnswered'] });
+    await expectSealed(store);
+  }
 });
 
 /** A process that dies after so many appends: nothing it does afterwards reaches the log. */

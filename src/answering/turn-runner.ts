@@ -6,7 +6,7 @@ import type { Cause } from '../kernel/events.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Signals } from '../kernel/signals.js';
-import { Streams } from '../kernel/streams.js';
+import { outlasting, Streams } from '../kernel/streams.js';
 import { conversation, startTurn } from '../conversation/conversation.decider.js';
 import { conversationStream, type AnswerParts, type TurnOutcome, type Usage } from '../conversation/conversation.events.js';
 import type { JournalAccess } from '../conversation/message.events.js';
@@ -15,7 +15,7 @@ import { problemsWith } from '../agents/response-schema.policy.js';
 import { ModelFailed } from '../models/language-model.port.js';
 import { AnswerComposer } from './answer-composer.js';
 import { FramePublisher } from './frame-publisher.port.js';
-import { Journal, JournalLost } from './journal.js';
+import { Journal, JournalLost, RUN_PATIENCE_MS } from './journal.js';
 import { failedWith, firstFrame, INTERRUPTED_TEXT, stoppedWith, TurnCloser } from './turn-closer.js';
 import { readTranscript, type Transcript } from './transcript.js';
 
@@ -92,12 +92,14 @@ export class TurnRunner {
   }
 
   private async take(conversationId: string, turnId: string, controller: AbortController): Promise<void> {
-    const transcript = await readTranscript(this.store, conversationId, turnId, TURN_RUNNER);
+    const transcript = await outlasting(RUN_PATIENCE_MS, () => readTranscript(this.store, conversationId, turnId, TURN_RUNNER));
     if (!transcript) return;
     const { cause } = transcript;
     try {
-      const stream = conversationStream(conversationId);
-      const { state } = await this.streams.transact(stream, conversation, startTurn(turnId, this.producer), cause);
+      const claim = startTurn(turnId, this.producer);
+      const { state } = await outlasting(RUN_PATIENCE_MS, () =>
+        this.streams.transact(conversationStream(conversationId), conversation, claim, cause),
+      );
       if (state.turns.get(turnId)?.stopRequested) controller.abort('stopped');
     } catch (error) {
       if (error instanceof Rejection) return;

@@ -79,30 +79,33 @@ export class Streams {
         id: deterministicId(stream, first + index, type, text, cause.correlationId, cause.causationId),
         type,
         data: text,
-        metadata: encodeMetadata(cause, currentVersion(codec as Codec, type)),
+        metadata: encodeMetadata(cause, currentVersion(codec, type)),
       };
     });
     return appendSurely(this.store, stream, expected, written);
   }
 }
 
-/**
- * Repeats an append whose outcome is unknown, ever less often, until it is known or patience has run out: the ids make the
- * repetition harmless. @throws StoreUnavailable when it is still unknown then, WrongRevision, StreamGone, AppendTooLarge
- */
-export async function appendSurely(
+/** An append whose outcome is unknown is repeated: the ids make that harmless. @throws as `append` does */
+export const appendSurely = (
   store: EventStore,
   stream: string,
   expected: ExpectedRevision,
   events: readonly NewEvent[],
   patienceMs = APPEND_PATIENCE_MS,
-): Promise<Appended> {
-  const givingUpAt = Date.now() + patienceMs;
+): Promise<Appended> => outlasting(patienceMs, () => store.append(stream, expected, events));
+
+/**
+ * Does what is harmless to repeat, again and ever less often while the store is away, until it is done or patience has run
+ * out. @throws StoreUnavailable then, and whatever else at once
+ */
+export async function outlasting<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
+  const givingUpAt = performance.now() + patienceMs;
   for (let delayMs = REPEAT_DELAY_MS_MIN; ; delayMs = Math.min(delayMs * 2, REPEAT_DELAY_MS_MAX)) {
     try {
-      return await store.append(stream, expected, events);
+      return await work();
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || Date.now() + delayMs > givingUpAt) throw error;
+      if (!(error instanceof StoreUnavailable) || performance.now() + delayMs > givingUpAt) throw error;
       await new Promise((resolve) => setTimeout(resolve, delayMs));
     }
   }
