@@ -1,7 +1,8 @@
 import type { Decision } from '../kernel/decider.js';
 import { Rejection } from '../kernel/rejection.js';
 import type { Aggregate } from '../kernel/streams.js';
-import { promptCodec, type PromptEvent } from './prompt.events.js';
+import { promptCodec } from './prompt.codec.js';
+import type { PromptEvent } from './prompt.events.js';
 
 /** What decisions need to know of a prompt. */
 export type Prompt = Readonly<{

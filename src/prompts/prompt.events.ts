@@ -1,4 +1,3 @@
-import type { Codec } from '../kernel/codec.js';
 import type { Event } from '../kernel/events.js';
 
 export type PromptId = string;
@@ -12,7 +11,5 @@ export type PromptUpdated = Event<'PromptUpdated', { promptId: PromptId; name?: 
 export type PromptDeleted = Event<'PromptDeleted', { promptId: PromptId }>;
 
 export type PromptEvent = PromptCreated | PromptUpdated | PromptDeleted;
-
-export const promptCodec: Codec<PromptEvent> = { PromptCreated: [], PromptUpdated: [], PromptDeleted: [] };
 
 export const promptStream = (promptId: PromptId): string => `prompt-${promptId}`;

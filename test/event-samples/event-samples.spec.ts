@@ -1,0 +1,183 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { projections } from '../../projections/catalogue.js';
+import type { ConversationQueries } from '../../projections/conversations/conversations.queries.js';
+import { type Frame, isTerminal, messageStream } from '../../src/conversation/message.events.js';
+import { messageOf } from '../../src/conversation/message.policy.js';
+import type { Identity } from '../../src/identity/identity.js';
+import { type Codec, decode, encodeMetadata } from '../../src/kernel/codec.js';
+import type { StoredEvent } from '../../src/kernel/event-store.js';
+import { useIdempotencyKey } from '../../src/kernel/idempotency.js';
+import { JournalMessageAccess } from '../../src/realtime/journal-message-access.js';
+import { InMemoryEventStore } from '../support/in-memory-event-store.js';
+import { featureCodecs, problemsWith, readSamples, type Sample, STORED_AS_THEY_ARE } from './samples.js';
+import { misshapen } from './shapes.js';
+
+const root = process.cwd();
+const samples = readSamples(import.meta.dirname);
+const cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' } as const;
+
+let features: Readonly<Record<string, Codec>>;
+let codecs: Readonly<Record<string, Codec>>;
+
+beforeAll(async () => {
+  features = await featureCodecs(root);
+  codecs = { ...features, ...STORED_AS_THEY_ARE };
+});
+
+const stored = ({ category, type, version, data }: Sample): StoredEvent => ({
+  id: '00000000-0000-4000-8000-000000000000',
+  stream: `${category}-1`,
+  revision: 0,
+  position: 0n,
+  at: new Date(0),
+  type,
+  data: JSON.stringify(data),
+  metadata: encodeMetadata(cause, version),
+});
+
+const FRAME_TYPES: Readonly<Record<Frame['type'], true>> = {
+  message_id: true,
+  answer: true,
+  thought: true,
+  notice: true,
+  source: true,
+  tool_calls: true,
+  structured_answer: true,
+  error: true,
+  id: true,
+  end: true,
+};
+
+const textsOf = (type: string): readonly string[] =>
+  samples.filter((sample) => sample.type === type).map(({ data }) => JSON.stringify(data));
+
+it('keeps a sample of every event type in each of its versions, and of nothing else', () => {
+  expect(problemsWith(samples, codecs)).toEqual([]);
+});
+
+it('decodes every sample to the shape the code knows now', () => {
+  const events = samples
+    .filter(({ category }) => category in features)
+    .map((sample) => {
+      const { type, data } = decode(codecs[sample.category]!, stored(sample))!;
+      return { label: sample.file, type, value: { type, data } };
+    });
+  const frames = samples
+    .filter(({ category }) => category === 'message')
+    .map(({ file, data }) => ({ label: file, type: 'Frame', value: data }));
+  expect(misshapen(root, [...events, ...frames])).toEqual([]);
+}, 60_000);
+
+it('decodes by the steps of the feature wherever a projection decodes', () => {
+  for (const { name, codec, on } of projections) {
+    for (const type of Object.keys(on)) {
+      const own = Object.values(features).find((feature) => type in feature);
+      expect({ name, type, steps: codec[type] }).toEqual({ name, type, steps: own?.[type] });
+    }
+  }
+});
+
+describe('the journal', () => {
+  it('has a sample of each type of frame', () => {
+    const kept = samples.filter(({ category }) => category === 'message').map(({ data }) => data['type']);
+    expect([...new Set(kept)].sort()).toEqual(Object.keys(FRAME_TYPES).sort());
+  });
+
+  it('adds up to the message it did when it was written', () => {
+    const order = ['message_id', 'thought', 'answer', 'notice', 'source', 'tool_calls', 'id', 'end'];
+    const texts = textsOf('FrameJournaled');
+    const inOrder = order.map((type) => texts.find((text) => text.startsWith(`{"type":"${type}"`))!);
+    const journaled = messageOf(inOrder);
+    expect(journaled).toMatchObject({ last: 'end', error: null, notices: [expect.any(String)], requestId: expect.any(String) });
+    expect(journaled.parts).toMatchObject({
+      answer: expect.stringContaining('世界'),
+      thought: expect.any(String),
+      structured: false,
+    });
+    expect(journaled.parts.sources).toHaveLength(1);
+    expect(journaled.parts.toolCalls).toHaveLength(1);
+  });
+
+  it('ends where it ended', () => {
+    const ends = textsOf('FrameJournaled').filter(isTerminal);
+    expect(ends.map((text) => (JSON.parse(text) as { code?: string }).code ?? 'end').sort()).toEqual(['end', 'stopped']);
+  });
+
+  it('still says whose it is', async () => {
+    const { data, metadata } = samples.find(({ data }) => data['type'] === 'message_id')!;
+    const store = new InMemoryEventStore();
+    const messageId = String(data['message_id']);
+    const first = { id: 'e1', type: 'FrameJournaled', data: JSON.stringify(data), metadata: JSON.stringify(metadata) };
+    await store.append(messageStream(messageId), 'none', [first]);
+    const access = new JournalMessageAccess(store, {} as ConversationQueries);
+    const reader = (userId: string) => ({ user: { userId }, agentKey: () => Promise.resolve(undefined) }) as unknown as Identity;
+    await expect(access.readable(messageId, reader('alice'))).resolves.toMatchObject({
+      conversationId: metadata!['conversationId'],
+    });
+    await expect(access.readable(messageId, reader('mallory'))).rejects.toMatchObject({ code: 'message-not-found' });
+  });
+});
+
+it('finds what a key that was used under an older program has started', async () => {
+  const { type, stream, data } = samples.find(({ category }) => category === 'idempotency')!;
+  const store = new InMemoryEventStore();
+  const used = { id: 'e1', type, data: JSON.stringify(data), metadata: encodeMetadata(cause) };
+  await store.append(stream!, 'none', [used]);
+  const key = { scope: 'answer', callerId: 'alice', key: 'once', fingerprint: String(data['fingerprint']), ttlMs: 60_000 };
+  expect(await useIdempotencyKey(store, key, {}, cause)).toEqual({ used: 'again', value: data['value'] });
+});
+
+describe('a shape that was shipped', () => {
+  const renamed = (data: { label: string }) => ({ name: data.label });
+  const planted: Readonly<Record<string, Codec>> = { folder: { FolderCreated: [renamed], FolderDeleted: [] } };
+  const sample = (type: string, version: number, file = `folder/${type}.v${version}.json`): Sample => ({
+    category: 'folder',
+    file,
+    type,
+    version,
+    data: {},
+  });
+  const whole = [sample('FolderCreated', 1), sample('FolderCreated', 2), sample('FolderDeleted', 1)];
+
+  it('has a sample, also when a newer one has come', () => {
+    expect(problemsWith(whole, planted)).toEqual([]);
+    expect(problemsWith(whole.slice(1), planted)).toEqual(['there is no sample of folder/FolderCreated.v1']);
+    expect(problemsWith(whole.slice(0, 1), planted)).toEqual([
+      'there is no sample of folder/FolderCreated.v2',
+      'there is no sample of folder/FolderDeleted.v1',
+    ]);
+  });
+
+  it('stays in the codec, by its own name', () => {
+    const problems = (stray: Sample) => problemsWith([...whole, stray], planted);
+    expect(problems(sample('FolderMoved', 1))).toEqual(['folder/FolderMoved.v1.json is of a type that no codec of folder knows']);
+    expect(problems({ ...sample('FolderCreated', 1, 'shelf/FolderCreated.v1.json'), category: 'shelf' })).toEqual([
+      'shelf/FolderCreated.v1.json is of a type that no codec of shelf knows',
+    ]);
+    expect(problems(sample('FolderDeleted', 2))).toEqual(['folder/FolderDeleted.v2.json is of a version that was never written']);
+    expect(problems(sample('FolderDeleted', 1, 'folder/FolderGone.v1.json'))).toEqual([
+      'folder/FolderGone.v1.json is not named after its type and version',
+    ]);
+  });
+
+  it('is told from one that lacks a field, has one too many, or another kind of value', () => {
+    const opened = (data: unknown) => ({
+      label: 'planted',
+      type: 'ConversationRenamed',
+      value: { type: 'ConversationRenamed', data },
+    });
+    const problems = misshapen(root, [
+      opened({ conversationId: 'c1', name: 'New', by: 'owner' }),
+      opened({ conversationId: 'c1', name: 'New' }),
+      opened({ conversationId: 'c1', name: 'New', by: 'owner', at: 'noon' }),
+      opened({ conversationId: 'c1', name: 'New', by: 'somebody' }),
+      { label: 'unknown', type: 'ConversationPainted', value: {} },
+    ]);
+    expect(problems).toEqual([
+      expect.stringMatching(/^planted: .*by/),
+      expect.stringMatching(/^planted: .*at/),
+      expect.stringMatching(/^planted: .*somebody/),
+      expect.stringMatching(/^unknown: /),
+    ]);
+  });
+});
