@@ -1,7 +1,6 @@
-import type { TransactionSql } from 'postgres';
 import { conversationCodec } from '../../src/conversation/conversation.codec.js';
 import type { AnswerParts, ConversationEvent } from '../../src/conversation/conversation.events.js';
-import { defineProjection, type Statement } from '../projection.js';
+import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
 
 /** What conversations say: their names and owners, and each turn with its answer as far as it is stated. */
@@ -12,54 +11,75 @@ export const conversations = defineProjection<ConversationEvent>({
   ddl: new URL('./conversations.sql', import.meta.url),
 
   on: {
-    ConversationStarted: ({ data, at }, sql) => sql`
-      insert into conversation (conversation_id, owner_id, agent_id, name, visibility, shared_usage, started_at)
-      values (${data.conversationId}, ${data.ownerId}, ${data.agentId}, ${asText(data.name)}, ${data.visibility}, ${data.sharedUsage}, ${at})
-      on conflict (conversation_id) do nothing`,
+    ConversationStarted: ({ data, at }) =>
+      insertInto('conversation', {
+        conversation_id: data.conversationId,
+        owner_id: data.ownerId,
+        agent_id: data.agentId,
+        name: asText(data.name),
+        visibility: data.visibility,
+        shared_usage: data.sharedUsage,
+        started_at: at,
+      }),
 
-    ConversationRenamed: ({ data }, sql) => sql`
-      update conversation set name = ${asText(data.name)} where conversation_id = ${data.conversationId}`,
+    ConversationRenamed: ({ data }) =>
+      changeIn('conversation', { conversation_id: data.conversationId }, { name: asText(data.name) }),
 
     ConversationDeleted: ({ data }, sql) => [
       sql`delete from turn where conversation_id = ${data.conversationId}`,
-      sql`delete from conversation where conversation_id = ${data.conversationId}`,
+      removeFrom('conversation', { conversation_id: data.conversationId }),
     ],
 
-    TurnAsked: ({ data, at }, sql) => sql`
-      insert into turn (turn_id, conversation_id, index, status, question, request_id, model_id, agent_key_id, asked_at, changed_at)
-      values (${data.turnId}, ${data.conversationId}, ${data.index}, 'asked', ${asText(data.question)}, ${data.requestId},
-        ${data.settings.modelId}, ${data.settings.agentKeyId}, ${at}, ${at})
-      on conflict (turn_id) do nothing`,
+    TurnAsked: ({ data, at }) =>
+      insertInto('turn', {
+        turn_id: data.turnId,
+        conversation_id: data.conversationId,
+        index: data.index,
+        status: 'asked',
+        question: asText(data.question),
+        request_id: data.requestId,
+        model_id: data.settings.modelId,
+        agent_key_id: data.settings.agentKeyId,
+        asked_at: at,
+        changed_at: at,
+      }),
 
-    TurnsSuperseded: ({ data }, sql) => sql`
-      update turn set superseded = true where turn_id = any(${[...data.turnIds]})`,
+    TurnsSuperseded: ({ data }) => data.turnIds.map((turnId) => changeIn('turn', { turn_id: turnId }, { superseded: true })),
 
-    TurnStarted: ({ data, at }, sql) => sql`
-      update turn set status = 'running', changed_at = ${at} where turn_id = ${data.turnId}`,
+    TurnStarted: ({ data, at }) => changeIn('turn', { turn_id: data.turnId }, { status: 'running', changed_at: at }),
 
-    TurnAnswered: ({ data, at }, sql) => outcome(sql, data, at, 'answered'),
-    TurnStopped: ({ data, at }, sql) => outcome(sql, data, at, 'stopped'),
-    TurnFailed: ({ data, at }, sql) => outcome(sql, data, at, 'failed', data),
+    TurnAnswered: ({ data, at }) => outcome(data, at, 'answered'),
+    TurnStopped: ({ data, at }) => outcome(data, at, 'stopped'),
+    TurnFailed: ({ data, at }) => outcome(data, at, 'failed', data),
 
-    TurnSealed: ({ data }, sql) => sql`update turn set sealed = true where turn_id = ${data.turnId}`,
+    TurnSealed: ({ data }) => changeIn('turn', { turn_id: data.turnId }, { sealed: true }),
 
-    TurnRated: ({ data, at }, sql) => sql`
-      update turn set feedback = ${data.feedback === null ? null : asText(data.feedback)}, feedback_at = ${data.feedback === null ? null : at} where turn_id = ${data.turnId}`,
+    TurnRated: ({ data: { turnId, feedback }, at }) =>
+      feedback === null
+        ? changeIn('turn', { turn_id: turnId }, { feedback: null, feedback_at: null })
+        : changeIn('turn', { turn_id: turnId }, { feedback: asText(feedback), feedback_at: at }),
   },
 });
 
 /** The json columns are json, not jsonb: what is read is the text that was written. */
-function outcome(
-  sql: TransactionSql,
+const outcome = (
   data: AnswerParts & { turnId: string },
   at: Date,
   status: string,
   failure?: { error: string; code: string | null },
-): Statement {
-  return sql`
-    update turn set status = ${status}, response = ${asText(data.answer)}, thought = ${asText(data.thought)},
-      sources = ${JSON.stringify(data.sources)}::text::json, tool_calls = ${JSON.stringify(data.toolCalls)}::text::json,
-      structured = ${data.structured}, error = ${failure ? asText(failure.error) : null}, error_code = ${failure?.code ?? null},
-      changed_at = ${at}
-    where turn_id = ${data.turnId}`;
-}
+): ChangedRow =>
+  changeIn(
+    'turn',
+    { turn_id: data.turnId },
+    {
+      status,
+      response: asText(data.answer),
+      thought: asText(data.thought),
+      sources: data.sources,
+      tool_calls: data.toolCalls,
+      structured: data.structured,
+      error: failure ? asText(failure.error) : null,
+      error_code: failure?.code ?? null,
+      changed_at: at,
+    },
+  );

@@ -1,6 +1,6 @@
 import { conversationCodec } from '../../src/conversation/conversation.codec.js';
 import type { ConversationEvent } from '../../src/conversation/conversation.events.js';
-import { defineProjection } from '../projection.js';
+import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
 
 /** The turns whose journal is not complete yet, and who is (or was) writing it. */
 export const unsealedTurns = defineProjection<ConversationEvent>({
@@ -10,14 +10,12 @@ export const unsealedTurns = defineProjection<ConversationEvent>({
   ddl: new URL('./unsealed-turns.sql', import.meta.url),
 
   on: {
-    TurnAsked: ({ data, at }, sql) => sql`
-      insert into unsealed_turn (turn_id, conversation_id, since) values (${data.turnId}, ${data.conversationId}, ${at})
-      on conflict (turn_id) do nothing`,
+    TurnAsked: ({ data, at }) =>
+      insertInto('unsealed_turn', { turn_id: data.turnId, conversation_id: data.conversationId, since: at }),
 
-    TurnStarted: ({ data, at }, sql) => sql`
-      update unsealed_turn set producer = ${data.producer}, since = ${at} where turn_id = ${data.turnId}`,
+    TurnStarted: ({ data, at }) => changeIn('unsealed_turn', { turn_id: data.turnId }, { producer: data.producer, since: at }),
 
-    TurnSealed: ({ data }, sql) => sql`delete from unsealed_turn where turn_id = ${data.turnId}`,
+    TurnSealed: ({ data }) => removeFrom('unsealed_turn', { turn_id: data.turnId }),
 
     ConversationDeleted: ({ data }, sql) => sql`delete from unsealed_turn where conversation_id = ${data.conversationId}`,
   },
