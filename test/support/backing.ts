@@ -19,7 +19,7 @@ export type MakeBacking = () => Promise<Backing>;
 /** Everything in one Postgres, and nothing else: what a new user has. */
 export const onPostgres: MakeBacking = async () => {
   const database = await testDatabase();
-  const store = new PostgresEventStore({ url: database.url, readConnections: 1, appendConnections: 1 });
+  const store = new PostgresEventStore({ url: database.url, readConnections: 1 });
   return {
     name: 'Postgres alone',
     environment: { DATABASE_URL: database.url },

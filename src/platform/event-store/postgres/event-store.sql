@@ -32,6 +32,12 @@ create table event_store.event (
 -- The frames of messages are most of the log, and most readers want everything else.
 create index event_but_frames on event_store.event (position) where category <> 'message';
 
+-- When a stream that has got new events is to be looked at for events to delete: as noted, else once the new ones may have
+-- left its bounds.
+create function event_store.next_scavenge(s event_store.stream, now_at timestamptz) returns timestamptz language sql stable as $$
+  select coalesce(s.scavenge_at, now_at + coalesce(s.max_age_seconds, case when s.max_count is not null then 3600 end) * interval '1 second')
+$$;
+
 -- Appends many batches of events, each on its own expected revision (-1: no stream) and each with its own outcome.
 -- Events name their append by its place in the array. The lock makes one log of all writers: positions are taken and
 -- become visible in one order, so that a reader who has seen a position has seen everything before it.
@@ -48,6 +54,7 @@ as $$
 declare
   now_at timestamptz;
   written integer;
+  own_stream event_store.stream;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'An append must see what was committed while it waited for the lock.' using errcode = 'feature_not_supported';
@@ -55,6 +62,28 @@ begin
   perform pg_advisory_xact_lock(7306093881446135);
   -- As fine as what programs make of it, so that an event has one time wherever it comes from.
   now_at := date_trunc('milliseconds', clock_timestamp());
+
+  if cardinality(append_stream) = 1 then
+    -- Alone, as most are when little happens, an append that fits takes a third less time this way than by the statement below.
+    update event_store.stream s
+    set revision = s.revision + append_count[1], scavenge_at = event_store.next_scavenge(s, now_at)
+    where s.name = append_stream[1] and s.revision = append_expected[1]
+    returning s.* into own_stream;
+    if own_stream.number is null and append_expected[1] = -1 then
+      insert into event_store.stream (name, category, revision)
+      values (append_stream[1], split_part(append_stream[1], '-', 1), append_count[1] - 1)
+      on conflict (name) do nothing
+      returning * into own_stream;
+    end if;
+    if own_stream.number is not null then
+      insert into event_store.event (position, stream, revision, category, id, at, type, data, metadata)
+      select nextval('event_store.position'), own_stream.number, e.revision, own_stream.category, e.id, now_at, e.type, e.data, e.metadata
+      from unnest(event_revision, event_id, event_type, event_data, event_metadata) as e (revision, id, type, data, metadata);
+      return query select 1, own_stream.revision, currval('event_store.position'), now_at, true, own_stream.max_count is not null;
+      return;
+    end if;
+  end if;
+
   return query
   with wanted as materialized (
     select * from unnest(append_stream, append_expected, append_count) with ordinality as a (stream, expected, count, append)
@@ -73,7 +102,7 @@ begin
   ), moved as (
     update event_store.stream s
     set revision = p.expected + p.count,
-        scavenge_at = coalesce(s.scavenge_at, now_at + coalesce(s.max_age_seconds, case when s.max_count is not null then 3600 end) * interval '1 second')
+        scavenge_at = event_store.next_scavenge(s, now_at)
     from picked p where s.number = p.number
   ), won as (
     select p.append, p.expected + p.count as revision, p.number, p.category, p.counted from picked p where p.number is not null

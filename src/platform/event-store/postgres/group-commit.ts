@@ -39,14 +39,15 @@ type Waiting = Append &
 
 /**
  * Group commit: appends that arrive while a statement is on its way go out together in the next, so that many writers share
- * one round trip and one flush to disk. An append whose statement was cut off is sent again until its deadline: ids and
+ * one round trip and one flush to disk. A second statement at the same time would not help: it would wait for the first to be
+ * flushed, and each would carry half. An append whose statement was cut off is sent again until its deadline: ids and
  * expected revision make it the same append.
  */
 export class GroupCommit {
   private queue: Waiting[] = [];
   /** All that have no answer yet, oldest first. */
   private readonly open = new Set<Waiting>();
-  private flights = 0;
+  private flying = false;
   private scheduled = false;
   private pauseMs = 0;
   private pausing: NodeJS.Timeout | undefined;
@@ -55,7 +56,6 @@ export class GroupCommit {
 
   constructor(
     private readonly pool: Pool,
-    private readonly flightsMax: number,
     private readonly onCommitted: (committed: readonly Committed[]) => void,
   ) {
     this.expiry = setInterval(() => this.expire(), EXPIRY_CHECK_MS).unref();
@@ -85,11 +85,11 @@ export class GroupCommit {
 
   /** Waits for the end of the present turn: whoever was waiting for the last batch appends again within it. */
   private schedule(): void {
-    if (this.scheduled || this.pausing || this.queue.length === 0 || this.flights >= this.flightsMax) return;
+    if (this.scheduled || this.flying || this.pausing || this.queue.length === 0) return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
-      if (this.queue.length > 0 && this.flights < this.flightsMax) void this.fly(this.nextBatch());
+      if (this.queue.length > 0) void this.fly(this.nextBatch());
     });
   }
 
@@ -105,7 +105,7 @@ export class GroupCommit {
   }
 
   private async fly(batch: readonly Waiting[]): Promise<void> {
-    this.flights++;
+    this.flying = true;
     try {
       await this.send(batch);
       this.pauseMs = 0;
@@ -113,7 +113,7 @@ export class GroupCommit {
       if (isPassing(error)) this.sendAgainLater(batch);
       else await this.sendOneByOne(batch, error);
     } finally {
-      this.flights--;
+      this.flying = false;
       this.schedule();
     }
   }

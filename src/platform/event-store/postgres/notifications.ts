@@ -6,21 +6,29 @@ import type { WakeUps } from './wake-ups.js';
 
 /** How often followers are compared with the database anyway: a notification may be lost. One statement serves all of them. */
 export const LOOK_MS = 1_000;
-const LOOK_TIMEOUT_MS = 5_000;
-/** Other processes are told of new events at most this often. */
+/** Other processes are told of new events at most this often, and not at all once nobody has been heard for so long. */
 export const TELL_MS = 5;
+export const SILENCE_MS_MAX = 5_000;
+const PRESENCE_MS = 1_000;
+const TIMEOUT_MS = 5_000;
 const CHANNEL = 'event_store';
 /** The server takes less than 8,000 bytes at once. */
 const PAYLOAD_BYTES_MAX = 7_900;
 
-type Told = Readonly<{ by: string; streams?: readonly string[] }>;
+/** `streams` have something new; without them, it is more than can be named. `here` only says that somebody is. */
+type Told = Readonly<{ by: string; here?: true; streams?: readonly string[] }>;
 
-/** Wakes the followers of this process when another has appended, and the other way round. Only ever a hint: the log is the truth. */
+/**
+ * Wakes the followers of this process when another has appended, and the other way round. Only ever a hint: the log is the
+ * truth. A process that is alone tells nobody: that would cost as much as the append itself.
+ */
 export class Notifications {
   private readonly id = randomUUID();
   private readonly untold = new Set<string>();
+  private heardAt = -Infinity;
   private telling: NodeJS.Timeout | undefined;
   private looking: NodeJS.Timeout | undefined;
+  private presence: NodeJS.Timeout | undefined;
   private closed = false;
 
   constructor(
@@ -34,46 +42,56 @@ export class Notifications {
   async start(): Promise<void> {
     await this.listener.listen(
       CHANNEL,
-      (payload) => this.hear(payload),
+      (payload) => this.hear(JSON.parse(payload) as Told),
       // Also after the connection was lost, and with it whatever was told meanwhile.
       () => void this.look(),
     );
+    await this.send({ by: this.id, here: true });
+    this.presence = setInterval(() => void this.send({ by: this.id, here: true }), PRESENCE_MS).unref();
     this.lookLater();
   }
 
-  /** Tells the other processes, soon. */
+  /** Tells the other processes, if there are any, soon. */
   tell(streams: Iterable<string>): void {
+    if (this.closed || performance.now() - this.heardAt > SILENCE_MS_MAX) return;
     for (const stream of streams) this.untold.add(stream);
-    if (this.closed || this.untold.size === 0) return;
-    this.telling ??= setTimeout(() => void this.tellNow(), TELL_MS);
+    if (this.untold.size > 0) this.telling ??= setTimeout(() => void this.tellNow(), TELL_MS);
   }
 
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.telling);
     clearTimeout(this.looking);
+    clearInterval(this.presence);
     await this.listener.end({ timeout: 1 });
   }
 
   private async tellNow(): Promise<void> {
     const streams = [...this.untold];
     this.untold.clear();
-    const listed = JSON.stringify({ by: this.id, streams } satisfies Told);
-    const payload = Buffer.byteLength(listed) < PAYLOAD_BYTES_MAX ? listed : JSON.stringify({ by: this.id } satisfies Told);
-    try {
-      await this.pool.run((sql) => sql`select pg_notify(${CHANNEL}, ${payload})`, LOOK_TIMEOUT_MS);
-    } catch {
-      // Nobody is told; everybody looks by themselves before long.
-    }
+    await this.send({ by: this.id, streams });
     this.telling = undefined;
     this.tell([]);
   }
 
-  private hear(payload: string): void {
-    const { by, streams } = JSON.parse(payload) as Told;
+  private async send(told: Told): Promise<void> {
+    const whole = JSON.stringify(told);
+    const payload = Buffer.byteLength(whole) < PAYLOAD_BYTES_MAX ? whole : JSON.stringify({ by: told.by } satisfies Told);
+    try {
+      await this.pool.run((sql) => sql`select pg_notify(${CHANNEL}, ${payload})`, TIMEOUT_MS);
+    } catch {
+      // Nobody is told; everybody looks by themselves before long.
+    }
+  }
+
+  private hear({ by, here, streams }: Told): void {
     if (by === this.id) return;
+    const isNew = performance.now() - this.heardAt > SILENCE_MS_MAX;
+    this.heardAt = performance.now();
+    // Whoever has just come is to know that it is not alone.
+    if (isNew) void this.send({ by: this.id, here: true });
     if (streams) this.wakeUps.ring(streams);
-    else void this.look();
+    else if (!here) void this.look();
   }
 
   private lookLater(): void {
@@ -92,7 +110,7 @@ export class Notifications {
         ]);
         this.wakeUps.compareLog(head);
         for (const { name, revision } of streams) this.wakeUps.compareStream(name, revision);
-      }, LOOK_TIMEOUT_MS);
+      }, TIMEOUT_MS);
     } catch {
       // The next look tells; those who read in the meantime see for themselves that the database is away.
     }

@@ -28,14 +28,11 @@ import { WakeUps } from './wake-ups.js';
 export type PostgresEventStoreOptions = Readonly<{
   url: string;
   readConnections?: number;
-  appendConnections?: number;
   /** How often followers look for themselves, should no notification come. */
   lookMs?: number;
 }>;
 
 export const READ_CONNECTIONS_DEFAULT = 6;
-/** While one batch is flushed to disk, the next may already be on its way. */
-export const APPEND_CONNECTIONS_DEFAULT = 2;
 /** How long a read may take, through repetitions, until the store counts as unavailable. */
 export const READ_DEADLINE_MS = 3_000;
 const RETRY_MS_MIN = 20;
@@ -55,14 +52,13 @@ export class PostgresEventStore extends EventStore {
   private readonly followers = new Followers((run) => this.query(run), this.recent, this.wakeUps);
   private closed = false;
 
-  constructor({ url, readConnections, appendConnections, lookMs }: PostgresEventStoreOptions) {
+  constructor({ url, readConnections, lookMs }: PostgresEventStoreOptions) {
     super();
-    const flights = appendConnections ?? APPEND_CONNECTIONS_DEFAULT;
     const open = (name: string, connections: number) => (): Sql =>
       openDatabase({ url, name: `event store, ${name}`, connections, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
     this.reading = new Pool(open('reading', readConnections ?? READ_CONNECTIONS_DEFAULT));
-    this.writing = new Pool(open('appending', flights));
-    this.commits = new GroupCommit(this.writing, flights, (committed) => this.spread(committed));
+    this.writing = new Pool(open('appending', 1));
+    this.commits = new GroupCommit(this.writing, (committed) => this.spread(committed));
     this.notifications = new Notifications(this.reading, open('listening', 1)(), this.wakeUps, lookMs);
   }
 
