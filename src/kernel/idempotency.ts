@@ -37,24 +37,29 @@ export async function useIdempotencyKey<T>(store: EventStore, key: IdempotencyKe
     throw new Rejection('invalid-request', `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters.`);
   }
   const stream = `idempotency-${key.scope}-${hashOf(key.callerId, key.key)}`;
+  let forgotten: number | undefined;
   for (let attempt = 1; ; attempt++) {
     const last = await lastOf(store, stream);
     if (last && Date.now() - last.at.getTime() < key.ttlMs) {
       const before = JSON.parse(last.data) as KeyUsed<T>;
       return { used: before.fingerprint === key.fingerprint ? 'again' : 'differently', value: before.value };
     }
-    const expected = last ? last.revision : 'none';
+    const expected = last?.revision ?? forgotten ?? 'none';
     const event = {
-      id: deterministicId(stream, last ? last.revision + 1 : 0, cause.correlationId),
+      id: deterministicId(stream, expected, cause.correlationId),
       type: 'IdempotencyKeyUsed',
       data: JSON.stringify({ fingerprint: key.fingerprint, value } satisfies KeyUsed<T>),
       metadata: encodeMetadata(cause),
     };
     try {
       await appendSurely(store, stream, expected, [event]);
+      // Nobody waits for this: the age is judged anyway, the bound only lets the store forget.
+      store.setRetention(stream, { maxAgeSeconds: Math.ceil(key.ttlMs / 1000) }).catch(() => undefined);
       return { used: 'first', value };
     } catch (error) {
       if (!(error instanceof WrongRevision) || attempt === RACES_MAX) throw error;
+      // A stream whose events are past their age reads as empty and still counts its revisions.
+      if (!last && typeof error.actual === 'number') forgotten = error.actual;
     }
   }
 }

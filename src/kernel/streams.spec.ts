@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals';
+import { eventsOf } from '../../test/support/turns.js';
+import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
+import { type ExpectedRevision, type NewEvent, StoreUnavailable } from './event-store.js';
+import type { Cause, Event } from './events.js';
+import { type Aggregate, appendSurely, RACES_MAX, Streams } from './streams.js';
+
+type Counted = Event<'Counted', { by: number }>;
+const counter: Aggregate<number, Counted> = { initial: 0, evolve: (sum, { data }) => sum + data.by, codec: { Counted: [] } };
+const count = (by: number) => (): readonly Counted[] => [{ type: 'Counted', data: { by } }];
+const cause: Cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' };
+const because = (causationId: string): Cause => ({ ...cause, causationId });
+
+describe('a transaction', () => {
+  it('decides on what happened and appends what it decided, with who caused it', async () => {
+    const store = new InMemoryEventStore();
+    const streams = new Streams(store);
+    await streams.transact('counter-1', counter, count(1), cause);
+    const { state, events } = await streams.transact('counter-1', counter, (sum) => (sum === 1 ? count(2)() : []), because('r2'));
+    expect([state, events]).toEqual([3, count(2)()]);
+    const [first] = await eventsOf(store, 'counter-1');
+    expect(JSON.parse(first!.metadata)).toEqual({
+      $correlationId: 'r1',
+      $causationId: 'r1',
+      actor: 'user:alice',
+      credential: 'session-token',
+      version: 1,
+    });
+  });
+
+  it('is asked again on what the winner of a race left', async () => {
+    const streams = new Streams(new InMemoryEventStore());
+    await Promise.all(
+      Array.from({ length: RACES_MAX }, (_, index) => streams.transact('counter-1', counter, count(1), because(`r${index}`))),
+    );
+    expect((await streams.fold('counter-1', counter)).state).toBe(RACES_MAX);
+  });
+
+  it('is one append although the answer to it was lost', async () => {
+    const store = new InMemoryEventStore();
+    store.failNextAppend('after');
+    await new Streams(store).transact('counter-1', counter, count(1), cause);
+    expect(await eventsOf(store, 'counter-1')).toHaveLength(1);
+  });
+
+  it('appends nothing when it is already so', async () => {
+    const store = new InMemoryEventStore();
+    expect(await new Streams(store).transact('counter-1', counter, () => [], cause)).toMatchObject({
+      events: [],
+      position: undefined,
+    });
+  });
+
+  it('stops at an event that a newer version of the program wrote', async () => {
+    const store = new InMemoryEventStore();
+    await store.append('counter-1', 'none', [{ id: '1', type: 'Recounted', data: '{}', metadata: '{}' }]);
+    await expect(new Streams(store).transact('counter-1', counter, count(1), cause)).rejects.toMatchObject({
+      name: 'Undecodable',
+    });
+  });
+});
+
+describe('an append that must be made', () => {
+  class AwayStore extends InMemoryEventStore {
+    attempts = 0;
+    constructor(private readonly failures: number) {
+      super();
+    }
+    override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
+      if (this.attempts++ < this.failures) throw new StoreUnavailable('away');
+      return super.append(stream, expected, events);
+    }
+  }
+  const event = { id: '1', type: 'Counted', data: '{"by":1}', metadata: '{}' };
+
+  it('is repeated while the store is away', async () => {
+    const store = new AwayStore(3);
+    await appendSurely(store, 'counter-1', 'none', [event]);
+    expect(store.attempts).toBe(4);
+  });
+
+  it('is given up once patience has run out', async () => {
+    await expect(appendSurely(new AwayStore(Infinity), 'counter-1', 'none', [event], 100)).rejects.toThrow(StoreUnavailable);
+  });
+});
