@@ -12,6 +12,9 @@ const SOURCES_AT_ONCE_MAX = 4;
 /** Words are rare while so many chunks of a source have one of them. */
 const RARE_CHUNKS_MAX = 2_000;
 
+/** So many chunks more than wanted are ranked, in case some of them say the same. */
+const REPETITIONS_MAX = 20;
+
 /** How long the vector of a question may take; without it words alone decide. */
 const EMBEDDING_MS = 5_000;
 
@@ -32,18 +35,23 @@ export class ChunkSearch extends Search {
   async search({ sources, question, chunks, ownerId }: SearchRequest): Promise<SearchResult> {
     const total = chunksWithinBounds(chunks);
     if (total === 0 || sources.length === 0) return { chunks: [], failedSources: [] };
-    const standing = await this.queries.sources(ownerId, [...new Set(sources.map(({ id }) => id))]);
+    const text = storableText(question.slice(0, QUESTION_CHARACTERS_MAX));
+    const [standing, terms] = await Promise.all([
+      this.queries.sources(ownerId, [...new Set(sources.map(({ id }) => id))]),
+      this.queries.termsOf(text),
+    ]);
     const asked = standing.map(({ sourceId, ownChunks }) => {
       const own = sources.find(({ id }) => id === sourceId)?.chunks ?? ownChunks ?? undefined;
       return { id: sourceId, ...(own !== undefined && { chunks: chunksWithinBounds(own) }) };
     });
     const searched = standing.flatMap((source, index): Searched[] =>
-      source.liveId === null ? [] : [{ ...source, liveId: source.liveId, limit: asked[index]!.chunks ?? total }],
+      source.liveId === null
+        ? []
+        : [{ ...source, liveId: source.liveId, limit: (asked[index]!.chunks ?? total) + REPETITIONS_MAX }],
     );
     const failures = new Failures(standing.filter(({ liveId }) => liveId === null));
-    const text = storableText(question.slice(0, QUESTION_CHARACTERS_MAX));
     const [byWords, byMeaning] = await Promise.all([
-      this.byWords(searched, text, failures),
+      this.byWords(searched, text, terms, failures),
       this.byMeaning(searched, text, failures),
     ]);
     failures.throwIfNothingElse(searched, byWords);
@@ -53,8 +61,12 @@ export class ChunkSearch extends Search {
   }
 
   /** Rarer words weigh more, counted over all the sources together, so that scores compare across sources. */
-  private async byWords(searched: readonly Searched[], question: string, failures: Failures): Promise<readonly Found[]> {
-    const terms = await this.queries.termsOf(question);
+  private async byWords(
+    searched: readonly Searched[],
+    question: string,
+    terms: readonly string[],
+    failures: Failures,
+  ): Promise<readonly Found[]> {
     const frequencies = await perSource(searched, failures, ({ liveId }) => this.queries.frequencies(liveId, terms));
     const all = sum([...frequencies.keys()].map(({ chunks }) => chunks));
     const having = terms.map((_, index) => sum([...frequencies.values()].map((each) => each[index]!)));

@@ -8,9 +8,10 @@ import { chunksCodec } from './source.codec.js';
 import { chunksStream, type IngestedChunk, type SourceChunksIngested } from './source.events.js';
 import { encodeEmbedding } from './vector-index.js';
 
-/** A batch of chunks is stored as one event: of so many bytes at most, vectors apart, and so few chunks that vectors fit too. */
+/** A batch of chunks is stored as one event of so many bytes at most, vectors apart. */
 export const BATCH_BYTES_MAX = 256 * 1024;
-export const BATCH_CHUNKS_MAX = 32;
+/** A vector of 3072 numbers takes 16 KiB: with so many of them an event is still below what a store takes. */
+export const BATCH_VECTORS_MAX = 32;
 
 /** What an earlier attempt has written already: whole files, and the beginning of one. */
 export type Written = Readonly<{ files: number; chunksOfFile: number; chunks: number; tokens: number }>;
@@ -52,7 +53,7 @@ export class ChunkWriter {
   /** Writes what is missing of a file. Files come in order, each once. */
   async write(file: number, filename: string, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
     const missing = chunks.slice(this.written.chunksOfFile);
-    const batches = inBatches(missing);
+    const batches = inBatches(missing, this.embeddings ? BATCH_VECTORS_MAX : Infinity);
     for (const [index, batch] of batches.entries()) {
       signal.throwIfAborted();
       await this.append(file, index === batches.length - 1, await this.ingested(filename, batch, signal));
@@ -97,13 +98,13 @@ export class ChunkWriter {
 }
 
 /** At least one batch, though it be empty: the file without text is then known to be done. */
-function inBatches(chunks: readonly Chunk[]): readonly (readonly Chunk[])[] {
+function inBatches(chunks: readonly Chunk[], chunksMax: number): readonly (readonly Chunk[])[] {
   const batches: Chunk[][] = [[]];
   let bytes = 0;
   for (const chunk of chunks) {
     const more = Buffer.byteLength(JSON.stringify(chunk));
     const batch = batches.at(-1)!;
-    if (batch.length > 0 && (bytes + more > BATCH_BYTES_MAX || batch.length >= BATCH_CHUNKS_MAX)) {
+    if (batch.length > 0 && (bytes + more > BATCH_BYTES_MAX || batch.length >= chunksMax)) {
       batches.push([chunk]);
       bytes = more;
     } else {
