@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import postgres, { type Sql } from 'postgres';
+import { eventually } from '../support/eventually.js';
+import { type TestDatabase, testDatabase } from '../support/postgres-for-tests.js';
+
+let database: TestDatabase;
+let uncaught: Error[];
+const note = (error: Error) => void uncaught.push(error);
+
+beforeAll(async () => {
+  database = await testDatabase();
+  await database.sql`create table entry (id integer primary key, text text not null, at timestamptz)`;
+  uncaught = [];
+  process.on('uncaughtException', note);
+});
+afterAll(async () => {
+  process.off('uncaughtException', note);
+  await database.close();
+});
+
+const kill = async (pid: number) => {
+  await database.sql`select pg_terminate_backend(${pid})`;
+  await eventually(async () => (await database.sql`select 1 from pg_stat_activity where pid = ${pid}`).length === 0);
+};
+const pidOf = async (sql: Sql | postgres.TransactionSql) =>
+  (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]!.pid;
+
+/** Runs against a pool of its own, all of whose connections must be good afterwards. */
+async function withPool(run: (sql: Sql) => Promise<void>, connections = 2): Promise<void> {
+  const sql = postgres(database.url, { max: connections, onnotice: () => undefined });
+  try {
+    await run(sql);
+    for (let round = 0; round < 3; round++) {
+      const answers = Array.from(
+        { length: connections },
+        (_, n) => sql<{ n: number }[]>`select pg_sleep(0.02), ${n}::integer as n`,
+      );
+      expect((await Promise.all(answers)).map(([row]) => row!.n)).toEqual([...Array(connections).keys()]);
+    }
+    expect(uncaught).toEqual([]);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** These are the defects that `patches/postgres.mjs` repairs: each fails, or hangs, on the driver as it is published. */
+describe('The driver', () => {
+  it('survives the end of a connection in a transaction with statements underway', async () => {
+    await withPool(async (sql) => {
+      const lost = sql.begin(async (tx) => {
+        const pid = await pidOf(tx);
+        const underway = [tx`select pg_sleep(5)`, tx`select 2`, tx`select 3`];
+        const failed = Promise.all(underway);
+        await Promise.all([failed, kill(pid)]);
+      });
+      await expect(lost).rejects.toMatchObject({ code: expect.stringMatching(/CONNECTION_CLOSED|ECONNRESET|57P01/) as unknown });
+    });
+  });
+
+  it('survives it between two statements, and refuses what the transaction still asks', async () => {
+    await withPool(async (sql) => {
+      let afterwards: unknown;
+      const lost = sql.begin(async (tx) => {
+        await tx`insert into entry (id, text) values (1, 'dead')`;
+        await kill(await pidOf(tx));
+        // Another user of the pool may have the connection, opened again, by now.
+        await Promise.all([sql`select 1`, sql`select 2`, sql`select 3`]);
+        afterwards = await tx`insert into entry (id, text) values (2, 'outside of any transaction')`.catch(
+          (error: unknown) => error,
+        );
+      });
+      await expect(lost).rejects.toBeDefined();
+      await eventually(() => afterwards !== undefined);
+      expect(afterwards).toBeInstanceOf(Error);
+      expect(await sql`select id from entry`).toHaveLength(0);
+    });
+  });
+
+  it('does not fail the next with what ended the last', async () => {
+    await withPool(async (sql) => {
+      for (let n = 0; n < 5; n++) {
+        const [sleeping, pid] = [sql`select pg_sleep(5)`.catch((error: unknown) => error), await sleeperOf(sql)];
+        await kill(pid);
+        expect(await sleeping).toBeInstanceOf(Error);
+        expect((await sql`select 1 as one`)[0]!['one']).toBe(1);
+      }
+    });
+  });
+
+  const sleeperOf = async (sql: Sql): Promise<number> => {
+    let pid: number | undefined;
+    await eventually(async () => {
+      const rows = await sql<{ pid: number }[]>`select pid from pg_stat_activity where query like 'select pg_sleep(5)%'`;
+      pid = rows[0]?.pid;
+      return pid !== undefined;
+    });
+    return pid!;
+  };
+
+  it('gives back no reserved connection that was lost', async () => {
+    await withPool(async (sql) => {
+      const reserved = await sql.reserve();
+      await kill(await pidOf(reserved));
+      await expect(reserved`select 1`).rejects.toBeDefined();
+      reserved.release();
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ['that is undefined', undefined],
+    ['that is no time', new Date(NaN)],
+  ])('fails only the statement with a parameter %s, among many', async (_what, parameter) => {
+    await withPool(async (sql) => {
+      const insert = (id: number, at: unknown) =>
+        sql`insert into entry (id, text, at) values (${id}, 'x', ${at as Date}) returning id`;
+      await insert(10, new Date());
+      const results = await Promise.allSettled([insert(11, null), insert(12, parameter), insert(13, null)]);
+      expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+      await sql`delete from entry`;
+    }, 1);
+  });
+});
