@@ -15,6 +15,7 @@ const swc = [
 
 const base = {
   testEnvironment: 'node',
+  testTimeout: 30_000,
   setupFiles: ['reflect-metadata'],
   roots: ['<rootDir>/src', '<rootDir>/projections', '<rootDir>/test'],
   extensionsToTreatAsEsm: ['.ts'],
@@ -39,5 +40,4 @@ export default {
     suite('fault', '\\.fault\\.spec\\.ts$', withPostgres),
     suite('nats', '\\.nats\\.spec\\.ts$', withPostgres),
   ],
-  testTimeout: 30_000,
 };

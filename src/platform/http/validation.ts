@@ -34,7 +34,15 @@ type Problem = Readonly<{ path: string; text: string; absent: boolean }>;
 
 function problemsOf({ property, value, constraints, children }: ValidationError, parent: string): readonly Problem[] {
   const path = `${parent}${property}`;
-  const [text] = Object.values(constraints ?? {});
+  const text = firstOf(constraints ?? {});
   const own = text === undefined ? [] : [{ path, text: `${parent}${text}`, absent: value === undefined }];
   return [...own, ...(children ?? []).flatMap((child) => problemsOf(child, `${path}.`))];
 }
+
+/** Of the wrong type is worse than out of bounds. */
+const firstOf = (constraints: Readonly<Record<string, string>>): string | undefined => {
+  const [first] = Object.keys(constraints).sort((a, b) => Number(TYPE_CHECKS.has(b)) - Number(TYPE_CHECKS.has(a)));
+  return first === undefined ? undefined : constraints[first];
+};
+
+const TYPE_CHECKS = new Set(['isString', 'isArray', 'isObject', 'isBoolean', 'isNumber', 'isInt']);
