@@ -1,0 +1,11 @@
+import { it } from '@jest/globals';
+import { onEventStoreDbAndNats } from '../support/backing.js';
+import { outageStory } from './outage.story.js';
+
+it('streams outlive a NATS that is gone for ten seconds', async () => {
+  const make = async () => {
+    const backing = await onEventStoreDbAndNats();
+    return { backing, goAway: () => backing.nats.kill(), comeBack: () => backing.nats.restart() };
+  };
+  await outageStory(make);
+}, 120_000);

@@ -1,0 +1,89 @@
+import { expect } from '@jest/globals';
+import { setMaxListeners } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Backing } from '../support/backing.js';
+import { Client, recordsIn } from '../support/client.js';
+import { eventually } from '../support/eventually.js';
+import { ServiceProcess } from '../support/process.js';
+import { ScriptedModelServer, words } from '../support/scripted-model-server.js';
+import { TEST_SETTINGS } from '../support/service.js';
+import { TurnLog } from '../support/turn-log.js';
+import { Viewer } from '../support/viewer.js';
+import { expectTurnWhole } from '../support/whole-turn.js';
+
+/** Something the service rests on, which can be taken away while it runs. */
+export type Breakable = Readonly<{ backing: Backing; goAway(): Promise<void> | void; comeBack(): Promise<void> | void }>;
+
+const AWAY_MS = 10_000;
+const STREAMS = 20;
+const ASKED_MEANWHILE = 10;
+const WORDS = 120;
+const EVERY_MS = 100;
+const OVER_MS_MAX = 40_000;
+
+/** Streams in flight while something is gone for ten seconds: each goes on where it was, and is answered whole. */
+export async function outageStory(make: () => Promise<Breakable>): Promise<void> {
+  const [{ backing, goAway, comeBack }, model] = await Promise.all([make(), ScriptedModelServer.start()]);
+  const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-outage-'));
+  const environment = {
+    ...TEST_SETTINGS,
+    ...backing.environment,
+    DATA_DIR: dataDir,
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'scripted',
+  };
+  const service = await ServiceProcess.start({ environment });
+  const over = new AbortController();
+  setMaxListeners(0, over.signal);
+  try {
+    const client = new Client(service.url);
+    model.always(words(WORDS, EVERY_MS));
+    const ask = (number: number) => {
+      const body = { question: `Question ${number}`, visibility: 'listed' };
+      const viewer = new Viewer({ client, body, idempotencyKey: `key ${number}` });
+      return { viewer, watching: viewer.watch(over.signal) };
+    };
+    const before = Array.from({ length: STREAMS }, (_, number) => ask(number));
+    await eventually(() => before.every(({ viewer }) => viewer.lastId > 5));
+
+    await goAway();
+    await pause(AWAY_MS / 2);
+    const meanwhile = Array.from({ length: ASKED_MEANWHILE }, (_, number) => ask(STREAMS + number));
+    await pause(AWAY_MS / 2);
+    await comeBack();
+
+    const all = [...before, ...meanwhile];
+    await Promise.race([Promise.all(all.map(({ watching }) => watching)), tooLate(all, service)]);
+    await expectNothingLost(
+      all.map(({ viewer }) => viewer),
+      new TurnLog(backing.store),
+      client,
+    );
+  } finally {
+    over.abort();
+    await service.close();
+    await model.close();
+    await backing.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function tooLate(all: readonly { viewer: Viewer }[], service: ServiceProcess): Promise<never> {
+  await pause(OVER_MS_MAX, undefined, { ref: false });
+  const open = all.filter(({ viewer }) => !viewer.isOver).map(({ viewer }) => `${viewer.messageId} at ${viewer.lastId}`);
+  throw new Error(`Still open after ${OVER_MS_MAX} ms: ${open.join(', ')}\n${service.output}`);
+}
+
+async function expectNothingLost(viewers: readonly Viewer[], log: TurnLog, client: Client): Promise<void> {
+  await eventually(async () => (await log.refresh()).unsealed.length === 0);
+  expect(log.turns.size).toBe(viewers.length);
+  for (const viewer of viewers) {
+    const messageId = viewer.messageId!;
+    await expectTurnWhole(log, messageId, client);
+    expect(recordsIn((await client.resume(messageId)).text)).toBe(viewer.seen);
+    expect(log.turns.get(messageId)!.outcomes[0]!.type).toBe('TurnAnswered');
+  }
+}
