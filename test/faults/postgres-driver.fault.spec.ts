@@ -109,14 +109,18 @@ describe('The driver', () => {
   it.each<[string, unknown]>([
     ['that is undefined', undefined],
     ['that is no time', new Date(NaN)],
-  ])('fails only the statement with a parameter %s, among many', async (_what, parameter) => {
+  ])('fails only the statement with a parameter %s, among many underway', async (_what, parameter) => {
     await withPool(async (sql) => {
-      const insert = (id: number, at: unknown) =>
-        sql`insert into entry (id, text, at) values (${id}, 'x', ${at as Date}) returning id`;
-      await insert(10, new Date());
-      const results = await Promise.allSettled([insert(11, null), insert(12, parameter), insert(13, null)]);
-      expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-      await sql`delete from entry`;
+      let results: PromiseSettledResult<unknown>[] = [];
+      const failed = sql.begin(async (tx) => {
+        const insert = (id: number, at: unknown) => tx`insert into entry (id, text, at) values (${id}, 'x', ${at as Date})`;
+        await insert(10, new Date());
+        const underway = [tx`select pg_sleep(0.05)`, insert(11, null), insert(12, parameter), insert(13, null)];
+        results = await Promise.allSettled(underway);
+      });
+      await expect(failed).rejects.toBeDefined();
+      expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+      expect(await sql`select id from entry`).toHaveLength(0);
     }, 1);
   });
 });
