@@ -22,6 +22,8 @@ it.each([
   '{"retrieval":{"chunks":0}}',
   '{"retrieval":{"chunks":501}}',
   '{"retrieval":{"rephrase_query":1}}',
+  '{"retrieval":{"exposure":"agentic_tool"}}',
+  '{"retrieval":{"score_threshold":0.5}}',
 ])('refused with a word about what is wrong: %s', (text) => {
   expect(() => parseSourceConfig(text)).toThrow(
     expect.objectContaining({ code: 'invalid-request', message: expect.stringMatching(/^Invalid source config: /) as unknown }),

@@ -3,17 +3,19 @@ import { CHUNKS_MAX } from './retrieval.policy.js';
 
 type Strategy = 'classic_chunk';
 type Retriever = 'classic' | 'default' | 'hybrid';
-type Exposure = 'prefetch' | 'agentic_tool';
 
-/** What an owner decides about a source, in the names clients use. `chunks` null leaves the count to the request. */
+/**
+ * What an owner decides about a source, in the names clients use. `chunks` null leaves the count to the request. Fields of
+ * one possible value are what clients send along; any other value would promise what is not done.
+ */
 export type SourceConfig = Readonly<{
   kind: 'classic';
-  chunking: Readonly<{ strategy: Strategy; max_tokens: number; min_tokens: number; duplicate_headers: boolean }>;
+  chunking: Readonly<{ strategy: Strategy; max_tokens: number; min_tokens: number; duplicate_headers: false }>;
   retrieval: Readonly<{
     retriever: Retriever;
-    exposure: Exposure;
+    exposure: 'prefetch';
     chunks: number | null;
-    score_threshold: number | null;
+    score_threshold: null;
     rephrase_query: boolean;
   }>;
 }>;
@@ -49,13 +51,13 @@ const CHECKS: Readonly<Record<'chunking' | 'retrieval', Readonly<Record<string, 
     strategy: oneOf('classic_chunk'),
     max_tokens: integer(CHUNK_TOKENS_MIN, CHUNK_TOKENS_MAX),
     min_tokens: integer(0, CHUNK_TOKENS_MAX),
-    duplicate_headers: isBoolean,
+    duplicate_headers: oneOf(false),
   },
   retrieval: {
     retriever: oneOf('classic', 'default', 'hybrid'),
-    exposure: oneOf('prefetch', 'agentic_tool'),
+    exposure: oneOf('prefetch'),
     chunks: orNull(integer(1, CHUNKS_MAX)),
-    score_threshold: orNull((value) => typeof value === 'number' && Number.isFinite(value)),
+    score_threshold: oneOf(null),
     rephrase_query: isBoolean,
   },
 };

@@ -1,0 +1,23 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { onEventStoreDbAndNats } from '../support/backing.js';
+import { IngestionStory, killedAfter } from './ingestion.story.js';
+
+let dataDir: string;
+let story: IngestionStory;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'verbatim-ingestion-'));
+  story = await IngestionStory.begin(onEventStoreDbAndNats, dataDir);
+}, 60_000);
+afterAll(async () => {
+  await story.close();
+  await rm(dataDir, { recursive: true, force: true });
+}, 60_000);
+
+it.each([100, 1_200])(
+  'an ingestion killed %i ms after its upload goes on after the restart, and no chunk comes twice',
+  (milliseconds) => killedAfter(story, milliseconds),
+  120_000,
+);

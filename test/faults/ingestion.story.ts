@@ -1,0 +1,98 @@
+import { expect } from '@jest/globals';
+import type { Backing, MakeBacking } from '../support/backing.js';
+import { Client } from '../support/client.js';
+import { eventually } from '../support/eventually.js';
+import { ServiceProcess } from '../support/process.js';
+
+/** From the moment a killed service takes requests again, an ingestion goes on, or has ended with a reason, within this time. */
+const TAKEN_UP_MS_MAX = 10_000;
+const ENDS_MS_MAX = 60_000;
+
+const PARAGRAPHS = 6_000;
+const paragraph = (index: number) =>
+  `Paragraph ${index} says that item number${index} costs ${index * 7} and is kept in hall ${index % 97}, beside many other things that are kept there.`;
+
+type Status = Readonly<{ status: string; result: unknown }>;
+type Uploaded = Readonly<{ task_id: string; source_id: string }>;
+type ShownChunk = Readonly<{ text: string }>;
+
+/** A service that ingests files of many paragraphs, and is ended meanwhile. */
+export class IngestionStory {
+  private constructor(
+    readonly backing: Backing,
+    readonly service: ServiceProcess,
+    private readonly client: Client,
+  ) {}
+
+  static async begin(makeBacking: MakeBacking, dataDir: string): Promise<IngestionStory> {
+    const backing = await makeBacking();
+    const environment = { ...backing.environment, DATA_DIR: dataDir, SEED_DEMO: 'false', LOG_LEVEL: 'warn' };
+    const service = await ServiceProcess.start({ environment, standbys: 1 });
+    return new IngestionStory(backing, service, new Client(service.url));
+  }
+
+  async close(): Promise<void> {
+    await this.service.close();
+    await this.backing.close();
+  }
+
+  async upload(name: string): Promise<Uploaded> {
+    const form = new FormData();
+    form.append('name', name);
+    for (const half of [0, 1]) {
+      const lines = Array.from({ length: PARAGRAPHS / 2 }, (_, index) => paragraph(index * 2 + half));
+      form.append('file', new Blob([lines.join('\n\n')]), `${half}.txt`);
+    }
+    const response = await fetch(`${this.service.url}/api/upload`, { method: 'POST', body: form });
+    expect(response.status).toBe(200);
+    return (await response.json()) as Uploaded;
+  }
+
+  async eventTypes(stream: string): Promise<readonly string[]> {
+    const types: string[] = [];
+    for await (const page of this.backing.store.read(stream)) types.push(...page.map(({ type }) => type));
+    return types;
+  }
+
+  async expectTakenUp({ task_id }: Uploaded, startedBefore: number): Promise<void> {
+    await eventually(async () => {
+      const types = await this.eventTypes(`task-${task_id}`);
+      return types.includes('TaskSucceeded') || types.filter((type) => type === 'TaskStarted').length > startedBefore;
+    }, TAKEN_UP_MS_MAX);
+  }
+
+  async expectSuccess({ task_id }: Uploaded): Promise<void> {
+    const status = () => this.client.json<Status>(`/api/task_status?task_id=${task_id}`);
+    await eventually(async () => (await status()).status === 'SUCCESS', ENDS_MS_MAX);
+  }
+
+  /** Every paragraph is there once, and the source says once that it is complete. */
+  async expectWhole({ source_id }: Uploaded): Promise<void> {
+    const found = (await this.chunksOf(source_id)).flatMap(({ text }) => text.split('\n\n'));
+    expect(found).toHaveLength(PARAGRAPHS);
+    expect(new Set(found).size).toBe(PARAGRAPHS);
+    expect((await this.eventTypes(`source-${source_id}`)).filter((type) => type === 'SourceIngestCompleted')).toHaveLength(1);
+  }
+
+  private async chunksOf(sourceId: string): Promise<readonly ShownChunk[]> {
+    const all: ShownChunk[] = [];
+    for (let page = 1; ; page++) {
+      const path = `/api/get_chunks?id=${sourceId}&per_page=100&page=${page}`;
+      const { chunks } = await this.client.json<{ chunks: readonly ShownChunk[] }>(path);
+      if (chunks.length === 0) return all;
+      all.push(...chunks);
+    }
+  }
+}
+
+/** Killed at some moment after an upload: the next start takes it up in time, and nothing is lost or doubled. */
+export async function killedAfter(story: IngestionStory, milliseconds: number): Promise<void> {
+  const uploaded = await story.upload(`Killed after ${milliseconds}`);
+  await new Promise((resolve) => setTimeout(resolve, milliseconds));
+  const startedBefore = (await story.eventTypes(`task-${uploaded.task_id}`)).filter((type) => type === 'TaskStarted').length;
+  await story.service.kill();
+  await story.service.start();
+  await story.expectTakenUp(uploaded, startedBefore);
+  await story.expectSuccess(uploaded);
+  await story.expectWhole(uploaded);
+}
