@@ -16,7 +16,5 @@ export const unsealedTurns = defineProjection<ConversationEvent>({
     TurnStarted: ({ data, at }) => changeIn('unsealed_turn', { turn_id: data.turnId }, { producer: data.producer, since: at }),
 
     TurnSealed: ({ data }) => removeFrom('unsealed_turn', { turn_id: data.turnId }),
-
-    ConversationDeleted: ({ data }, sql) => sql`delete from unsealed_turn where conversation_id = ${data.conversationId}`,
   },
 });

@@ -1,16 +1,31 @@
 import { Injectable } from '@nestjs/common';
 import { ReadModels } from '../read-models.js';
 
-export type UnsealedTurn = Readonly<{ turnId: string; conversationId: string; producer: string | null; since: Date }>;
+export type UnsealedTurn = Readonly<{ turnId: string; conversationId: string }>;
 
+/** Which turns still have to be brought to their end, and who is at it. */
 @Injectable()
 export class UnsealedTurnQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** The oldest first, as many as one sweep takes. */
-  async oldest(limit: number): Promise<readonly UnsealedTurn[]> {
+  /** Those that were asked before a time and that nobody has taken, the oldest first. */
+  async untaken(askedBefore: Date, limit: number): Promise<readonly UnsealedTurn[]> {
     return this.readModels.sql<UnsealedTurn[]>`
-      select turn_id as "turnId", conversation_id as "conversationId", producer, since
-      from unsealed_turns.unsealed_turn order by since limit ${limit}`;
+      select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
+      where producer is null and since < ${askedBefore} order by since, turn_id limit ${limit}`;
+  }
+
+  /** Who has taken turns that are not complete. */
+  async producers(): Promise<readonly string[]> {
+    const rows = await this.readModels.sql<{ producer: string }[]>`
+      select distinct producer from unsealed_turns.unsealed_turn where producer is not null`;
+    return rows.map(({ producer }) => producer);
+  }
+
+  /** Those that some producers have taken, except some that are known to be under way; the oldest first. */
+  async takenBy(producers: readonly string[], except: readonly string[], limit: number): Promise<readonly UnsealedTurn[]> {
+    return this.readModels.sql<UnsealedTurn[]>`
+      select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
+      where producer = any(${[...producers]}) and turn_id <> all(${[...except]}) order by since, turn_id limit ${limit}`;
   }
 }

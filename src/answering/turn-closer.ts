@@ -41,17 +41,16 @@ export class TurnCloser {
   }
 
   /**
-   * Brings a turn whose producer is gone to its end, from wherever it got to. Its first frame, written at the revision that
+   * Brings a turn to its end whose producer is gone, or whose conversation is, from wherever it got to. Its first frame, written at the revision that
    * was read, shuts a producer out that is alive after all; asked again it does nothing twice.
    */
   async settle(transcript: Transcript, { message }: JournalSoFar, journal: Journal, cause: Cause): Promise<void> {
     const { conversationId, turnId } = transcript.asked;
     const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
     const turn = state.turns.get(turnId);
-    if (turn?.status === 'running') {
-      if (!message.last) journal.write(firstFrame(transcript));
-      return this.close(journal, endOf(turn, state, transcript, message, journal), cause);
-    }
+    if (!turn || turn.sealed || (turn.status === 'asked' && state.status === 'open')) return;
+    if (!message.last) journal.write(firstFrame(transcript));
+    if (turn.status === 'running') return this.close(journal, endOf(turn, state, transcript, message, journal), cause);
     const isClosed = message.last === 'end' || message.error?.code === STOPPED;
     const missing = isClosed ? [] : closingFrames(state, turnId).filter((frame) => frame.type !== message.last);
     for (const frame of missing) journal.write(frame);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import { askedTurn, cause, eventsOf, framesOf, pieces, scripted, workerOver } from '../../test/support/turns.js';
-import { conversation, requestStop } from '../conversation/conversation.decider.js';
+import { conversation, remove, requestStop, startTurn } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import { isTerminal, messageStream } from '../conversation/message.events.js';
 import { MessageDigest } from '../conversation/message.policy.js';
@@ -142,6 +142,38 @@ describe('a turn that is run', () => {
       'id',
       'end',
     ]);
+    await expectSealed(store);
+  });
+});
+
+describe('a turn whose conversation is deleted', () => {
+  const STOPPED_ALONE = ['message_id', 'stopped'];
+  const seen = async (store: EventStore) => (await framesOf(store, 't1')).map((frame) => frame['code'] ?? frame['type']);
+
+  async function deletedAfter(events: 'TurnAsked' | 'TurnStarted') {
+    const store = new InMemoryEventStore();
+    await askedTurn(store, 'c1', 't1');
+    const { runner, streams } = workerOver(store, signals(), scripted(pieces('Because.')));
+    const stream = conversationStream('c1');
+    if (events === 'TurnStarted') await streams.transact(stream, conversation, startTurn('t1', 'a dead producer'), cause);
+    await streams.transact(stream, conversation, remove, cause);
+    return { store, runner };
+  }
+
+  it('before anybody ran it: who waits for its stream is shown an end', async () => {
+    const { store, runner } = await deletedAfter('TurnAsked');
+    await runner.run('c1', 't1');
+    expect(await seen(store)).toEqual(STOPPED_ALONE);
+    expect(await outcomesOf(store)).toEqual([]);
+    await expectSealed(store);
+  });
+
+  it('after its producer died: its stream is closed and nothing of it is stated', async () => {
+    const { store, runner } = await deletedAfter('TurnStarted');
+    await runner.settle('c1', 't1');
+    await runner.settle('c1', 't1');
+    expect(await seen(store)).toEqual(STOPPED_ALONE);
+    expect(await outcomesOf(store)).toEqual([]);
     await expectSealed(store);
   });
 });

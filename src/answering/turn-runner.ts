@@ -44,6 +44,7 @@ export class TurnRunner {
   /** Names this process as the producer of the turns it takes. */
   readonly producer = newId();
   private readonly runs = new Map<string, Run>();
+  private closing = false;
 
   constructor(
     private readonly store: EventStore,
@@ -54,31 +55,31 @@ export class TurnRunner {
     private readonly closer: TurnCloser,
   ) {}
 
-  get runningCount(): number {
-    return this.runs.size;
-  }
-
-  isRunning(turnId: string): boolean {
-    return this.runs.has(turnId);
+  /** The turns under way here. */
+  get running(): readonly string[] {
+    return [...this.runs.keys()];
   }
 
   async run(conversationId: string, turnId: string): Promise<void> {
     if (this.runs.has(turnId)) return this.runs.get(turnId)!.done;
+    // What is not begun yet is found in the log by whoever comes next, and run whole.
+    if (this.closing) return;
     const controller = new AbortController();
     const done = this.take(conversationId, turnId, controller).finally(() => this.runs.delete(turnId));
     this.runs.set(turnId, { done, abort: (reason) => controller.abort(reason) });
     return done;
   }
 
-  /** Lets running turns finish for a while, then ends them as interrupted, so that no successor has to. */
+  /** Begins no more turns; lets running ones finish for a while, then ends them as interrupted, so that no successor has to. */
   async close(graceMs: number): Promise<void> {
+    this.closing = true;
     const finished = () => Promise.allSettled([...this.runs.values()].map((run) => run.done));
     await Promise.race([finished(), pause(graceMs, undefined, { ref: false })]);
     for (const run of this.runs.values()) run.abort('interrupted');
     await finished();
   }
 
-  /** Brings to its end a turn that a dead producer left. */
+  /** Brings to its end a turn that a dead producer left, or that nobody may run any more. */
   async settle(conversationId: string, turnId: string): Promise<void> {
     const transcript = await readTranscript(this.store, conversationId, turnId, TURN_RUNNER);
     if (!transcript) return;
@@ -102,8 +103,9 @@ export class TurnRunner {
       );
       if (state.turns.get(turnId)?.stopRequested) controller.abort('stopped');
     } catch (error) {
-      if (error instanceof Rejection) return;
-      throw error;
+      if (!(error instanceof Rejection)) throw error;
+      // Of a deleted conversation no turn is run any more, but whoever reads its stream is owed an end.
+      return error.code === 'conversation-not-found' ? this.settle(conversationId, turnId) : undefined;
     }
     const stopWatching = this.watchForStop(conversationId, turnId, controller);
     try {

@@ -62,6 +62,7 @@ const answered = (turnId: string): TurnOutcome => ({
 });
 const stopped = (turnId: string): TurnOutcome => ({ type: 'TurnStopped', data: { conversationId, turnId, ...parts } });
 const stopAsked = (turnId: string): ConversationEvent => ({ type: 'TurnStopRequested', data: { conversationId, turnId } });
+const deleted: ConversationEvent = { type: 'ConversationDeleted', data: { conversationId } };
 const sealed = { conversationId, turnId: 't1', lastId: 5, frames: 6, sha256: 'ab' };
 
 describe('a question', () => {
@@ -94,8 +95,12 @@ describe('a question', () => {
       .when(ask(question('t2', 2), null))
       .thenRejected('index-out-of-range'));
   it('finds no deleted conversation', () =>
-    given(conversation, [started, { type: 'ConversationDeleted', data: { conversationId } }])
+    given(conversation, [started, deleted])
       .when(ask(question('t1'), null))
+      .thenRejected('conversation-not-found'));
+  it('is not found again, when it is repeated, in a conversation that was deleted since', () =>
+    given(conversation, [started, asked('t1'), answered('t1'), deleted])
+      .when(ask(question('t1'), start))
       .thenRejected('conversation-not-found'));
 });
 
@@ -124,6 +129,10 @@ describe('a turn', () => {
     given(conversation, [started, asked('t1'), taken('t1')])
       .when(seal(sealed))
       .thenNothing());
+  it('is sealed without an outcome when its conversation was deleted', () =>
+    given(conversation, [started, asked('t1'), deleted])
+      .when(seal(sealed))
+      .then([{ type: 'TurnSealed', data: sealed }]));
   it('is sealed once', () =>
     given(conversation, [started, asked('t1'), taken('t1'), answered('t1'), { type: 'TurnSealed', data: sealed }])
       .when(seal(sealed))
@@ -150,7 +159,11 @@ describe('a conversation', () => {
   it('stops what runs when it is deleted', () =>
     given(conversation, [started, asked('t1')])
       .when(remove)
-      .then([stopAsked('t1'), { type: 'ConversationDeleted', data: { conversationId } }]));
+      .then([stopAsked('t1'), deleted]));
+  it('says nothing more once it is deleted, but that its streams are closed', () =>
+    given(conversation, [started, asked('t1'), taken('t1'), deleted])
+      .when(conclude(answered('t1')))
+      .thenNothing());
 });
 
 it('whatever is decided, each decision repeated at once adds nothing, indexes have no gaps and no turn ends twice', () => {

@@ -139,6 +139,7 @@ const stopRequested = (state: Conversation, turnId: TurnId): TurnStopRequested =
 export const ask =
   (question: Omit<TurnAsked['data'], 'index'> & { index: number | null }, start: ConversationStarted['data'] | null): Decide =>
   (state) => {
+    if (state.status === 'deleted') throw notFound();
     if (state.turns.has(question.turnId)) return [];
     const starting: ConversationEvent[] = state.status === 'none' && start ? [{ type: 'ConversationStarted', data: start }] : [];
     const open = opened(starting.reduce(evolve, state));
@@ -192,12 +193,16 @@ function stoppedInstead({ data }: TurnOutcome): TurnOutcome {
   return { type: 'TurnStopped', data: { conversationId, turnId, answer, thought, sources, toolCalls, structured } };
 }
 
+/** Whether nothing more is shown of a turn than the end of its stream: it has an outcome, or is owed none any more. */
+export const isOver = ({ status }: Conversation, turn: Turn): boolean => status === 'deleted' || !isUnfinished(turn);
+
+/** The one thing that is stated of a deleted conversation: that nothing more is shown of it. */
 export const seal =
   (sealed: TurnSealed['data']): Decide =>
   (state) => {
-    if (state.status === 'deleted') return [];
-    const turn = turnOf(state, sealed.turnId);
-    return turn.sealed || isUnfinished(turn) ? [] : [{ type: 'TurnSealed', data: sealed }];
+    const turn = state.turns.get(sealed.turnId);
+    if (!turn) throw turnNotFound();
+    return turn.sealed || !isOver(state, turn) ? [] : [{ type: 'TurnSealed', data: sealed }];
   };
 
 export const rename =

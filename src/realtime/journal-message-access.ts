@@ -37,12 +37,18 @@ export class JournalMessageAccess extends MessageAccess {
     return { ...(JSON.parse(first.metadata) as JournalAccess), expired: false };
   }
 
+  /** After the deletion of a conversation nothing is stated but that its streams were closed. */
   private async isDeleted(conversationId: string): Promise<boolean> {
-    return (await this.one(conversationStream(conversationId), 'backwards'))?.type === 'ConversationDeleted';
+    for (let from: number | undefined; ;) {
+      const last = await this.one(conversationStream(conversationId), 'backwards', from);
+      if (last?.type !== 'TurnSealed') return last?.type === 'ConversationDeleted';
+      from = last.revision - 1;
+    }
   }
 
-  private async one(stream: string, direction: 'forwards' | 'backwards'): Promise<StoredEvent | undefined> {
-    for await (const page of this.store.read(stream, { direction, limit: 1 })) return page[0];
+  private async one(stream: string, direction: 'forwards' | 'backwards', from?: number): Promise<StoredEvent | undefined> {
+    const options = { direction, limit: 1, ...(from === undefined ? {} : { from }) };
+    for await (const page of this.store.read(stream, options)) return page[0];
     return undefined;
   }
 }
