@@ -17,3 +17,6 @@ export class AnsweringOptions {
     }>,
   ) {}
 }
+
+/** How long a producer's lease outlives its last renewal. The rest of the time is for finding out, and for the closing frames. */
+export const producerLeaseMs = ({ settings }: AnsweringOptions): number => settings.staleProducerMs / 2;

@@ -3,6 +3,7 @@ import { UnsealedTurnQueries, type UnsealedTurn } from '../../projections/unseal
 import { KeyValue, KeyValueUnavailable } from '../kernel/key-value.js';
 import { isHeld } from '../kernel/lease.js';
 import type { Ticker } from '../kernel/ticker.js';
+import { AnsweringOptions, producerLeaseMs } from './answering-options.js';
 import { TurnRunner } from './turn-runner.js';
 
 export const SWEEP_EVERY_MS = 1_000;
@@ -25,48 +26,61 @@ export class SweepTurns implements Ticker {
   readonly name = 'sweep-turns';
   readonly everyMs = SWEEP_EVERY_MS;
   private readonly logger = new Logger(SweepTurns.name);
-  private missed = new Set<string>();
+  private missed: ReadonlySet<string> = new Set();
+  private leasesToldFrom = new Date(0);
 
   constructor(
     private readonly turns: UnsealedTurnQueries,
     private readonly keyValue: KeyValue,
     private readonly runner: TurnRunner,
+    private readonly options: AnsweringOptions,
   ) {}
 
   async tick(now: Date): Promise<void> {
-    const unsealed = await this.turns.oldest(SWEPT_TURNS_MAX);
-    const unheard = unsealed.filter(
-      ({ producer, since }) => producer === null && now.getTime() - since.getTime() > UNHEARD_AFTER_MS,
-    );
-    for (const { conversationId, turnId } of unheard) this.watch(this.runner.run(conversationId, turnId), turnId);
-    const orphans = await this.orphansAmong(unsealed);
-    for (let first = 0; first < orphans.length; first += SETTLED_AT_ONCE_MAX) {
-      const batch = orphans.slice(first, first + SETTLED_AT_ONCE_MAX);
-      await Promise.all(batch.map(({ conversationId, turnId }) => this.runner.settle(conversationId, turnId)));
-    }
+    await this.runUnheard(now);
+    await this.settleOrphans(now);
   }
 
-  private async orphansAmong(unsealed: readonly UnsealedTurn[]): Promise<readonly UnsealedTurn[]> {
-    const alive = new Map<string, boolean>();
-    try {
-      for (const { producer } of unsealed) {
-        if (producer !== null && !alive.has(producer)) alive.set(producer, await isHeld(this.keyValue, producerKey(producer)));
-      }
-    } catch (error) {
-      // Without the leases nobody can be told alive from dead: nothing is swept, and every count begins anew.
-      if (!(error instanceof KeyValueUnavailable)) throw error;
-      this.missed = new Set();
-      return [];
-    }
-    const isAlone = ({ producer, turnId }: UnsealedTurn): boolean =>
-      producer !== null && (producer === this.runner.producer ? !this.runner.isRunning(turnId) : !alive.get(producer));
-    const alone = unsealed.filter(isAlone);
+  /** As many as there is room for: the others are most likely waiting in the queue for the same room. */
+  private async runUnheard(now: Date): Promise<void> {
+    const room = Math.min(SWEPT_TURNS_MAX, this.options.settings.turnsConcurrentMax - this.runner.running.length);
+    if (room <= 0) return;
+    const unheard = await this.turns.untaken(new Date(now.getTime() - UNHEARD_AFTER_MS), room);
+    for (const turn of unheard) void this.attempt(turn, 'run');
+  }
+
+  private async settleOrphans(now: Date): Promise<void> {
+    const alone = await this.turns.takenBy(await this.absentees(now), this.runner.running, SWEPT_TURNS_MAX);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
     this.missed = new Set(alone.map(({ turnId }) => turnId));
-    return orphans;
+    for (let first = 0; first < orphans.length; first += SETTLED_AT_ONCE_MAX) {
+      await Promise.all(orphans.slice(first, first + SETTLED_AT_ONCE_MAX).map((turn) => this.attempt(turn, 'settle')));
+    }
   }
 
-  private watch(run: Promise<void>, turnId: string): void {
-    run.catch((error: unknown) => this.logger.error(`Turn ${turnId} could not be run; the next sweep tries again.`, error));
+  /** Producers that do not go on with what they have taken: those without a lease, and this one, of what it does not run. */
+  private async absentees(now: Date): Promise<readonly string[]> {
+    const own = this.runner.producer;
+    const producers = await this.turns.producers();
+    try {
+      const others = producers.filter((producer) => producer !== own);
+      const present = await Promise.all(others.map((producer) => isHeld(this.keyValue, producerKey(producer))));
+      const areTold = now >= this.leasesToldFrom;
+      return producers.filter((producer) => producer === own || (areTold && !present[others.indexOf(producer)]));
+    } catch (error) {
+      // Leases that could not be renewed meanwhile have run out; their holders get the time of a lease to take them again.
+      if (!(error instanceof KeyValueUnavailable)) throw error;
+      this.leasesToldFrom = new Date(now.getTime() + producerLeaseMs(this.options));
+      return producers.filter((producer) => producer === own);
+    }
+  }
+
+  /** One turn that cannot be helped must not keep the others from their end. */
+  private async attempt({ conversationId, turnId }: UnsealedTurn, how: 'run' | 'settle'): Promise<void> {
+    try {
+      await this.runner[how](conversationId, turnId);
+    } catch (error) {
+      this.logger.error(`Turn ${turnId} could not be ${how === 'run' ? how : 'settled'}; the next sweep tries again.`, error);
+    }
   }
 }

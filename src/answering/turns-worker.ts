@@ -4,19 +4,22 @@ import { KeyValue } from '../kernel/key-value.js';
 import { holdLease } from '../kernel/lease.js';
 import { WorkQueue } from '../kernel/work-queue.js';
 import { TURNS_QUEUE } from './accept-question.js';
-import { AnsweringOptions } from './answering-options.js';
+import { AnsweringOptions, producerLeaseMs } from './answering-options.js';
 import type { TurnToRun } from './frame-tail.port.js';
 import { producerKey } from './sweep-turns.ticker.js';
 import { TurnRunner } from './turn-runner.js';
 
 /** The share of the shutdown time in which running turns may still finish. */
 const GRACE_SHARE = 0.5;
+/** How soon a lease that could not be taken is tried again. */
+const RECLAIM_MS = 250;
 
 /** Takes turns off the queue, and holds the lease that says this producer is alive. */
 @Injectable()
 export class TurnsWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(TurnsWorker.name);
   private readonly stopping = new AbortController();
+  private readonly leaving = new AbortController();
   private consuming: Promise<void> = Promise.resolve();
   private leasing: Promise<void> = Promise.resolve();
 
@@ -30,8 +33,8 @@ export class TurnsWorker implements OnApplicationBootstrap, BeforeApplicationShu
   onApplicationBootstrap(): void {
     const { worker, turnsConcurrentMax } = this.options.settings;
     if (!worker) return;
+    this.leasing = this.keepLease(this.leaving.signal);
     const { signal } = this.stopping;
-    this.leasing = this.keepLease(signal);
     this.consuming = this.queue.consume(TURNS_QUEUE, { concurrency: turnsConcurrentMax, signal }, async (payload) => {
       const { conversationId, turnId } = JSON.parse(payload) as TurnToRun;
       await this.runner.run(conversationId, turnId);
@@ -42,25 +45,31 @@ export class TurnsWorker implements OnApplicationBootstrap, BeforeApplicationShu
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await this.runner.close(this.options.settings.shutdownMs * GRACE_SHARE);
-    await Promise.all([this.consuming, this.leasing]);
+    await this.consuming;
+    this.leaving.abort();
+    await this.leasing;
   }
 
+  /** Takes the lease again whenever it is lost, at once: without it the turns in hand are taken for abandoned. */
   private async keepLease(signal: AbortSignal): Promise<void> {
-    const { staleProducerMs } = this.options.settings;
-    const ttlMs = staleProducerMs / 2;
-    const renewMs = ttlMs / 3;
-    while (!signal.aborted) {
+    const ttlMs = producerLeaseMs(this.options);
+    const lease = { ttlMs, renewMs: ttlMs / 3, holder: this.runner.producer, signal };
+    for (let failures = 0; !signal.aborted;) {
       try {
-        const key = producerKey(this.runner.producer);
-        const lease = await holdLease(this.keyValue, key, { ttlMs, renewMs, holder: this.runner.producer, signal });
-        if (lease) await untilEither(lease.lost, signal);
+        const held = await holdLease(this.keyValue, producerKey(this.runner.producer), lease);
+        failures = 0;
+        if (held) await untilEither(held.lost, signal);
+        else await pauseUntil(RECLAIM_MS, signal);
       } catch (error) {
-        this.logger.warn(`The lease of this producer cannot be held: ${(error as Error).message}`);
+        if (failures++ === 0) this.logger.warn(`The lease of this producer cannot be held: ${(error as Error).message}`);
+        await pauseUntil(RECLAIM_MS, signal);
       }
-      await pause(renewMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 }
+
+const pauseUntil = (ms: number, signal: AbortSignal): Promise<void> =>
+  pause(ms, undefined, { signal, ref: false }).catch(() => undefined);
 
 function untilEither(first: AbortSignal, second: AbortSignal): Promise<void> {
   if (first.aborted || second.aborted) return Promise.resolve();
