@@ -18,8 +18,20 @@ export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
 const RECONNECT_MS_MIN = 50;
 const RECONNECT_MS_MAX = 1_000;
 
-/** A pool of connections. It connects when first asked, and again whenever the server comes back. */
+/** The repairs of postgres.js that this program counts on, as `repair-postgres-js.mjs` numbers them. */
+const REPAIRS = 2;
+
+/** postgres.js as it is published: a connection that dies in a transaction may end the process, or mix two transactions. */
+export class DriverUnrepaired extends Error {
+  override readonly name = 'DriverUnrepaired';
+  constructor() {
+    super('The Postgres driver is not repaired, as happens when packages are installed without scripts: run `npm run postinstall`.');
+  }
+}
+
+/** A pool of connections. It connects when first asked, and again whenever the server comes back. @throws DriverUnrepaired */
 export function openDatabase({ url, name, connections, statementTimeoutMs, settings }: DatabaseOptions): Sql {
+  if ((postgres as { repairs?: number }).repairs !== REPAIRS) throw new DriverUnrepaired();
   return postgres(url, {
     max: connections ?? CONNECTIONS_DEFAULT,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,

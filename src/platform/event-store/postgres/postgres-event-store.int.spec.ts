@@ -14,14 +14,14 @@ import {
 } from '../../../../test/contracts/event-store.subject.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { type TestDatabase, testDatabase } from '../../../../test/support/postgres-for-tests.js';
-import { LOG_START, type NewEvent } from '../../../kernel/event-store.js';
+import { categoryOf, LOG_START, type NewEvent } from '../../../kernel/event-store.js';
 import { SchemaFromTheFuture } from '../../postgres/migrate.js';
 import { PAGE_BYTES_MAX } from './event-rows.js';
 import { PostgresEventStore } from './postgres-event-store.js';
 import { SCAVENGE_EVENTS_MAX } from './scavenge.js';
 import { STREAM_NAME_BYTES_MAX } from './storable.js';
 
-/** Longer than any test: whoever hears of something has not looked for it. */
+/** Longer than any test: whoever hears of something has not looked for it, and nothing is deleted by itself. */
 const NEVER_MS = 3_600_000;
 
 let database: TestDatabase;
@@ -30,7 +30,7 @@ const others: PostgresEventStore[] = [];
 
 beforeAll(async () => {
   database = await testDatabase();
-  store = new PostgresEventStore({ url: database.url });
+  store = new PostgresEventStore({ url: database.url, scavengeMs: NEVER_MS });
   await store.start();
 });
 
@@ -45,7 +45,7 @@ afterAll(async () => {
 
 /** Another process as far as the database can tell: connections of its own, and nothing shared in memory. */
 async function openAnother(lookMs?: number): Promise<PostgresEventStore> {
-  const another = new PostgresEventStore({ url: database.url, ...(lookMs && { lookMs }) });
+  const another = new PostgresEventStore({ url: database.url, scavengeMs: NEVER_MS, ...(lookMs && { lookMs }) });
   others.push(another);
   await another.start();
   return another;
@@ -331,6 +331,22 @@ it('deletes much in short transactions', async () => {
   const first = await store.scavenge();
   expect(first).toEqual({ deleted: SCAVENGE_EVENTS_MAX, more: true });
   expect(await store.scavenge()).toEqual({ deleted: 499, more: false });
+});
+
+it('deletes by itself, now and then', async () => {
+  const stream = newStream();
+  await store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
+  const after = await store.head();
+  const deleting = new PostgresEventStore({ url: database.url, scavengeMs: 20 });
+  others.push(deleting);
+  await deleting.start();
+  await store.setRetention(stream, { maxCount: 2 });
+  const { position } = await store.append(stream, SCAVENGE_EVENTS_MAX + 499, newEvents(1));
+  expect(position).toBeGreaterThan(after);
+  await eventually(async () => {
+    const { events } = await readLog(store, LOG_START, { categories: [categoryOf(stream)] });
+    return events.length === 2;
+  });
 });
 
 it('never gives a position twice, also when the newest events were deleted', async () => {

@@ -20,7 +20,7 @@ import { type Committed, GroupCommit, STATEMENT_TIMEOUT_MS } from './group-commi
 import { logHead, logPage } from './log-pages.js';
 import { Notifications } from './notifications.js';
 import { RecentEvents } from './recent-events.js';
-import { scavenge, type Scavenged } from './scavenge.js';
+import { scavenge, type Scavenged, Scavenger } from './scavenge.js';
 import { assertStreamName } from './storable.js';
 import { type Direction, STREAM_END, streamPage } from './stream-pages.js';
 import { WakeUps } from './wake-ups.js';
@@ -30,6 +30,8 @@ export type PostgresEventStoreOptions = Readonly<{
   readConnections?: number;
   /** How often followers look for themselves, should no notification come. */
   lookMs?: number;
+  /** How often events that their bounds hide are deleted. */
+  scavengeMs?: number;
 }>;
 
 export const READ_CONNECTIONS_DEFAULT = 6;
@@ -49,10 +51,11 @@ export class PostgresEventStore extends EventStore {
   private readonly recent = new RecentEvents();
   private readonly wakeUps = new WakeUps();
   private readonly notifications: Notifications;
+  private readonly scavenger: Scavenger;
   private readonly followers = new Followers((run) => this.query(run), this.recent, this.wakeUps);
   private closed = false;
 
-  constructor({ url, readConnections, lookMs }: PostgresEventStoreOptions) {
+  constructor({ url, readConnections, lookMs, scavengeMs }: PostgresEventStoreOptions) {
     super();
     const open = (name: string, connections: number) => (): Sql =>
       openDatabase({ url, name: `event store, ${name}`, connections, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
@@ -60,9 +63,10 @@ export class PostgresEventStore extends EventStore {
     this.writing = new Pool(open('appending', 1));
     this.commits = new GroupCommit(this.writing, (committed) => this.spread(committed));
     this.notifications = new Notifications(this.reading, open('listening', 1)(), this.wakeUps, lookMs);
+    this.scavenger = new Scavenger(() => this.scavenge(), scavengeMs);
   }
 
-  /** Makes or renews the tables, and begins to listen to other processes. */
+  /** Makes or renews the tables, begins to listen to other processes and to delete what is due. */
   async start(): Promise<void> {
     await migrate(
       this.reading.sql,
@@ -70,11 +74,13 @@ export class PostgresEventStore extends EventStore {
       STEPS.map((step) => readFileSync(step, 'utf8')),
     );
     await this.notifications.start();
+    this.scavenger.start();
   }
 
   /** Ends all followers, lets appends on their way finish, closes the connections. */
   async close(): Promise<void> {
     this.closed = true;
+    this.scavenger.stop();
     this.followers.close();
     await this.commits.close();
     await this.notifications.close();
@@ -142,7 +148,7 @@ export class PostgresEventStore extends EventStore {
     return this.query(logHead);
   }
 
-  /** Deletes some of what the bounds of streams hide by now. To be called again while there is more. */
+  /** Deletes some of what the bounds of streams hide by now. It also happens by itself now and then. */
   async scavenge(): Promise<Scavenged> {
     return this.query(scavenge);
   }

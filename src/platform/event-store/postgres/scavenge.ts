@@ -19,3 +19,40 @@ export async function scavenge(sql: Sql): Promise<Scavenged> {
   }
   return { deleted, more: unfinished || due.length === SCAVENGE_STREAMS_MAX };
 }
+
+/** How often what is due is deleted. */
+export const SCAVENGE_MS = 60_000;
+/** Between two calls while there is more, so that deleting never takes more than a part of the server. */
+const BREATH_MS = 100;
+
+/** Deletes now and then, in the background, until it is stopped. */
+export class Scavenger {
+  private timer: NodeJS.Timeout | undefined;
+  private stopped = false;
+
+  constructor(
+    private readonly run: () => Promise<Scavenged>,
+    private readonly everyMs = SCAVENGE_MS,
+  ) {}
+
+  start(): void {
+    // Several processes that start together need not do this together.
+    this.wait(this.everyMs * (0.5 + Math.random() / 2));
+  }
+
+  stop(): void {
+    this.stopped = true;
+    clearTimeout(this.timer);
+  }
+
+  private wait(ms: number): void {
+    if (this.stopped) return;
+    this.timer = setTimeout(() => void this.work(), ms).unref();
+  }
+
+  private async work(): Promise<void> {
+    // Should the database be away, what is due stays due.
+    const { more } = await this.run().catch(() => ({ more: false }));
+    this.wait(more ? BREATH_MS : this.everyMs);
+  }
+}

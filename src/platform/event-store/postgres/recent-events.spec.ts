@@ -1,0 +1,128 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { StoredEvent } from '../../../kernel/event-store.js';
+import { newId } from '../../../kernel/ids.js';
+import { PAGE_EVENTS_MAX } from './event-rows.js';
+import { RECENT_BYTES_MAX, RECENT_MS, RecentEvents } from './recent-events.js';
+
+let now: number;
+let recent: RecentEvents;
+
+beforeEach(() => {
+  now = 1_000_000;
+  recent = new RecentEvents(() => now);
+});
+
+const event = (stream: string, revision: number, position: number, data = '{}'): StoredEvent => ({
+  id: newId(),
+  type: 'SomethingHappened',
+  data,
+  metadata: '{}',
+  stream,
+  revision,
+  position: BigInt(position),
+  at: new Date(now),
+});
+
+/** One append of so many events. */
+function commit(
+  stream: string,
+  revision: number,
+  position: number,
+  { count = 1, counted = false, data = '{}' } = {},
+): StoredEvent[] {
+  const events = Array.from({ length: count }, (_, index) => event(stream, revision + index, position + index, data));
+  recent.add([{ events, counted }]);
+  return events;
+}
+
+const positions = (page: { events: readonly StoredEvent[] } | undefined) => page?.events.map(({ position }) => Number(position));
+const revisions = (page: { events: readonly StoredEvent[] } | undefined) => page?.events.map(({ revision }) => revision);
+
+describe('of a stream', () => {
+  it('knows what follows a revision that it holds, or the one before', () => {
+    commit('a-1', 4, 10, { count: 2 });
+    commit('b-1', 0, 12);
+    commit('a-1', 6, 13);
+    expect(revisions(recent.ofStream('a-1', 3))).toEqual([4, 5, 6]);
+    expect(revisions(recent.ofStream('a-1', 5))).toEqual([6]);
+  });
+
+  it('does not know what came before, what comes next, or other streams', () => {
+    commit('a-1', 4, 10);
+    expect(recent.ofStream('a-1', 2)).toBeUndefined();
+    expect(recent.ofStream('a-1', 4)).toBeUndefined();
+    expect(recent.ofStream('b-1', -1)).toBeUndefined();
+  });
+
+  it('leaves streams that keep only their newest events to the database, and those whose bounds have just changed', () => {
+    commit('a-1', 0, 10, { counted: true });
+    commit('b-1', 0, 11);
+    recent.forget('b-1');
+    expect(recent.ofStream('a-1', -1)).toBeUndefined();
+    expect(recent.ofStream('b-1', -1)).toBeUndefined();
+  });
+
+  it('gives pages of bounded size', () => {
+    commit('a-1', 0, 0, { count: PAGE_EVENTS_MAX + 1 });
+    const page = recent.ofStream('a-1', -1);
+    expect(page).toMatchObject({ more: true });
+    expect(page!.events).toHaveLength(PAGE_EVENTS_MAX);
+    expect(recent.ofStream('a-1', PAGE_EVENTS_MAX - 1)).toMatchObject({ more: false });
+  });
+});
+
+describe('of the log', () => {
+  it('knows what follows a position, as the filter wants it, and how far that is', () => {
+    commit('a-1', 0, 10, { count: 2 });
+    commit('b-1', 0, 12);
+    expect(positions(recent.ofLog(9n, {}))).toEqual([10, 11, 12]);
+    expect(recent.ofLog(10n, { categories: ['c'] })).toEqual({ events: [], position: 12n, caughtUp: true });
+    expect(positions(recent.ofLog(9n, { exceptCategories: ['a'] }))).toEqual([12]);
+  });
+
+  it('does not know what came before or what comes next', () => {
+    commit('a-1', 0, 10);
+    expect(recent.ofLog(8n, {})).toBeUndefined();
+    expect(recent.ofLog(10n, {})).toBeUndefined();
+  });
+
+  it('starts anew behind what another process has written in between', () => {
+    commit('a-1', 0, 10);
+    commit('a-1', 5, 15);
+    expect(recent.ofLog(9n, {})).toBeUndefined();
+    expect(recent.ofLog(10n, {})).toBeUndefined();
+    expect(positions(recent.ofLog(14n, {}))).toEqual([15]);
+    expect(recent.ofStream('a-1', 0)).toBeUndefined();
+    expect(revisions(recent.ofStream('a-1', 4))).toEqual([5]);
+  });
+
+  it('passes over what it holds already', () => {
+    commit('a-1', 0, 10, { count: 3 });
+    commit('a-1', 0, 10, { count: 3 });
+    expect(positions(recent.ofLog(9n, {}))).toEqual([10, 11, 12]);
+    expect(revisions(recent.ofStream('a-1', -1))).toEqual([0, 1, 2]);
+  });
+
+  it('gives pages of bounded size', () => {
+    commit('a-1', 0, 0, { count: PAGE_EVENTS_MAX + 1 });
+    expect(recent.ofLog(-1n, {})).toMatchObject({ position: BigInt(PAGE_EVENTS_MAX - 1), caughtUp: false });
+  });
+});
+
+it('holds nothing for longer than the shortest age that bounds a stream', () => {
+  commit('a-1', 0, 10);
+  now += RECENT_MS + 1;
+  expect(recent.ofStream('a-1', -1)).toBeUndefined();
+  commit('b-1', 0, 11);
+  expect(recent.ofLog(9n, {})).toBeUndefined();
+  expect(positions(recent.ofLog(10n, {}))).toEqual([11]);
+});
+
+it('holds no more than a bounded number of bytes', () => {
+  const data = 'x'.repeat(RECENT_BYTES_MAX / 16);
+  for (let position = 0; position < 20; position++) commit('a-1', position, position, { data });
+  const held = [...Array(20).keys()].filter((position) => recent.ofLog(BigInt(position) - 1n, {}));
+  expect(held.length).toBeGreaterThan(0);
+  expect(held.length).toBeLessThan(8);
+  expect(held.at(-1)).toBe(19);
+});

@@ -1,0 +1,53 @@
+import { expect, it } from '@jest/globals';
+import { Bell, WakeUps } from './wake-ups.js';
+
+const hasRung = async (bell: Bell): Promise<boolean> => {
+  let rung = false;
+  void bell.rings().then(() => (rung = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  return rung;
+};
+
+it('does not miss a ring between the look and the wait', async () => {
+  const bell = new Bell();
+  bell.mute();
+  bell.ring();
+  expect(await hasRung(bell)).toBe(true);
+});
+
+it('rings no more once it is muted', async () => {
+  const bell = new Bell();
+  bell.ring();
+  bell.mute();
+  expect(await hasRung(bell)).toBe(false);
+});
+
+it('waits no longer than it is told to', async () => {
+  await new Bell().rings(1);
+});
+
+it('rings for the followers of a stream and for those of the log', async () => {
+  const wakeUps = new WakeUps();
+  const [wanted, other, log] = [wakeUps.joinStream('a-1', -1), wakeUps.joinStream('a-2', -1), wakeUps.joinLog(-1n)];
+  wakeUps.ring(['a-1', 'unheard-of']);
+  expect(await Promise.all([wanted, other, log].map(({ bell }) => hasRung(bell)))).toEqual([true, false, true]);
+});
+
+it('rings for those that the present is ahead of, and for no others', async () => {
+  const wakeUps = new WakeUps();
+  const streams = [wakeUps.joinStream('a-1', 3), wakeUps.joinStream('a-1', 4), wakeUps.joinStream('a-2', 0)];
+  const logs = [wakeUps.joinLog(8n), wakeUps.joinLog(9n)];
+  wakeUps.compareStream('a-1', 4);
+  wakeUps.compareLog(9n);
+  expect(await Promise.all([...streams, ...logs].map(({ bell }) => hasRung(bell)))).toEqual([true, false, false, true, false]);
+});
+
+it('forgets who has left', () => {
+  const wakeUps = new WakeUps();
+  const followers = [wakeUps.joinStream('a-1', -1), wakeUps.joinStream('a-1', -1)];
+  const log = wakeUps.joinLog(-1n);
+  expect(wakeUps.followedStreams).toEqual(['a-1']);
+  for (const follower of followers) wakeUps.leaveStream(follower);
+  wakeUps.leaveLog(log);
+  expect([wakeUps.followedStreams, wakeUps.size]).toEqual([[], 0]);
+});

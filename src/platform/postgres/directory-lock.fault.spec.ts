@@ -1,0 +1,69 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.js';
+import { DirectoryInUse, lockDirectory, SILENCE_MAX_MS } from './directory-lock.js';
+
+// Whether a process elsewhere lives can only be told by waiting for its signs of life.
+jest.setTimeout(4 * SILENCE_MAX_MS);
+
+let directory: string;
+let file: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'verbatim-lock-'));
+  file = join(directory, 'owner');
+});
+
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const leaveBehind = (owner: string, silentMs = 0) => {
+  writeFileSync(file, `${owner}\n`);
+  const seen = new Date(Date.now() - silentMs);
+  utimesSync(file, seen, seen);
+};
+
+it('belongs to one at a time, and to the next after its release', async () => {
+  const lock = await lockDirectory(file);
+  await expect(lockDirectory(file)).rejects.toThrow(DirectoryInUse);
+  lock.release();
+  (await lockDirectory(file)).release();
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+it('is taken over from a dead process, also when its pid lives again', async () => {
+  for (const owner of [`${hostname()} 999999999 some-time`, `${hostname()} ${process.pid} some-other-time`, 'rubbish']) {
+    leaveBehind(owner, SILENCE_MAX_MS + 1_000);
+    (await lockDirectory(file)).release();
+  }
+});
+
+it('goes to exactly one of many that find it stale', async () => {
+  leaveBehind(`${hostname()} 999999999 some-time`);
+  const results = await Promise.allSettled(Array.from({ length: 20 }, () => lockDirectory(file)));
+  const locks = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  expect(locks).toHaveLength(1);
+  locks[0]!.release();
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+it('stays with a process elsewhere that shows signs of life', async () => {
+  leaveBehind('another-host 1 some-time');
+  const alive = setInterval(() => leaveBehind('another-host 1 some-time'), 500);
+  await expect(lockDirectory(file)).rejects.toThrow('in use by process 1 on another-host');
+  clearInterval(alive);
+  expect(readFileSync(file, 'utf8')).toBe('another-host 1 some-time\n');
+});
+
+it('is taken over from a process elsewhere that has gone silent', async () => {
+  leaveBehind('another-host 1 some-time', SILENCE_MAX_MS - 500);
+  (await lockDirectory(file)).release();
+});
+
+it('shows signs of life while it is held', async () => {
+  const lock = await lockDirectory(file);
+  utimesSync(file, new Date(0), new Date(0));
+  await eventually(() => Date.now() - statSync(file).mtimeMs < SILENCE_MAX_MS);
+  lock.release();
+});
