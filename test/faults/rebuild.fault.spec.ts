@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { conversations } from '../../projections/conversations/conversations.projection.js';
+import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
+import { PostgresFreshness } from '../../src/platform/projections/postgres-freshness.js';
+import { Progress } from '../../src/platform/projections/progress.js';
+import { Projector } from '../../src/platform/projections/projector.js';
+import { readCheckpoint } from '../../src/platform/projections/schema.js';
+import { append } from '../support/accounts.js';
+import { compiledProgram } from '../support/compiled-program.js';
+import { fillWithConversations } from '../support/conversation-log.js';
+import { eventually } from '../support/eventually.js';
+import { type TestDatabase, testDatabase } from '../support/postgres-for-tests.js';
+
+const CONVERSATIONS = 4_000;
+const MINUTES = 60_000;
+
+type Outcome = Readonly<{ events: number; resumedAt?: string; swapped: boolean; comparison?: { difference?: object } }>;
+
+let database: TestDatabase;
+let store: PostgresEventStore;
+let projector: Projector;
+let program: string;
+let dataDir: string;
+const progress = new Progress();
+
+beforeAll(async () => {
+  [database, program, dataDir] = [
+    await testDatabase(),
+    await compiledProgram(),
+    await mkdtemp(join(tmpdir(), 'verbatim-rebuild-')),
+  ];
+  store = new PostgresEventStore({ url: database.url });
+  await store.start();
+  const last = await fillWithConversations(database.sql, CONVERSATIONS);
+  projector = new Projector({ sql: database.sql, store, progress, log: pino({ level: 'silent' }) }, [conversations]);
+  await projector.start();
+  await reached(last);
+}, 2 * MINUTES);
+afterAll(async () => {
+  await projector.stop();
+  await store.close();
+  await database.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const reached = (position: bigint) =>
+  new PostgresFreshness(database.sql, [conversations], progress, MINUTES).reached(['conversations'], position);
+
+/** `npm run rebuild -- conversations`, as a process of its own. */
+function rebuild(...options: string[]) {
+  const { PATH, HOME } = process.env;
+  const child: ChildProcess = spawn(process.execPath, [join(program, 'src/rebuild.js'), 'conversations', ...options], {
+    env: { PATH, HOME, DATABASE_URL: database.url, DATA_DIR: dataDir },
+    cwd: tmpdir(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const output of [child.stdout!, child.stderr!]) output.on('data', (text: Buffer) => (said += text.toString()));
+  return {
+    ended: once(child, 'close').then(([code]) => ({
+      code: code as number | null,
+      said,
+      outcome: () => JSON.parse(said) as Outcome,
+    })),
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+  };
+}
+
+const rebuiltTo = async () => (await readCheckpoint(database.sql, 'conversations_rebuilt'))?.position ?? -1n;
+
+/** Lets a rebuild get some way further and then ends it. */
+async function interrupt(signal: NodeJS.Signals) {
+  const before = await rebuiltTo();
+  const { ended, kill } = rebuild();
+  await eventually(async () => (await rebuiltTo()) > before, 30_000);
+  kill(signal);
+  return ended;
+}
+
+const liveRows = async () => {
+  const [row] = await database.sql<{ rows: number }[]>`select count(*)::integer as rows from conversations.conversation`;
+  return row!.rows;
+};
+
+const rename = (name: string) =>
+  append(store, 'conversation-more', { type: 'ConversationRenamed', data: { conversationId: 'more', name } });
+
+describe('A rebuild as a process', () => {
+  it(
+    'goes on where it was killed, however often, and is the same in the end; live is whole all the while',
+    async () => {
+      for (let kills = 0; kills < 3; kills++) {
+        expect((await interrupt('SIGKILL')).code).toBeNull();
+        expect(await liveRows()).toBe(CONVERSATIONS);
+        await reached(await rename(`after ${kills} kills`));
+      }
+      const resumeAt = await rebuiltTo();
+      const { code, outcome } = await rebuild('--json').ended;
+      expect(code).toBe(0);
+      expect(outcome()).toMatchObject({ resumedAt: String(resumeAt), swapped: true, parked: [] });
+      expect(outcome().comparison).toBeDefined();
+      expect(outcome().comparison!.difference).toBeUndefined();
+      expect(outcome().events).toBeLessThan(10 * CONVERSATIONS);
+      expect(await liveRows()).toBe(CONVERSATIONS);
+      await reached(await rename('after the swap'));
+    },
+    MINUTES,
+  );
+
+  it(
+    'says so when it is cancelled, and can be taken up again',
+    async () => {
+      const { code, said } = await interrupt('SIGINT');
+      expect(code).toBe(130);
+      expect(said).toContain('cancelled');
+      expect((await rebuild('--json').ended).outcome().resumedAt).toBeDefined();
+    },
+    MINUTES,
+  );
+
+  it(
+    'verifies: 0 when live is what the log says, 1 and the row when not',
+    async () => {
+      const same = await rebuild('--verify').ended;
+      expect([same.code, same.said]).toEqual([0, expect.stringContaining('the same: conversation 4000, turn 8000')]);
+      const [row] = await database.sql<{ turn_id: string }[]>`
+      update conversations.turn set response = 'forged' where turn_id = (select max(turn_id) from conversations.turn) returning turn_id`;
+      const different = await rebuild('--verify').ended;
+      expect(different.code).toBe(1);
+      expect(different.said).toContain(`first in turn at {"turn_id":"${row!.turn_id}"}`);
+      expect(different.said).toContain('forged');
+      expect((await database.sql`select 1 from pg_namespace where nspname like 'conversations_%'`).length).toBe(0);
+    },
+    MINUTES,
+  );
+
+  it('refuses what there is not, and names what there is', async () => {
+    const child = spawn(process.execPath, [join(program, 'src/rebuild.js'), 'nonsense'], { cwd: tmpdir() });
+    let said = '';
+    child.stderr.on('data', (text: Buffer) => (said += text.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).toBe(1);
+    expect(said).toMatch(/no projection nonsense.*conversations/);
+  });
+});
