@@ -60,7 +60,7 @@ export class Followers {
         bell.mute();
         const page =
           this.recent.ofLog(follower.position, filter) ??
-          (await this.untilItWorks((sql) => logPage(sql, follower.position, filter), signal));
+          (await this.untilItWorks((sql) => logPage(sql, follower.position, filter), signal))?.page;
         if (!page) return;
         follower.position = page.position;
         const silentMs = told ? performance.now() - told.at : Infinity;

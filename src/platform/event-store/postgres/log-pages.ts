@@ -30,8 +30,11 @@ const statement = (condition: string): string => `
 
 type Row = [...EventRow, stream: string, found: string, head: string];
 
+/** A page and where the head of the log was when it was read. */
+export type PageAndHead = Readonly<{ page: LogPage; head: bigint }>;
+
 /** Up to so many events after a position. */
-export async function logPage(sql: Sql, after: bigint, filter: LogFilter, limit = PAGE_EVENTS_MAX): Promise<LogPage> {
+export async function logPage(sql: Sql, after: bigint, filter: LogFilter, limit = PAGE_EVENTS_MAX): Promise<PageAndHead> {
   const wanted = Math.min(limit, PAGE_EVENTS_MAX);
   const { condition, parameters } = conditionOf(filter);
   const rows = (await sql
@@ -46,7 +49,7 @@ export async function logPage(sql: Sql, after: bigint, filter: LogFilter, limit 
   const found = Number(rows[0]![8] ?? 0);
   const cutShort = found === wanted || found > events.length;
   const position = cutShort ? events.at(-1)!.position : larger(after, smaller(after + BigInt(WINDOW_POSITIONS), head));
-  return { events, position, caughtUp: position >= head };
+  return { page: { events, position, caughtUp: position >= head }, head };
 }
 
 export async function logHead(sql: Sql): Promise<bigint> {

@@ -276,6 +276,21 @@ it('bounds pages by bytes, and gives a larger event in a page of its own', async
   expect(revisions(events)).toEqual(range(0, 9));
 });
 
+it('reads the log up to where it was at the first look, however much comes meanwhile', async () => {
+  const stream = newStream();
+  const after = await store.head();
+  const { revision } = await store.append(stream, 'none', newEvents(1200));
+  let last = revision;
+  let pages = 0;
+  for await (const page of store.readAll({ after })) {
+    pages += 1;
+    ({ revision: last } = await store.append(stream, last, newEvents(1200)));
+    if (page.caughtUp) break;
+    expect(pages).toBeLessThan(5);
+  }
+  expect(pages).toBe(3);
+});
+
 it('reads past the frames of messages by the index that leaves them out', async () => {
   const after = await store.head();
   for (const _ of range(1, 5)) await store.append(newStream('message'), 'none', newEvents(1000));

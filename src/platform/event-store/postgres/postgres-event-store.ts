@@ -115,10 +115,14 @@ export class PostgresEventStore extends EventStore {
     limit?: number;
   }): AsyncGenerator<LogPage> {
     let position = after;
+    let present: bigint | undefined;
     for (let left = limit; left > 0;) {
-      const page = await this.query((sql) => logPage(sql, position, filter, left));
-      yield page;
-      if (page.caughtUp) return;
+      const { page, head } = await this.query((sql) => logPage(sql, position, filter, left));
+      // The present is what it was at the first look: a busy log would never be caught up with.
+      present ??= head;
+      const caughtUp = page.position >= present;
+      yield { ...page, caughtUp };
+      if (caughtUp) return;
       left -= page.events.length;
       position = page.position;
     }
