@@ -1,5 +1,6 @@
 import OpenAI from 'openai';
-import { Agent, fetch } from 'undici';
+import { Agent, interceptors } from 'undici';
+import { fetchStreamed } from './streamed-response.js';
 
 export type OpenAiEndpoint = Readonly<{
   /** Without it OpenAI's own. */
@@ -14,9 +15,12 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 /** Longer than any of the time-outs that are watched here, so that the client never gives up first. */
 const CLIENT_TIMEOUT_MS = 3_600_000;
 
+const REDIRECTIONS_MAX = 5;
+
 /** A client that neither repeats requests nor times them out: whoever asks knows better when. */
 export function openAiClient({ baseUrl, apiKey, connectMs = CONNECT_TIMEOUT_MS }: OpenAiEndpoint): OpenAI {
-  const dispatcher = new Agent({ connect: { timeout: connectMs }, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 });
+  const agent = new Agent({ connect: { timeout: connectMs }, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 });
+  const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: REDIRECTIONS_MAX }));
   return new OpenAI({
     baseURL: baseUrl ?? 'https://api.openai.com/v1',
     apiKey: apiKey ?? 'none',
@@ -25,6 +29,6 @@ export function openAiClient({ baseUrl, apiKey, connectMs = CONNECT_TIMEOUT_MS }
     maxRetries: 0,
     timeout: CLIENT_TIMEOUT_MS,
     logLevel: 'off',
-    fetch: ((input: string, init: object) => fetch(input, { ...init, dispatcher })) as unknown as typeof globalThis.fetch,
+    fetch: ((url: string, init: object) => fetchStreamed(dispatcher, url, init)) as unknown as typeof globalThis.fetch,
   });
 }
