@@ -39,7 +39,7 @@ export async function startService(
   });
   const endWithUs = (): void => void child.kill('SIGKILL');
   process.once('exit', endWithUs);
-  const url = await firstLineOf(child, /Listening on (http:[^\s"]+)/);
+  const url = await firstLineOf(child, /(http:\/\/127\.0\.0\.1:\d+)/);
   const pid = child.pid!;
   return {
     url,
