@@ -18,17 +18,22 @@ export class AskQuestion extends Command<{ position: bigint | undefined }> {
   }
 }
 
+/** What asking comes to; throws what it would be refused for. */
+export function decisionOf({ turnId, conversationId, question: asked, cause }: AskQuestion): ReturnType<typeof ask> {
+  const { question, ownerId, agent, index, visibility, history, sharedUsage, settings } = asked;
+  const start = asked.conversationId
+    ? null
+    : { conversationId, ownerId, agentId: agent?.id ?? null, name: nameFor(question), visibility, sharedUsage, history };
+  return ask({ conversationId, turnId, index, question, requestId: cause.correlationId, settings }, start);
+}
+
 @CommandHandler(AskQuestion)
 export class AskQuestionHandler implements ICommandHandler<AskQuestion> {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ turnId, conversationId, question: asked, cause }: AskQuestion): Promise<{ position: bigint | undefined }> {
-    const { question, ownerId, agent, index, visibility, history, sharedUsage, settings } = asked;
-    const start = asked.conversationId
-      ? null
-      : { conversationId, ownerId, agentId: agent?.id ?? null, name: nameFor(question), visibility, sharedUsage, history };
-    const turn = { conversationId, turnId, index, question, requestId: cause.correlationId, settings };
-    const { position } = await this.streams.transact(conversationStream(conversationId), conversation, ask(turn, start), cause);
+  async execute(command: AskQuestion): Promise<{ position: bigint | undefined }> {
+    const stream = conversationStream(command.conversationId);
+    const { position } = await this.streams.transact(stream, conversation, decisionOf(command), command.cause);
     return { position };
   }
 }

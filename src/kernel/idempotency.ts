@@ -30,9 +30,16 @@ type KeyUsed<T> = { fingerprint: string; value: T };
 /**
  * Uses a key for what a request is about to start, or finds what it started before. The value has to name everything that
  * is started (ids chosen beforehand), because a crash may come right after: who finds `again` makes sure it is started.
- * @throws Rejection invalid-request, StoreUnavailable
+ * `refuse` throws what the request would be refused for: a request that starts nothing uses no key.
+ * @throws Rejection invalid-request, StoreUnavailable, and whatever `refuse` throws
  */
-export async function useIdempotencyKey<T>(store: EventStore, key: IdempotencyKey, value: T, cause: Cause): Promise<KeyUse<T>> {
+export async function useIdempotencyKey<T>(
+  store: EventStore,
+  key: IdempotencyKey,
+  value: T,
+  cause: Cause,
+  refuse?: () => Promise<void>,
+): Promise<KeyUse<T>> {
   if (key.key.length === 0 || key.key.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) {
     throw new Rejection('invalid-request', `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters.`);
   }
@@ -44,6 +51,7 @@ export async function useIdempotencyKey<T>(store: EventStore, key: IdempotencyKe
       const before = JSON.parse(last.data) as KeyUsed<T>;
       return { used: before.fingerprint === key.fingerprint ? 'again' : 'differently', value: before.value };
     }
+    await refuse?.();
     const expected = last?.revision ?? forgotten ?? 'none';
     const event = {
       id: deterministicId(stream, expected, cause.correlationId),
