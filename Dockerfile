@@ -2,7 +2,7 @@
 FROM node:20-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY patches patches
+COPY src/platform/postgres/repair-postgres-js.mjs src/platform/postgres/
 RUN npm ci
 COPY . .
 RUN npx nest build && npm prune --omit=dev

@@ -25,13 +25,20 @@ const REPAIRS = 2;
 export class DriverUnrepaired extends Error {
   override readonly name = 'DriverUnrepaired';
   constructor() {
-    super('The Postgres driver is not repaired, as happens when packages are installed without scripts: run `npm run postinstall`.');
+    super(
+      'The Postgres driver is not repaired, as happens when packages are installed without scripts: run `npm run postinstall`.',
+    );
   }
+}
+
+/** @throws DriverUnrepaired */
+export function refuseUnrepaired(driver: object & { repairs?: number }): void {
+  if (driver.repairs !== REPAIRS) throw new DriverUnrepaired();
 }
 
 /** A pool of connections. It connects when first asked, and again whenever the server comes back. @throws DriverUnrepaired */
 export function openDatabase({ url, name, connections, statementTimeoutMs, settings }: DatabaseOptions): Sql {
-  if ((postgres as { repairs?: number }).repairs !== REPAIRS) throw new DriverUnrepaired();
+  refuseUnrepaired(postgres);
   return postgres(url, {
     max: connections ?? CONNECTIONS_DEFAULT,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,

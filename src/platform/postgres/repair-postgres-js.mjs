@@ -54,7 +54,8 @@ const repairs = {
     rows = 0
     closedTime`,
     ],
-    // A statement enters the pipeline once it is known to be sendable; otherwise it alone fails.
+    // A statement enters the pipeline once it is known to be sendable; otherwise it alone fails, and the server's answer to
+    // what is sent in its place is nobody's: the next statement would take it for its own.
     [
       `      q.state = backend
       query
@@ -76,7 +77,10 @@ const repairs = {
       `      sent.length === 0 && write(Sync)
       errored(error)
       return true`,
-      `      query || write(Sync)
+      `      if (!query) {
+        query = { origin: '', resolve: noop, reject: noop }
+        write(Sync)
+      }
       queryError(q, error)
       return true`,
     ],

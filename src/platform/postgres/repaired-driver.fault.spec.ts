@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import postgres, { type Sql } from 'postgres';
 import { PostgresLine } from '../../../test/support/postgres-for-tests.line.js';
 import { testServerUrl } from '../../../test/support/postgres-for-tests.js';
+import { DriverUnrepaired, refuseUnrepaired } from './database.js';
 
 const ROUNDS = 20;
 const ANSWER_MS_MAX = 5_000;
@@ -29,6 +30,11 @@ async function expectUsable(): Promise<void> {
   await inTime(sql`select 1`.then(Boolean, () => false));
   expect(await inTime(sql`select 'usable' as state`.execute())).toEqual([{ state: 'usable' }]);
 }
+
+it('is what is installed; the driver as it is published is refused', () => {
+  expect(() => refuseUnrepaired(postgres)).not.toThrow();
+  expect(() => refuseUnrepaired({})).toThrow(DriverUnrepaired);
+});
 
 it('ends a transaction whose connection dies, and nothing else', async () => {
   for (let round = 0; round < ROUNDS; round++) {
