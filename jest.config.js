@@ -40,4 +40,5 @@ export default {
     suite('fault', '\\.fault\\.spec\\.ts$', withPostgres),
     suite('nats', '\\.nats\\.spec\\.ts$', withPostgres),
   ],
+  testTimeout: 30_000,
 };

@@ -19,6 +19,7 @@ const FIRST_AT = Date.parse('2026-01-01T00:00:00Z');
 /** Events as a log would give them back, a second apart unless told. */
 export class EventsForTests {
   readonly events: StoredEvent[] = [];
+  private readonly revisions = new Map<string, number>();
 
   add(stream: string, events: readonly Event[], { at, cause, version = 1 }: Circumstances = {}): readonly StoredEvent[] {
     const whole: Cause = {
@@ -29,7 +30,8 @@ export class EventsForTests {
       ...cause,
     };
     return events.map(({ type, data }) => {
-      const revision = this.events.filter((event) => event.stream === stream).length;
+      const revision = (this.revisions.get(stream) ?? -1) + 1;
+      this.revisions.set(stream, revision);
       const stored: StoredEvent = {
         id: deterministicId(stream, revision),
         type,

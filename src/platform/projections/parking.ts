@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres';
-import type { Statement } from '../../../projections/projection.js';
+import { insertInto, type RowChange } from '../../../projections/projection.js';
 import type { StoredEvent } from '../../kernel/event-store.js';
 import { describeFault, keep, revive } from '../supervision/kept-event.js';
 import { isOutage } from '../supervision/outage.js';
@@ -21,13 +21,12 @@ export class TooManyHeld extends Error {
 export type Parked = Readonly<{ entity: string; position: string; error: string; since: Date; held: number }>;
 
 /** Sets an entity aside: its rows stay as they are, and its later events wait. */
-export const park = (tx: TransactionSql, entity: string, event: StoredEvent, fault: unknown): Statement => tx`
-  insert into parked (entity, position, error) values (${entity}, ${String(event.position)}, ${describeFault(fault)})`;
+export const park = (entity: string, event: StoredEvent, fault: unknown): RowChange =>
+  insertInto('parked', { entity, position: String(event.position), error: describeFault(fault), since: new Date() });
 
 /** Keeps an event for when its entity is let go. */
-export const hold = (tx: TransactionSql, entity: string, event: StoredEvent): Statement => tx`
-  insert into held (position, entity, event)
-  values (${String(event.position)}, ${entity}, ${keep(event)})`;
+export const hold = (entity: string, event: StoredEvent): RowChange =>
+  insertInto('held', { position: String(event.position), entity, event: keep(event) });
 
 export const parkedIn = (sql: Sql, schema: string): Promise<Parked[]> => sql<Parked[]>`
   select entity, position::text, error, since,

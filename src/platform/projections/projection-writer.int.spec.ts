@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { accounts, moved, opened } from '../../../test/support/accounts.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
-import { projecting } from '../../../test/support/projecting.js';
+import { EventsForTests, projecting } from '../../../test/support/projecting.js';
+import type { StoredEvent } from '../../kernel/event-store.js';
+import { definitionOf } from './definition.js';
+import { HELD_EVENTS_MAX, TooManyHeld } from './parking.js';
+import { ProjectionWriter, Relieved } from './projection-writer.js';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -76,5 +80,26 @@ describe('A projection', () => {
     await read.given('account-b', [opened('b')]);
     expect(await balances()).toEqual([['b', 0]]);
     expect(await read.parked()).toMatchObject([{ entity: 'account-a', held: 1 }]);
+  });
+
+  it('has no second writer: who is relieved changes nothing any more, and learns of it', async () => {
+    const log = new EventsForTests();
+    const page = (events: readonly StoredEvent[]) => ({ events, position: events.at(-1)!.position });
+    const definition = await definitionOf(accounts());
+    const old = await ProjectionWriter.open(database.sql, definition);
+    await old.write(page(log.add('account-a', [opened('a')])));
+    const next = page(log.add('account-a', [moved('a', 5)]));
+    const young = await ProjectionWriter.open(database.sql, definition);
+    await young.write(next);
+    await expect(old.write(next)).rejects.toThrow(Relieved);
+    await expect(old.write(page(log.add('account-a', [moved('a', 9)])))).rejects.toThrow(Relieved);
+    expect(await balances()).toEqual([['a', 5]]);
+  });
+
+  it('stops rather than set aside the whole log', async () => {
+    await read.given('account-a', [opened('a'), moved('a', -1)]);
+    const flood = Array.from({ length: HELD_EVENTS_MAX }, () => moved('a', 1));
+    await expect(read.given('account-a', flood)).rejects.toThrow(TooManyHeld);
+    expect(await read.parked()).toMatchObject([{ held: 1 }]);
   });
 });

@@ -4,7 +4,7 @@ import type { LogPage, StoredEvent } from '../../kernel/event-store.js';
 import { isOutage } from '../supervision/outage.js';
 import { changesOf, concerns, entityOf } from './changes.js';
 import type { Definition } from './definition.js';
-import { Outbox } from './outbox.js';
+import { Outbox, sendOneByOne } from './outbox.js';
 import { HELD_EVENTS_MAX, hold, park, TooManyHeld, tryEvent } from './parking.js';
 import { type Checkpoint, enter, takeOver } from './schema.js';
 
@@ -93,14 +93,14 @@ export class ProjectionWriter {
       if (!parked.has(entity)) {
         const changes = this.changesOrFault(event, tx);
         if ('fault' in changes) {
-          outbox.add(park(tx, entity, event, changes.fault));
+          outbox.add(park(entity, event, changes.fault));
           parked.add(entity);
         } else {
           for (const change of changes) outbox.add(change);
           continue;
         }
       }
-      outbox.add(hold(tx, entity, event));
+      outbox.add(hold(entity, event));
       held++;
     }
     await outbox.sent();
@@ -123,10 +123,10 @@ export class ProjectionWriter {
       if (!parked.has(entity)) {
         const fault = await tryEvent(tx, this.definition, event);
         if (fault === undefined) continue;
-        await park(tx, entity, event, fault);
+        await sendOneByOne(tx, [park(entity, event, fault)]);
         parked.add(entity);
       }
-      await hold(tx, entity, event);
+      await sendOneByOne(tx, [hold(entity, event)]);
       held++;
     }
     return held;

@@ -115,7 +115,7 @@ describe('A rebuild', () => {
 
   it('can be cancelled, and goes on from there', async () => {
     await project();
-    await reached(await openAccounts(10, 500));
+    await reached(await openAccounts(10, 230));
     const cancel = new AbortController();
     const onProgress = ({ events }: { events: number }) => {
       if (events >= 2_000) cancel.abort();
@@ -124,7 +124,7 @@ describe('A rebuild', () => {
     expect(await schemas()).toEqual(['accounts', 'accounts_rebuilt']);
     const outcome = await rebuild();
     expect(outcome.resumedAt).toBeGreaterThan(0n);
-    expect(outcome.events).toBeLessThan(4_000);
+    expect(outcome.events).toBeLessThan(2_000);
     expect(outcome.comparison!.difference).toBeUndefined();
   });
 

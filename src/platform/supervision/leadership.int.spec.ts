@@ -1,0 +1,56 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.js';
+import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
+import { Leadership } from './leadership.js';
+
+let database: TestDatabase;
+let one: Leadership;
+let other: Leadership;
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+beforeEach(() => {
+  [one, other] = [new Leadership(database.sql), new Leadership(database.sql)];
+});
+afterEach(async () => {
+  await one.close();
+  await other.close();
+});
+
+const killHolders = () => database.sql`
+  select pg_terminate_backend(pid) from pg_locks join pg_database on pg_database.oid = pg_locks.database
+  where locktype = 'advisory' and datname = current_database() and pid <> pg_backend_pid()`;
+
+describe('A part that only one may play', () => {
+  it('goes to the first who asks, and each part by itself', async () => {
+    expect(await one.tryGain('a')).toBeDefined();
+    expect(await other.tryGain('a')).toBeUndefined();
+    expect(await other.tryGain('b')).toBeDefined();
+    expect(await one.tryGain('a')).toBeDefined();
+  });
+
+  it('goes to a standby when it is given back', async () => {
+    await one.tryGain('a');
+    const standby = other.gain('a', new AbortController().signal);
+    await one.close();
+    expect((await standby)?.aborted).toBe(false);
+  });
+
+  it('is lost, audibly, with its connection, and can be gained again', async () => {
+    const lost = await one.tryGain('a');
+    await killHolders();
+    await eventually(() => lost!.aborted);
+    const again = await one.gain('a', new AbortController().signal);
+    expect(again!.aborted).toBe(false);
+    expect(await other.tryGain('a')).toBeUndefined();
+  });
+
+  it('is no longer waited for once the waiting is called off', async () => {
+    await one.tryGain('a');
+    const calledOff = new AbortController();
+    const waiting = other.gain('a', calledOff.signal);
+    calledOff.abort();
+    expect(await waiting).toBeUndefined();
+  });
+});

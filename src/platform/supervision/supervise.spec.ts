@@ -1,0 +1,99 @@
+import { describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { StoreUnavailable } from '../../kernel/event-store.js';
+import { BACK_OFF_FIRST_MS, BACK_OFF_MAX_MS, backOffMs, pause } from './back-off.js';
+import { isOutage } from './outage.js';
+import { Pages } from './pages.js';
+import { supervise } from './supervise.js';
+
+const log = pino({ level: 'silent' });
+
+describe('A supervised run', () => {
+  it('is run again after each failure and after each end, until it is called off', async () => {
+    const off = new AbortController();
+    const failures: unknown[] = [];
+    let runs = 0;
+    const run = async () => {
+      if (++runs === 4) off.abort();
+      if (runs % 2 === 1) throw new Error(`failed ${runs}`);
+    };
+    await supervise(run, {
+      name: 'test',
+      signal: off.signal,
+      log,
+      onFailure: (error) => failures.push((error as Error).message),
+    });
+    expect([runs, failures]).toEqual([4, ['failed 1', 'failed 3']]);
+  });
+
+  it('is left at once when it is called off during a pause', async () => {
+    const off = new AbortController();
+    const startedAt = performance.now();
+    setTimeout(() => off.abort(), 10);
+    await pause(60_000, off.signal);
+    await pause(60_000, off.signal);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+});
+
+it('waits longer after each failure, up to a bound, and never all at once', () => {
+  expect(backOffMs(1, () => 0)).toBe(BACK_OFF_FIRST_MS / 2);
+  expect(backOffMs(2, () => 1)).toBe(2 * BACK_OFF_FIRST_MS);
+  expect(backOffMs(1_000, () => 1)).toBe(BACK_OFF_MAX_MS);
+  expect(backOffMs(1_000, () => 0)).toBe(BACK_OFF_MAX_MS / 2);
+});
+
+it.each<[string, unknown, boolean]>([
+  ['a store that is away', new StoreUnavailable('away'), true],
+  ['a cause of it', new Error('outer', { cause: new StoreUnavailable('away') }), true],
+  ['a refused connection', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), true],
+  ['a lost connection', Object.assign(new Error('x'), { code: 'CONNECTION_CLOSED' }), true],
+  ['a server that shuts down', Object.assign(new Error('x'), { code: '57P01' }), true],
+  ['a deadlock', Object.assign(new Error('x'), { code: '40P01' }), true],
+  ['a violated constraint', Object.assign(new Error('x'), { code: '23505' }), false],
+  ['a bad value', Object.assign(new Error('x'), { code: '22P02' }), false],
+  ['a bug', new TypeError('x'), false],
+  ['nothing', undefined, false],
+])('tells an outage from a fault: %s', (_what, error, expected) => {
+  expect(isOutage(error)).toBe(expected);
+});
+
+describe('Pages read ahead', () => {
+  async function* source(log: string[], stop?: AbortSignal) {
+    for (let n = 1; n <= 2; n++) {
+      log.push(`made ${n}`);
+      yield n;
+    }
+    if (stop) await pause(60_000, stop);
+  }
+
+  it('make the next while this one is worked on, and end', async () => {
+    const made: string[] = [];
+    const pages = new Pages(source(made), () => undefined);
+    expect(await pages.next()).toBe(1);
+    await pause(1);
+    expect(made).toEqual(['made 1', 'made 2']);
+    expect([await pages.next(), await pages.next(), await pages.next()]).toEqual([2, undefined, undefined]);
+  });
+
+  it('say whether there is one, and stop a source that waits', async () => {
+    const stop = new AbortController();
+    const pages = new Pages(source([], stop.signal), () => stop.abort());
+    expect(await pages.hasNextWithin(1_000)).toBe(true);
+    await pages.next();
+    await pages.next();
+    expect(await pages.hasNextWithin(5)).toBe(false);
+    await pages.close();
+  });
+
+  it('throw what the source throws where the page is asked for', async () => {
+    async function* broken() {
+      yield 1;
+      throw new Error('broken');
+    }
+    const pages = new Pages(broken(), () => undefined);
+    expect(await pages.next()).toBe(1);
+    await pause(1);
+    await expect(pages.next()).rejects.toThrow('broken');
+  });
+});
