@@ -10,7 +10,10 @@ const QUESTION_CHARACTERS_MAX = 10_000;
 const SOURCES_AT_ONCE_MAX = 4;
 
 /** Words are rare while so many chunks of a source have one of them. */
-const RARE_CHUNKS_MAX = 2_000;
+const RARE_CHUNKS_MAX = 1_000;
+
+/** Of a long question the words that say most are ranked by. */
+const RANKED_TERMS_MAX = 24;
 
 /** So many chunks more than wanted are ranked, in case some of them say the same. */
 const REPETITIONS_MAX = 20;
@@ -79,7 +82,9 @@ export class ChunkSearch extends Search {
       const here = frequencies.get(source)!;
       const present = terms
         .map((term, index) => ({ term, weight: inverseFrequency(having[index]!, all), here: here[index]! }))
-        .filter((each) => each.here > 0);
+        .filter((each) => each.here > 0)
+        .sort((a, b) => b.weight - a.weight)
+        .slice(0, RANKED_TERMS_MAX);
       return present.length === 0 ? [] : this.queries.ranked(source.liveId, question, present, rareOf(present), source.limit);
     });
     return asFound(ranked);
