@@ -3,19 +3,20 @@ import { CHUNKS_MAX } from './retrieval.policy.js';
 
 type Strategy = 'classic_chunk';
 type Retriever = 'classic' | 'default' | 'hybrid';
+type Exposure = 'prefetch' | 'agentic_tool';
 
 /**
- * What an owner decides about a source, in the names clients use. `chunks` null leaves the count to the request. Fields of
- * one possible value are what clients send along; any other value would promise what is not done.
+ * What an owner decides about a source, in the names clients use. `chunks` null leaves the count to the request. Not every
+ * value is accepted yet: one that nothing heeds would be a promise that is not kept.
  */
 export type SourceConfig = Readonly<{
   kind: 'classic';
-  chunking: Readonly<{ strategy: Strategy; max_tokens: number; min_tokens: number; duplicate_headers: false }>;
+  chunking: Readonly<{ strategy: Strategy; max_tokens: number; min_tokens: number; duplicate_headers: boolean }>;
   retrieval: Readonly<{
     retriever: Retriever;
-    exposure: 'prefetch';
+    exposure: Exposure;
     chunks: number | null;
-    score_threshold: null;
+    score_threshold: number | null;
     rephrase_query: boolean;
   }>;
 }>;
