@@ -6,10 +6,9 @@ const LINE_EVERY_MS = 2_000;
 /** Shows how a rebuild gets on: a bar on a terminal, a line now and then elsewhere, nothing where only the outcome is wanted. */
 export class RebuildDisplay {
   private bar: SingleBar | undefined;
-  private startedAt = performance.now();
+  private readonly startedAt = performance.now();
+  private saidAt = performance.now();
   private firstPosition: bigint | undefined;
-  private saidAt = -Infinity;
-  private saidPhase = '';
 
   constructor(
     private readonly style: 'bar' | 'lines' | 'silent',
@@ -17,10 +16,7 @@ export class RebuildDisplay {
   ) {}
 
   show(progress: RebuildProgress): void {
-    if (this.firstPosition === undefined) {
-      this.firstPosition = progress.position;
-      this.startedAt = performance.now();
-    }
+    this.firstPosition ??= progress.position;
     if (this.style === 'bar') this.showBar(progress);
     if (this.style === 'lines') this.showLine(progress);
   }
@@ -43,9 +39,8 @@ export class RebuildDisplay {
 
   private showLine({ phase, position, target, events }: RebuildProgress): void {
     const now = performance.now();
-    if (phase === this.saidPhase && now - this.saidAt < LINE_EVERY_MS) return;
+    if (now - this.saidAt < LINE_EVERY_MS) return;
     this.saidAt = now;
-    this.saidPhase = phase;
     const { rate, left } = this.pace(position, target, events);
     const percentage = target < 0n ? 100 : Math.floor((Number(position + 1n) / Number(target + 1n)) * 100);
     process.stdout.write(`${this.name}: ${phase}, ${percentage} %, ${events} events, ${rate}/s, ${left} left\n`);
@@ -55,8 +50,8 @@ export class RebuildDisplay {
   private pace(position: bigint, target: bigint, events: number): { rate: number; left: string } {
     const seconds = (performance.now() - this.startedAt) / 1000;
     const done = Number(position - this.firstPosition!);
-    const left = done > 0 ? `${Math.ceil((Number(target - position) / done) * seconds)} s` : '?';
-    return { rate: seconds > 0 ? Math.round(events / seconds) : 0, left };
+    const left = position >= target ? '0 s' : done > 0 ? `${Math.ceil((Number(target - position) / done) * seconds)} s` : '?';
+    return { rate: Math.round(events / seconds), left };
   }
 }
 
