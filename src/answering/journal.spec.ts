@@ -44,6 +44,17 @@ it('makes the first frame durable at once and gathers those that come while it i
   expect(published).toEqual(['0+1', '1+5']);
 });
 
+it('shows the first words at once, however soon after another frame they come', async () => {
+  const store = new ObservedStore();
+  const { journal } = journalOver(store);
+  journal.write({ type: 'notice', notice: 'One moment.' });
+  await journal.flush();
+  journal.write(text('a'));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(store.sizes).toEqual([1, 1]);
+  await journal.flush();
+});
+
 it('holds no frame back for want of another one', async () => {
   const store = new ObservedStore();
   const { journal } = journalOver(store);

@@ -5,7 +5,7 @@ import { FRAME_EVENT, type Frame, messageStream } from '../conversation/message.
 import { type MessageDigest } from '../conversation/message.policy.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 
-/** Text frames that follow one another this closely share an append; any other frame, and the first after a silence, goes at once. */
+/** Text frames that follow one another this closely share an append; any other frame, the text after it, and the first after a silence go at once. */
 export const BATCH_DELAY_MS = 5;
 /** A producer faster than the store waits once this many frames are not yet durable. */
 export const UNSAVED_FRAMES_MAX = 256;
@@ -38,6 +38,7 @@ export class Journal {
   private readonly queue: string[] = [];
   private writing: Promise<void> | undefined;
   private urgent = false;
+  private amidText = false;
   private lastWriteAt = 0;
   private failure: Error | undefined;
   private readonly lostController = new AbortController();
@@ -62,7 +63,9 @@ export class Journal {
   write(frame: Frame): void {
     if (this.failure) return;
     this.queue.push(JSON.stringify(frame));
-    if (frame.type !== 'answer' && frame.type !== 'thought') this.hurry();
+    const isText = frame.type === 'answer' || frame.type === 'thought';
+    if (!isText || !this.amidText) this.hurry();
+    this.amidText = isText;
     this.writing ??= this.drain();
   }
 

@@ -90,6 +90,8 @@ class Reader {
   private mustLook = false;
   private wake: (() => void) | undefined;
 
+  constructor(private readonly signal: AbortSignal) {}
+
   offer(batch: FrameBatch): void {
     if (this.mustLook) return;
     this.offered.push(batch);
@@ -111,12 +113,13 @@ class Reader {
   }
 
   /** The next offered batch that begins at `next`, or undefined when only the log can tell. */
-  async take(next: number, signal: AbortSignal): Promise<FrameBatch | undefined> {
+  async take(next: number): Promise<FrameBatch | undefined> {
     for (;;) {
-      if (signal.aborted || this.mustLook) return undefined;
+      if (this.signal.aborted || this.mustLook) return undefined;
       const batch = this.offered.shift();
       if (!batch) {
-        await this.untilWoken(signal);
+        await new Promise<void>((resolve) => (this.wake = resolve));
+        this.wake = undefined;
         continue;
       }
       this.offeredBytes -= batch.text.length;
@@ -125,17 +128,8 @@ class Reader {
     }
   }
 
-  private untilWoken(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const woken = () => {
-        this.wake = undefined;
-        signal.removeEventListener('abort', woken);
-        resolve();
-      };
-      this.wake = woken;
-      signal.addEventListener('abort', woken);
-    });
-  }
+  /** Lets it see that its signal has aborted. One listener serves all its waits: one for each would cost as much as a frame. */
+  readonly stir = (): void => this.wake?.();
 }
 
 /** Whether a message whose journal ends with a terminal frame goes on: its turn was resumed, or is about to run. */
@@ -162,8 +156,9 @@ export class MessageFeed implements FramePublisher {
 
   /** The frames after a revision, then those to come, up to the frame that ends the run; ends quietly when aborted. */
   async *tail(messageId: string, after: number, goesOn: GoesOn, signal: AbortSignal): AsyncGenerator<FrameBatch> {
-    const reader = new Reader();
+    const reader = new Reader(signal);
     const leave = this.join(messageId, reader);
+    signal.addEventListener('abort', reader.stir);
     try {
       let next = after + 1;
       while (!signal.aborted) {
@@ -183,13 +178,14 @@ export class MessageFeed implements FramePublisher {
           await pause(STORE_RETRY_MS, undefined, { ref: false });
           continue;
         }
-        for (let batch; (batch = await reader.take(next, signal));) {
+        for (let batch; (batch = await reader.take(next));) {
           next = batch.last + 1;
           yield batch;
           if (batch.terminal) return;
         }
       }
     } finally {
+      signal.removeEventListener('abort', reader.stir);
       leave();
     }
   }
