@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import { askedTurn, cause, eventsOf, framesOf, pieces, scripted, workerOver } from '../../test/support/turns.js';
 import { conversation, remove, requestStop, startTurn } from '../conversation/conversation.decider.js';
@@ -77,6 +78,21 @@ describe('a turn that is run', () => {
     const failed = (await eventsOf(store, conversationStream('c1'))).find((event) => event.type === 'TurnFailed');
     expect(JSON.parse(failed!.data)).toMatchObject({ answer: 'Be', error: 'The model is busy.' });
     await expectSealed(store);
+  });
+
+  it('tells the operator alone why it failed unexpectedly', async () => {
+    const store = new InMemoryEventStore();
+    const told = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    await askedTurn(store, 'c1', 't1');
+    const failing = scripted(async function* () {
+      yield { type: 'text', text: 'Be' };
+      throw new Error('secret-host:443');
+    });
+    await workerOver(store, signals(), failing).runner.run('c1', 't1');
+    expect(JSON.stringify(await framesOf(store, 't1'))).not.toContain('secret-host');
+    expect(told).toHaveBeenCalledWith('Turn t1 failed unexpectedly.', new Error('secret-host:443'));
+    told.mockRestore();
+    expect(await outcomesOf(store)).toEqual(['TurnFailed']);
   });
 
   it('sends one structured answer and no pieces of it when the agent has a schema', async () => {

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { encodeMetadata } from '../kernel/codec.js';
 import { EventStore } from '../kernel/event-store.js';
 import type { Cause } from '../kernel/events.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Signals } from '../kernel/signals.js';
-import { outlasting, Streams } from '../kernel/streams.js';
-import { conversation, startTurn } from '../conversation/conversation.decider.js';
+import { type Folded, outlasting, Streams } from '../kernel/streams.js';
+import { type Conversation, conversation, startTurn } from '../conversation/conversation.decider.js';
 import { conversationStream, type AnswerParts, type TurnOutcome, type Usage } from '../conversation/conversation.events.js';
 import type { JournalAccess } from '../conversation/message.events.js';
 import { MessageDigest } from '../conversation/message.policy.js';
@@ -44,6 +44,7 @@ export class TurnRunner {
   /** Names this process as the producer of the turns it takes. */
   readonly producer = newId();
   private readonly runs = new Map<string, Run>();
+  private readonly logger = new Logger(TurnRunner.name);
   private closing = false;
 
   constructor(
@@ -127,7 +128,9 @@ export class TurnRunner {
       parts: { answer: '', thought: '', sources: [], toolCalls: [], structured: settings.responseSchema !== null },
       usage: null,
     };
-    const error = await this.produce(transcript, journal, progress, controller.signal).catch(asUserText);
+    const error = await this.produce(transcript, journal, progress, controller.signal).catch((thrown: unknown) =>
+      this.told(thrown, asked.turnId),
+    );
     const outcome = ((): TurnOutcome => {
       if (controller.signal.aborted && controller.signal.reason === 'stopped') return stoppedWith(asked, progress.parts);
       if (error !== undefined) return failedWith(asked, progress.parts, error.text, error.code);
@@ -179,6 +182,15 @@ export class TurnRunner {
     return undefined;
   }
 
+  /** What the user is told of a failure: what the model or the rules said for them, and of anything else nothing. */
+  private told(error: unknown, turnId: string): UserError {
+    if (error instanceof JournalLost) throw error;
+    if (error instanceof ModelFailed) return { text: error.message, code: error.failure };
+    if (error instanceof Rejection) return { text: error.message, code: error.code };
+    this.logger.error(`Turn ${turnId} failed unexpectedly.`, error);
+    return { text: UNEXPECTED_TEXT, code: null };
+  }
+
   private writeResult(journal: Journal, parts: AnswerParts, schema: unknown): void {
     journal.write({ type: 'source', source: parts.sources });
     journal.write({ type: 'tool_calls', tool_calls: parts.toolCalls });
@@ -196,8 +208,10 @@ export class TurnRunner {
   }
 
   private watchForStop(conversationId: string, turnId: string, controller: AbortController): () => void {
+    let folded: Folded<Conversation> | undefined;
     const look = async (): Promise<void> => {
-      const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
+      folded = await this.streams.fold(conversationStream(conversationId), conversation, folded);
+      const { state } = folded;
       if (state.status === 'deleted' || state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
     };
     // A look that fails is made again; the outcome is decided on the log in any case.
@@ -221,11 +235,3 @@ function isValid(answer: string, schema: Readonly<Record<string, unknown>>): boo
 }
 
 type UserError = Readonly<{ text: string; code: string | null }>;
-
-/** What the user is told of a failure: what the model or the rules said for them, and of anything else nothing. */
-function asUserText(error: unknown): UserError {
-  if (error instanceof JournalLost) throw error;
-  if (error instanceof ModelFailed) return { text: error.message, code: error.failure };
-  if (error instanceof Rejection) return { text: error.message, code: error.code };
-  return { text: UNEXPECTED_TEXT, code: null };
-}

@@ -27,6 +27,9 @@ export type Retention = Readonly<{ maxAgeSeconds?: number; maxCount?: number }>;
 export const LOG_START = -1n;
 export const STREAM_START = -1;
 
+/** No stream grows further. */
+export const REVISION_MAX = 2 ** 31 - 1;
+
 /** The store refuses appends larger than this: the sum of data, metadata and twice the type name, in bytes. */
 export const APPEND_BYTES_MAX = 1024 * 1024;
 

@@ -11,6 +11,19 @@ const count = (by: number) => (): readonly Counted[] => [{ type: 'Counted', data
 const cause: Cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' };
 const because = (causationId: string): Cause => ({ ...cause, causationId });
 
+it('goes on with a fold where an earlier one ended', async () => {
+  const store = new InMemoryEventStore();
+  const streams = new Streams(store);
+  const none = await streams.fold('counter-1', counter);
+  await streams.transact('counter-1', counter, count(1), cause);
+  const first = await streams.fold('counter-1', counter, none);
+  await streams.transact('counter-1', counter, count(2), because('r2'));
+  const second = await streams.fold('counter-1', counter, first);
+  expect([none.state, first.state, second.state]).toEqual([0, 1, 3]);
+  expect(second).toEqual(await streams.fold('counter-1', counter));
+  expect(await streams.fold('counter-1', counter, second)).toEqual(second);
+});
+
 describe('a transaction', () => {
   it('decides on what happened and appends what it decided, with who caused it', async () => {
     const store = new InMemoryEventStore();

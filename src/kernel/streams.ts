@@ -31,11 +31,14 @@ const REPEAT_DELAY_MS_MAX = 1000;
 export class Streams {
   constructor(private readonly store: EventStore) {}
 
-  async fold<State, E extends Event>(stream: string, aggregate: Aggregate<State, E>): Promise<Folded<State>> {
-    let state = aggregate.initial;
-    let revision: ExpectedRevision = 'none';
-    let position: bigint | undefined;
-    for await (const page of this.store.read(stream)) {
+  /** The stream from its start, or on from where an earlier fold of it ended. */
+  async fold<State, E extends Event>(
+    stream: string,
+    aggregate: Aggregate<State, E>,
+    before?: Folded<State>,
+  ): Promise<Folded<State>> {
+    let { state, revision, position } = before ?? { state: aggregate.initial, revision: 'none', position: undefined };
+    for await (const page of this.store.read(stream, { from: revision === 'none' ? 0 : revision + 1 })) {
       for (const stored of page) {
         const event = decode(aggregate.codec, stored);
         if (!event) throw new Undecodable(stored, new Error('A newer version of the program wrote this stream.'));

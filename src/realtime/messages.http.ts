@@ -7,7 +7,7 @@ import { MessageAccess, type ReadableMessage } from '../conversation/message-acc
 import { type Frame, isTerminal, messageStream } from '../conversation/message.events.js';
 import type { Identity } from '../identity/identity.js';
 import { RequestIdentity } from '../identity/identity.http.js';
-import { EventStore, type StoredEvent } from '../kernel/event-store.js';
+import { EventStore, REVISION_MAX, type StoredEvent } from '../kernel/event-store.js';
 import { Rejection } from '../kernel/rejection.js';
 import { SseStreams } from '../platform/http/sse.js';
 import { MessageFeed } from './message-feed.js';
@@ -102,11 +102,11 @@ export class MessagesController {
 
 const expired = () => new Rejection('journal-expired', 'The events of this message are no longer kept; read the conversation.');
 
-/** A cursor names the last frame the client has; -1 stands for none. @throws Rejection invalid-request */
+/** A cursor names the last frame the client has, -1 stands for none; past all ends one is as good as another. @throws Rejection invalid-request */
 export function cursorOf(given: string | undefined): number {
   if (given === undefined) return -1;
   if (!/^\d+$/.test(given.trim())) throw new Rejection('invalid-request', 'last_event_id must be a whole number, 0 or more.');
-  return Math.min(Number(given), Number.MAX_SAFE_INTEGER - 1);
+  return Math.min(Number(given), REVISION_MAX - 1);
 }
 
 /** The words that clients of the polling route know. */
