@@ -3,15 +3,9 @@ import { isId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { RequestValidation } from '../platform/http/validation.js';
 import { presetOf } from '../prompts/presets.policy.js';
+import { CHUNKS_MAX } from '../sources/retrieval.policy.js';
 import type { AgentConfiguration, AgentStatus } from './agent.events.js';
-import {
-  CHUNKS_MAX,
-  limitAfter,
-  LIST_ENTRIES_MAX,
-  normalPolicy,
-  TEXT_CHARACTERS_MAX,
-  TITLE_CHARACTERS_MAX,
-} from './agent.policy.js';
+import { limitAfter, LIST_ENTRIES_MAX, normalPolicy, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from './agent.policy.js';
 import { normalSchema } from './response-schema.policy.js';
 
 /** What clients say of an agent. Whatever they leave out stays as it is. */

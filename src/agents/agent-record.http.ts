@@ -1,5 +1,5 @@
 import type { AgentRecord } from '../../projections/agents/agents.queries.js';
-import { CHUNKS_DEFAULT } from './agent.policy.js';
+import { CHUNKS_DEFAULT } from '../sources/retrieval.policy.js';
 import { imageUrl } from './agent-images.http.js';
 
 /** What the owner of an agent may do with it. */

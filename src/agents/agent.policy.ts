@@ -1,10 +1,6 @@
 import { Rejection } from '../kernel/rejection.js';
 import type { AgentConfiguration, AgentPolicy } from './agent.events.js';
 
-/** How many chunks are retrieved where an agent leaves it open, and at most. */
-export const CHUNKS_DEFAULT = 6;
-export const CHUNKS_MAX = 500;
-
 export const TITLE_CHARACTERS_MAX = 200;
 export const TEXT_CHARACTERS_MAX = 10_000;
 /** Of sources, tools and models of one agent. */

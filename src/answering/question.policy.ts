@@ -3,8 +3,6 @@ import { Rejection } from '../kernel/rejection.js';
 
 export const HISTORY_EXCHANGES_MAX = 1_000;
 export const CONVERSATION_NAME_CHARACTERS = 50;
-export const CHUNKS_DEFAULT = 6;
-export const CHUNKS_MAX = 500;
 
 const invalidHistory = (why: string) => new Rejection('invalid-request', `history ${why}`);
 
@@ -44,6 +42,3 @@ function exchangeOf(entry: unknown): readonly Exchange[] {
 /** A conversation is called after its first question until somebody names it. */
 export const nameFor = (question: string): string =>
   [...question.trim()].slice(0, CONVERSATION_NAME_CHARACTERS).join('') || 'New Conversation';
-
-export const chunksWithinBounds = (chunks: number | null | undefined): number =>
-  Math.min(CHUNKS_MAX, Math.max(0, Math.trunc(chunks ?? CHUNKS_DEFAULT)));

@@ -14,8 +14,9 @@ import { EventStore } from '../kernel/event-store.js';
 import { isId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { LanguageModels } from '../models/language-model.port.js';
+import { CHUNKS_DEFAULT, chunksWithinBounds } from '../sources/retrieval.policy.js';
 import type { QuestionRequest } from './question.dto.js';
-import { chunksWithinBounds, parseHistory } from './question.policy.js';
+import { parseHistory } from './question.policy.js';
 
 /** A question whose caller, agent and settings are settled; asking it needs nothing more. */
 export type ResolvedQuestion = Readonly<{
@@ -112,7 +113,7 @@ export class QuestionResolver {
       promptId: configuration?.promptId || request.prompt_id || '',
       configurationOwnerId: agent?.ownerId ?? ownerOf(caller),
       sources: request.isNoneDoc ? [] : [...new Set(sources)].map((id) => ({ id })),
-      chunks: chunksWithinBounds(configuration ? configuration.chunks : request.chunks),
+      chunks: chunksWithinBounds((configuration ? configuration.chunks : request.chunks) ?? CHUNKS_DEFAULT),
       retriever: configuration?.retriever || request.retriever || 'classic',
       passthrough: request.passthrough ?? {},
       responseSchema: configuration?.jsonSchema ?? null,

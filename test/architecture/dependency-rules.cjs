@@ -3,7 +3,8 @@
  * `$1` in a target is what the first group of the source's path matched: usually the feature or the read model itself.
  */
 const TEST = '(\\.spec\\.ts$|^test/)';
-const FEATURE = '^src/(?!kernel/|platform/|legacy/)([^/]+)/';
+/** The demo is no feature: like the modules at the top it puts features to use, through their commands. */
+const FEATURE = '^src/(?!kernel/|platform/|legacy/|demo/)([^/]+)/';
 const CORE = '\\.(events|decider|policy|codec|port)\\.ts$';
 const SHARED_BY_FEATURES = '\\.(events|policy|port|codec)\\.ts$';
 /** Who calls is a word of every feature; how it is read from a request, of every controller. */
