@@ -1,6 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import postgres, { type Sql } from 'postgres';
+import { DriverUnrepaired, refuseUnrepaired } from '../../src/platform/postgres/database.js';
 import { eventually } from '../support/eventually.js';
+import { PostgresLine } from '../support/postgres-for-tests.line.js';
 import { type TestDatabase, testDatabase } from '../support/postgres-for-tests.js';
 
 let database: TestDatabase;
@@ -26,8 +29,8 @@ const pidOf = async (sql: Sql | postgres.TransactionSql) =>
   (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]!.pid;
 
 /** Runs against a pool of its own, all of whose connections must be good afterwards. */
-async function withPool(run: (sql: Sql) => Promise<void>, connections = 2): Promise<void> {
-  const sql = postgres(database.url, { max: connections, onnotice: () => undefined });
+async function withPool(run: (sql: Sql) => Promise<void>, connections = 2, url = database.url): Promise<void> {
+  const sql = postgres(url, { max: connections, backoff: () => 0.01, onnotice: () => undefined });
   try {
     await run(sql);
     for (let round = 0; round < 3; round++) {
@@ -43,8 +46,13 @@ async function withPool(run: (sql: Sql) => Promise<void>, connections = 2): Prom
   }
 }
 
-/** These are the defects that `patches/postgres.mjs` repairs: each fails, or hangs, on the driver as it is published. */
+/** These are the defects that `repair-postgres-js.mjs` repairs: each fails, or hangs, on the driver as it is published. */
 describe('The driver', () => {
+  it('is the repaired one; as it is published it is refused', () => {
+    expect(() => refuseUnrepaired(postgres)).not.toThrow();
+    expect(() => refuseUnrepaired({})).toThrow(DriverUnrepaired);
+  });
+
   it('survives the end of a connection in a transaction with statements underway', async () => {
     await withPool(async (sql) => {
       const lost = sql.begin(async (tx) => {
@@ -97,6 +105,31 @@ describe('The driver', () => {
     return pid!;
   };
 
+  it('asks on after many connections were lost with statements on their way', async () => {
+    const line = await PostgresLine.to(database.url);
+    await withPool(
+      async (sql) => {
+        let asking = true;
+        const ask = () => {
+          void sql`select 1`.catch(() => undefined);
+          if (asking) setImmediate(ask);
+        };
+        ask();
+        for (let n = 0; n < 20; n++) {
+          await pause(5);
+          line.cut();
+          await pause(n % 5);
+          line.mend();
+        }
+        asking = false;
+        await eventually(() => sql`select 1`.then(Boolean, () => false));
+      },
+      1,
+      line.url,
+    );
+    await line.close();
+  });
+
   it('gives back no reserved connection that was lost', async () => {
     await withPool(async (sql) => {
       const reserved = await sql.reserve();
@@ -121,6 +154,19 @@ describe('The driver', () => {
       await expect(failed).rejects.toBeDefined();
       expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
       expect(await sql`select id from entry`).toHaveLength(0);
+    }, 1);
+  });
+
+  it.each([0, 1, 2])('gives nobody the answer of another when number %i of three values cannot be sent', async (unsendable) => {
+    await withPool(async (sql) => {
+      const say = (value: unknown) => sql<{ said: string }[]>`select ${value as string}::text as said`.then(([row]) => row!.said);
+      // The server has told what it wants: from here on values go out with the statement, on a connection that is idle.
+      await say('prepared');
+      const values = ['one', 'two', 'three'].map((value, n) => (n === unsendable ? Symbol(value) : value));
+      const answers = await Promise.allSettled(values.map(say));
+      expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer.status))).toEqual(
+        values.map((value) => (typeof value === 'symbol' ? 'rejected' : value)),
+      );
     }, 1);
   });
 });

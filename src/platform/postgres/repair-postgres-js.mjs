@@ -15,7 +15,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const VERSION = '3.4.9';
-const REPAIRS = 2;
+const REPAIRS = 3;
 const MARK = `/* repaired: repair-postgres-js.mjs, ${REPAIRS} */`;
 const ANY_MARK = '/* repaired: ';
 
@@ -53,6 +53,18 @@ const repairs = {
     result = new Result()
     rows = 0
     closedTime`,
+    ],
+    // A broken connection counts as lost from the first error on, before it is closed: nobody gets it again in between.
+    [
+      `    errored(err)
+    while (sent.length)
+      queryError(sent.shift(), err)`,
+      `    const { onclose } = connection
+    connection.onclose = null
+    onclose && onclose(err)
+    errored(err)
+    while (sent.length)
+      queryError(sent.shift(), err)`,
     ],
     // A statement enters the pipeline once it is known to be sendable; otherwise it alone fails, and the server's answer to
     // what is sent in its place is nobody's: the next statement would take it for its own.
