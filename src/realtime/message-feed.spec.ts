@@ -7,7 +7,7 @@ import { StoreUnavailable } from '../kernel/event-store.js';
 import { newId } from '../kernel/ids.js';
 import { Signals } from '../kernel/signals.js';
 import { InProcessSignals } from '../platform/signals/in-process-signals.js';
-import { type FrameBatch, MessageFeed, READER_BUFFER_BYTES_MAX } from './message-feed.js';
+import { type FrameBatch, LOOK_UNHEALTHY_MS, MessageFeed, READER_BUFFER_BYTES_MAX } from './message-feed.js';
 
 const END = '{"type":"end"}';
 const answer = (text: string) => JSON.stringify({ type: 'answer', answer: text });
@@ -116,6 +116,25 @@ it('reads the log by itself while there are no signals at all', async () => {
   await pause(5);
   await write(store, undefined, 1, END);
   expect(await live).toBe(rendered(0, answer('a'), END));
+});
+
+it('looks at the log once for all who wait for the same message, and not again for those who have everything', async () => {
+  const store = new (class extends InMemoryEventStore {
+    reads = 0;
+    override read(...args: Parameters<InMemoryEventStore['read']>) {
+      this.reads++;
+      return super.read(...args);
+    }
+  })();
+  const feed = new MessageFeed(store, new AwaySignals());
+  await write(store, undefined, 0, answer('a'));
+  const readers = Array.from({ length: 100 }, () => textOf(feed.tail('m1', -1, over, new AbortController().signal)));
+  await pause(10);
+  store.reads = 0;
+  await pause(4.5 * LOOK_UNHEALTHY_MS);
+  expect(store.reads).toBeLessThanOrEqual(5);
+  await write(store, undefined, 1, END);
+  expect(new Set(await Promise.all(readers))).toEqual(new Set([rendered(0, answer('a'), END)]));
 });
 
 it('outlives a store that is away', async () => {

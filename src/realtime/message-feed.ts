@@ -47,10 +47,12 @@ class Topic {
   readonly readers = new Set<Reader>();
   private readonly unsubscribe: () => void;
   private timer: NodeJS.Timeout;
+  private closed = false;
 
   constructor(
     messageId: string,
     private readonly signals: Signals,
+    private readonly lastFrame: () => Promise<StoredEvent | undefined>,
   ) {
     this.unsubscribe = signals.subscribe(subjectOf(messageId), (payload) => this.receive(payload));
     this.timer = this.lookLater();
@@ -58,26 +60,32 @@ class Topic {
 
   private receive(payload: string): void {
     const [first, ...data] = payload.split('\n');
-    if (data.length === 0) return this.look();
-    const batch = batchOf(Number(first), data);
-    for (const reader of this.readers) reader.offer(batch);
+    const batch = data.length > 0 ? batchOf(Number(first), data) : undefined;
+    for (const reader of this.readers) {
+      if (batch) reader.offer(batch);
+      else reader.look();
+    }
   }
 
   private lookLater(): NodeJS.Timeout {
-    return setTimeout(
-      () => {
-        this.look();
-        this.timer = this.lookLater();
-      },
-      this.signals.healthy ? LOOK_HEALTHY_MS : LOOK_UNHEALTHY_MS,
-    ).unref();
+    const afterMs = this.signals.healthy ? LOOK_HEALTHY_MS : LOOK_UNHEALTHY_MS;
+    return setTimeout(() => void this.look(), afterMs).unref();
   }
 
-  private look(): void {
-    for (const reader of this.readers) reader.look();
+  /** Sends those to the log for whom there is something in it. */
+  private async look(): Promise<void> {
+    try {
+      const last = await this.lastFrame();
+      const isOver = last !== undefined && isTerminal(last.data);
+      for (const reader of this.readers) if (isOver || (last?.revision ?? -1) >= reader.next) reader.look();
+    } catch {
+      // The log is away, as whoever reads it finds out too: the next look tells.
+    }
+    if (!this.closed) this.timer = this.lookLater();
   }
 
   close(): void {
+    this.closed = true;
     clearTimeout(this.timer);
     this.unsubscribe();
   }
@@ -90,7 +98,11 @@ class Reader {
   private mustLook = false;
   private wake: (() => void) | undefined;
 
-  constructor(private readonly signal: AbortSignal) {}
+  constructor(
+    /** The frame it wants. */
+    public next: number,
+    private readonly signal: AbortSignal,
+  ) {}
 
   offer(batch: FrameBatch): void {
     if (this.mustLook) return;
@@ -112,8 +124,8 @@ class Reader {
     this.mustLook = false;
   }
 
-  /** The next offered batch that begins at `next`, or undefined when only the log can tell. */
-  async take(next: number): Promise<FrameBatch | undefined> {
+  /** The offered batch that begins with the frame it wants, or undefined when only the log can tell. */
+  async take(): Promise<FrameBatch | undefined> {
     for (;;) {
       if (this.signal.aborted || this.mustLook) return undefined;
       const batch = this.offered.shift();
@@ -123,8 +135,8 @@ class Reader {
         continue;
       }
       this.offeredBytes -= batch.text.length;
-      if (batch.last < next && !batch.terminal) continue;
-      return batch.first === next ? batch : undefined;
+      if (batch.last < this.next && !batch.terminal) continue;
+      return batch.first === this.next ? batch : undefined;
     }
   }
 
@@ -156,30 +168,29 @@ export class MessageFeed implements FramePublisher {
 
   /** The frames after a revision, then those to come, up to the frame that ends the run; ends quietly when aborted. */
   async *tail(messageId: string, after: number, goesOn: GoesOn, signal: AbortSignal): AsyncGenerator<FrameBatch> {
-    const reader = new Reader(signal);
+    const reader = new Reader(after + 1, signal);
     const leave = this.join(messageId, reader);
     signal.addEventListener('abort', reader.stir);
     try {
-      let next = after + 1;
       while (!signal.aborted) {
         reader.clear();
         try {
           let last: FrameBatch | undefined;
-          for await (const page of this.store.read(messageStream(messageId), { from: next })) {
+          for await (const page of this.store.read(messageStream(messageId), { from: reader.next })) {
             for (last of batchesOf(page[0]!.revision, page.map(dataOf))) {
-              next = last.last + 1;
+              reader.next = last.last + 1;
               yield last;
               if (signal.aborted) return;
             }
           }
-          if ((last ? last.terminal : await this.endsAt(messageId, next - 1)) && !(await goesOn())) return;
+          if ((last ? last.terminal : await this.endsAt(messageId, reader.next - 1)) && !(await goesOn())) return;
         } catch (error) {
           if (!(error instanceof StoreUnavailable)) throw error;
           await pause(STORE_RETRY_MS, undefined, { ref: false });
           continue;
         }
-        for (let batch; (batch = await reader.take(next));) {
-          next = batch.last + 1;
+        for (let batch; (batch = await reader.take());) {
+          reader.next = batch.last + 1;
           yield batch;
           if (batch.terminal) return;
         }
@@ -204,7 +215,7 @@ export class MessageFeed implements FramePublisher {
 
   private join(messageId: string, reader: Reader): () => void {
     let topic = this.topics.get(messageId);
-    if (!topic) this.topics.set(messageId, (topic = new Topic(messageId, this.signals)));
+    if (!topic) this.topics.set(messageId, (topic = new Topic(messageId, this.signals, () => this.lastFrame(messageId))));
     const joined = topic;
     joined.readers.add(reader);
     return () => {
