@@ -73,6 +73,8 @@ export type Projection<E extends Event = Event> = Readonly<{
   on: Handlers<E>;
   /** Called for every event there is, as it is stored, instead of `on`: for read models of the log itself. */
   every?: (event: StoredEvent, sql: TransactionSql) => Change | readonly Change[];
+  /** No change looks for rows but by their key, so that a rebuild can fill the tables first and index them at the end. */
+  indexesLast?: boolean;
   /** What is set aside with an event that cannot be applied: by default the stream. */
   entity?: (event: StoredEvent) => string;
 }> &

@@ -9,6 +9,7 @@ export const auditLog = defineProjection({
   exceptCategories: ['message'],
   codec: {},
   ddl: new URL('./audit-log.sql', import.meta.url),
+  indexesLast: true,
   on: {},
 
   every: ({ id, type, stream, revision, position, at, data, metadata }) => {

@@ -15,6 +15,8 @@ export type AccountEvent = Opened | Moved;
 const tables = `
   create table account (account text primary key, cents bigint not null check (cents >= 0), opened_at timestamptz not null);
   create table movement (position bigint primary key, account text not null references account, cents integer not null);
+  create index movement_of_account on movement (account);
+  create unique index account_by_time on account (opened_at, account);
 `;
 
 /** A read model small enough to reckon by hand: balances that may not go below nothing, and a list that only grows. */
@@ -27,6 +29,7 @@ export function accounts(name = 'accounts', { version = 1, ddl = tables } = {}):
     categories: ['account'],
     codec: { AccountOpened: [], MoneyMoved: [] },
     ddl: pathToFileURL(file),
+    indexesLast: true,
     on: {
       AccountOpened: ({ data, at }, sql) => sql`
         insert into account (account, cents, opened_at) values (${data.account}, 0, ${data.openedAt ?? at})`,

@@ -1,4 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres';
+import { BOOK_KEEPING_TABLES } from './schema.js';
 
 /** A table's rows in numbers that do not depend on their order, nor on the schema it stands in. */
 export type TableChecksum = Readonly<{ table: string; columns: string; rows: number; sum: string }>;
@@ -7,8 +8,6 @@ export type TableChecksum = Readonly<{ table: string; columns: string; rows: num
 export type Difference = Readonly<{ table: string; key: unknown; live: unknown; rebuilt: unknown }>;
 
 type Table = Readonly<{ table: string; columns: readonly string[]; key: readonly string[] }>;
-
-const BOOK_KEEPING = ['checkpoint', 'parked', 'held'];
 
 /** The tables of a projection's own: with the columns it writes and its primary key, or all columns where it has none. */
 async function tablesOf(sql: Sql | TransactionSql, schema: string): Promise<readonly Table[]> {
@@ -22,7 +21,7 @@ async function tablesOf(sql: Sql | TransactionSql, schema: string): Promise<read
         (select array_agg(attname::text order by attname) from pg_attribute
           where attrelid = pg_class.oid and attnum > 0 and not attisdropped and attgenerated = '')) as key
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-    where nspname = ${schema} and relkind = 'r' and relname <> all (${BOOK_KEEPING})
+    where nspname = ${schema} and relkind = 'r' and relname <> all (${BOOK_KEEPING_TABLES})
     order by relname`;
 }
 

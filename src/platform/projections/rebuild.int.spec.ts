@@ -76,6 +76,25 @@ describe('A rebuild', () => {
     expect((await cents()) - 999).toBe(row!.rows);
   });
 
+  it('leaves the tables with all their indexes, also when it was interrupted before it had built them', async () => {
+    const indexes = async () =>
+      (
+        await database.sql<{ indexname: string }[]>`select indexname from pg_indexes where schemaname = 'accounts' order by 1`
+      ).map(({ indexname }) => indexname);
+    const projector = await project();
+    await reached(await openAccounts(2, 2));
+    const whole = await indexes();
+    expect(whole).toEqual(expect.arrayContaining(['movement_of_account', 'account_by_time', 'movement_pkey', 'held_by_entity']));
+    const cancel = new AbortController();
+    await expect(rebuild(accounts(), { signal: cancel.signal, onProgress: () => cancel.abort() })).rejects.toThrow(
+      RebuildCancelled,
+    );
+    expect((await rebuild()).resumedAt).toBeDefined();
+    expect(await indexes()).toEqual(whole);
+    await projector.stop();
+    expect(await schemas()).toEqual(['accounts']);
+  });
+
   it('disturbs no reader', async () => {
     await project();
     await reached(await openAccounts(5, 20));

@@ -4,6 +4,7 @@ import type { EventStore, LogPage, StoredEvent } from '../../kernel/event-store.
 import { Leadership } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
 import { compareAtRest, type Comparison, heldStill } from './rebuild-comparison.js';
+import { buildDeferredIndexes, deferIndexes } from './deferred-indexes.js';
 import { type Definition, definitionOf } from './definition.js';
 import { type Parked, parkedIn } from './parking.js';
 import { ProjectionWriter } from './projection-writer.js';
@@ -32,7 +33,7 @@ export class RebuildCancelled extends Error {
 }
 
 export type RebuildProgress = Readonly<{
-  phase: 'rebuilding' | 'comparing' | 'swapping';
+  phase: 'rebuilding' | 'indexing' | 'comparing' | 'swapping';
   position: bigint;
   target: bigint;
   events: number;
@@ -95,6 +96,8 @@ export class Rebuild {
     this.writer = await this.openShadow();
     const live = await readCheckpoint(sql, definition.schema);
     await this.catchUp();
+    this.tell('indexing', this.writer.position);
+    await buildDeferredIndexes(sql, this.shadow);
     // Rows of another version are expected to differ, which is why they are replaced.
     const isComparable = live && (options.verifyOnly || live.fingerprint === definition.fingerprint);
     const comparison = isComparable ? await this.compare() : undefined;
@@ -122,6 +125,7 @@ export class Rebuild {
     } else {
       await dropSchema(sql, shadow);
       await createSchema(sql, definition, shadow);
+      if (definition.projection.indexesLast) await deferIndexes(sql, shadow);
     }
     return ProjectionWriter.open(sql, definition, shadow);
   }

@@ -15,6 +15,8 @@ export type Checkpoint = Readonly<{
 type CheckpointRow = { position: string; event_at: Date | null; epoch: string; fingerprint: string };
 
 /** The tables that the runner keeps in the schema of every projection, beside the projection's own. */
+export const BOOK_KEEPING_TABLES = ['checkpoint', 'parked', 'held', 'deferred_index'];
+
 const BOOK_KEEPING = `
   create table checkpoint (
     only_row    boolean primary key default true check (only_row),

@@ -1,0 +1,35 @@
+import type { Sql } from 'postgres';
+import { BOOK_KEEPING_TABLES } from './schema.js';
+
+const MEMORY = '256MB';
+
+/**
+ * Takes the indexes off tables that are about to be filled, and notes how they were. Kept up row by row, an index of
+ * scattered values costs more the larger it gets; built at the end from all rows it costs a sort. Keys stay.
+ */
+export async function deferIndexes(sql: Sql, schema: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    const indexes = await tx<{ name: string; definition: string }[]>`
+      select index.relname as name, pg_get_indexdef(indexrelid) as definition
+      from pg_index join pg_class as index on index.oid = indexrelid join pg_class as indexed on indexed.oid = indrelid
+        join pg_namespace on pg_namespace.oid = indexed.relnamespace
+      where nspname = ${schema} and not indisunique and indexed.relname <> all (${BOOK_KEEPING_TABLES})`;
+    await tx`create table ${tx(schema)}.deferred_index (definition text not null)`;
+    for (const { name, definition } of indexes) {
+      await tx`insert into ${tx(schema)}.deferred_index values (${definition})`;
+      await tx`drop index ${tx(schema)}.${tx(name)}`;
+    }
+  });
+}
+
+/** Builds what was put off, all or none of it; does nothing the second time. */
+export async function buildDeferredIndexes(sql: Sql, schema: string): Promise<void> {
+  const [noted] = await sql`select 1 from pg_tables where schemaname = ${schema} and tablename = 'deferred_index'`;
+  if (!noted) return;
+  await sql.begin(async (tx) => {
+    await tx`select set_config('statement_timeout', '0', true), set_config('maintenance_work_mem', ${MEMORY}, true)`;
+    const rows = await tx<{ definition: string }[]>`select definition from ${tx(schema)}.deferred_index`;
+    for (const { definition } of rows) await tx.unsafe(definition);
+    await tx`drop table ${tx(schema)}.deferred_index`;
+  });
+}
