@@ -10,7 +10,7 @@ import {
 } from '../conversation/conversation.events.js';
 import { type Caller, ownerOf } from '../identity/caller.js';
 import { decode } from '../kernel/codec.js';
-import { EventStore } from '../kernel/event-store.js';
+import { EventStore, firstEvent } from '../kernel/event-store.js';
 import { isId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { LanguageModels } from '../models/language-model.port.js';
@@ -83,9 +83,8 @@ export class QuestionResolver {
   }
 
   private async firstEventOf(conversationId: string): Promise<ConversationEvent | undefined> {
-    const first = this.store.read(conversationStream(conversationId), { limit: 1 });
-    for await (const [stored] of first) if (stored) return decode<ConversationEvent>(conversationCodec, stored);
-    return undefined;
+    const first = await firstEvent(this.store, conversationStream(conversationId));
+    return first && decode<ConversationEvent>(conversationCodec, first);
   }
 
   /** A key's agent, else the named one, else the one the conversation was begun with, if the caller may still use it. */

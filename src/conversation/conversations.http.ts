@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { ConversationQueries, type ListingCursor } from '../../projections/conversations/conversations.queries.js';
 import { type Caller, ownerOf, type SignedInUser } from '../identity/caller.js';
 import { CurrentUser, KnownCaller } from '../identity/identity.http.js';
-import { EventStore } from '../kernel/event-store.js';
+import { EventStore, lastEvent } from '../kernel/event-store.js';
 import { Freshness } from '../kernel/freshness.js';
 import { isId } from '../kernel/ids.js';
 import { LastWrites } from '../kernel/last-writes.js';
@@ -109,9 +109,8 @@ export class ConversationsController {
 
   /** As the log has it now: whoever saw an answer's end sees the answer, also when another process wrote it. */
   private async asItStands(userId: string, id: string) {
-    for await (const page of this.store.read(conversationStream(id), { direction: 'backwards', limit: 1 })) {
-      await this.freshness.reached(READ, page[0]?.position);
-    }
+    const last = await lastEvent(this.store, conversationStream(id));
+    await this.freshness.reached(READ, last?.position);
     return this.conversations.whole(userId, id);
   }
 

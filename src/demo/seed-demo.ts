@@ -6,7 +6,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { BLANK_AGENT } from '../agents/agent.policy.js';
 import { agentStream } from '../agents/agent.events.js';
 import { CreateAgent } from '../agents/create-agent.command.js';
-import { EventStore, LOG_START, STREAM_START } from '../kernel/event-store.js';
+import { EventStore, firstEvent, lastEvent, LOG_START, STREAM_START } from '../kernel/event-store.js';
 import type { Cause } from '../kernel/events.js';
 import { Freshness } from '../kernel/freshness.js';
 import { deterministicId, newId } from '../kernel/ids.js';
@@ -37,9 +37,9 @@ export class SeedDemo {
 
   /** Whether there is a demo agent to be asked. */
   async seed(root = fileURLToPath(new URL('../../..', import.meta.url))): Promise<boolean> {
-    const last = await this.lastTypeOf(agentStream(AGENT_ID));
-    if (last !== undefined) return last !== 'AgentDeleted';
-    const isBegun = (await this.lastTypeOf(sourceStream(SOURCE_ID))) !== undefined;
+    const last = await lastEvent(this.store, agentStream(AGENT_ID));
+    if (last) return last.type !== 'AgentDeleted';
+    const isBegun = (await firstEvent(this.store, sourceStream(SOURCE_ID))) !== undefined;
     if (!isBegun && (await this.store.head()) !== LOG_START) return false;
     const id = newId();
     const cause: Cause = { actor: 'system:seed-demo', credential: 'system', correlationId: id, causationId: id };
@@ -56,11 +56,6 @@ export class SeedDemo {
     await this.ingested(taskId);
     await this.freshness.reached(['agents', 'chunks'], position);
     return true;
-  }
-
-  private async lastTypeOf(stream: string): Promise<string | undefined> {
-    for await (const page of this.store.read(stream, { direction: 'backwards', limit: 1 })) return page[0]?.type;
-    return undefined;
   }
 
   private async ingested(taskId: string): Promise<void> {

@@ -99,6 +99,19 @@ export abstract class EventStore {
   abstract head(): Promise<bigint>;
 }
 
+/** The oldest event that a stream still has. */
+export async function firstEvent(store: EventStore, stream: string): Promise<StoredEvent | undefined> {
+  for await (const page of store.read(stream, { limit: 1 })) return page[0];
+  return undefined;
+}
+
+/** The newest event of a stream, or the newest up to a revision. */
+export async function lastEvent(store: EventStore, stream: string, upTo?: number): Promise<StoredEvent | undefined> {
+  const from = upTo === undefined ? {} : { from: upTo };
+  for await (const page of store.read(stream, { direction: 'backwards', limit: 1, ...from })) return page[0];
+  return undefined;
+}
+
 /** `conversation-6f…` is of the category `conversation`. */
 export const categoryOf = (stream: string): string => {
   const dash = stream.indexOf('-');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { encodeMetadata } from './codec.js';
-import { type EventStore, type StoredEvent, WrongRevision } from './event-store.js';
+import { type EventStore, lastEvent, WrongRevision } from './event-store.js';
 import type { Cause } from './events.js';
 import { deterministicId } from './ids.js';
 import { Rejection } from './rejection.js';
@@ -46,7 +46,7 @@ export async function useIdempotencyKey<T>(
   const stream = `idempotency-${key.scope}-${hashOf(key.callerId, key.key)}`;
   let forgotten: number | undefined;
   for (let attempt = 1; ; attempt++) {
-    const last = await lastOf(store, stream);
+    const last = await lastEvent(store, stream);
     if (last && Date.now() - last.at.getTime() < key.ttlMs) {
       const before = JSON.parse(last.data) as KeyUsed<T>;
       return { used: before.fingerprint === key.fingerprint ? 'again' : 'differently', value: before.value };
@@ -82,8 +82,3 @@ const inOrder = (_: string, value: unknown): unknown =>
     : value;
 
 const hashOf = (...parts: readonly string[]): string => fingerprintOf(...parts).slice(0, 32);
-
-async function lastOf(store: EventStore, stream: string): Promise<StoredEvent | undefined> {
-  for await (const page of store.read(stream, { direction: 'backwards', limit: 1 })) return page[0];
-  return undefined;
-}

@@ -4,7 +4,7 @@ import { MessageAccess, type ReadableMessage } from '../conversation/message-acc
 import { conversationStream } from '../conversation/conversation.events.js';
 import { type JournalAccess, messageStream } from '../conversation/message.events.js';
 import { type Identity, unauthenticated } from '../identity/identity.js';
-import { EventStore, type StoredEvent } from '../kernel/event-store.js';
+import { EventStore, firstEvent, lastEvent } from '../kernel/event-store.js';
 import { isId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 
@@ -32,23 +32,17 @@ export class JournalMessageAccess extends MessageAccess {
   }
 
   private async fromJournal(messageId: string): Promise<(JournalAccess & { expired: boolean }) | undefined> {
-    const first = await this.one(messageStream(messageId), 'forwards');
+    const first = await firstEvent(this.store, messageStream(messageId));
     if (first?.revision !== 0) return undefined;
     return { ...(JSON.parse(first.metadata) as JournalAccess), expired: false };
   }
 
   /** After the deletion of a conversation nothing is stated but that its streams were closed. */
   private async isDeleted(conversationId: string): Promise<boolean> {
-    for (let from: number | undefined; ;) {
-      const last = await this.one(conversationStream(conversationId), 'backwards', from);
+    for (let upTo: number | undefined; ;) {
+      const last = await lastEvent(this.store, conversationStream(conversationId), upTo);
       if (last?.type !== 'TurnSealed') return last?.type === 'ConversationDeleted';
-      from = last.revision - 1;
+      upTo = last.revision - 1;
     }
-  }
-
-  private async one(stream: string, direction: 'forwards' | 'backwards', from?: number): Promise<StoredEvent | undefined> {
-    const options = { direction, limit: 1, ...(from === undefined ? {} : { from }) };
-    for await (const page of this.store.read(stream, options)) return page[0];
-    return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { EventStore, type StoredEvent, StoreUnavailable } from '../kernel/event-store.js';
+import { EventStore, lastEvent, type StoredEvent, StoreUnavailable } from '../kernel/event-store.js';
 import { SIGNAL_BYTES_MAX, Signals } from '../kernel/signals.js';
 import type { FramePublisher } from '../answering/frame-publisher.port.js';
 import { isTerminal, messageStream } from '../conversation/message.events.js';
@@ -208,9 +208,8 @@ export class MessageFeed implements FramePublisher {
     return last !== undefined && last.revision <= cursor && isTerminal(last.data);
   }
 
-  async lastFrame(messageId: string): Promise<StoredEvent | undefined> {
-    for await (const page of this.store.read(messageStream(messageId), { direction: 'backwards', limit: 1 })) return page[0];
-    return undefined;
+  lastFrame(messageId: string): Promise<StoredEvent | undefined> {
+    return lastEvent(this.store, messageStream(messageId));
   }
 
   private join(messageId: string, reader: Reader): () => void {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { eventually } from '../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
+import { lastEvent } from '../kernel/event-store.js';
 import { holdLease } from '../kernel/lease.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
@@ -68,10 +69,7 @@ const told = async (taskId: string) => {
   for await (const page of store.read(taskStream(taskId))) types.push(...page.map(({ type }) => type));
   return types;
 };
-const lastOf = async (taskId: string) => {
-  for await (const [last] of store.read(taskStream(taskId), { direction: 'backwards', limit: 1 })) return last!;
-  throw new Error('Nothing was told.');
-};
+const lastOf = async (taskId: string) => (await lastEvent(store, taskStream(taskId)))!;
 const never = new AbortController().signal;
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));

@@ -1,7 +1,7 @@
 import { type Blobs } from '../kernel/blobs.js';
 import { type Clock } from '../kernel/clock.js';
 import { decode } from '../kernel/codec.js';
-import { type EventStore } from '../kernel/event-store.js';
+import { type EventStore, firstEvent } from '../kernel/event-store.js';
 import { type Cause, causedBy } from '../kernel/events.js';
 import { newId } from '../kernel/ids.js';
 import { type KeyValue } from '../kernel/key-value.js';
@@ -121,11 +121,9 @@ export class TaskWorker {
   }
 
   private async causeOf(taskId: string): Promise<Cause | undefined> {
-    for await (const page of this.store.read(taskStream(taskId), { direction: 'forwards', limit: 1 })) {
-      const queued = page[0] && decode(taskCodec, page[0]);
-      return queued && causedBy(queued, ACTOR);
-    }
-    return undefined;
+    const first = await firstEvent(this.store, taskStream(taskId));
+    const queued = first && decode(taskCodec, first);
+    return queued && causedBy(queued, ACTOR);
   }
 
   /** Holds a lease that tells others somebody works; while the key-value store is away, nobody can tell. */
