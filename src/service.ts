@@ -20,12 +20,15 @@ export async function startService(platform: Platform, log: Logger): Promise<Ser
   const { config } = platform;
   const options = { ...config, readModels: projections.map(({ name }) => name) };
   const app = await createHttpApp(AppModule.over(platform, log), options, { logger: new NestLog(log) });
-  observeRequests(app.getHttpAdapter().getInstance() as unknown as FastifyInstance, app.get(PrometheusMeasurements));
+  observeRequests(app.getHttpAdapter().getInstance(), app.get(PrometheusMeasurements));
   serveApiReference(app, VERSION);
   await app.listen(config.port, config.host);
   const close = async () => {
-    await app.close();
-    await platform.close();
+    try {
+      await app.close();
+    } finally {
+      await platform.close();
+    }
   };
   return { app, url: await app.getUrl(), close };
 }

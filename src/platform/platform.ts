@@ -7,6 +7,7 @@ import type { Signals } from '../kernel/signals.js';
 import type { WorkQueue } from '../kernel/work-queue.js';
 import { FolderBlobs } from './blobs/folder-blobs.js';
 import { NatsBlobs } from './blobs/nats-blobs.js';
+import { Closers } from './closers.js';
 import type { Config } from './config/config.js';
 import { EventStoreDbEventStore } from './event-store/eventstoredb/eventstoredb-event-store.js';
 import { PostgresEventStore } from './event-store/postgres/postgres-event-store.js';
@@ -38,15 +39,8 @@ export type Platform = Readonly<{
 
 /** Connects what the configuration names; what it does not name runs embedded. */
 export async function openPlatform(config: Config, onLost: (error: Error) => void): Promise<Platform> {
-  const closers: (() => Promise<void>)[] = [];
-  const opened = async <T>(making: Promise<T> | T, close: (made: T) => Promise<unknown>): Promise<T> => {
-    const made = await making;
-    closers.push(async () => void (await close(made)));
-    return made;
-  };
-  const close = async () => {
-    for (const each of closers.splice(0).reverse()) await each();
-  };
+  const closers = new Closers();
+  const opened: Opened = (making, close) => closers.opened(making, close);
   try {
     const url =
       config.databaseUrl ?? (await opened(startEmbeddedPostgres({ dataDir: config.dataDir }), (embedded) => embedded.stop())).url;
@@ -61,14 +55,15 @@ export async function openPlatform(config: Config, onLost: (error: Error) => voi
       'event store': async () => void (await store.head()),
       ...shared.checks,
     };
-    return { config, sql, store, ...shared, checks, close };
+    return { config, sql, store, ...shared, checks, close: () => closers.close() };
   } catch (error) {
-    await close();
+    // Why it could not be opened says more than what could not be closed again.
+    await closers.close().catch(() => undefined);
     throw error;
   }
 }
 
-type Opened = <T>(making: Promise<T> | T, close: (made: T) => Promise<unknown>) => Promise<T>;
+type Opened = Closers['opened'];
 
 async function openEventStore(config: Config, url: string, opened: Opened): Promise<EventStore> {
   if (config.eventStore !== 'postgres') {

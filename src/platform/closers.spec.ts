@@ -1,0 +1,24 @@
+import { expect, it } from '@jest/globals';
+import { Closers } from './closers.js';
+
+it('lets go of everything, last first and once, and then says what could not be closed', async () => {
+  const closed: string[] = [];
+  const closers = new Closers();
+  for (const name of ['server', 'pool', 'store']) {
+    const opened = await closers.opened(name, async (made) => {
+      closed.push(made);
+      if (made === 'pool') throw new Error('The pool is stuck.');
+    });
+    expect(opened).toBe(name);
+  }
+  await expect(closers.close()).rejects.toThrow('The pool is stuck.');
+  expect(closed).toEqual(['store', 'pool', 'server']);
+  await closers.close();
+  expect(closed).toHaveLength(3);
+});
+
+it('keeps nothing of what was not made', async () => {
+  const closers = new Closers();
+  await expect(closers.opened(Promise.reject(new Error('No.')), () => Promise.resolve())).rejects.toThrow('No.');
+  await closers.close();
+});
