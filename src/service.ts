@@ -1,5 +1,4 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { projections } from '../projections/catalogue.js';
 import { AppModule } from './app.module.js';
