@@ -44,8 +44,18 @@ export const bench: Bench = {
     const bare = await startProgram('bare-server', model.url);
     const service = await startService(context, { OPENAI_BASE_URL: `${model.url}/v1` });
     const subjects = {
-      direct: (tokens: number) => crowd((question) => postCompletion(model.url, question), tokens, async () => [await usageOf([model.pid])]),
-      bare: (tokens: number) => crowd((question) => postStream(bare.url, question), tokens, async () => [await usageOf([bare.pid])]),
+      direct: (tokens: number) =>
+        crowd(
+          (question) => postCompletion(model.url, question),
+          tokens,
+          async () => [await usageOf([model.pid])],
+        ),
+      bare: (tokens: number) =>
+        crowd(
+          (question) => postStream(bare.url, question),
+          tokens,
+          async () => [await usageOf([bare.pid])],
+        ),
       ours: (tokens: number) =>
         crowd(
           (question) => postStream(service.url, question),
@@ -66,7 +76,11 @@ export const bench: Bench = {
   },
 };
 
-const late = (crowds: readonly Crowd[], share: number): number => quantile(crowds.flatMap(({ lateMs }) => lateMs), share);
+const late = (crowds: readonly Crowd[], share: number): number =>
+  quantile(
+    crowds.flatMap(({ lateMs }) => lateMs),
+    share,
+  );
 const cpu = (crowds: readonly Crowd[], index = 0): number =>
   median(crowds.map(({ cpuMs, seconds }) => cpuMs[index]! / 10 / seconds / STREAMS));
 const rss = (crowds: readonly Crowd[]): number => Math.max(...crowds.map(({ rssPerStream }) => rssPerStream)) / 1024;

@@ -12,18 +12,27 @@ export type Reading = Readonly<{
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 const TOKEN = /"t(\d+) "/g;
 
-export type Call = Readonly<{ method?: string; headers?: Readonly<Record<string, string>>; body?: unknown }>;
+export type Call = Readonly<{
+  method?: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: unknown;
+  signal?: AbortSignal;
+}>;
 
 /** Resolves when the stream has ended. Rejects when it was refused or cut. */
-export function read(url: string, { method = 'GET', headers = {}, body }: Call, reading: Reading): Promise<void> {
+export function read(url: string, { method = 'GET', headers = {}, body, signal }: Call, reading: Reading): Promise<void> {
   return new Promise((resolve, reject) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const length = text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
-    const outgoing = request(url, { method, agent, headers: { ...headers, ...length } }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`${url} answered ${response.statusCode}.`));
-      take(response, reading, () => resolve());
-      response.once('error', reject);
-    });
+    const outgoing = request(
+      url,
+      { method, agent, headers: { ...headers, ...length }, ...(signal && { signal }) },
+      (response) => {
+        if (response.statusCode !== 200) reject(new Error(`${url} answered ${response.statusCode}.`));
+        take(response, reading, () => resolve());
+        response.once('error', reject);
+      },
+    );
     outgoing.once('error', reject);
     outgoing.setNoDelay(true);
     outgoing.end(text);

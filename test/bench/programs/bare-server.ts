@@ -4,7 +4,8 @@ import { announce } from '../program.js';
 
 /**
  * The least that could do our job without its promise: it passes a model's tokens on as Server-Sent Events and keeps
- * nothing. `/stream` asks the model, `/replay` sends frames from memory. Its argument is the model's address.
+ * nothing. `/stream` asks the model, `/replay` sends frames from memory, `/idle` sends nothing. Its argument is the model's
+ * address.
  */
 const [model = ''] = process.argv.slice(2);
 const models = new Agent({ connections: 2_000, headersTimeout: 0, bodyTimeout: 0 });
@@ -55,6 +56,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   if (path === '/replay') return replay(Number(argument), response);
+  if (path === '/idle') return void response.writeHead(200, SSE).write(': connected\n\n');
   const { question } = JSON.parse(Buffer.concat(parts).toString('utf8')) as { question: string };
   await relay(question, response);
 }

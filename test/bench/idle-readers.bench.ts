@@ -1,0 +1,98 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Bench, median } from './report.js';
+import { type MeasuredService, startService } from './measured-service.js';
+import { type Program, startProgram } from './program.js';
+import { postStream, read } from './token-reader.js';
+import { usageOf } from './usage.js';
+
+const READERS = 1_000;
+const WARM_UP_READERS = 300;
+/** Readers share answers as a team shares a conversation. */
+const ANSWERS = 100;
+const PROCESSES = 3;
+/** Time in which the garbage of connecting may go. */
+const SETTLE_MS = 3_000;
+
+/** Readers who have been greeted and now wait. */
+async function waiting(count: number, url: (index: number) => string): Promise<AbortController> {
+  const leaving = new AbortController();
+  setMaxListeners(0, leaving.signal);
+  for (let index = 0; index < count; index++) {
+    await new Promise<void>((greeted) => {
+      const onText = (): undefined => greeted() as undefined;
+      read(url(index), { signal: leaving.signal }, { onText }).catch(() => undefined);
+    });
+  }
+  return leaving;
+}
+
+/** An answer whose model says one word and then nothing more. */
+async function silentAnswer(service: MeasuredService): Promise<string> {
+  const leaving = new AbortController();
+  const [url, call] = postStream(service.url, 'One word, then silence.');
+  const id = await new Promise<string>((found) => {
+    let text = '';
+    const onText = (piece: string): undefined => {
+      text += piece;
+      const id = /"message_id":"([^"]+)"/.exec(text)?.[1];
+      if (id && text.includes('"answer"')) found(id);
+      return undefined;
+    };
+    read(url, { ...call, signal: leaving.signal }, { onText }).catch(() => undefined);
+  });
+  leaving.abort();
+  return id;
+}
+
+/** What a thousand readers add to a process that has had some before, in KiB for each. */
+async function perReader(url: (index: number) => string, rss: () => Promise<number>): Promise<number> {
+  (await waiting(WARM_UP_READERS, url)).abort();
+  await pause(SETTLE_MS);
+  const before = await rss();
+  const readers = await waiting(READERS, url);
+  await pause(SETTLE_MS);
+  const added = (await rss()) - before;
+  readers.abort();
+  return added / READERS / 1024;
+}
+
+async function ofService(service: MeasuredService): Promise<number> {
+  const answers: string[] = [];
+  while (answers.length < ANSWERS) answers.push(await silentAnswer(service));
+  const url = (index: number): string => `${service.url}/api/messages/${answers[index % ANSWERS]}/events`;
+  return perReader(url, async () => (await service.usage()).service.rssBytes);
+}
+
+const ofBareServer = ({ url, pid }: Program): Promise<number> =>
+  perReader(
+    () => `${url}/idle`,
+    async () => (await usageOf([pid])).rssBytes,
+  );
+
+/** Those who are there and get nothing: what a connection costs that only waits. */
+export const bench: Bench = {
+  name: 'idle-readers',
+  title: `${READERS} readers who wait, on ${ANSWERS} answers that say nothing`,
+  async run(context) {
+    const model = await startProgram('paced-model');
+    const ours: number[] = [];
+    const bare: number[] = [];
+    for (let process = 0; process < PROCESSES; process++) {
+      const service = await startService(context, { OPENAI_BASE_URL: `${model.url}/v1` });
+      ours.push(await ofService(service));
+      await service.stop();
+      const server = await startProgram('bare-server', model.url);
+      bare.push(await ofBareServer(server));
+      await server.stop();
+    }
+    await model.stop();
+    const baseline = { name: 'bare server', value: median(bare) };
+    return {
+      figures: [{ name: 'RSS per reader', value: median(ours), unit: 'KiB', baseline, target: { atMost: 40 } }],
+      notes: [
+        `In ${PROCESSES} fresh processes each, after ${WARM_UP_READERS} readers had come and gone: ${ours.map((each) => each.toFixed(1)).join(', ')} KiB; the bare server ${bare.map((each) => each.toFixed(1)).join(', ')} KiB.`,
+      ],
+    };
+  },
+};
