@@ -17,6 +17,11 @@ export type LogFilter = Readonly<{
   exceptCategories?: readonly string[];
 }>;
 
+/** What to read of a stream: from a revision on, inclusive; by default from the start, or backwards from the end. */
+export type StreamReading = Readonly<{ from?: number; direction?: 'forwards' | 'backwards'; limit?: number }>;
+
+export type LogReading = Readonly<{ after: bigint; filter?: LogFilter; limit?: number }>;
+
 /** A page of the log. `position` is how far the log was considered, also when the filter left nothing in between. */
 export type LogPage = Readonly<{ events: readonly StoredEvent[]; position: bigint; caughtUp: boolean }>;
 
@@ -78,14 +83,11 @@ export abstract class EventStore {
   /** @throws WrongRevision, StreamGone, AppendTooLarge, StoreUnavailable */
   abstract append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>;
 
-  /** Pages of a stream, `from` inclusive; nothing when there is no such stream. Backwards from the end by default. */
-  abstract read(
-    stream: string,
-    options?: { from?: number; direction?: 'forwards' | 'backwards'; limit?: number },
-  ): AsyncIterable<readonly StoredEvent[]>;
+  /** Pages of a stream; nothing when there is no such stream. */
+  abstract read(stream: string, reading?: StreamReading): AsyncIterable<readonly StoredEvent[]>;
 
   /** Pages of the log after a position up to the present, then ends. */
-  abstract readAll(options: { after: bigint; filter?: LogFilter; limit?: number }): AsyncIterable<LogPage>;
+  abstract readAll(reading: LogReading): AsyncIterable<LogPage>;
 
   /** A stream after a revision: the past, then what comes, through reconnects, without gap or repetition. */
   abstract follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]>;

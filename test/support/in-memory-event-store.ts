@@ -10,11 +10,13 @@ import {
   LOG_START,
   type LogFilter,
   type LogPage,
+  type LogReading,
   type NewEvent,
   type Retention,
   type StoredEvent,
   StoreUnavailable,
   StreamGone,
+  type StreamReading,
   WrongRevision,
 } from '../../src/kernel/event-store.js';
 
@@ -50,11 +52,7 @@ export class InMemoryEventStore extends EventStore {
 
   async *read(
     name: string,
-    {
-      from,
-      direction = 'forwards',
-      limit = Infinity,
-    }: { from?: number; direction?: 'forwards' | 'backwards'; limit?: number } = {},
+    { from, direction = 'forwards', limit = Infinity }: StreamReading = {},
   ): AsyncIterable<readonly StoredEvent[]> {
     const forwards = direction === 'forwards';
     const start = from ?? (forwards ? 0 : Infinity);
@@ -63,15 +61,7 @@ export class InMemoryEventStore extends EventStore {
     for (let at = 0; at < wanted.length; at += PAGE_EVENTS_MAX) yield wanted.slice(at, at + PAGE_EVENTS_MAX);
   }
 
-  async *readAll({
-    after,
-    filter = {},
-    limit = Infinity,
-  }: {
-    after: bigint;
-    filter?: LogFilter;
-    limit?: number;
-  }): AsyncIterable<LogPage> {
+  async *readAll({ after, filter = {}, limit = Infinity }: LogReading): AsyncIterable<LogPage> {
     let position = after;
     for (let left = limit; left > 0;) {
       const page = this.page(position, filter, Math.min(left, PAGE_EVENTS_MAX));

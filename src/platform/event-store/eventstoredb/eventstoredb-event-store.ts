@@ -5,9 +5,11 @@ import {
   LOG_START,
   type LogFilter,
   type LogPage,
+  type LogReading,
   type NewEvent,
   type Retention,
   type StoredEvent,
+  type StreamReading,
 } from '../../../kernel/event-store.js';
 import { Appends } from './appends.js';
 import { Connection } from './connection.js';
@@ -44,24 +46,12 @@ export class EventStoreDbEventStore extends EventStore {
 
   async *read(
     stream: string,
-    {
-      from,
-      direction = 'forwards',
-      limit = Infinity,
-    }: { from?: number; direction?: 'forwards' | 'backwards'; limit?: number } = {},
+    { from, direction = 'forwards', limit = Infinity }: StreamReading = {},
   ): AsyncIterable<readonly StoredEvent[]> {
     yield* readToEnd(this.connection, new StreamRead(stream, from, direction === 'backwards', limit), this.patience.answerMs);
   }
 
-  async *readAll({
-    after,
-    filter = {},
-    limit = Infinity,
-  }: {
-    after: bigint;
-    filter?: LogFilter;
-    limit?: number;
-  }): AsyncIterable<LogPage> {
+  async *readAll({ after, filter = {}, limit = Infinity }: LogReading): AsyncIterable<LogPage> {
     const cursor = new LogRead(after, filter, limit, () => this.head());
     yield* readToEnd(this.connection, cursor, this.patience.answerMs);
     const end = cursor.end();

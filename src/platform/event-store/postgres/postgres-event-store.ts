@@ -7,10 +7,12 @@ import {
   type ExpectedRevision,
   type LogFilter,
   type LogPage,
+  type LogReading,
   type NewEvent,
   type Retention,
   type StoredEvent,
   StoreUnavailable,
+  type StreamReading,
 } from '../../../kernel/event-store.js';
 import { isPassing, openDatabase } from '../../postgres/database.js';
 import { migrate } from '../../postgres/migrate.js';
@@ -22,7 +24,7 @@ import { Notifications } from './notifications.js';
 import { RecentEvents } from './recent-events.js';
 import { scavenge, type Scavenged, Scavenger } from './scavenge.js';
 import { assertStreamName } from './storable.js';
-import { type Direction, STREAM_END, streamPage } from './stream-pages.js';
+import { STREAM_END, streamPage } from './stream-pages.js';
 import { WakeUps } from './wake-ups.js';
 
 export type PostgresEventStoreOptions = Readonly<{
@@ -93,7 +95,7 @@ export class PostgresEventStore extends EventStore {
 
   async *read(
     stream: string,
-    { from, direction = 'forwards', limit = Infinity }: { from?: number; direction?: Direction; limit?: number } = {},
+    { from, direction = 'forwards', limit = Infinity }: StreamReading = {},
   ): AsyncGenerator<readonly StoredEvent[]> {
     let next = from ?? (direction === 'forwards' ? 0 : STREAM_END);
     for (let left = limit; left > 0 && next >= 0;) {
@@ -105,15 +107,7 @@ export class PostgresEventStore extends EventStore {
     }
   }
 
-  async *readAll({
-    after,
-    filter = {},
-    limit = Infinity,
-  }: {
-    after: bigint;
-    filter?: LogFilter;
-    limit?: number;
-  }): AsyncGenerator<LogPage> {
+  async *readAll({ after, filter = {}, limit = Infinity }: LogReading): AsyncGenerator<LogPage> {
     let position = after;
     let present: bigint | undefined;
     for (let left = limit; left > 0;) {

@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres';
-import type { StoredEvent } from '../../../kernel/event-store.js';
+import type { StoredEvent, StreamReading } from '../../../kernel/event-store.js';
 import { EVENT_BYTES, EVENT_COLUMNS, eventOf, type EventRow, PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './event-rows.js';
 
-export type Direction = 'forwards' | 'backwards';
+type Direction = NonNullable<StreamReading['direction']>;
 
 /** Some events of a stream, and whether there may be more behind them. */
 export type StreamPage = Readonly<{ events: readonly StoredEvent[]; more: boolean }>;
