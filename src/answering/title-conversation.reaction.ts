@@ -37,7 +37,9 @@ export class TitleConversation implements Reaction<ConversationEvent> {
   readonly codec: Codec<ConversationEvent> = conversationCodec;
   readonly begins = 'now';
   readonly concurrency = 4;
-  readonly on: Reaction<ConversationEvent>['on'] = { TurnAnswered: (event) => this.entitle(event) };
+  readonly on: Reaction<ConversationEvent>['on'] = {
+    TurnAnswered: (event, signal) => this.entitle(event, signal),
+  };
 
   constructor(
     private readonly store: EventStore,
@@ -46,14 +48,17 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     private readonly options: AnsweringOptions,
   ) {}
 
-  private async entitle(event: Recorded<Extract<ConversationEvent, { type: 'TurnAnswered' }>>): Promise<void> {
+  private async entitle(
+    event: Recorded<Extract<ConversationEvent, { type: 'TurnAnswered' }>>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { conversationId, turnId, answer, modelId } = event.data;
     const { start, first, named } = await this.read(conversationId);
     if (named || start?.visibility !== 'listed' || first?.turnId !== turnId) return;
     const titleModelId = this.options.settings.titleModelId ?? modelId;
     const model = (await this.models.list()).find(({ id }) => id === titleModelId);
     if (!model || model.provider === BUILT_IN_PROVIDER) return;
-    const title = await this.ask(titleModelId, first.question, answer);
+    const title = await this.ask(titleModelId, first.question, answer, signal);
     if (title === '') return;
     const stream = conversationStream(conversationId);
     await this.streams.transact(stream, conversation, entitle(title), causedBy(event, `system:${this.name}`));
@@ -72,7 +77,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     return titled;
   }
 
-  private async ask(modelId: string, question: string, answer: string): Promise<string> {
+  private async ask(modelId: string, question: string, answer: string, signal: AbortSignal): Promise<string> {
     const content = `Question: ${question.slice(0, EXCERPT_CHARACTERS)}\n\nAnswer: ${answer.slice(0, EXCERPT_CHARACTERS)}`;
     const messages = [
       { role: 'system', content: INSTRUCTION },
@@ -81,14 +86,16 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     const request = { modelId, messages, question: INSTRUCTION, documents: [], maxTokens: TITLE_TOKENS_MAX };
     let title = '';
     try {
-      for await (const chunk of this.models.stream(request, AbortSignal.timeout(TITLE_TIMEOUT_MS))) {
+      const patience = AbortSignal.any([signal, AbortSignal.timeout(TITLE_TIMEOUT_MS)]);
+      for await (const chunk of this.models.stream(request, patience)) {
         if (chunk.type === 'text') title += chunk.text;
       }
     } catch (error) {
       // A conversation without a title has the name of its question: that is no reason to ask for ever.
-      if (error instanceof ModelFailed) return '';
-      throw error;
+      if (!(error instanceof ModelFailed)) throw error;
+      title = '';
     }
+    signal.throwIfAborted();
     const [line = ''] = title.trim().split('\n');
     return line
       .replaceAll(/^["'“”]+|["'“”.]+$/g, '')

@@ -106,6 +106,7 @@ export class ReactionRunner {
         await turn(() => this.handle(event, signal));
         return true;
       } catch (error) {
+        if (signal.aborted) return false;
         if (!isOutage(error)) faults++;
         const { stream, revision, type } = event;
         log.warn({ err: error, reaction: name, stream, revision, type, attempt }, `${name} failed`);
@@ -129,11 +130,11 @@ export class ReactionRunner {
     return true;
   }
 
-  private async handle(event: StoredEvent, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted) throw new Error('The reaction is stopping.');
+  private async handle(event: StoredEvent, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) throw new Error('The reaction is stopping.');
     const { codec, on } = this.reaction;
     const decoded = decode(codec, event);
-    if (decoded) await on[event.type]?.(decoded);
+    if (decoded) await on[event.type]?.(decoded, signal);
   }
 
   private async keepSaving(window: Window, epoch: bigint, signal: AbortSignal): Promise<void> {

@@ -33,7 +33,7 @@ afterEach(() => Promise.all(running.map((reactions) => reactions.stop())));
 
 const listen = async ({ stream, data }: Recorded<Rang>) => void heard.push(`${stream} ${data.times}`);
 
-function start(act: (event: Recorded<Rang>) => Promise<void> = listen, more: Partial<Reaction<Rang>> = {}): Reactions {
+function start(act: (event: Recorded<Rang>, signal: AbortSignal) => Promise<void> = listen, more: Partial<Reaction<Rang>> = {}): Reactions {
   const reaction: Reaction<Rang> = {
     name: 'answer-door',
     categories: ['bell'],
@@ -53,6 +53,21 @@ const isCheckpointAt = async (position: bigint) => {
 };
 
 describe('A reaction', () => {
+  it('is told when its process stops, and leaves what it waits for to its successor', async () => {
+    await append(store, 'bell-a', rang(1));
+    let waits = false;
+    const first = start(async (_, signal) => {
+      waits = true;
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      signal.throwIfAborted();
+    });
+    await eventually(() => waits);
+    await first.stop();
+    start();
+    await eventually(() => heard.length > 0);
+    expect(heard).toEqual(['bell-a 1']);
+  });
+
   it('acts on each event of its own, each stream in order, and goes on from its checkpoint after a restart', async () => {
     await append(store, 'bell-a', rang(1), { type: 'BellPolished', data: {} }, rang(2));
     await append(store, 'door-a', rang(9));

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Backing, onPostgres } from '../support/backing.js';
+import { Client, recordsIn } from '../support/client.js';
+import { eventually } from '../support/eventually.js';
+import { ServiceProcess } from '../support/process.js';
+import { hang, say, ScriptedModelServer, words } from '../support/scripted-model-server.js';
+import { TEST_SETTINGS } from '../support/service.js';
+import { TurnLog } from '../support/turn-log.js';
+import { Viewer } from '../support/viewer.js';
+import { expectTurnWhole } from '../support/whole-turn.js';
+
+const SHUTDOWN_SECONDS = 4;
+const STREAMS = 20;
+
+let dataDir: string;
+let backing: Backing;
+let model: ScriptedModelServer;
+let service: ServiceProcess;
+let client: Client;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'verbatim-shutdown-'));
+  [backing, model] = await Promise.all([onPostgres(), ScriptedModelServer.start()]);
+  const environment = {
+    ...TEST_SETTINGS,
+    ...backing.environment,
+    DATA_DIR: dataDir,
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'scripted',
+    SHUTDOWN_SECONDS: String(SHUTDOWN_SECONDS),
+  };
+  service = await ServiceProcess.start({ environment, standbys: 1 });
+  client = new Client(service.url);
+}, 60_000);
+afterAll(async () => {
+  await service.close();
+  await model.close();
+  await backing.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function inFlight(options: { asksAgain?: boolean } = {}): Promise<{ viewers: Viewer[]; watching: Promise<unknown> }> {
+  const viewers = Array.from({ length: STREAMS }, (_, number) => {
+    const idempotencyKey = `key ${number} ${Date.now()}`;
+    return new Viewer({
+      client,
+      body: { question: 'Why?', visibility: 'listed' },
+      idempotencyKey,
+      mayEndEarly: true,
+      ...options,
+    });
+  });
+  const watching = Promise.all(viewers.map((viewer) => viewer.watch(new AbortController().signal)));
+  watching.catch(() => undefined);
+  await eventually(() => viewers.every((viewer) => viewer.lastId > 1));
+  return { viewers, watching };
+}
+
+async function expectWhole(viewers: readonly Viewer[]): Promise<TurnLog> {
+  const log = await new TurnLog(backing.store).refresh();
+  for (const viewer of viewers) {
+    await expectTurnWhole(log, viewer.messageId!, client);
+    expect(recordsIn((await client.resume(viewer.messageId!)).text)).toBe(viewer.seen);
+  }
+  return log;
+}
+
+it('SIGTERM lets answers that are nearly done be finished, and their readers go on where they were', async () => {
+  model.always(words(20, 50));
+  const { viewers, watching } = await inFlight();
+  const { code, ms } = await service.terminate();
+  expect({ code, inTime: ms < SHUTDOWN_SECONDS * 1000 }).toEqual({ code: 0, inTime: true });
+  await service.start();
+  await watching;
+  const log = await expectWhole(viewers);
+  for (const viewer of viewers) expect(log.turns.get(viewer.messageId!)!.outcomes[0]!.type).toBe('TurnAnswered');
+}, 60_000);
+
+it('SIGTERM interrupts what would take longer, in the journal, so that nobody waits for a successor', async () => {
+  model.always([...say('The ', 'sky '), hang]);
+  const { viewers, watching } = await inFlight();
+  const { code, ms } = await service.terminate();
+  expect({ code, inTime: ms < SHUTDOWN_SECONDS * 1000 + 500 }).toEqual({ code: 0, inTime: true });
+  const log = await new TurnLog(backing.store).refresh();
+  expect(log.unsealed).toEqual([]);
+  await service.start();
+  await watching;
+  await expectWhole(viewers);
+  for (const { frames } of viewers) {
+    expect(frames.map(({ data }) => data['code'] ?? data.type)).toEqual([
+      'message_id',
+      'answer',
+      'answer',
+      'interrupted',
+      'id',
+      'end',
+    ]);
+  }
+}, 60_000);
+
+it('SIGTERM closes a stream between two frames, with a cursor that is good afterwards', async () => {
+  model.always([...say('The ', 'sky '), hang]);
+  let seen = '';
+  const reading = client.stream({ question: 'Why?' }, (text) => {
+    seen = text;
+    return false;
+  });
+  await eventually(() => seen.includes('sky'));
+  const [{ text, frames }] = await Promise.all([reading, service.terminate()]);
+  expect(text.endsWith('\n\n')).toBe(true);
+  expect(frames.map(({ data }) => data.type)).toEqual(['message_id', 'answer', 'answer']);
+  await service.start();
+  const rest = await client.resume(frames[0]!.data['message_id'] as string, frames.at(-1)!.id);
+  expect(rest.text.startsWith(': connected\n\n')).toBe(true);
+  const all = await client.resume(frames[0]!.data['message_id'] as string);
+  expect(recordsIn(all.text)).toBe(text + recordsIn(rest.text));
+}, 60_000);
+
+it('while it shuts down it takes no questions', async () => {
+  model.always(words(15, 100));
+  const { viewers, watching } = await inFlight();
+  const ended = service.terminate();
+  await eventually(async () => {
+    const response = await client.post('/api/answer', { question: 'Why?' }).catch(() => undefined);
+    if (!response) return true;
+    await response.arrayBuffer();
+    return response.status === 503 && response.headers.get('retry-after') === '1';
+  });
+  await ended;
+  await service.start();
+  await watching;
+  await expectWhole(viewers);
+}, 60_000);
