@@ -11,11 +11,17 @@ const fail = (error: unknown): never => {
   log.fatal(error instanceof Error ? error.message : String(error));
   process.exit(1);
 };
+let isClosing = false;
+/** What is cut short by closing has not failed. */
+const failUnlessClosing = (error: unknown): false => (isClosing ? false : fail(error));
 const platform = await openPlatform(config, fail).catch(fail);
 const service = await startService(platform, log).catch(fail);
 log.info(`Listening on ${service.url}, the API reference is at ${service.url}/api/docs`);
 
-if (config.seedDemo && config.roles.includes('worker') && (await service.app.get(SeedDemo).seed().catch(fail))) {
+process.once('SIGTERM', shutDown);
+process.once('SIGINT', shutDown);
+
+if (config.seedDemo && config.roles.includes('worker') && (await service.app.get(SeedDemo).seed().catch(failUnlessClosing))) {
   // Not through the log, which hides keys: this one is no secret.
   process.stdout.write(`\nTry it:\n\n  ${exampleFor(service.url)}\n\n`);
 }
@@ -29,8 +35,7 @@ function exampleFor(url: string): string {
 /** No new work, streams closed with a good cursor, work in hand finished or interrupted; and in any case an end. */
 function shutDown(signal: NodeJS.Signals): void {
   log.info(`${signal}: closing.`);
+  isClosing = true;
   setTimeout(() => fail('The shutdown took too long.'), config.shutdownMs).unref();
   service.close().then(() => process.exit(0), fail);
 }
-process.once('SIGTERM', shutDown);
-process.once('SIGINT', shutDown);
