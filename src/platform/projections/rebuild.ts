@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import { filterOf, type Projection } from '../../../projections/projection.js';
-import type { EventStore, LogPage, StoredEvent } from '../../kernel/event-store.js';
+import type { EventStore } from '../../kernel/event-store.js';
 import { Leadership } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
 import { compareAtRest, type Comparison, heldStill } from './rebuild-comparison.js';
@@ -9,11 +9,8 @@ import { type Definition, definitionOf } from './definition.js';
 import { type Parked, parkedIn } from './parking.js';
 import { ProjectionWriter } from './projection-writer.js';
 import { createSchema, dropSchema, readCheckpoint } from './schema.js';
+import { batchesUpTo } from './rebuild-batches.js';
 import { dropRetired, putInPlace, rebuiltOf } from './rebuild-swap.js';
-
-/** How much of the log goes into one transaction: enough to make its price small, little enough to lose to a kill. */
-export const BATCH_EVENTS_MAX = 2_000;
-const BATCH_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 /** Live is held still only once catching up with it takes less than this, or this often did not help. */
 const NEAR_MS = 1_000;
@@ -169,26 +166,19 @@ export class Rebuild {
     if (this.writer.position >= target) return;
     const stop = new AbortController();
     const source = this.store.readAll({ after: this.writer.position, filter: filterOf(this.definition.projection) });
-    const pages = new Pages(until(source, target, stop.signal), () => stop.abort());
-    const batch = new Batch();
+    // One batch is read and taken apart here while Postgres works on the one before.
+    const batches = new Pages(batchesUpTo(target, source, stop.signal), () => stop.abort());
     try {
-      for (let page = await pages.next(); page; page = await pages.next()) {
-        batch.add(page, target);
-        if (batch.isFull || batch.position >= target) await this.write(batch, target);
+      for (let batch = await batches.next(); batch; batch = await batches.next()) {
+        this.throwIfCancelled();
+        await this.writer.write(batch);
+        this.events += batch.events.length;
+        this.tell('rebuilding', target);
       }
-      if (batch.position > this.writer.position) await this.write(batch, target);
     } finally {
-      await pages.close();
+      await batches.close();
     }
     this.throwIfCancelled();
-  }
-
-  private async write(batch: Batch, target: bigint): Promise<void> {
-    this.throwIfCancelled();
-    const page = batch.take();
-    await this.writer.write(page);
-    this.events += page.events.length;
-    this.tell('rebuilding', target);
   }
 
   private throwIfCancelled(): void {
@@ -197,39 +187,5 @@ export class Rebuild {
 
   private tell(phase: RebuildProgress['phase'], target: bigint): void {
     this.options.onProgress({ phase, position: this.writer.position, target, events: this.events });
-  }
-}
-
-/** Pages of the log gathered into one. */
-class Batch {
-  private events: StoredEvent[] = [];
-  private characters = 0;
-  position = -2n;
-
-  get isFull(): boolean {
-    return this.events.length >= BATCH_EVENTS_MAX || this.characters >= BATCH_CHARACTERS_MAX;
-  }
-
-  add({ events, position }: LogPage, target: bigint): void {
-    for (const event of events) {
-      if (event.position > target) break;
-      this.events.push(event);
-      this.characters += event.data.length + event.metadata.length;
-    }
-    this.position = position < target ? position : target;
-  }
-
-  take(): { events: readonly StoredEvent[]; position: bigint } {
-    const { events, position } = this;
-    this.events = [];
-    this.characters = 0;
-    return { events, position };
-  }
-}
-
-async function* until(source: AsyncIterable<LogPage>, target: bigint, signal: AbortSignal): AsyncIterable<LogPage> {
-  for await (const page of source) {
-    yield page;
-    if (signal.aborted || page.position >= target) return;
   }
 }

@@ -1,0 +1,27 @@
+import type { LogPage, StoredEvent } from '../../kernel/event-store.js';
+
+/** How much of the log goes into one transaction: enough to make its price small, little enough to lose to a kill. */
+export const BATCH_EVENTS_MAX = 2_000;
+const BATCH_CHARACTERS_MAX = 16 * 1024 * 1024;
+
+type Batch = Pick<LogPage, 'events' | 'position'>;
+
+/** Pages of the log gathered into larger ones, and nothing after a position. */
+export async function* batchesUpTo(target: bigint, source: AsyncIterable<LogPage>, signal: AbortSignal): AsyncIterable<Batch> {
+  let events: StoredEvent[] = [];
+  let characters = 0;
+  let position: bigint | undefined;
+  for await (const page of source) {
+    for (const event of page.events) {
+      if (event.position > target) break;
+      events.push(event);
+      characters += event.data.length + event.metadata.length;
+    }
+    position = page.position < target ? page.position : target;
+    if (signal.aborted || position === target) break;
+    if (events.length < BATCH_EVENTS_MAX && characters < BATCH_CHARACTERS_MAX) continue;
+    yield { events, position };
+    [events, characters, position] = [[], 0, undefined];
+  }
+  if (position !== undefined) yield { events, position };
+}
