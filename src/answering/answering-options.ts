@@ -6,6 +6,8 @@ export class AnsweringOptions {
       worker: boolean;
       /** Turns that one process runs at once. */
       turnsConcurrentMax: number;
+      /** Streams that one process has open at once, whatever they carry. */
+      streamsMax: number;
       /** How long a producer may be silent before its turns are taken from it. */
       staleProducerMs: number;
       idempotencyTtlMs: number;

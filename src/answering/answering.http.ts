@@ -12,6 +12,7 @@ import { Rejection } from '../kernel/rejection.js';
 import { JsonBodyOnly } from '../platform/http/json-body-only.js';
 import { SseStreams } from '../platform/http/sse.js';
 import { type AcceptedQuestion, QuestionDesk, type WayIn } from './accept-question.js';
+import { AnsweringOptions } from './answering-options.js';
 import { QuestionRequest } from './question.dto.js';
 import { FrameTail } from './frame-tail.port.js';
 
@@ -24,6 +25,7 @@ export class AnsweringController {
     private readonly frames: FrameTail,
     private readonly streams: SseStreams,
     private readonly lastWrites: LastWrites,
+    private readonly options: AnsweringOptions,
   ) {}
 
   @ApiOperation({ summary: 'Ask a question; the answer streams as Server-Sent Events' })
@@ -39,6 +41,8 @@ export class AnsweringController {
     if (typeof request.index === 'number' && !request.conversation_id) {
       throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
     }
+    if (this.streams.size >= this.options.settings.streamsMax)
+      throw new Rejection('too-many-requests', 'Too many concurrent streams');
     const accepted = await this.accept(request, identity, 'stream', headers);
     const sse = this.streams.start(reply, { headers: headersOf(accepted) });
     for await (const { text } of this.frames.tail(accepted, sse.signal)) if (!(await sse.write(text))) break;

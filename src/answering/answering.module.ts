@@ -30,6 +30,7 @@ import { TurnsWorker } from './turns-worker.js';
         new AnsweringOptions({
           worker: config.roles.includes('worker'),
           turnsConcurrentMax: config.turnsConcurrentMax,
+          streamsMax: config.sseConnectionsMax,
           staleProducerMs: config.staleProducerMs,
           idempotencyTtlMs: config.idempotencyTtlMs,
           messageEventsRetentionSeconds: config.messageEventsRetentionSeconds,

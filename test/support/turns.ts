@@ -16,6 +16,7 @@ export const cause: Cause = { actor: 'user:alice', credential: 'session-token', 
 export const answeringOptions = new AnsweringOptions({
   worker: true,
   turnsConcurrentMax: 100,
+  streamsMax: 100,
   staleProducerMs: 1_000,
   idempotencyTtlMs: 86_400_000,
   messageEventsRetentionSeconds: 1_209_600,
