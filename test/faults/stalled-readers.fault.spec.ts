@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { FRAME_EVENT, type JournalAccess, messageStream } from '../../src/conversation/message.events.js';
+import { renderFrame } from '../../src/conversation/message.policy.js';
+import { newId } from '../../src/kernel/ids.js';
+import { type Backing, onPostgres } from '../support/backing.js';
+import { Client, recordsIn } from '../support/client.js';
+import { ServiceProcess } from '../support/process.js';
+import { ScriptedModelServer, words } from '../support/scripted-model-server.js';
+import { TEST_SETTINGS } from '../support/service.js';
+
+const STALLED = 40;
+const STALL_SECONDS = 12;
+/** By then the buffers between the service and those readers are full. */
+const FULL_MS = 4_000;
+const FRAMES = 10_000;
+const FRAME_CHARACTERS = 4_000;
+const FRAMES_PER_APPEND = 200;
+/** A page of the log and what its pieces need, garbage included; what each reader does not take is 40 MB. */
+const GROWTH_BYTES_MAX = 6 * 1024 * 1024 * STALLED;
+
+let dataDir: string;
+let backing: Backing;
+let model: ScriptedModelServer;
+let service: ServiceProcess;
+let client: Client;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'verbatim-stalled-'));
+  [backing, model] = await Promise.all([onPostgres(), ScriptedModelServer.start()]);
+  const environment = {
+    ...TEST_SETTINGS,
+    ...backing.environment,
+    DATA_DIR: dataDir,
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'scripted',
+    SSE_STALL_SECONDS: String(STALL_SECONDS),
+  };
+  service = await ServiceProcess.start({ environment });
+  client = new Client(service.url);
+}, 60_000);
+afterAll(async () => {
+  await service.close();
+  await model.close();
+  await backing.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** A message of 40 MB, as a long run with many tools would leave it. */
+async function longMessage(): Promise<{ messageId: string; journal: string }> {
+  const messageId = newId();
+  const access: JournalAccess = { conversationId: newId(), ownerId: 'local', agentKeyId: null, agentId: null };
+  const frames = Array.from({ length: FRAMES }, (_, index) =>
+    JSON.stringify(
+      index === FRAMES - 1 ? { type: 'end' } : { type: 'notice', notice: `${index} `.padEnd(FRAME_CHARACTERS, 'x') },
+    ),
+  );
+  for (let first = 0; first < FRAMES; first += FRAMES_PER_APPEND) {
+    const events = frames.slice(first, first + FRAMES_PER_APPEND).map((data, index) => ({
+      id: newId(),
+      type: FRAME_EVENT,
+      data,
+      metadata: JSON.stringify(first + index === 0 ? access : {}),
+    }));
+    await backing.store.append(messageStream(messageId), first === 0 ? 'none' : first - 1, events);
+  }
+  return { messageId, journal: frames.map((data, index) => renderFrame(index, data)).join('') };
+}
+
+/** A reader that asks for everything and then takes nothing. */
+async function stalledReader(messageId: string): Promise<Socket> {
+  const socket = connect(service.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(`GET /api/messages/${messageId}/events HTTP/1.1\r\nHost: verbatim\r\n\r\n`);
+  return socket;
+}
+
+async function restOf(socket: Socket): Promise<string> {
+  const parts: Buffer[] = [];
+  socket.on('data', (part: Buffer) => parts.push(part));
+  if (!socket.closed) await once(socket, 'close');
+  return Buffer.concat(parts).toString();
+}
+
+/** In bytes, as the system counts it. */
+const residentSize = (): number =>
+  1024 * Number(execFileSync('ps', ['-o', 'rss=', '-p', String(service.pid)], { encoding: 'utf8' }).trim());
+
+async function msForTenAnswers(): Promise<number> {
+  const since = performance.now();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => client.stream({ question: 'Why?' })));
+  for (const { frames } of answers) expect(frames.at(-1)!.data.type).toBe('end');
+  return performance.now() - since;
+}
+
+it('readers that take nothing cost a bounded memory, slow nobody, and go on from their cursors', async () => {
+  model.always(words(40, 20));
+  const { messageId, journal } = await longMessage();
+  expect(recordsIn((await client.resume(messageId)).text)).toBe(journal);
+  const usualMs = Math.max(await msForTenAnswers(), await msForTenAnswers());
+  const usualSize = residentSize();
+
+  const stalled = await Promise.all(Array.from({ length: STALLED }, () => stalledReader(messageId)));
+  const sizes: number[] = [];
+  const sampling = setInterval(() => sizes.push(residentSize()), 100);
+  await pause(FULL_MS);
+  const ms = await msForTenAnswers();
+  await pause(STALL_SECONDS * 1000);
+  clearInterval(sampling);
+  expect(Math.max(...sizes) - usualSize).toBeLessThan(GROWTH_BYTES_MAX);
+  expect(ms).toBeLessThan(2 * usualMs + 1_000);
+
+  const [socket] = stalled;
+  const received = await restOf(socket!);
+  const chunks = received.slice(received.indexOf('\r\n\r\n') + 4);
+  expect(chunks.endsWith('0\r\n\r\n')).toBe(false);
+  const cursor = Number(/^id: (\d+)\r?\n/m.exec(chunks.slice(chunks.lastIndexOf('\nid: ') + 1))![1]) - 1;
+  const rest = recordsIn((await client.resume(messageId, cursor)).text);
+  expect(journal.endsWith(rest)).toBe(true);
+  expect(rest.startsWith(`id: ${cursor + 1}\n`)).toBe(true);
+  for (const each of stalled) each.destroy();
+}, 120_000);
