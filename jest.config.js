@@ -1,18 +1,4 @@
 /** jest in ESM through swc. Suites are chosen by file name: unit `.spec.ts`, `.int.spec.ts`, `.e2e.spec.ts`, `.fault.spec.ts`, `.nats.spec.ts`. */
-const swc = [
-  '@swc/jest',
-  {
-    jsc: {
-      parser: { syntax: 'typescript', decorators: true },
-      transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
-      target: 'es2023',
-      keepClassNames: true,
-    },
-    module: { type: 'es6' },
-    sourceMaps: 'inline',
-  },
-];
-
 const base = {
   testEnvironment: 'node',
   testTimeout: 30_000,
@@ -23,14 +9,17 @@ const base = {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
     // @fastify/static is CommonJS and requires this ESM-only package; jest has no require(esm) below Node 24.9.
-    'content-disposition/dist/.+\\.js$': ['@swc/jest', { jsc: { target: 'es2023' }, module: { type: 'commonjs' } }],
-    '^.+\\.ts$': swc,
+    'content-disposition/dist/.+\\.js$': ['@swc/jest', { swcrc: false, jsc: { target: 'es2023' }, module: { type: 'commonjs' } }],
+    '^.+\\.ts$': '@swc/jest',
   },
   transformIgnorePatterns: ['/node_modules/(?!.*content-disposition/)'],
 };
 
 const suite = (displayName, testRegex, more = {}) => ({ ...base, displayName, testRegex, ...more });
-const withPostgres = { globalSetup: '<rootDir>/test/support/postgres-for-tests.setup.js', globalTeardown: '<rootDir>/test/support/postgres-for-tests.teardown.js' };
+const withPostgres = {
+  globalSetup: '<rootDir>/test/support/postgres-for-tests.setup.js',
+  globalTeardown: '<rootDir>/test/support/postgres-for-tests.teardown.js',
+};
 
 export default {
   projects: [

@@ -7,16 +7,6 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const CACHE = join(ROOT, 'node_modules', '.cache', 'verbatim-program');
 const KEPT_MS = 24 * 3_600_000;
 
-const OPTIONS = {
-  jsc: {
-    parser: { syntax: 'typescript', decorators: true },
-    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
-    target: 'es2023',
-    keepClassNames: true,
-  },
-  module: { type: 'es6' },
-} as const;
-
 /**
  * The program as it stands in the working tree, compiled into a folder of its own: processes of tests start from it, whatever
  * a build does to `dist` meanwhile. Compiled once for each state of the sources.
@@ -54,7 +44,7 @@ async function compile(file: string, folder: string): Promise<void> {
   const target = join(folder, file);
   await mkdir(dirname(target), { recursive: true });
   if (!file.endsWith('.ts')) return copyFile(join(ROOT, file), target);
-  const { code } = await transformFile(join(ROOT, file), OPTIONS);
+  const { code } = await transformFile(join(ROOT, file), { configFile: join(ROOT, '.swcrc'), sourceMaps: false });
   await writeFile(target.replace(/\.ts$/, '.js'), code);
 }
 

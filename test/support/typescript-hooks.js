@@ -2,16 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { transformFile } from '@swc/core';
 
-const OPTIONS = {
-  jsc: {
-    parser: { syntax: 'typescript', decorators: true },
-    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
-    target: 'es2023',
-    keepClassNames: true,
-  },
-  module: { type: 'es6' },
-  sourceMaps: 'inline',
-};
+const CONFIG = fileURLToPath(new URL('../../.swcrc', import.meta.url));
 
 /** Imports name the file that will be: `.js`. The file that is has another ending. */
 export async function resolve(specifier, context, next) {
@@ -24,6 +15,6 @@ export async function resolve(specifier, context, next) {
 
 export async function load(url, context, next) {
   if (!url.endsWith('.ts')) return next(url, context);
-  const { code } = await transformFile(fileURLToPath(url), OPTIONS);
+  const { code } = await transformFile(fileURLToPath(url), { configFile: CONFIG });
   return { format: 'module', source: code, shortCircuit: true };
 }
