@@ -3,7 +3,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { type Chunk, type Chunking, type DocumentFile, Documents, type Section } from '../../sources/document.port.js';
 import { PARSING_LIMITS, type ParsingLimits } from './limits.js';
 import { checkFile } from './parse-document.js';
-import type { ParsingJob, ParsingReply } from './parsing-worker.js';
+import type { ParsingJob, ParsingReply, Ready } from './parsing-worker.js';
 import { tooLarge, tooSlow } from './refusals.js';
 
 /** Documents wait for a thread, so this many are in memory at once. */
@@ -12,12 +12,13 @@ const THREADS_MAX = 1;
 /** An idle thread is kept this long: starting one takes half a second, keeping one takes 100 MB. */
 const IDLE_MS = 30_000;
 
+/** A thread has read its code in by then, also on a machine that is busy; a document's own time begins after. */
+const START_MS_MAX = 30_000;
+
 /** Under test this file runs from its source, and a thread has to be taught TypeScript first. */
 const FROM_SOURCE = import.meta.url.endsWith('.ts');
 const ENTRY = new URL(FROM_SOURCE ? './parsing-worker.ts' : './parsing-worker.js', import.meta.url);
-const EXEC_ARGV = FROM_SOURCE
-  ? ['--import', new URL('../../../test/support/typescript-in-threads.js', import.meta.url).href]
-  : [];
+const EXEC_ARGV = FROM_SOURCE ? ['--import', new URL('../../../test/support/typescript.js', import.meta.url).href] : [];
 
 /**
  * Reads documents in threads of their own: a large one does not hold up the process, one without an end is stopped at its
@@ -78,44 +79,61 @@ export class ParsingThreads extends Documents {
   private async ask(job: ParsingJob, signal: AbortSignal): Promise<ParsingReply> {
     const thread = this.idle.pop() ?? new ParsingThread(this.limits.memoryMegabytesMax);
     const { deadlineMs } = this.limits;
-    const deadline = AbortSignal.timeout(deadlineMs);
+    let deadline: AbortSignal | undefined;
     try {
+      await thread.started(AbortSignal.any([signal, AbortSignal.timeout(START_MS_MAX)]));
+      deadline = AbortSignal.timeout(deadlineMs);
       const reply = await thread.ask(job, AbortSignal.any([signal, deadline]));
       this.idle.push(thread);
       thread.rest(IDLE_MS, () => this.idle.splice(this.idle.indexOf(thread), 1));
       return reply;
     } catch (error) {
       await thread.stop();
-      if (deadline.aborted) throw tooSlow(job.file.filename, deadlineMs / 1000);
+      if (deadline?.aborted) throw tooSlow(job.file.filename, deadlineMs / 1000);
       throw isOutOfMemory(error) ? tooLarge(job.file.filename, 'it needs too much memory.') : error;
     }
   }
 }
 
+type Heard = Readonly<{ said: ParsingReply | Ready }> | Readonly<{ error: unknown }>;
+
 /** One thread: it is asked one thing at a time, and is of no use any more once that failed. */
 class ParsingThread {
   private readonly worker: Worker;
-  private hear: (heard: { reply: ParsingReply } | { error: unknown }) => void = () => undefined;
+  private hear: (heard: Heard) => void = () => undefined;
+  private isStarted = false;
   private expiry: NodeJS.Timeout | undefined;
 
   constructor(memoryMegabytesMax: number) {
     const resourceLimits = { maxOldGenerationSizeMb: memoryMegabytesMax };
     this.worker = new Worker(ENTRY, { env: {}, execArgv: EXEC_ARGV, resourceLimits });
-    this.worker.on('message', (reply: ParsingReply) => this.hear({ reply }));
+    this.worker.on('message', (said: ParsingReply | Ready) => this.hear({ said }));
     this.worker.on('error', (error) => this.hear({ error }));
     this.worker.on('exit', () => this.hear({ error: new Error('The thread that reads documents ended.') }));
+  }
+
+  async started(signal: AbortSignal): Promise<void> {
+    if (!this.isStarted) await this.next(signal);
+    this.isStarted = true;
   }
 
   async ask(job: ParsingJob, signal: AbortSignal): Promise<ParsingReply> {
     clearTimeout(this.expiry);
     this.worker.ref();
-    const heard = await new Promise<{ reply: ParsingReply } | { error: unknown }>((resolve) => {
+    this.worker.postMessage(job, [job.file.bytes.buffer]);
+    return (await this.next(signal)) as ParsingReply;
+  }
+
+  /** What the thread says next. */
+  private async next(signal: AbortSignal): Promise<ParsingReply | Ready> {
+    const heard = await new Promise<Heard>((resolve) => {
       this.hear = resolve;
-      signal.addEventListener('abort', () => resolve({ error: signal.reason }), { once: true });
-      this.worker.postMessage(job, [job.file.bytes.buffer]);
+      const giveUp = () => resolve({ error: signal.reason });
+      if (signal.aborted) giveUp();
+      else signal.addEventListener('abort', giveUp, { once: true });
     });
     if ('error' in heard) throw heard.error;
-    return heard.reply;
+    return heard.said;
   }
 
   /** Ends after a while, or when something goes wrong meanwhile. */

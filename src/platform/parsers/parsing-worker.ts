@@ -8,6 +8,9 @@ import { parseDocument } from './parse-document.js';
 /** What a thread is asked: one document at a time. */
 export type ParsingJob = Readonly<{ file: DocumentFile; limits: ParsingLimits; chunking: Chunking | undefined }>;
 
+/** What a thread says first. */
+export type Ready = 'ready';
+
 export type ParsingReply =
   | Readonly<{ sections: readonly Section[] }>
   | Readonly<{ chunks: readonly Chunk[] }>
@@ -27,3 +30,4 @@ async function answer({ file, limits, chunking }: ParsingJob): Promise<ParsingRe
 parentPort?.on('message', (job: ParsingJob) => {
   void answer(job).then((reply) => parentPort?.postMessage(reply));
 });
+parentPort?.postMessage('ready' satisfies Ready);
