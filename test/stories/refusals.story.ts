@@ -1,0 +1,292 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { MakeBacking } from '../support/backing.js';
+import { type Client, messageIdIn } from '../support/client.js';
+import { openWorld, type Reply, replyOf, type World } from '../support/world.js';
+
+const BODY_BYTES_MAX = 200_000;
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+type Case = Readonly<{
+  name: string;
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  as?: 'alice' | 'bob' | 'nobody';
+  status: number;
+  /** What the text for the client must say. */
+  says: RegExp;
+  code?: string;
+  /** Only where it means something. */
+  only?: '/stream' | '/api/answer';
+  /** The same body on both routes, as clients expect of a bad token. */
+  uniform?: true;
+}>;
+
+/** What each refused question is told, on both answering routes, and that nothing comes of it. */
+export function refusalsStory(makeBacking: MakeBacking): void {
+  let world: World;
+  const made: Record<'foreign' | 'deleted' | 'ofAgent' | 'foreignAgent' | 'key' | 'otherKey' | 'own', string> = {
+    foreign: '',
+    deleted: '',
+    ofAgent: '',
+    foreignAgent: '',
+    key: '',
+    otherKey: '',
+    own: '',
+  };
+  beforeAll(async () => {
+    world = await openWorld({ BODY_MAX_BYTES: String(BODY_BYTES_MAX) }, makeBacking);
+    const { alice, bob, agent } = world;
+    const asked = async (client: Client, more: object = {}) => {
+      const { frames } = await client.stream({ question: 'Why?', ...more });
+      return frames.find(({ data }) => data.type === 'id')!.data['id'] as string;
+    };
+    const [first, second] = [await agent(), await agent()];
+    made.key = first.key;
+    made.otherKey = second.key;
+    made.foreignAgent = (await agent({}, bob)).id;
+    made.own = await asked(alice);
+    made.foreign = await asked(bob);
+    made.deleted = await asked(alice);
+    made.ofAgent = await asked(alice, { api_key: first.key });
+    await alice.post(`/api/delete_conversation?id=${made.deleted}`, {});
+  }, 60_000);
+  afterAll(() => world.close());
+
+  const question = 'Why is the sky blue?';
+  const wrong = (field: string, value: unknown, more: Partial<Case> = {}): Case => ({
+    name: `${field}: ${JSON.stringify(value)}`,
+    body: { question, [field]: value },
+    status: 400,
+    says: new RegExp(field),
+    ...more,
+  });
+
+  const cases: readonly Case[] = [
+    { name: 'malformed JSON', body: '{"question":', status: 400, says: /not valid JSON/ },
+    { name: 'a null body', body: 'null', status: 400, says: /must not be null/ },
+    { name: 'an array', body: [question], status: 400, says: /must be a JSON object/ },
+    { name: 'a string', body: '"why"', status: 400, says: /must be a JSON object/ },
+    { name: 'a prototype', body: '{"__proto__":{"a":1},"question":"x"}', status: 400, says: /not allowed/ },
+    { name: 'a body nested too deep', body: `{"passthrough":${'['.repeat(500)}${']'.repeat(500)}}`, status: 400, says: /nested/ },
+    { name: 'no body', body: '', status: 400, says: /question/ },
+    { name: 'nothing', body: {}, status: 400, says: /Missing required fields: question/ },
+    wrong('question', ''),
+    wrong('question', '  \n '),
+    wrong('question', null),
+    wrong('question', 7),
+    wrong('question', ['why']),
+    wrong('question', 'x'.repeat(140_000)),
+    wrong('history', 'not json'),
+    wrong('history', '{"prompt":"a","response":"b"}'),
+    wrong('history', 5),
+    wrong('history', ['a']),
+    wrong('history', '[{"prompt":1,"response":"b"}]'),
+    wrong('model_id', 'no-such-model'),
+    wrong('model_id', 5),
+    wrong('api_key', 5),
+    wrong('agent_id', {}),
+    wrong('conversation_id', 5),
+    wrong('passthrough', 'x'),
+    wrong('passthrough', [1]),
+    wrong('prompt_id', 5),
+    wrong('active_docs', 5),
+    wrong('active_docs', ['a', 5]),
+    wrong('retriever', true),
+    wrong('chunks', 'six'),
+    wrong('chunks', {}),
+    wrong('isNoneDoc', 'yes'),
+    wrong('tool_actions', 'approved'),
+    wrong('attachments', 'a1', { only: '/stream' }),
+    wrong('attachments', [1], { only: '/stream' }),
+    wrong('index', 'first', { only: '/stream' }),
+    wrong('index', -1, { only: '/stream' }),
+    wrong('index', 0.5, { only: '/stream' }),
+    {
+      name: 'index alone',
+      body: { question, index: 0 },
+      status: 400,
+      says: /Missing required fields: conversation_id/,
+      only: '/stream',
+    },
+    { name: 'tool_actions alone', body: { tool_actions: [{ call_id: 'c' }] }, status: 400, says: /conversation_id/ },
+
+    { name: 'no credential', as: 'nobody', body: { question }, status: 401, says: /Unauthorized/ },
+    { name: 'an unknown key', as: 'nobody', body: { question, api_key: UNKNOWN }, status: 401, says: /Invalid API key/ },
+    {
+      name: 'an endless key',
+      as: 'nobody',
+      body: { question, api_key: 'k'.repeat(5_000) },
+      status: 401,
+      says: /Invalid API key/,
+    },
+    {
+      name: 'no credential for what is not there',
+      as: 'nobody',
+      body: { question, conversation_id: UNKNOWN },
+      status: 401,
+      says: /Unauthorized/,
+    },
+    {
+      name: 'a bad bearer',
+      headers: { authorization: 'Bearer nonsense' },
+      body: { question },
+      status: 401,
+      says: /token/i,
+      code: 'invalid_token',
+      uniform: true,
+    },
+    {
+      name: 'a bad bearer before a malformed body',
+      headers: { authorization: 'Bearer nonsense' },
+      body: '{',
+      status: 401,
+      says: /token/i,
+      code: 'invalid_token',
+      uniform: true,
+    },
+
+    { name: 'a text', headers: { 'content-type': 'text/plain' }, body: 'why?', status: 415, says: /JSON/ },
+    {
+      name: 'a form',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'question=why',
+      status: 415,
+      says: /JSON/,
+    },
+    { name: 'a body too large', body: { question, passthrough: { x: 'x'.repeat(BODY_BYTES_MAX) } }, status: 413, says: /large/ },
+    {
+      name: 'an Idempotency-Key too long',
+      headers: { 'idempotency-key': 'k'.repeat(257) },
+      body: { question },
+      status: 400,
+      says: /Idempotency-Key/,
+    },
+  ];
+
+  const rows = cases.flatMap((each) =>
+    (['/stream', '/api/answer'] as const)
+      .filter((route) => (each.only ?? route) === route)
+      .map((route) => ({ ...each, route, title: `${route} refuses ${each.name.slice(0, 60)} with ${each.status}` })),
+  );
+
+  it.each(rows)('$title', async ({ route, body, headers, as = 'alice', status, says, code, uniform }) => {
+    const before = await world.backing.store.head();
+    const reply = await replyOf(world[as].post(route, body, headers));
+    expect(reply.status).toBe(status);
+    expectRefusal(reply, uniform ? 'uniform' : route, says, code);
+    expect(await world.backing.store.head()).toBe(before);
+  });
+
+  describe.each(['/stream', '/api/answer'] as const)('%s', (route) => {
+    const ask = (body: object, client: Client = world.alice) => replyOf(client.post(route, body));
+
+    it('does not tell an unknown conversation from a foreign, a deleted one, or one of another agent', async () => {
+      const before = await world.backing.store.head();
+      const { alice, nobody } = world;
+      const replies = [
+        await ask({ question, conversation_id: UNKNOWN }),
+        await ask({ question, conversation_id: 'not-an-id' }),
+        await ask({ question, conversation_id: made.foreign }),
+        await ask({ question, conversation_id: made.deleted }),
+        await ask({ question, conversation_id: made.ofAgent, api_key: made.otherKey }, nobody),
+        await ask({ question, conversation_id: made.own, api_key: made.key }, alice),
+        await ask({ question, conversation_id: made.foreign, api_key: made.key }, nobody),
+      ];
+      for (const reply of replies) {
+        expect(reply.status).toBe(404);
+        expectRefusal(reply, route, /^Conversation not found$/);
+      }
+      expect(await world.backing.store.head()).toBe(before);
+    });
+
+    it('does not tell an unknown agent from a foreign one', async () => {
+      for (const agent_id of [UNKNOWN, 'not-an-id', made.foreignAgent]) {
+        const reply = await ask({ question, agent_id });
+        expect(reply.status).toBe(404);
+        expectRefusal(reply, route, /^Agent not found$/);
+      }
+    });
+
+    it('says that nothing is pending where nothing is', async () => {
+      const reply = await ask({ conversation_id: made.own, tool_actions: [{ call_id: 'c1', decision: 'approved' }] });
+      expect(reply.status).toBe(409);
+      expectRefusal(reply, route, /no longer pending/, 'tool_call_not_pending');
+    });
+
+    it('says of an expired bearer that it has expired', async () => {
+      const late = await world.as('alice', { expiresInSeconds: -10 });
+      const reply = await ask({ question, api_key: made.key }, late);
+      expect(reply.status).toBe(401);
+      expectRefusal(reply, 'uniform', /expired/, 'token_expired');
+    });
+  });
+
+  it('an index past the end of a conversation is refused', async () => {
+    const reply = await replyOf(world.alice.post('/stream', { question, conversation_id: made.own, index: 5 }));
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual({ success: false, message: 'index must be at most 1, the number of questions so far.' });
+  });
+
+  it('an answer that fails is 400 on /api/answer, and an error in the stream on /stream', async () => {
+    world.model.next([{ do: 'refuse', status: 400, body: { error: { message: 'too much context: secret-host' } } }]);
+    const reply = await replyOf(world.alice.post('/api/answer', { question }));
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual({ error: expect.any(String) });
+    world.model.next([{ do: 'refuse', status: 400, body: { error: { message: 'too much context: secret-host' } } }]);
+    const { status, frames } = await world.alice.stream({ question });
+    expect(status).toBe(200);
+    expect(frames.map(({ data }) => data.type)).toEqual(['message_id', 'error', 'id', 'end']);
+    expect([reply.text, JSON.stringify(frames)].join()).not.toContain('secret-host');
+  });
+
+  it('other routes refuse in one shape', async () => {
+    const { nobody, alice } = world;
+    const id = messageIdIn(await alice.stream({ question }));
+    const table: readonly [Promise<Response>, number, object][] = [
+      [nobody.get('/api/no-such-path'), 404, { success: false, message: 'Not found' }],
+      [nobody.get('/no/such/path.html'), 404, { success: false, message: 'Not found' }],
+      [nobody.post('/api/no-such-path', {}), 404, { success: false, message: 'Not found' }],
+      [nobody.get('/stream'), 405, { success: false, message: 'GET is not allowed here, only POST.' }],
+      [nobody.get('/api/get_conversations'), 401, { success: false, message: 'Unauthorized' }],
+      [nobody.get(`/api/messages/${id}/events`), 401, { success: false, message: 'Unauthorized' }],
+      [alice.get(`/api/messages/${UNKNOWN}/events`), 404, { success: false, message: 'Not found' }],
+      [alice.get('/api/get_single_conversation'), 400, { success: false, message: 'ID is required' }],
+      [alice.get(`/api/get_single_conversation?id=${made.foreign}`), 404, { success: false, message: 'Conversation not found' }],
+    ];
+    for (const [response, status, body] of table) {
+      const reply = await replyOf(response);
+      expect({ status: reply.status, body: reply.body }).toEqual({ status, body });
+    }
+  });
+
+  it('pages of other origins may read what we say, our headers included', async () => {
+    const preflight = await fetch(`${world.service.url}/stream`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://shop.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type,authorization,last-event-id,idempotency-key,x-api-key',
+      },
+    });
+    expect(preflight.status).toBe(204);
+    const allowed = preflight.headers.get('access-control-allow-headers')!.toLowerCase();
+    for (const name of ['authorization', 'content-type', 'last-event-id', 'idempotency-key', 'x-api-key'])
+      expect(allowed).toContain(name);
+    const { headers } = await world.alice.stream({ question }, undefined, { origin: 'https://shop.example' });
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    expect(headers.get('access-control-expose-headers')).toContain('Idempotent-Replayed');
+  });
+}
+
+/** A refusal as its route tells it; one of `/stream` is JSON where it is about the request as such, else a frame without id. */
+function expectRefusal(reply: Reply, route: '/stream' | '/api/answer' | 'uniform', says: RegExp, code?: string): void {
+  if (route === '/api/answer') {
+    expect(reply.body).toEqual({ error: expect.stringMatching(says), ...(code && { code }) });
+  } else if (route === 'uniform' || [400].includes(reply.status)) {
+    expect(reply.body).toEqual({ success: false, message: expect.stringMatching(says), ...(code && { error: code }) });
+  } else {
+    expect(reply.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    const frame = /^data: (.*)\n\n$/.exec(reply.text)?.[1];
+    expect(JSON.parse(frame!)).toEqual({ type: 'error', error: expect.stringMatching(says), ...(code && { code }) });
+  }
+}

@@ -1,0 +1,63 @@
+import { SessionTokens } from '../../src/identity/session-tokens.js';
+import { type Backing, type MakeBacking, onPostgres } from './backing.js';
+import { Client } from './client.js';
+import { ScriptedModelServer } from './scripted-model-server.js';
+import { serviceForTests, type TestService } from './service.js';
+
+/** A service with sign-in, a model that does as it is told, and people who use them. */
+export type World = Readonly<{
+  service: TestService;
+  backing: Backing;
+  model: ScriptedModelServer;
+  alice: Client;
+  bob: Client;
+  /** Without any credential. */
+  nobody: Client;
+  as(userId: string, options?: Readonly<{ expiresInSeconds?: number; roles?: readonly 'admin'[] }>): Promise<Client>;
+  /** A published agent, Alice's unless somebody else makes it. */
+  agent(fields?: Readonly<Record<string, unknown>>, owner?: Client): Promise<Readonly<{ id: string; key: string }>>;
+  close(): Promise<void>;
+}>;
+
+export async function openWorld(
+  environment: Readonly<Record<string, string>> = {},
+  makeBacking: MakeBacking = onPostgres,
+): Promise<World> {
+  const model = await ScriptedModelServer.start();
+  const settings = { AUTH_TYPE: 'session_jwt', OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'scripted', ...environment };
+  const service = await serviceForTests(settings, makeBacking);
+  const as: World['as'] = async (userId, { expiresInSeconds, roles = [] } = {}) => {
+    const tokens = service.service.app.get(SessionTokens, { strict: false });
+    return new Client(service.url, { authorization: `Bearer ${await tokens.issue({ userId, roles }, expiresInSeconds)}` });
+  };
+  const [alice, bob] = await Promise.all([as('alice'), as('bob')]);
+  return {
+    service,
+    backing: service.backing,
+    model,
+    alice,
+    bob,
+    nobody: new Client(service.url),
+    as,
+    agent: async (fields = {}, owner = alice) => {
+      const whole = { name: 'Guide', description: 'Knows', chunks: 4, retriever: 'classic', prompt_id: 'default' };
+      const response = await owner.post('/api/create_agent', { ...whole, status: 'published', ...fields });
+      if (response.status !== 201) throw new Error(`No agent: ${response.status} ${await response.text()}`);
+      return (await response.json()) as { id: string; key: string };
+    },
+    close: async () => {
+      await service.close();
+      await model.close();
+    },
+  };
+}
+
+/** A whole response, its body as JSON where it is. */
+export type Reply = Readonly<{ status: number; headers: Headers; text: string; body: unknown }>;
+
+export async function replyOf(responding: Response | Promise<Response>): Promise<Reply> {
+  const response = await responding;
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  return { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };
+}
