@@ -9,4 +9,13 @@ import { tasks } from './tasks/tasks.projection.js';
 import { unsealedTurns } from './unsealed-turns/unsealed-turns.projection.js';
 
 /** Every read model of the service, in no particular order: none knows another. */
-export const projections: readonly Projection[] = [agents, auditLog, chunks, conversations, prompts, sources, tasks, unsealedTurns];
+export const projections: readonly Projection[] = [
+  agents,
+  auditLog,
+  chunks,
+  conversations,
+  prompts,
+  sources,
+  tasks,
+  unsealedTurns,
+];

@@ -33,7 +33,10 @@ afterEach(() => Promise.all(running.map((reactions) => reactions.stop())));
 
 const listen = async ({ stream, data }: Recorded<Rang>) => void heard.push(`${stream} ${data.times}`);
 
-function start(act: (event: Recorded<Rang>, signal: AbortSignal) => Promise<void> = listen, more: Partial<Reaction<Rang>> = {}): Reactions {
+function start(
+  act: (event: Recorded<Rang>, signal: AbortSignal) => Promise<void> = listen,
+  more: Partial<Reaction<Rang>> = {},
+): Reactions {
   const reaction: Reaction<Rang> = {
     name: 'answer-door',
     categories: ['bell'],
