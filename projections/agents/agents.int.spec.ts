@@ -4,6 +4,7 @@ import { BLANK_AGENT } from '../../src/agents/agent.policy.js';
 import { conversationStream, type TurnAsked } from '../../src/conversation/conversation.events.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
+import { turnSettings } from '../../test/support/turn-settings.js';
 import { ReadModels } from '../read-models.js';
 import { agents } from './agents.projection.js';
 import { AgentQueries } from './agents.queries.js';
@@ -35,18 +36,7 @@ const asked = (agentId: string | null): TurnAsked => ({
     index: 0,
     question: '?',
     requestId: 'r',
-    settings: {
-      agentId,
-      agentKeyId: null,
-      modelId: 'offline',
-      promptId: '',
-      configurationOwnerId: 'alice',
-      sources: [],
-      chunks: 6,
-      retriever: 'classic',
-      passthrough: {},
-      responseSchema: null,
-    },
+    settings: turnSettings({ agentId }),
   },
 });
 

@@ -1,23 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { projecting } from '../../test/support/projecting.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
-import { conversationStream, type ConversationEvent, type TurnSettings } from '../../src/conversation/conversation.events.js';
+import { turnSettings } from '../../test/support/turn-settings.js';
+import { conversationStream, type ConversationEvent } from '../../src/conversation/conversation.events.js';
 import { ReadModels } from '../read-models.js';
 import { conversations } from './conversations.projection.js';
 import { ConversationQueries } from './conversations.queries.js';
 
-const settings: TurnSettings = {
-  agentId: null,
-  agentKeyId: 'k1',
-  modelId: 'offline',
-  promptId: '',
-  configurationOwnerId: 'alice',
-  sources: [],
-  chunks: 6,
-  retriever: 'classic',
-  passthrough: {},
-  responseSchema: null,
-};
+const settings = turnSettings({ agentKeyId: 'k1' });
 const parts = (answer: string) => ({
   answer,
   thought: 'hm',

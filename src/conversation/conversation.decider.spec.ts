@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { given } from '../../test/support/given.js';
+import { turnSettings } from '../../test/support/turn-settings.js';
 import {
   ask,
   conclude,
@@ -16,21 +17,10 @@ import {
   seal,
   startTurn,
 } from './conversation.decider.js';
-import type { AnswerParts, ConversationEvent, ConversationStarted, TurnOutcome, TurnSettings } from './conversation.events.js';
+import type { AnswerParts, ConversationEvent, ConversationStarted, TurnOutcome } from './conversation.events.js';
 
 const conversationId = 'c1';
-const settings: TurnSettings = {
-  agentId: 'a1',
-  agentKeyId: null,
-  modelId: 'offline',
-  promptId: 'default',
-  configurationOwnerId: 'alice',
-  sources: [],
-  chunks: 6,
-  retriever: 'classic',
-  passthrough: {},
-  responseSchema: null,
-};
+const settings = turnSettings({ agentId: 'a1', promptId: 'default' });
 const start: ConversationStarted['data'] = {
   conversationId,
   ownerId: 'alice',

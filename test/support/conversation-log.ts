@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres';
 import { encodeMetadata } from '../../src/kernel/codec.js';
 import type { ConversationEvent } from '../../src/conversation/conversation.events.js';
+import { turnSettings } from './turn-settings.js';
 
 /** Stands for the conversation's id in a template, and `TURN` with a digit for those of its turns. */
 const CONVERSATION = '00000000-0000-4000-8000-00000000000c';
@@ -11,18 +12,7 @@ const source = { text: words.repeat(8), title: 'How it works', source: 'guide.md
 
 const turn = (index: number): ConversationEvent[] => {
   const about = { conversationId: CONVERSATION, turnId: turnId(index) };
-  const settings = {
-    agentId: null,
-    agentKeyId: null,
-    modelId: 'offline',
-    promptId: 'default',
-    configurationOwnerId: 'local',
-    sources: [],
-    chunks: 6,
-    retriever: 'classic',
-    passthrough: {},
-    responseSchema: null,
-  };
+  const settings = turnSettings({ configurationOwnerId: 'local', promptId: 'default' });
   const answer = { answer: words.repeat(3), thought: '', sources: [source, source], toolCalls: [], structured: false };
   return [
     { type: 'TurnAsked', data: { ...about, index, question: 'What does the log keep?', requestId: turnId(index), settings } },

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compiledProgram } from './compiled-program.js';
 import { eventually } from './eventually.js';
+import { freePort } from './free-port.js';
 
 const START_MS_MAX = 30_000;
 const KEPT_OUTPUT_CHARACTERS = 20_000;
@@ -113,12 +113,3 @@ export class ServiceProcess {
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}

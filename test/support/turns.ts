@@ -10,6 +10,7 @@ import type { Cause } from '../../src/kernel/events.js';
 import type { Signals } from '../../src/kernel/signals.js';
 import { Streams } from '../../src/kernel/streams.js';
 import { MessageFeed } from '../../src/realtime/message-feed.js';
+import { turnSettings } from './turn-settings.js';
 
 export const cause: Cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' };
 
@@ -25,18 +26,7 @@ export const answeringOptions = new AnsweringOptions({
   titleModelId: undefined,
 });
 
-export const settings: TurnSettings = {
-  agentId: null,
-  agentKeyId: null,
-  modelId: 'scripted',
-  promptId: '',
-  configurationOwnerId: 'alice',
-  sources: [],
-  chunks: 6,
-  retriever: 'classic',
-  passthrough: {},
-  responseSchema: null,
-};
+export const settings: TurnSettings = turnSettings({ modelId: 'scripted' });
 
 /** A composer that yields what the test scripts, and stops when told to. */
 export const scripted = (script: (signal: AbortSignal) => AsyncIterable<Piece>): AnswerComposer =>
