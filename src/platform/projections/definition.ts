@@ -34,11 +34,12 @@ async function read(projection: Projection): Promise<Definition> {
   return { projection, schema: schemaOf(projection), ddl, fingerprint: fingerprintOf(projection, ddl) };
 }
 
-/** Of the tables, the handled event types in their versions, and what the author of a handler declares. */
-function fingerprintOf({ name, version = 1, codec, on, every }: Projection, ddl: string): string {
+/** Of the tables, what is followed, the handled event types in their versions, and what the author of a handler declares. */
+function fingerprintOf({ name, version = 1, categories, exceptCategories, codec, on, every }: Projection, ddl: string): string {
   const handled = Object.keys(on)
     .sort()
     .map((type) => `${type}@${currentVersion(codec, type)}`);
-  const parts = [name, version, handled, every !== undefined, ddl.replaceAll(/\s+/g, ' ').trim()];
+  const followed = [categories, exceptCategories].map((some) => some && [...some].sort());
+  const parts = [name, version, followed, handled, every !== undefined, ddl.replaceAll(/\s+/g, ' ').trim()];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }

@@ -1,0 +1,24 @@
+import { expect, it } from '@jest/globals';
+import { accounts } from '../../../test/support/accounts.js';
+import type { Projection } from '../../../projections/projection.js';
+import { definitionOf } from './definition.js';
+
+const fingerprintOf = async (projection: Projection) => (await definitionOf(projection)).fingerprint;
+
+it('has another fingerprint when anything changes that makes other rows of the same log, and only then', async () => {
+  const same = await fingerprintOf(accounts());
+  expect(await fingerprintOf({ ...accounts(), categories: ['account'] })).toBe(same);
+  const { MoneyMoved, ...fewer } = accounts().on;
+  const upcast = { ...accounts().codec, MoneyMoved: [() => ({})] };
+  const changed = await Promise.all(
+    [
+      accounts('accounts', { version: 2 }),
+      accounts('accounts', { ddl: 'create table other (id text)' }),
+      { ...accounts(), categories: ['account', 'bank'] },
+      { ...accounts(), codec: upcast },
+      { ...accounts(), on: fewer },
+    ].map(fingerprintOf),
+  );
+  expect(MoneyMoved).toBeDefined();
+  expect(new Set([same, ...changed]).size).toBe(6);
+});
