@@ -38,6 +38,11 @@ function unwrapped(value: unknown): Schema {
 
 const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Regular expressions, and references that cannot be followed beforehand. */
+const UNSUPPORTED = new Set(['pattern', 'patternProperties', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$anchor']);
+/** What such a reference leads to is looked through like the rest of the schema; a place for data would not be. */
+const LOCAL_DEFINITION = /^#(\/(\$defs|definitions)\/[^/~%]+)?$/;
+
 /** Keywords whose values are data or names, not schemas. */
 const DATA = new Set(['const', 'enum', 'default', 'examples', 'required', 'dependentRequired']);
 const SCHEMAS_BY_NAME = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
@@ -47,7 +52,10 @@ function refuseUnbounded(node: unknown, depth: number): void {
   if (Array.isArray(node)) return node.forEach((each) => refuseUnbounded(each, depth + 1));
   if (!isObject(node)) return;
   for (const [keyword, value] of Object.entries(node)) {
-    if (keyword === 'pattern' || keyword === 'patternProperties') throw refused(`${keyword} is not supported.`);
+    if (UNSUPPORTED.has(keyword)) throw refused(`${keyword} is not supported.`);
+    if (keyword === '$ref' && !(typeof value === 'string' && LOCAL_DEFINITION.test(value))) {
+      throw refused('$ref must name a definition of the schema, as in #/$defs/name.');
+    }
     if (keyword === '$id' || keyword === '$schema' || DATA.has(keyword)) continue;
     if (SCHEMAS_BY_NAME.has(keyword) && isObject(value)) Object.values(value).forEach((each) => refuseUnbounded(each, depth + 1));
     else refuseUnbounded(value, depth + 1);

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { given } from '../../test/support/given.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
 import {
+  asAgent,
   ask,
   conclude,
   conversation,
@@ -144,6 +145,15 @@ describe('a conversation', () => {
     given(conversation, past)
       .when(rate(0, 'like'))
       .then([{ type: 'TurnRated', data: { conversationId, turnId: 't1', feedback: 'like' } }]));
+  it('takes a rating from the holder of its agent’s key, and of no other', () => {
+    const rating = rate(0, 'like');
+    given(conversation, past)
+      .when(asAgent('a1', 'alice', rating))
+      .then([{ type: 'TurnRated', data: { conversationId, turnId: 't1', feedback: 'like' } }]);
+    given(conversation, past)
+      .when(asAgent('a2', 'alice', rating))
+      .thenRejected('conversation-not-found');
+  });
   it('takes no rating of a turn that is not there', () =>
     given(conversation, past).when(rate(7, 'like')).thenRejected('message-not-found'));
   it('stops what runs when it is deleted', () =>

@@ -29,6 +29,7 @@ export type Conversation = Readonly<{
   id: string;
   status: 'none' | 'open' | 'deleted';
   ownerId: string;
+  agentId: string | null;
   name: string;
   /** Who named it last: nobody yet, a model, or its owner, whose name stays. */
   namedBy: 'nobody' | 'title' | 'owner';
@@ -43,6 +44,7 @@ const initial: Conversation = {
   id: '',
   status: 'none',
   ownerId: '',
+  agentId: null,
   name: '',
   namedBy: 'nobody',
   turns: new Map(),
@@ -55,8 +57,8 @@ export const conversation: Aggregate<Conversation, ConversationEvent> = { initia
 function evolve(state: Conversation, event: ConversationEvent): Conversation {
   switch (event.type) {
     case 'ConversationStarted': {
-      const { conversationId: id, ownerId, name } = event.data;
-      return { ...state, id, status: 'open', ownerId, name };
+      const { conversationId: id, ownerId, agentId, name } = event.data;
+      return { ...state, id, status: 'open', ownerId, agentId, name };
     }
     case 'ConversationRenamed':
       return { ...state, name: event.data.name, namedBy: event.data.by };
@@ -128,6 +130,14 @@ export const asOwner =
   (state) => {
     if (opened(state).ownerId !== ownerId) throw notFound();
     return decide(state);
+  };
+
+/** A decision that the holder of an agent's key may take in that agent's conversations, and in no other of its owner. */
+export const asAgent =
+  (agentId: string, ownerId: string, decide: Decide): Decide =>
+  (state) => {
+    if (opened(state).agentId !== agentId) throw notFound();
+    return asOwner(ownerId, decide)(state);
   };
 
 const stopRequested = (state: Conversation, turnId: TurnId): TurnStopRequested => ({

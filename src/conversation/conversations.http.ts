@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ConversationQueries, type ListingCursor } from '../../projections/conversations/conversations.queries.js';
-import { type Caller, ownerOf, type SignedInUser } from '../identity/caller.js';
+import type { Caller, SignedInUser } from '../identity/caller.js';
 import { CurrentUser, KnownCaller } from '../identity/identity.http.js';
 import { EventStore, lastEvent } from '../kernel/event-store.js';
 import { Freshness } from '../kernel/freshness.js';
@@ -103,7 +103,7 @@ export class ConversationsController {
   @HttpCode(200)
   async rate(@KnownCaller() caller: Caller, @Body() body: Feedback, @Res({ passthrough: true }) reply: FastifyReply) {
     const feedback = body.feedback?.toLowerCase() ?? null;
-    const command = new RateAnswer(checked(body.conversation_id), ownerOf(caller), body.question_index, feedback, caller.cause);
+    const command = new RateAnswer(checked(body.conversation_id), caller, body.question_index, feedback);
     return this.settle(reply, await this.commands.execute(command));
   }
 

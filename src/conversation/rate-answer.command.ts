@@ -1,17 +1,16 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { Cause } from '../kernel/events.js';
+import type { Caller } from '../identity/caller.js';
 import { Streams } from '../kernel/streams.js';
-import { asOwner, conversation, rate } from './conversation.decider.js';
+import { asAgent, asOwner, conversation, rate } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 
-/** The owner says what they think of an answer; null takes it back. */
+/** The owner, or whoever holds the key of the conversation's agent, says what they think of an answer; null takes it back. */
 export class RateAnswer extends Command<bigint | undefined> {
   constructor(
     readonly conversationId: string,
-    readonly ownerId: string,
+    readonly caller: Caller,
     readonly index: number,
     readonly feedback: string | null,
-    readonly cause: Cause,
   ) {
     super();
   }
@@ -21,8 +20,9 @@ export class RateAnswer extends Command<bigint | undefined> {
 export class RateAnswerHandler implements ICommandHandler<RateAnswer> {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ conversationId, ownerId, index, feedback, cause }: RateAnswer): Promise<bigint | undefined> {
-    const decide = asOwner(ownerId, rate(index, feedback));
-    return (await this.streams.transact(conversationStream(conversationId), conversation, decide, cause)).position;
+  async execute({ conversationId, caller, index, feedback }: RateAnswer): Promise<bigint | undefined> {
+    const rating = rate(index, feedback);
+    const decide = caller.kind === 'user' ? asOwner(caller.userId, rating) : asAgent(caller.agentId, caller.ownerId, rating);
+    return (await this.streams.transact(conversationStream(conversationId), conversation, decide, caller.cause)).position;
   }
 }

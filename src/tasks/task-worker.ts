@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { type Blobs } from '../kernel/blobs.js';
 import { type Clock } from '../kernel/clock.js';
 import { decode } from '../kernel/codec.js';
@@ -21,6 +22,7 @@ export type TaskWorkerOptions = Readonly<{ concurrency: number; leaseTtlMs: numb
 export const TASK_WORKER_OPTIONS: TaskWorkerOptions = { concurrency: 2, leaseTtlMs: 5_000, presenceTtlMs: 10_000 };
 
 const ACTOR = 'system:task-worker';
+const UNEXPECTED = 'The task failed unexpectedly.';
 
 /** Rejections of a worker's own claim: the task is somebody else's, or over, or not due. There is nothing to do. */
 const NOT_OURS = new Set(['task-over', 'task-not-due', 'task-unknown', 'task-attempt-superseded']);
@@ -33,6 +35,7 @@ export class TaskWorker {
   /** Names this worker in its leases. */
   readonly id = newId();
   private presence: Lease | undefined;
+  private readonly logger = new Logger(TaskWorker.name);
 
   constructor(
     private readonly store: EventStore,
@@ -99,8 +102,10 @@ export class TaskWorker {
       });
     } catch (error) {
       if (signal.aborted) return void (await decide(handBack(taskId, attempt)));
-      const reason = error instanceof Error ? error.message : String(error);
       const isForGood = error instanceof Rejection;
+      // The reason is public to whoever holds the task's id; what went wrong inside is for the operators.
+      const reason = isForGood ? error.message : UNEXPECTED;
+      if (!isForGood) this.logger.error(`Attempt ${attempt} of task ${taskId} failed.`, error);
       return void (await decide(
         isForGood ? failForGood(taskId, attempt, reason) : failAttempt(taskId, attempt, reason, this.clock.now()),
       ));

@@ -26,7 +26,7 @@ export const settings = {
   port: integer('PORT', 7091, { max: 65_535 }),
   dataDir: text('DATA_DIR', '.data'),
   databaseUrl: optional(url('DATABASE_URL', 'postgres:', 'postgresql:')),
-  databasePoolMax: integer('DATABASE_POOL_MAX', 10, { min: 2, max: 500 }),
+  databasePoolMax: integer('DATABASE_POOL_MAX', 10, { min: 5, max: 500 }),
   eventStore: text('EVENT_STORE', 'postgres'),
   natsUrl: optional(text('NATS_URL')),
   natsPrefix: text('NATS_PREFIX', 'verbatim'),
@@ -78,7 +78,7 @@ export const settings = {
   userEventsMax: integer('EVENTS_STREAM_MAXLEN', 1000, { min: 1 }),
   userEventsAgeMaxMs: hoursAsMs('EVENTS_REPLAY_MAX_AGE_HOURS', 48),
   replayEventsPerRequestMax: integer('EVENTS_REPLAY_MAX_PER_REQUEST', 200, { min: 1 }),
-  replayRequestsPerWindowMax: integer('EVENTS_REPLAY_BUDGET_REQUESTS_PER_WINDOW', 30),
+  replayRequestsPerWindowMax: integer('EVENTS_REPLAY_BUDGET_REQUESTS_PER_WINDOW', 30, { max: 10_000 }),
   replayWindowMs: secondsAsMs('EVENTS_REPLAY_BUDGET_WINDOW_SECONDS', 60),
 
   messageEventsRetentionSeconds: daysAsSeconds('MESSAGE_EVENTS_RETENTION_DAYS', 14),

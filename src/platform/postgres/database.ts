@@ -15,6 +15,8 @@ export const CONNECT_TIMEOUT_SECONDS = 5;
 export const STATEMENT_TIMEOUT_MS = 30_000;
 /** A transaction whose owner stalls must not hold its locks for longer. */
 export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
+/** How soon the server notices that a client is gone without a word; until then its locks stay taken. In seconds. */
+export const KEEPALIVES = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
 const RECONNECT_MS_MIN = 50;
 const RECONNECT_MS_MAX = 1_000;
 
@@ -48,6 +50,7 @@ export function openDatabase({ url, name, connections, statementTimeoutMs, setti
       application_name: name,
       statement_timeout: statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+      ...KEEPALIVES,
       ...settings,
     },
   });

@@ -133,18 +133,20 @@ const freePort = (): Promise<number> =>
 function superviseUntilStopped(first: Postmaster, again: () => Promise<Postmaster>): () => Promise<void> {
   let stopping = false;
   let current: Promise<Postmaster | undefined> = Promise.resolve(first);
-  const watch = async (postmaster: Postmaster, restarts: number): Promise<void> => {
-    const since = Date.now();
-    await postmaster.exited;
-    const earlier = Date.now() - since > STEADY_MS ? 0 : restarts;
-    if (stopping || earlier === RESTARTS_MAX) return;
-    await sleep(RESTART_DELAY_MS * 2 ** earlier, undefined, { ref: false });
-    if (stopping) return;
-    current = again().catch(() => undefined);
-    const next = await current;
-    if (next) await watch(next, earlier + 1);
+  const watch = async (): Promise<void> => {
+    let restarts = 0;
+    while (!stopping && restarts < RESTARTS_MAX) {
+      const since = Date.now();
+      await (
+        await current
+      )?.exited;
+      if (Date.now() - since > STEADY_MS) restarts = 0;
+      await sleep(RESTART_DELAY_MS * 2 ** restarts++, undefined, { ref: false });
+      // An attempt that fails counts as a server that ended at once.
+      if (!stopping) current = again().catch(() => undefined);
+    }
   };
-  void watch(first, 0);
+  void watch();
   return async () => {
     stopping = true;
     await (await current)?.stop();

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import postgres from 'postgres';
+import { KEEPALIVES } from './database.js';
 
 /** Names the lock among others in the database. */
 const LOCK = 0x7665_7262;
@@ -8,6 +9,9 @@ const CLAIM_WAIT_MS = 5_000;
 const CLAIM_RETRY_MS = 250;
 /** How often the claim is confirmed: a lost connection loses it, a new one takes it again. */
 const CONFIRM_MS = 2_000;
+
+/** Longer than the server takes to notice a connection that broke without a word. */
+const FOREIGN_MS = 30_000;
 
 /** Another service without NATS works on this database; neither would hear of what the other does. */
 export class DatabaseInUse extends Error {
@@ -24,7 +28,7 @@ export type SoleOwnership = Readonly<{ release(): Promise<void> }>;
  * with the process, however that ends. @throws DatabaseInUse
  */
 export async function claimDatabaseAlone(url: string, onLost: (error: DatabaseInUse) => void): Promise<SoleOwnership> {
-  const sql = postgres(url, { max: 1, idle_timeout: 0, max_lifetime: null, onnotice: () => {} });
+  const sql = postgres(url, { max: 1, idle_timeout: 0, max_lifetime: null, connection: KEEPALIVES, onnotice: () => {} });
   const claim = async (): Promise<boolean> =>
     (await sql<{ ours: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as ours`)[0]!.ours;
   const givingUpAt = Date.now() + CLAIM_WAIT_MS;
@@ -35,13 +39,14 @@ export async function claimDatabaseAlone(url: string, onLost: (error: DatabaseIn
     }
     await pause(CLAIM_RETRY_MS);
   }
-  const timer = setInterval(() => {
-    // While Postgres is away nobody else can claim either.
-    claim().then(
-      (ours) => ours || onLost(new DatabaseInUse()),
-      () => undefined,
-    );
-  }, CONFIRM_MS).unref();
+  let foreignSince: number | undefined;
+  const confirm = async (): Promise<void> => {
+    foreignSince = (await claim()) ? undefined : (foreignSince ?? Date.now());
+    // Our own last connection may be what still holds it; somebody else does not let go.
+    if (foreignSince !== undefined && Date.now() - foreignSince > FOREIGN_MS) onLost(new DatabaseInUse());
+  };
+  // While Postgres is away nobody else can claim either.
+  const timer = setInterval(() => void confirm().catch(() => undefined), CONFIRM_MS).unref();
   return {
     release: async () => {
       clearInterval(timer);
