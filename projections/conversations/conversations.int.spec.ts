@@ -111,6 +111,58 @@ describe('a whole conversation', () => {
     ]));
 });
 
+describe('the mark', () => {
+  const about = (id: string, turnId: string) => ({ conversationId: id, turnId, ...parts('So.') });
+  const failed = (id: string, turnId: string): ConversationEvent => ({
+    type: 'TurnFailed',
+    data: { ...about(id, turnId), error: 'Busy.', code: null },
+  });
+  const stopped = (id: string, turnId: string): ConversationEvent => ({ type: 'TurnStopped', data: about(id, turnId) });
+  const opened = (id: string): ConversationEvent => ({ type: 'ConversationOpened', data: { conversationId: id } });
+  const markOf = async (id: string) => {
+    const found = (await queries.listed('carol', 100)).find((each) => each.id === id)!;
+    const [searched] = await queries.search('carol', `Name of ${id}`, 1);
+    expect(searched).toMatchObject({ mark: found.mark, unread: found.unread });
+    return [found.mark, found.unread];
+  };
+  const begun = (id: string) => started(id, `Name of ${id}`, { ownerId: 'carol' });
+
+  it('goes from the spinner to purple, and is gone once the conversation was opened', async () => {
+    await given('m1', begun('m1'));
+    expect(await markOf('m1')).toEqual([null, false]);
+    await given('m1', asked('m1', 'm1-1', 'Why?'));
+    expect(await markOf('m1')).toEqual(['running', false]);
+    await given('m1', answered('m1', 'm1-1', 'So.'));
+    expect(await markOf('m1')).toEqual(['unread', true]);
+    await given('m1', opened('m1'));
+    expect(await markOf('m1')).toEqual([null, false]);
+    await given('m1', asked('m1', 'm1-2', 'And?', 1), stopped('m1', 'm1-2'));
+    expect(await markOf('m1')).toEqual([null, false]);
+  });
+
+  it('is red while the last question failed, above what else there is to say', async () => {
+    await given('m2', begun('m2'), asked('m2', 'm2-1', 'Why?'), answered('m2', 'm2-1', 'So.'));
+    await given('m2', asked('m2', 'm2-2', 'And?', 1), asked('m2', 'm2-3', 'Well?', 2), failed('m2', 'm2-3'));
+    expect(await markOf('m2')).toEqual(['failed', true]);
+    await given('m2', opened('m2'));
+    expect(await markOf('m2')).toEqual(['running', false]);
+    await given('m2', failed('m2', 'm2-2'));
+    expect(await markOf('m2')).toEqual([null, true]);
+  });
+
+  it('says nothing of turns that do not count any more', async () => {
+    await given('m3', begun('m3'), asked('m3', 'm3-1', 'Why?'), failed('m3', 'm3-1'));
+    await given(
+      'm3',
+      { type: 'TurnsSuperseded', data: { conversationId: 'm3', fromIndex: 0, turnIds: ['m3-1'] } },
+      asked('m3', 'm3-2', 'Why not?'),
+    );
+    expect(await markOf('m3')).toEqual(['running', false]);
+    await given('m3', answered('m3', 'm3-2', 'So.'));
+    expect(await markOf('m3')).toEqual(['unread', true]);
+  });
+});
+
 it('is the same however often it is told, and when it is told anew', async () => {
   await model.again();
   await model.expectSameAfterRebuild();

@@ -1,5 +1,6 @@
 import { conversationCodec } from '../../src/conversation/conversation.codec.js';
-import type { AnswerParts, ConversationEvent } from '../../src/conversation/conversation.events.js';
+import type { ConversationEvent, TurnOutcome } from '../../src/conversation/conversation.events.js';
+import type { Recorded } from '../../src/kernel/events.js';
 import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
 
@@ -25,6 +26,9 @@ export const conversations = defineProjection<ConversationEvent>({
     ConversationRenamed: ({ data }) =>
       changeIn('conversation', { conversation_id: data.conversationId }, { name: asText(data.name) }),
 
+    ConversationOpened: ({ data, revision }) =>
+      changeIn('conversation', { conversation_id: data.conversationId }, { opened: revision }),
+
     ConversationDeleted: ({ data }, sql) => [
       sql`delete from turn where conversation_id = ${data.conversationId}`,
       removeFrom('conversation', { conversation_id: data.conversationId }),
@@ -48,9 +52,9 @@ export const conversations = defineProjection<ConversationEvent>({
 
     TurnStarted: ({ data, at }) => changeIn('turn', { turn_id: data.turnId }, { status: 'running', changed_at: at }),
 
-    TurnAnswered: ({ data, at }) => outcome(data, at, 'answered'),
-    TurnStopped: ({ data, at }) => outcome(data, at, 'stopped'),
-    TurnFailed: ({ data, at }) => outcome(data, at, 'failed', data),
+    TurnAnswered: (event) => outcome(event, 'answered'),
+    TurnStopped: (event) => outcome(event, 'stopped'),
+    TurnFailed: (event) => outcome(event, 'failed', event.data),
 
     TurnSealed: ({ data }) => changeIn('turn', { turn_id: data.turnId }, { sealed: true }),
 
@@ -63,8 +67,7 @@ export const conversations = defineProjection<ConversationEvent>({
 
 /** The json columns are json, not jsonb: what is read is the text that was written. */
 const outcome = (
-  data: AnswerParts & { turnId: string },
-  at: Date,
+  { data, at, revision }: Recorded<TurnOutcome>,
   status: string,
   failure?: { error: string; code: string | null },
 ): ChangedRow =>
@@ -81,5 +84,6 @@ const outcome = (
       error: failure ? asText(failure.error) : null,
       error_code: failure?.code ?? null,
       changed_at: at,
+      ended: revision,
     },
   );

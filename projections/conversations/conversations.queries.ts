@@ -9,8 +9,10 @@ export type ListedConversation = Readonly<{
   is_shared_usage: boolean;
   shared_token: string | null;
   date: Date;
+  /** Something has come that the owner has not opened yet. */
   unread: boolean;
-  mark: string | null;
+  /** The most urgent of what there is to say. */
+  mark: 'failed' | 'running' | 'unread' | null;
 }>;
 
 export type FoundConversation = ListedConversation &
@@ -126,8 +128,16 @@ export class ConversationQueries {
   }
 
   private get listing() {
-    return this.readModels.sql`conversation_id as id, name, agent_id, shared_usage as is_shared_usage, null as shared_token,
-      started_at as date, false as unread, null as mark`;
+    const { sql } = this.readModels;
+    const turns = sql`from conversations.turn where turn.conversation_id = conversation.conversation_id and not superseded`;
+    const isNew = sql`turn.ended > conversation.opened`;
+    return sql`conversation_id as id, name, agent_id, shared_usage as is_shared_usage, null as shared_token, started_at as date,
+      exists (select ${turns} and ${isNew} and status <> 'stopped') as unread,
+      case
+        when (select status = 'failed' and ${isNew} ${turns} order by turn.index desc limit 1) then 'failed'
+        when exists (select ${turns} and turn.ended is null) then 'running'
+        when exists (select ${turns} and ${isNew} and status = 'answered') then 'unread'
+      end as mark`;
   }
 }
 

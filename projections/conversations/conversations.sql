@@ -5,7 +5,9 @@ create table conversation (
   name            text not null,
   visibility      text not null,
   shared_usage    boolean not null,
-  started_at      timestamptz not null
+  started_at      timestamptz not null,
+  -- The revision of the last event with which its owner opened it.
+  opened          integer not null default -1
 );
 create index conversation_of_owner on conversation (owner_id, started_at desc, conversation_id desc) where visibility = 'listed';
 
@@ -30,6 +32,10 @@ create table turn (
   feedback_at     timestamptz,
   sealed          boolean not null default false,
   asked_at        timestamptz not null,
-  changed_at      timestamptz not null
+  changed_at      timestamptz not null,
+  -- The revision of the event that ended it, which is in the same stream as the openings.
+  ended           integer
 );
 create index turn_of_conversation on turn (conversation_id, index);
+-- For the mark: what is unfinished, and what ended since an opening.
+create index turn_that_counts on turn (conversation_id, ended) where not superseded;

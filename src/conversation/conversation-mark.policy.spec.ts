@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { Seeded } from '../../test/support/seeded.js';
+import type { ConversationEvent } from './conversation.events.js';
+import { markOf, unmarked, withMarkChangedBy } from './conversation-mark.policy.js';
+
+const parts = { answer: 'So.', thought: '', sources: [], toolCalls: [], structured: false };
+const about = { conversationId: 'c1' };
+const asked = (turnId: string, index: number) => ({ type: 'TurnAsked', data: { ...about, turnId, index } }) as ConversationEvent;
+const answered = (turnId: string) => ({ type: 'TurnAnswered', data: { ...about, turnId, ...parts } }) as ConversationEvent;
+const failed = (turnId: string) => ({ type: 'TurnFailed', data: { ...about, turnId, ...parts } }) as ConversationEvent;
+const stopped = (turnId: string) => ({ type: 'TurnStopped', data: { ...about, turnId, ...parts } }) as ConversationEvent;
+const opened: ConversationEvent = { type: 'ConversationOpened', data: about };
+const deleted: ConversationEvent = { type: 'ConversationDeleted', data: about };
+const superseded = (fromIndex: number, ...turnIds: string[]): ConversationEvent => ({
+  type: 'TurnsSuperseded',
+  data: { ...about, fromIndex, turnIds },
+});
+
+const markAfter = (...events: ConversationEvent[]) => markOf(events.reduce(withMarkChangedBy, unmarked));
+
+describe('the mark of a conversation', () => {
+  it.each([
+    ['nothing before a question', [], null],
+    ['the spinner from the question on', [asked('t1', 0)], 'running'],
+    ['purple once it is answered', [asked('t1', 0), answered('t1')], 'unread'],
+    ['red once it failed', [asked('t1', 0), failed('t1')], 'failed'],
+    ['nothing for what the user stopped', [asked('t1', 0), stopped('t1')], null],
+    ['nothing once it was opened', [asked('t1', 0), answered('t1'), opened], null],
+    ['nothing once a failure was seen', [asked('t1', 0), failed('t1'), opened], null],
+    ['the spinner although there is something unread', [asked('t1', 0), answered('t1'), asked('t2', 1)], 'running'],
+    ['the spinner when a failure is asked past', [asked('t1', 0), failed('t1'), asked('t2', 1)], 'running'],
+    ['purple for an answer before a stop', [asked('t1', 0), answered('t1'), asked('t2', 1), stopped('t2')], 'unread'],
+    ['red although an earlier question still runs', [asked('t1', 0), asked('t2', 1), failed('t2')], 'failed'],
+    ['the spinner while an earlier question still runs', [asked('t1', 0), asked('t2', 1), answered('t2')], 'running'],
+    [
+      'the later question’s, where another took its place',
+      [asked('t1', 0), failed('t1'), superseded(0, 't1'), asked('t2', 0)],
+      'running',
+    ],
+    ['nothing of a turn that ends after another took its place', [asked('t1', 0), superseded(0, 't1'), answered('t1')], null],
+    ['nothing of what is deleted', [asked('t1', 0), deleted, answered('t1')], null],
+  ] as [string, ConversationEvent[], string | null][])('is %s', (_, events, mark) => expect(markAfter(...events)).toBe(mark));
+
+  it('is never red or purple right after it was opened', () => {
+    const random = new Seeded(3);
+    for (let run = 0; run < 200; run++) {
+      const events = Array.from({ length: random.between(1, 12) }, (_unused, at) => {
+        const turn = `t${random.between(0, at)}`;
+        return [asked(`t${at}`, at), answered(turn), failed(turn), stopped(turn), superseded(0, turn)][random.between(0, 4)]!;
+      });
+      expect([null, 'running']).toContain(markAfter(...events, opened));
+    }
+  });
+});
