@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MakeBacking } from '../support/backing.js';
-import { type Client, messageIdIn } from '../support/client.js';
+import { type Client, conversationIdIn, messageIdIn } from '../support/client.js';
 import { openWorld, type Reply, replyOf, type World } from '../support/world.js';
 
 const BODY_BYTES_MAX = 200_000;
@@ -36,10 +36,8 @@ export function refusalsStory(makeBacking: MakeBacking): void {
   beforeAll(async () => {
     world = await openWorld({ BODY_MAX_BYTES: String(BODY_BYTES_MAX) }, makeBacking);
     const { alice, bob, agent } = world;
-    const asked = async (client: Client, more: object = {}) => {
-      const { frames } = await client.stream({ question: 'Why?', ...more });
-      return frames.find(({ data }) => data.type === 'id')!.data['id'] as string;
-    };
+    const asked = async (client: Client, more: object = {}) =>
+      conversationIdIn(await client.stream({ question: 'Why?', ...more }));
     const [first, second] = [await agent(), await agent()];
     made.key = first.key;
     made.otherKey = second.key;
@@ -170,7 +168,7 @@ export function refusalsStory(makeBacking: MakeBacking): void {
   );
 
   it.each(rows)('$title', async ({ route, body, headers, as = 'alice', status, says, code, uniform }) => {
-    const before = await world.backing.store.head();
+    const before = await world.quietHead();
     const reply = await replyOf(world[as].post(route, body, headers));
     expect(reply.status).toBe(status);
     expectRefusal(reply, uniform ? 'uniform' : route, says, code);
@@ -181,7 +179,7 @@ export function refusalsStory(makeBacking: MakeBacking): void {
     const ask = (body: object, client: Client = world.alice) => replyOf(client.post(route, body));
 
     it('does not tell an unknown conversation from a foreign, a deleted one, or one of another agent', async () => {
-      const before = await world.backing.store.head();
+      const before = await world.quietHead();
       const { alice, nobody } = world;
       const replies = [
         await ask({ question, conversation_id: UNKNOWN }),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MakeBacking } from '../support/backing.js';
-import { Client, messageIdIn, streamed } from '../support/client.js';
+import { answerIn, Client, messageIdIn, type streamed } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { hang, say, ScriptedModelServer, wait } from '../support/scripted-model-server.js';
 import { Seeded } from '../support/seeded.js';
@@ -30,7 +30,7 @@ export function stopStory(makeBacking: MakeBacking): void {
 
   const cancel = async (id: string) => {
     const response = await client.post(`/api/messages/${id}/cancel`, {});
-    return { status: response.status, body: (await response.json()) as unknown };
+    return { status: response.status, body: await response.json() };
   };
   const ACCEPTED = { status: 202, body: { success: true } };
   const OVER = {
@@ -56,9 +56,9 @@ export function stopStory(makeBacking: MakeBacking): void {
       const { id, rest } = await asked();
       await eventually(async () => (await client.json(`/api/messages/${id}/tail`))['response'] === 'The sky');
       expect(await cancel(id)).toEqual(ACCEPTED);
-      const { frames } = await rest;
-      expect(frames.at(-1)!.data).toEqual({ type: 'error', error: expect.any(String), code: 'stopped' });
-      expect(frames.map(({ data }) => data['answer'] ?? '').join('')).toBe('The sky');
+      const stream = await rest;
+      expect(stream.frames.at(-1)!.data).toEqual({ type: 'error', error: expect.any(String), code: 'stopped' });
+      expect(answerIn(stream)).toBe('The sky');
       await eventually(() => model.completions.at(-1)!.closed);
       expect(await client.json(`/api/messages/${id}/tail`)).toMatchObject({ response: 'The sky', status: 'complete' });
     });

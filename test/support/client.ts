@@ -77,4 +77,11 @@ export class Client {
   }
 }
 
+/** The answer that the frames add up to. */
+export const answerIn = ({ frames }: Streamed): string =>
+  frames.map(({ data }) => (data.type === 'answer' ? (data['answer'] as string) : '')).join('');
+
+export const conversationIdIn = ({ frames }: Streamed): string =>
+  frames.find(({ data }) => data.type === 'id')!.data['id'] as string;
+
 export const messageIdIn = ({ frames }: Streamed): string => frames[0]!.data['message_id'] as string;

@@ -1,8 +1,10 @@
 import { SessionTokens } from '../../src/identity/session-tokens.js';
 import { type Backing, type MakeBacking, onPostgres } from './backing.js';
 import { Client } from './client.js';
+import { eventually } from './eventually.js';
 import { ScriptedModelServer } from './scripted-model-server.js';
 import { serviceForTests, type TestService } from './service.js';
+import { TurnLog } from './turn-log.js';
 
 /** A service with sign-in, a model that does as it is told, and people who use them. */
 export type World = Readonly<{
@@ -16,6 +18,8 @@ export type World = Readonly<{
   as(userId: string, options?: Readonly<{ expiresInSeconds?: number; roles?: readonly 'admin'[] }>): Promise<Client>;
   /** A published agent, Alice's unless somebody else makes it. */
   agent(fields?: Readonly<Record<string, unknown>>, owner?: Client): Promise<Readonly<{ id: string; key: string }>>;
+  /** Where the log ends once every turn is at its end: from here on nothing is added by itself. */
+  quietHead(): Promise<bigint>;
   close(): Promise<void>;
 }>;
 
@@ -44,6 +48,11 @@ export async function openWorld(
       const response = await owner.post('/api/create_agent', { ...whole, status: 'published', ...fields });
       if (response.status !== 201) throw new Error(`No agent: ${response.status} ${await response.text()}`);
       return (await response.json()) as { id: string; key: string };
+    },
+    quietHead: async () => {
+      const log = new TurnLog(service.backing.store);
+      await eventually(async () => (await log.refresh()).unsealed.length === 0);
+      return service.backing.store.head();
     },
     close: async () => {
       await service.close();
