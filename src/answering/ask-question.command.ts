@@ -2,7 +2,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { ask, conversation } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import type { Cause } from '../kernel/events.js';
-import { Streams } from '../kernel/streams.js';
+import { nothingYet, Streams } from '../kernel/streams.js';
 import { nameFor } from './question.policy.js';
 import type { ResolvedQuestion } from './resolve-question.js';
 
@@ -33,7 +33,8 @@ export class AskQuestionHandler implements ICommandHandler<AskQuestion> {
 
   async execute(command: AskQuestion): Promise<{ position: bigint | undefined }> {
     const stream = conversationStream(command.conversationId);
-    const { position } = await this.streams.transact(stream, conversation, decisionOf(command), command.cause);
+    const known = command.question.conversationId === undefined ? nothingYet(conversation) : undefined;
+    const { position } = await this.streams.transact(stream, conversation, decisionOf(command), command.cause, known);
     return { position };
   }
 }

@@ -25,6 +25,8 @@ export type JournalOptions = Readonly<{
   digest: MessageDigest;
   /** Names the writer, so that a repeated append is told from another writer's. */
   writer: string;
+  /** Names who writes the very first frame, where that is not this writer alone. */
+  firstWriter?: string;
   metadata: string;
   /** Metadata of the very first frame of the message, which says whose it is. */
   firstMetadata: string;
@@ -140,9 +142,9 @@ export class Journal {
   }
 
   private event(revision: number, data: string): NewEvent {
-    const { messageId, writer, metadata, firstMetadata } = this.options;
+    const { messageId, writer, firstWriter = writer, metadata, firstMetadata } = this.options;
     return {
-      id: deterministicId(messageId, revision, writer),
+      id: deterministicId(messageId, revision, revision === 0 ? firstWriter : writer),
       type: FRAME_EVENT,
       data,
       metadata: revision === 0 ? firstMetadata : metadata,

@@ -2,7 +2,9 @@ import { decode } from '../kernel/codec.js';
 import type { EventStore } from '../kernel/event-store.js';
 import type { Cause, Recorded } from '../kernel/events.js';
 import { causedBy } from '../kernel/events.js';
+import { type Folded, nothingYet } from '../kernel/streams.js';
 import { conversationCodec } from '../conversation/conversation.codec.js';
+import { type Conversation, conversation } from '../conversation/conversation.decider.js';
 import {
   type ConversationEvent,
   conversationStream,
@@ -20,6 +22,8 @@ export type Transcript = Readonly<{
   cause: Cause;
   /** The turn begins the conversation, which its caller therefore knows no id of yet. */
   beginsConversation: boolean;
+  /** The conversation as it was read; undefined when a newer version of the program wrote some of it. */
+  folded: Folded<Conversation> | undefined;
   /** What was answered before, oldest first. Turns that failed, were stopped or replaced are no answers. */
   exchanges: readonly Exchange[];
 }>;
@@ -34,9 +38,11 @@ export async function readTranscript(
   const turns = new Map<string, TurnRecord>();
   let ownerId = '';
   let brought: readonly Exchange[] = [];
+  let folded: Folded<Conversation> | undefined = nothingYet(conversation);
   for await (const page of store.read(conversationStream(conversationId))) {
     for (const stored of page) {
       const event = decode<ConversationEvent>(conversationCodec, stored);
+      folded = event && folded && { ...placeOf(event), state: conversation.evolve(folded.state, event) };
       if (!event) continue;
       if (event.type === 'ConversationStarted') ({ ownerId, history: brought } = event.data);
       remember(turns, event, actor);
@@ -50,10 +56,13 @@ export async function readTranscript(
     ownerId,
     asked: turn.asked,
     cause: turn.cause,
+    folded,
     beginsConversation: [...turns.keys()][0] === turnId,
     exchanges: [...brought, ...answered],
   };
 }
+
+const placeOf = ({ revision, position }: Recorded<ConversationEvent>) => ({ revision, position });
 
 function remember(turns: Map<string, TurnRecord>, event: Recorded<ConversationEvent>, actor: string): void {
   switch (event.type) {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { EventStore } from '../kernel/event-store.js';
 import type { Cause } from '../kernel/events.js';
-import { outlasting, Streams } from '../kernel/streams.js';
+import { type Folded, outlasting, Streams } from '../kernel/streams.js';
 import { conclude, type Conversation, conversation, seal, type Turn } from '../conversation/conversation.decider.js';
 import { type AnswerParts, conversationStream, type TurnOutcome } from '../conversation/conversation.events.js';
 import { type Frame, INTERRUPTED, messageStream, STOPPED } from '../conversation/message.events.js';
@@ -29,15 +29,15 @@ export class TurnCloser {
    * that close the stream are journaled; (4) the journal gets its retention and is sealed. So whoever sees `end` finds the
    * answer in the conversation. A crash after any step leaves the turn unsealed, and `settle` goes on from there.
    */
-  async close(journal: Journal, outcome: TurnOutcome, cause: Cause): Promise<void> {
+  async close(journal: Journal, outcome: TurnOutcome, cause: Cause, known: Folded<Conversation>): Promise<void> {
     await journal.flush();
     const { conversationId, turnId } = outcome.data;
     const stream = conversationStream(conversationId);
-    const { state } = await outlasting(RUN_PATIENCE_MS, () =>
-      this.streams.transact(stream, conversation, conclude(outcome), cause),
+    const concluded = await outlasting(RUN_PATIENCE_MS, () =>
+      this.streams.transact(stream, conversation, conclude(outcome), cause, known),
     );
-    for (const frame of closingFrames(state, turnId)) journal.write(frame);
-    await this.seal(journal, conversationId, turnId, cause);
+    for (const frame of closingFrames(concluded.state, turnId)) journal.write(frame);
+    await this.seal(journal, conversationId, turnId, cause, concluded);
   }
 
   /**
@@ -46,15 +46,16 @@ export class TurnCloser {
    */
   async settle(transcript: Transcript, { message }: JournalSoFar, journal: Journal, cause: Cause): Promise<void> {
     const { conversationId, turnId } = transcript.asked;
-    const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
+    const known = await this.streams.fold(conversationStream(conversationId), conversation);
+    const { state } = known;
     const turn = state.turns.get(turnId);
     if (!turn || turn.sealed || (turn.status === 'asked' && state.status === 'open')) return;
     if (!message.last) journal.write(firstFrame(transcript));
-    if (turn.status === 'running') return this.close(journal, endOf(turn, state, transcript, message, journal), cause);
+    if (turn.status === 'running') return this.close(journal, endOf(turn, state, transcript, message, journal), cause, known);
     const isClosed = message.last === 'end' || message.error?.code === STOPPED;
     const missing = isClosed ? [] : closingFrames(state, turnId).filter((frame) => frame.type !== message.last);
     for (const frame of missing) journal.write(frame);
-    await this.seal(journal, conversationId, turnId, cause);
+    await this.seal(journal, conversationId, turnId, cause, known);
   }
 
   async readJournal(messageId: string): Promise<JournalSoFar> {
@@ -69,14 +70,20 @@ export class TurnCloser {
     return { digest, message };
   }
 
-  private async seal(journal: Journal, conversationId: string, turnId: string, cause: Cause): Promise<void> {
+  private async seal(
+    journal: Journal,
+    conversationId: string,
+    turnId: string,
+    cause: Cause,
+    known: Folded<Conversation>,
+  ): Promise<void> {
     await journal.flush();
     const { digest } = journal;
     const sealed = { conversationId, turnId, lastId: digest.lastId, frames: digest.frames, sha256: digest.hex() };
     await outlasting(RUN_PATIENCE_MS, async () => {
       const maxAgeSeconds = this.options.settings.messageEventsRetentionSeconds;
       await this.store.setRetention(messageStream(turnId), { maxAgeSeconds });
-      await this.streams.transact(conversationStream(conversationId), conversation, seal(sealed), cause);
+      await this.streams.transact(conversationStream(conversationId), conversation, seal(sealed), cause, known);
     });
   }
 }

@@ -58,6 +58,30 @@ describe('a turn that is run', () => {
     expect(await outcomesOf(store)).toEqual(['TurnAnswered']);
   });
 
+  it('is run by the next when a runner dies between its first frame and its claim', async () => {
+    class Dying extends InMemoryEventStore {
+      dies = true;
+      override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
+        if (!stream.startsWith('conversation-') || !this.dies) return super.append(stream, expected, events);
+        while ((await framesOf(this, 't1')).length === 0) await new Promise((resolve) => setImmediate(resolve));
+        throw new Error('The process ends here.');
+      }
+    }
+    const store = new Dying();
+    store.dies = false;
+    await askedTurn(store, 'c1', 't1');
+    store.dies = true;
+    await expect(workerOver(store, signals(), scripted(pieces('No.'))).runner.run('c1', 't1')).rejects.toThrow('ends here');
+    expect((await framesOf(store, 't1')).map((frame) => frame['type'])).toEqual(['message_id']);
+    store.dies = false;
+    await workerOver(store, signals(), scripted(pieces('Because.'))).runner.run('c1', 't1');
+    expect((await framesOf(store, 't1')).slice(0, 2)).toEqual([
+      { type: 'message_id', message_id: 't1', conversation_id: null, request_id: 'r1' },
+      { type: 'answer', answer: 'Because.' },
+    ]);
+    await expectSealed(store);
+  });
+
   it('keeps what was written when the model fails, and tells only what the user may know', async () => {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1');

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { encodeMetadata } from '../kernel/codec.js';
 import { EventStore } from '../kernel/event-store.js';
-import type { Cause } from '../kernel/events.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Signals } from '../kernel/signals.js';
@@ -26,6 +25,9 @@ export const ANSWER_BYTES_MAX = 256 * 1024;
 /** A stop is told by a signal, which may be lost: so often a running turn looks for one in the log. */
 const STOP_LOOK_MS = 2_000;
 const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
+
+/** Whoever runs a turn begins its journal with the same frame under this one name; what follows is each one's own. */
+const ANY_RUNNER = 'any-runner';
 
 export const stopSubject = (turnId: string): string => `turn.stop.${turnId}`;
 
@@ -86,44 +88,56 @@ export class TurnRunner {
     if (!transcript) return;
     const soFar = await this.closer.readJournal(turnId);
     const journal = this.journal(transcript, soFar.digest);
-    try {
-      await this.closer.settle(transcript, soFar, journal, transcript.cause);
-    } catch (error) {
-      if (!(error instanceof JournalLost)) throw error;
-    }
+    await unlessLost(this.closer.settle(transcript, soFar, journal, transcript.cause));
   }
 
   private async take(conversationId: string, turnId: string, controller: AbortController): Promise<void> {
     const transcript = await outlasting(RUN_PATIENCE_MS, () => readTranscript(this.store, conversationId, turnId, TURN_RUNNER));
     if (!transcript) return;
-    const { cause } = transcript;
+    const journal = this.journal(transcript, new MessageDigest(), ANY_RUNNER);
+    journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
+    // It says nothing of who runs the turn, so it need not wait until that is settled: both go to disk together.
+    const isAsked = transcript.folded?.state.turns.get(turnId)?.status === 'asked';
+    if (isAsked) journal.write(firstFrame(transcript));
+    const claimed = await this.claim(transcript, journal);
+    if (!claimed) return;
+    if (!isAsked) journal.write(firstFrame(transcript));
+    if (claimed.state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
+    const stopWatching = this.watchForStop(claimed, turnId, controller);
     try {
-      const claim = startTurn(turnId, this.producer);
-      const { state } = await outlasting(RUN_PATIENCE_MS, () =>
-        this.streams.transact(conversationStream(conversationId), conversation, claim, cause),
-      );
-      if (state.turns.get(turnId)?.stopRequested) controller.abort('stopped');
-    } catch (error) {
-      if (!(error instanceof Rejection)) throw error;
-      // Of a deleted conversation no turn is run any more, but whoever reads its stream is owed an end.
-      return error.code === 'conversation-not-found' ? this.settle(conversationId, turnId) : undefined;
-    }
-    const stopWatching = this.watchForStop(conversationId, turnId, controller);
-    try {
-      await this.answer(transcript, controller, cause);
-    } catch (error) {
-      if (!(error instanceof JournalLost)) throw error;
+      await unlessLost(this.answer(transcript, journal, claimed, controller));
     } finally {
       stopWatching();
     }
   }
 
-  private async answer(transcript: Transcript, controller: AbortController, cause: Cause): Promise<void> {
-    const { asked } = transcript;
+  /** Takes the turn for this producer; undefined when it is not to be had. */
+  private async claim({ asked, cause, folded }: Transcript, journal: Journal): Promise<Folded<Conversation> | undefined> {
+    const { conversationId, turnId } = asked;
+    const claim = startTurn(turnId, this.producer);
+    try {
+      return await outlasting(RUN_PATIENCE_MS, () =>
+        this.streams.transact(conversationStream(conversationId), conversation, claim, cause, folded),
+      );
+    } catch (error) {
+      if (!(error instanceof Rejection)) throw error;
+      // Of a deleted conversation no turn is run any more, but whoever reads its stream is owed an end.
+      if (error.code === 'conversation-not-found') {
+        await unlessLost(journal.flush());
+        await this.settle(conversationId, turnId);
+      }
+      return undefined;
+    }
+  }
+
+  private async answer(
+    transcript: Transcript,
+    journal: Journal,
+    claimed: Folded<Conversation>,
+    controller: AbortController,
+  ): Promise<void> {
+    const { asked, cause } = transcript;
     const { settings } = asked;
-    const journal = this.journal(transcript, new MessageDigest());
-    journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
-    journal.write(firstFrame(transcript));
     const progress: Progress = {
       parts: { answer: '', thought: '', sources: [], toolCalls: [], structured: settings.responseSchema !== null },
       usage: null,
@@ -142,7 +156,7 @@ export class TurnRunner {
     if (outcome.type === 'TurnFailed') {
       journal.write({ type: 'error', error: outcome.data.error, ...(outcome.data.code ? { code: outcome.data.code } : {}) });
     }
-    await this.closer.close(journal, outcome, cause);
+    await this.closer.close(journal, outcome, cause, claimed);
   }
 
   /** Journals the answer as it comes; resolves to what went wrong, if anything did. */
@@ -197,20 +211,21 @@ export class TurnRunner {
     if (parts.structured) journal.write({ type: 'structured_answer', answer: parts.answer, structured: true, schema });
   }
 
-  private journal(transcript: Transcript, digest: MessageDigest): Journal {
+  private journal(transcript: Transcript, digest: MessageDigest, firstWriter?: string): Journal {
     const { asked, ownerId, cause } = transcript;
     const { agentId, agentKeyId } = asked.settings;
     const access: JournalAccess = { conversationId: asked.conversationId, ownerId, agentKeyId, agentId };
     const metadata = encodeMetadata(cause);
     const firstMetadata = JSON.stringify({ ...(JSON.parse(metadata) as object), ...access });
-    const options = { messageId: asked.turnId, digest, writer: newId(), metadata, firstMetadata };
+    const writer = newId();
+    const options = { messageId: asked.turnId, digest, writer, firstWriter: firstWriter ?? writer, metadata, firstMetadata };
     return new Journal(this.store, this.publisher, options);
   }
 
-  private watchForStop(conversationId: string, turnId: string, controller: AbortController): () => void {
-    let folded: Folded<Conversation> | undefined;
+  private watchForStop(claimed: Folded<Conversation>, turnId: string, controller: AbortController): () => void {
+    let folded = claimed;
     const look = async (): Promise<void> => {
-      folded = await this.streams.fold(conversationStream(conversationId), conversation, folded);
+      folded = await this.streams.fold(conversationStream(claimed.state.id), conversation, folded);
       const { state } = folded;
       if (state.status === 'deleted' || state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
     };
@@ -231,6 +246,15 @@ function isValid(answer: string, schema: Readonly<Record<string, unknown>>): boo
     return problemsWith(JSON.parse(answer), schema).length === 0;
   } catch {
     return false;
+  }
+}
+
+/** Whoever else writes to the journal has taken the turn over. */
+async function unlessLost(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof JournalLost)) throw error;
   }
 }
 

@@ -3,7 +3,7 @@ import { eventsOf } from '../../test/support/turns.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import { type ExpectedRevision, type NewEvent, StoreUnavailable } from './event-store.js';
 import type { Cause, Event } from './events.js';
-import { type Aggregate, appendSurely, RACES_MAX, Streams } from './streams.js';
+import { type Aggregate, appendSurely, nothingYet, RACES_MAX, Streams } from './streams.js';
 
 type Counted = Event<'Counted', { by: number }>;
 const counter: Aggregate<number, Counted> = { initial: 0, evolve: (sum, { data }) => sum + data.by, codec: { Counted: [] } };
@@ -47,6 +47,19 @@ describe('a transaction', () => {
       Array.from({ length: RACES_MAX }, (_, index) => streams.transact('counter-1', counter, count(1), because(`r${index}`))),
     );
     expect((await streams.fold('counter-1', counter)).state).toBe(RACES_MAX);
+  });
+
+  it('reads nothing for whoever knows the stream, and the rest of it for whoever knew it once', async () => {
+    const store = new InMemoryEventStore();
+    const reads: number[] = [];
+    const read = store.read.bind(store);
+    store.read = (stream, options) => (reads.push(options?.from ?? 0), read(stream, options));
+    const streams = new Streams(store);
+    const first = await streams.transact('counter-1', counter, count(1), cause, nothingYet(counter));
+    const second = await streams.transact('counter-1', counter, count(2), because('r2'), first);
+    expect([second.state, second.revision, reads]).toEqual([3, 1, []]);
+    const third = await streams.transact('counter-1', counter, count(4), because('r3'), first);
+    expect([third.state, third.revision, reads]).toEqual([7, 2, [1]]);
   });
 
   it('is one append although the answer to it was lost', async () => {

@@ -16,8 +16,15 @@ export type Aggregate<State, E extends Event> = Decider<State, E> & Readonly<{ c
 
 export type Folded<State> = Readonly<{ state: State; revision: ExpectedRevision; position: bigint | undefined }>;
 
+/** What is known of a stream under an id that was made up a moment ago. */
+export const nothingYet = <State, E extends Event>({ initial }: Aggregate<State, E>): Folded<State> => ({
+  state: initial,
+  revision: 'none',
+  position: undefined,
+});
+
 /** What a command did: the events it added (none: it was already so), and how far the caller must read to see them. */
-export type Outcome<State, E extends Event> = Readonly<{ state: State; events: readonly E[]; position: bigint | undefined }>;
+export type Outcome<State, E extends Event> = Folded<State> & Readonly<{ events: readonly E[] }>;
 
 /** How often a decision is asked again after a lost race. */
 export const RACES_MAX = 10;
@@ -35,9 +42,9 @@ export class Streams {
   async fold<State, E extends Event>(
     stream: string,
     aggregate: Aggregate<State, E>,
-    before?: Folded<State>,
+    before = nothingYet(aggregate),
   ): Promise<Folded<State>> {
-    let { state, revision, position } = before ?? { state: aggregate.initial, revision: 'none', position: undefined };
+    let { state, revision, position } = before;
     for await (const page of this.store.read(stream, { from: revision === 'none' ? 0 : revision + 1 })) {
       for (const stored of page) {
         const event = decode(aggregate.codec, stored);
@@ -50,23 +57,29 @@ export class Streams {
     return { state, revision, position };
   }
 
-  /** Folds, asks the decision, appends what it says; after a lost race it folds and asks again. @throws Rejection, StoreUnavailable */
+  /**
+   * Folds, asks the decision, appends what it says; after a lost race it folds and asks again. Whoever knows the stream from
+   * a moment ago says so and saves a read: should it have gone on since, the race is lost.
+   * @throws Rejection, StoreUnavailable
+   */
   async transact<State, E extends Event>(
     stream: string,
     aggregate: Aggregate<State, E>,
     decide: Decision<State, E>,
     cause: Cause,
+    known?: Folded<State>,
   ): Promise<Outcome<State, E>> {
+    let folded = known ?? (await this.fold(stream, aggregate));
     for (let attempt = 1; ; attempt++) {
-      const { state, revision, position } = await this.fold(stream, aggregate);
-      const events = decide(state);
-      if (events.length === 0) return { state, events, position };
+      const events = decide(folded.state);
+      if (events.length === 0) return { ...folded, events };
       try {
-        const appended = await this.append(stream, revision, aggregate.codec, events, cause);
-        return { state: events.reduce(aggregate.evolve, state), events, position: appended.position };
+        const appended = await this.append(stream, folded.revision, aggregate.codec, events, cause);
+        return { ...appended, state: events.reduce(aggregate.evolve, folded.state), events };
       } catch (error) {
         if (!(error instanceof WrongRevision) || attempt === RACES_MAX) throw error;
       }
+      folded = await this.fold(stream, aggregate, folded);
     }
   }
 
