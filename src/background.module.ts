@@ -26,6 +26,8 @@ import { Reactions } from './platform/reactions/reactions.js';
 import { PrometheusMeasurements } from './platform/telemetry/prometheus-measurements.js';
 import { ServiceConditions } from './platform/telemetry/service-conditions.js';
 import { Tickers } from './platform/tickers/tickers.js';
+import { PublishUserEvents } from './realtime/publish-user-events.reaction.js';
+import { RealtimeModule } from './realtime/realtime.module.js';
 import { QueueIngestion } from './sources/queue-ingestion.reaction.js';
 import { SourcesModule } from './sources/sources.module.js';
 import { SweepTasks } from './tasks/sweep-tasks.ticker.js';
@@ -35,7 +37,7 @@ import { TellOfFailedTasks } from './tasks/tell-of-failed-tasks.reaction.js';
 /** What goes on whether anybody asks or not: read models are filled, events reacted to, and time passes. */
 @Global()
 @Module({
-  imports: [AnsweringModule, SourcesModule, TasksModule],
+  imports: [AnsweringModule, RealtimeModule, SourcesModule, TasksModule],
   providers: [
     Progress,
     {
@@ -52,7 +54,7 @@ import { TellOfFailedTasks } from './tasks/tell-of-failed-tasks.reaction.js';
     },
     {
       provide: Reactions,
-      inject: [PLATFORM, LOG, TitleConversation, QueueIngestion, TellOfFailedTasks],
+      inject: [PLATFORM, LOG, TitleConversation, QueueIngestion, TellOfFailedTasks, PublishUserEvents],
       useFactory: ({ sql, store }: Platform, log: Logger, ...reactions: Reaction[]) =>
         new Reactions({ sql, store, log }, reactions),
     },

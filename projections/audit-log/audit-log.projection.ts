@@ -3,10 +3,10 @@ import type { Cause } from '../../src/kernel/events.js';
 import { defineProjection, insertInto } from '../projection.js';
 import { asText } from '../text.js';
 
-/** Everything that ever happened, as it is stored, and who made it happen; only frames of messages are left to their journals. */
+/** Everything that ever happened, as it is stored, and who made it happen; frames of messages, and what users were told of all this, are left to their streams. */
 export const auditLog = defineProjection({
   name: 'audit-log',
-  exceptCategories: ['message'],
+  exceptCategories: ['message', 'user'],
   codec: {},
   ddl: new URL('./audit-log.sql', import.meta.url),
   indexesLast: true,

@@ -3,12 +3,14 @@ import { Seeded } from '../../test/support/seeded.js';
 import type { ConversationEvent } from './conversation.events.js';
 import { markOf, unmarked, withMarkChangedBy } from './conversation-mark.policy.js';
 
-const parts = { answer: 'So.', thought: '', sources: [], toolCalls: [], structured: false };
 const about = { conversationId: 'c1' };
-const asked = (turnId: string, index: number) => ({ type: 'TurnAsked', data: { ...about, turnId, index } }) as ConversationEvent;
-const answered = (turnId: string) => ({ type: 'TurnAnswered', data: { ...about, turnId, ...parts } }) as ConversationEvent;
-const failed = (turnId: string) => ({ type: 'TurnFailed', data: { ...about, turnId, ...parts } }) as ConversationEvent;
-const stopped = (turnId: string) => ({ type: 'TurnStopped', data: { ...about, turnId, ...parts } }) as ConversationEvent;
+/** Of their data the mark reads no more. */
+const ofTurn = (type: string, turnId: string, index = 0) =>
+  ({ type, data: { ...about, turnId, index } }) as unknown as ConversationEvent;
+const asked = (turnId: string, index: number) => ofTurn('TurnAsked', turnId, index);
+const answered = (turnId: string) => ofTurn('TurnAnswered', turnId);
+const failed = (turnId: string) => ofTurn('TurnFailed', turnId);
+const stopped = (turnId: string) => ofTurn('TurnStopped', turnId);
 const opened: ConversationEvent = { type: 'ConversationOpened', data: about };
 const deleted: ConversationEvent = { type: 'ConversationDeleted', data: about };
 const superseded = (fromIndex: number, ...turnIds: string[]): ConversationEvent => ({

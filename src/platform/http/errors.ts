@@ -74,6 +74,8 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'idempotency-key-reused': { status: 422, code: 'idempotency_key_reused' },
 
   'usage-limit': { status: 429, code: 'usage_limit', retryAfterSeconds: 60, json: true },
+  'too-many-event-streams': { status: 429, code: 'too_many_connections', retryAfterSeconds: 5, json: true },
+  'replay-budget-exhausted': { status: 429, code: 'replay_budget_exhausted', retryAfterSeconds: 60, json: true },
   'too-many-requests': { status: 429, code: 'too_many_requests', retryAfterSeconds: 60, json: true },
 
   'search-failed': { status: 500 },

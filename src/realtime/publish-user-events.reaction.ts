@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { conversationCodec } from '../conversation/conversation.codec.js';
+import type { ConversationEvent } from '../conversation/conversation.events.js';
+import { type Marked, markOf, unmarked, withMarkChangedBy } from '../conversation/conversation-mark.policy.js';
+import { type Codec, decode } from '../kernel/codec.js';
+import { EventStore, firstEvent } from '../kernel/event-store.js';
+import type { Event, Recorded } from '../kernel/events.js';
+import type { Reaction, ReactionHandlers } from '../kernel/reaction.js';
+import { sourceCodec } from '../sources/source.codec.js';
+import {
+  type SourceEvent,
+  type SourceIngestCompleted,
+  type SourceIngestFailed,
+  type SourceIngestRequested,
+  sourceStream,
+} from '../sources/source.events.js';
+import { taskCodec } from '../tasks/task.codec.js';
+import { type TaskEvent, type TaskProgressed, taskStream } from '../tasks/task.events.js';
+import {
+  type Ingestion,
+  ingestionAnnounced,
+  noIngestion,
+  progressAnnounced,
+  withIngestionChangedBy,
+} from './ingestion.policy.js';
+import { UserEventsOptions } from './user-events-options.js';
+import { UserJournal } from './user-journal.js';
+
+/** Conversations whose state is remembered between two events of theirs. */
+export const CONVERSATIONS_REMEMBERED_MAX = 1_000;
+
+type IngestEvent = SourceIngestRequested | SourceIngestCompleted | SourceIngestFailed;
+type Told = ConversationEvent | IngestEvent | TaskProgressed;
+
+/**
+ * Tells users' open tabs what has changed of theirs. Steps: fold the event's stream as far as the event; ask the user's
+ * stream whether this was told; append it there; wake the readers. A crash before the append repeats all of it, one after
+ * it finds it told: what is lost is a wake-up, and readers also look by themselves.
+ */
+@Injectable()
+export class PublishUserEvents implements Reaction<Told> {
+  readonly name = 'publish-user-events';
+  readonly categories = ['conversation', 'source', 'task'];
+  readonly codec: Codec<Told> = { ...conversationCodec, ...sourceCodec, ...taskCodec };
+  readonly on: ReactionHandlers<Told>;
+  private readonly marked = new Map<string, Readonly<{ revision: number; state: Marked }>>();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly journal: UserJournal,
+    { settings }: UserEventsOptions,
+  ) {
+    if (!settings.pushEnabled) {
+      // It keeps up with the log all the same: what happened meanwhile is not told later.
+      this.on = {};
+      return;
+    }
+    const ofIngestion = (event: Recorded<IngestEvent>) => this.tellOfIngestion(event);
+    this.on = {
+      ...(Object.fromEntries(
+        // All of them, so that what is remembered of a conversation has no gaps.
+        Object.keys(conversationCodec).map((type) => [type, (event: Recorded<ConversationEvent>) => this.tellOfMark(event)]),
+      ) as ReactionHandlers<Told>),
+      SourceIngestRequested: ofIngestion,
+      SourceIngestCompleted: ofIngestion,
+      SourceIngestFailed: ofIngestion,
+      TaskProgressed: (event) => this.tellOfProgress(event),
+    };
+  }
+
+  private async tellOfMark(event: Recorded<ConversationEvent>): Promise<void> {
+    const { conversationId } = event.data;
+    const before = await this.markedBefore(event);
+    const after = withMarkChangedBy(before, event);
+    const mark = markOf(after);
+    if (after.isListed && mark !== markOf(before)) {
+      const scope = { kind: 'conversation', id: conversationId } as const;
+      const payload = { conversation_id: conversationId, mark };
+      await this.journal.announce(after.ownerId, event, async () => ({ type: 'conversation.mark', scope, payload }));
+    }
+    this.marked.delete(conversationId);
+    this.marked.set(conversationId, { revision: event.revision, state: after });
+    if (this.marked.size > CONVERSATIONS_REMEMBERED_MAX) this.marked.delete(this.marked.keys().next().value!);
+  }
+
+  private async markedBefore(event: Recorded<ConversationEvent>): Promise<Marked> {
+    const known = this.marked.get(event.data.conversationId);
+    if (known?.revision === event.revision - 1) return known.state;
+    return this.foldUpTo(event.stream, event.revision - 1, conversationCodec, unmarked, withMarkChangedBy);
+  }
+
+  private async tellOfIngestion(event: Recorded<IngestEvent>): Promise<void> {
+    const ingestion = await this.ingestion(event.data.sourceId, event.revision);
+    await this.journal.announce(ingestion.ownerId, event, async () => ingestionAnnounced(ingestion, event));
+  }
+
+  private async tellOfProgress(event: Recorded<TaskProgressed>): Promise<void> {
+    const { taskId, percent } = event.data;
+    const first = await firstEvent(this.store, taskStream(taskId));
+    const queued = first && decode<TaskEvent>(taskCodec, first);
+    if (queued?.type !== 'TaskQueued') return;
+    const { ownerId, input } = queued.data;
+    const { sourceId } = input;
+    if (typeof sourceId !== 'string') return;
+    // Asked after the user's stream: once the end of the ingestion was told, no progress of it is.
+    await this.journal.announce(ownerId, event, async () => progressAnnounced(await this.ingestion(sourceId), taskId, percent));
+  }
+
+  private ingestion(sourceId: string, upTo?: number): Promise<Ingestion> {
+    return this.foldUpTo<Ingestion, SourceEvent>(sourceStream(sourceId), upTo, sourceCodec, noIngestion, withIngestionChangedBy);
+  }
+
+  /** What a stream had said when it said the event of that revision, or says now. */
+  private async foldUpTo<State, E extends Event>(
+    stream: string,
+    revision: number | undefined,
+    codec: Codec<E>,
+    initial: State,
+    evolve: (state: State, event: E) => State,
+  ): Promise<State> {
+    let state = initial;
+    if (revision === -1) return state;
+    for await (const page of this.store.read(stream, revision === undefined ? {} : { limit: revision + 1 })) {
+      for (const stored of page) {
+        const event = decode(codec, stored);
+        if (event) state = evolve(state, event);
+      }
+    }
+    return state;
+  }
+}

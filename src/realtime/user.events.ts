@@ -1,0 +1,34 @@
+import type { Mark } from '../conversation/conversation-mark.policy.js';
+import { deterministicId } from '../kernel/ids.js';
+
+type About<Type extends string, Kind extends string, Payload> = Readonly<{
+  type: Type;
+  scope: Readonly<{ kind: Kind; id: string }>;
+  payload: Readonly<Payload>;
+}>;
+
+type Ingestion = { source_id: string; job_name: string; filename: string; operation: 'upload' };
+
+/** What a user's open tabs are told: that something of theirs has changed, and what it is now. */
+export type Announcement =
+  | About<'source.ingest.queued', 'source', Ingestion>
+  | About<
+      'source.ingest.progress',
+      'source',
+      { source_id: string; current: number; total: number; stage: 'parsing' | 'embedding'; files_done: number }
+    >
+  | About<'source.ingest.completed', 'source', Ingestion & { tokens: number; limited: false }>
+  | About<'source.ingest.failed', 'source', Ingestion & { error: string }>
+  | About<'conversation.mark', 'conversation', { conversation_id: string; mark: Mark | null }>;
+
+/** An announcement as it is stored and sent, in this order: the stored text is the `data:` line. */
+export type UserEvent = Announcement & Readonly<{ ts: string; user_id: string; topic: string; id: string }>;
+
+/** The type under which every user event is stored: their streams hold nothing else. */
+export const USER_EVENT = 'UserEventPublished';
+
+/** A user may have any text for an id, a stream may not have any text for a name. */
+export const userStream = (userId: string): string => `user-${userKey(userId)}`;
+
+/** Stands for a user wherever a plain token is needed. */
+export const userKey = (userId: string): string => deterministicId('user', userId);
