@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { MakeBacking } from '../support/backing.js';
+import { answerIn, conversationIdIn, messageIdIn } from '../support/client.js';
+import { eventually } from '../support/eventually.js';
+import { cut, hang, say, think, wait } from '../support/scripted-model-server.js';
+import { TurnLog } from '../support/turn-log.js';
+import { openWorld, replyOf, type World } from '../support/world.js';
+
+type Message = Readonly<{ role: string; content: unknown }>;
+type Conversation = Readonly<{
+  name: string;
+  queries: readonly (Record<string, unknown> & { prompt: string; response: string })[];
+}>;
+
+/** What the fields of a question do, seen from both ends: what the model is told, and what the asker gets. */
+export function questionsStory(makeBacking: MakeBacking): void {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld({ MODEL_IDS: 'scripted,other' }, makeBacking);
+  }, 60_000);
+  afterAll(() => world.close());
+  beforeEach(() => world.model.reset());
+
+  const ask = (body: object, client = world.alice) => client.stream({ question: 'Why?', ...body });
+  const answer = async (body: object) => (await replyOf(world.alice.post('/api/answer', { question: 'Why?', ...body }))).body;
+  const told = (): readonly Message[] => world.model.completions.at(-1)!.body.messages;
+  const exchanged = () => told().filter(({ role }) => role !== 'system');
+  const conversation = (id: string) => world.alice.json<Conversation>(`/api/get_single_conversation?id=${id}`);
+  const listed = async () => (await world.alice.json<{ id: string }[]>('/api/get_conversations')).map(({ id }) => id);
+
+  describe('history', () => {
+    const exchange = { prompt: 'Who are you?', response: 'A guide.' };
+    const before = [
+      { role: 'user', content: exchange.prompt },
+      { role: 'assistant', content: exchange.response },
+    ];
+    const question = { role: 'user', content: 'Why?' };
+
+    it.each([
+      ['a text of JSON', JSON.stringify([exchange]), before],
+      ['an array', [exchange], before],
+      ['with more than it needs', [{ ...exchange, sources: [], thought: 'x' }], before],
+      ['with a question that was not answered', [exchange, { prompt: 'And?' }, { prompt: 'Hm?', response: null }], before],
+      ['empty', [], []],
+      ['an empty text', '', []],
+      ['an empty text of JSON', '[]', []],
+      ['null', null, []],
+    ])('is told to the model: %s', async (_, history, expected) => {
+      await ask({ history });
+      expect(exchanged()).toEqual([...expected, question]);
+    });
+
+    it('belongs to new conversations, and stays with them', async () => {
+      const conversation_id = conversationIdIn(await ask({ history: [exchange] }));
+      await ask({ question: 'And then?', conversation_id, history: [{ prompt: 'Other', response: 'Thing' }] });
+      expect(exchanged()).toEqual([
+        ...before,
+        question,
+        { role: 'assistant', content: 'Hello from the script.' },
+        { role: 'user', content: 'And then?' },
+      ]);
+    });
+
+    it('of a conversation leaves out what failed and what was stopped', async () => {
+      const { model, alice } = world;
+      const conversation_id = conversationIdIn(await ask({}));
+      model.next([...say('Half'), wait(50), cut]);
+      await ask({ question: 'Fails?', conversation_id });
+      model.next([...say('Half'), hang]);
+      await alice.stream({ question: 'Stops?', conversation_id }, (text) => {
+        const id = /"message_id":"([^"]+)"/.exec(text)?.[1];
+        if (text.includes('Half')) void alice.post(`/api/messages/${id}/cancel`, {});
+        return false;
+      });
+      await ask({ question: 'And then?', conversation_id });
+      expect(exchanged().map(({ content }) => content)).toEqual(['Why?', 'Hello from the script.', 'And then?']);
+      expect(
+        (await conversation(conversation_id)).queries.map(({ prompt, response, status }) => [prompt, response, status]),
+      ).toEqual([
+        ['Why?', 'Hello from the script.', 'complete'],
+        ['Fails?', 'Half', 'failed'],
+        ['Stops?', 'Half', 'complete'],
+        ['And then?', 'Hello from the script.', 'complete'],
+      ]);
+    });
+  });
+
+  describe('index', () => {
+    it('puts a question in the place of an earlier one, and ends what came after', async () => {
+      const conversation_id = conversationIdIn(await ask({ question: 'First?' }));
+      await ask({ question: 'Second?', conversation_id });
+      await ask({ question: 'Third?', conversation_id });
+      const edited = await ask({ question: 'Another second?', conversation_id, index: 1 });
+      expect(edited.frames.at(-1)!.data.type).toBe('end');
+      expect(exchanged().map(({ content }) => content)).toEqual(['First?', 'Hello from the script.', 'Another second?']);
+      expect((await conversation(conversation_id)).queries.map(({ prompt }) => prompt)).toEqual(['First?', 'Another second?']);
+      const { turns } = await new TurnLog(world.backing.store).refresh();
+      const asked = [...turns.values()].filter(({ conversationId }) => conversationId === conversation_id);
+      expect(asked.map(({ question }) => question)).toEqual(['First?', 'Second?', 'Third?', 'Another second?']);
+    });
+
+    it('of the next question is like none, and the whole conversation can be begun anew', async () => {
+      const conversation_id = conversationIdIn(await ask({ question: 'First?' }));
+      await ask({ question: 'Second?', conversation_id, index: 1 });
+      await ask({ question: 'Other first?', conversation_id, index: '0' });
+      expect(exchanged().map(({ content }) => content)).toEqual(['Other first?']);
+      expect((await conversation(conversation_id)).queries.map(({ prompt }) => prompt)).toEqual(['Other first?']);
+    });
+
+    it('stops the answer whose place is taken', async () => {
+      const { model } = world;
+      model.next([...say('Half'), hang]);
+      const conversationOf = async (turnId: string) =>
+        (await new TurnLog(world.backing.store).refresh()).turns.get(turnId)!.conversationId;
+      let seen = '';
+      const first = world.alice.stream({ question: 'First?' }, (text) => {
+        seen = text;
+        return false;
+      });
+      await eventually(() => seen.includes('Half'));
+      const conversation_id = await conversationOf(/"message_id":"([^"]+)"/.exec(seen)![1]!);
+      expect(answerIn(await ask({ question: 'Other first?', conversation_id, index: 0 }))).toBe('Hello from the script.');
+      expect((await first).frames.at(-1)!.data['code']).toBe('stopped');
+    });
+
+    it('does not count on /api/answer', async () => {
+      const conversation_id = conversationIdIn(await ask({ question: 'First?' }));
+      await answer({ question: 'Second?', conversation_id, index: 0 });
+      expect((await conversation(conversation_id)).queries.map(({ prompt }) => prompt)).toEqual(['First?', 'Second?']);
+    });
+  });
+
+  describe('model_id', () => {
+    it('goes before the agent’s own, which goes before the default', async () => {
+      const { id, key } = await world.agent({ default_model_id: 'other' });
+      const models: string[] = [];
+      for (const body of [
+        {},
+        { agent_id: id },
+        { api_key: key },
+        { api_key: key, model_id: 'scripted' },
+        { model_id: 'other' },
+        { model_id: '' },
+      ]) {
+        const conversationId = conversationIdIn(await ask(body));
+        models.push(world.model.completions.at(-1)!.body.model);
+        expect((await conversation(conversationId)).queries[0]!['model_id']).toBe(models.at(-1));
+      }
+      expect(models).toEqual(['scripted', 'other', 'other', 'scripted', 'other', 'scripted']);
+    });
+  });
+
+  describe('an agent', () => {
+    it('named by its key goes before one named by id, and its prompt before the request’s', async () => {
+      const { alice } = world;
+      const prompt = async (content: string) =>
+        ((await replyOf(alice.post('/api/create_prompt', { name: content, content }))).body as { id: string }).id;
+      const [mine, yours] = [await prompt('Speak like {{ passthrough.who }}.'), await prompt('Speak like nobody.')];
+      const keyed = await world.agent({ prompt_id: mine });
+      const named = await world.agent({ prompt_id: yours });
+      await ask({ api_key: keyed.key, agent_id: named.id, prompt_id: yours, passthrough: { who: 'a pirate' } });
+      expect(told()[0]).toEqual({ role: 'system', content: 'Speak like a pirate.' });
+      await ask({ agent_id: named.id });
+      expect(told()[0]!.content).toContain('Speak like nobody.');
+      await ask({ prompt_id: mine, passthrough: { who: 'a child' } });
+      expect(told()[0]).toEqual({ role: 'system', content: 'Speak like a child.' });
+    });
+
+    it('that answers in a schema sends one structured answer and no pieces of it', async () => {
+      const schema = { type: 'object', properties: { why: { type: 'string' } }, required: ['why'] };
+      const { key } = await world.agent({ json_schema: schema });
+      world.model.always(say('{"why":', '"light"}'));
+      const { frames } = await ask({ api_key: key });
+      expect(frames.map(({ data }) => data.type)).toEqual([
+        'message_id',
+        'source',
+        'tool_calls',
+        'structured_answer',
+        'id',
+        'end',
+      ]);
+      const structured = frames[3]!.data;
+      expect(structured).toMatchObject({ answer: '{"why":"light"}', structured: true, schema: { required: ['why'] } });
+      expect(await answer({ api_key: key })).toMatchObject({
+        answer: '{"why":"light"}',
+        structured: true,
+        schema: structured['schema'],
+      });
+      world.model.always(say('{"because":', '"light"}'));
+      const failed = await ask({ api_key: key });
+      expect(failed.frames.map(({ data }) => data.type)).toEqual(['message_id', 'error', 'id', 'end']);
+    });
+  });
+
+  describe('visibility', () => {
+    it('shows a conversation in the sidebar when it says so, and never otherwise', async () => {
+      const visible = conversationIdIn(await ask({ visibility: 'listed' }));
+      const hidden: string[] = [];
+      for (const visibility of [undefined, null, 'hidden', 'LISTED', '', 5, true]) {
+        hidden.push(conversationIdIn(await ask({ visibility, save_conversation: true })));
+      }
+      await eventually(async () => (await listed()).includes(visible));
+      expect((await listed()).filter((id) => hidden.includes(id))).toEqual([]);
+      for (const id of hidden) expect((await conversation(id)).queries).toHaveLength(1);
+    });
+  });
+
+  describe('the first frame', () => {
+    it('knows no conversation when it is new, and its id when it goes on', async () => {
+      const first = await ask({});
+      const conversation_id = conversationIdIn(first);
+      expect(first.frames[0]!.data).toEqual({
+        type: 'message_id',
+        message_id: messageIdIn(first),
+        conversation_id: null,
+        request_id: first.headers.get('x-request-id'),
+      });
+      expect((await ask({ conversation_id })).frames[0]!.data['conversation_id']).toBe(conversation_id);
+    });
+  });
+
+  it('reasoning goes into thought frames, and into the answer’s thought', async () => {
+    world.model.always([...think('Hm. ', 'Light?'), ...say('Light.')]);
+    const { frames } = await ask({});
+    expect(frames.slice(1, 3).map(({ data }) => data)).toEqual([
+      { type: 'thought', thought: 'Hm. ' },
+      { type: 'thought', thought: 'Light?' },
+    ]);
+    expect(await answer({})).toMatchObject({ answer: 'Light.', thought: 'Hm. Light?' });
+  });
+
+  it('nothing said is as good as null', async () => {
+    const nulls = { api_key: null, agent_id: null, conversation_id: null, history: null, model_id: null, passthrough: null };
+    const more = { prompt_id: null, active_docs: null, retriever: null, chunks: null, isNoneDoc: null, index: null };
+    const { frames } = await ask({ ...nulls, ...more, attachments: null, tool_actions: null, unheard_of: 5 });
+    expect(frames.at(-1)!.data.type).toBe('end');
+  });
+}
