@@ -1,7 +1,21 @@
 import { describe } from '@jest/globals';
 import { onEventStoreDbAndNats } from '../support/backing.js';
+import { conversationsStory } from './conversations.story.js';
+import { idempotencyStory } from './idempotency.story.js';
+import { questionsStory } from './questions.story.js';
+import { readersStory } from './readers.story.js';
+import { refusalsStory } from './refusals.story.js';
 import { replayStory } from './replay.story.js';
+import { retentionStory } from './retention.story.js';
+import { stopStory } from './stop.story.js';
 
-describe('with EventStoreDB, Postgres and NATS', () => {
-  describe('replay', () => replayStory(onEventStoreDbAndNats));
-});
+describe.each([
+  ['replay', replayStory],
+  ['stop', stopStory],
+  ['refusals', refusalsStory],
+  ['readers', readersStory],
+  ['idempotency', idempotencyStory],
+  ['questions', questionsStory],
+  ['conversations', conversationsStory],
+  ['retention', retentionStory],
+])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));
