@@ -14,7 +14,7 @@ const ROUNDS = 40;
 async function replayed(url: string): Promise<{ seconds: number; text: string }> {
   const pieces: string[] = [];
   const begunAt = performance.now();
-  await read(url, {}, { onText: (piece) => void pieces.push(piece) as undefined });
+  await read(url, {}, { onText: (piece) => void pieces.push(piece) });
   return { seconds: (performance.now() - begunAt) / 1000, text: pieces.join('') };
 }
 
@@ -29,7 +29,7 @@ function digestOf(text: string): string {
 
 async function longMessage(service: MeasuredService): Promise<string> {
   let text = '';
-  await read(...postStream(service.url, `paced ${TOKENS} tokens 0 ms`), { onText: (piece) => void (text += piece) as undefined });
+  await read(...postStream(service.url, `paced ${TOKENS} tokens 0 ms`), { onText: (piece) => void (text += piece) });
   return /"message_id":"([^"]+)"/.exec(text)![1]!;
 }
 
