@@ -194,7 +194,7 @@ it('a service that ends closes its streams, and another goes on from the cursor'
   await service.restart();
   await tab.closed;
   await write('ola', 2, 2);
-  const next = await TabForTests.open(ola, tab.ids.at(-1)!);
+  const next = await TabForTests.open(ola, tab.ids.at(-1));
   await eventually(() => next.ids.length === 2);
   expect(next.ids).toEqual(revisions(2, 2));
   await next.close();

@@ -8,6 +8,8 @@ import { type Codec, decode, encodeMetadata } from '../../src/kernel/codec.js';
 import type { StoredEvent } from '../../src/kernel/event-store.js';
 import { useIdempotencyKey } from '../../src/kernel/idempotency.js';
 import { JournalMessageAccess } from '../../src/realtime/journal-message-access.js';
+import { idOf, userEventText } from '../../src/realtime/user-event.policy.js';
+import type { UserEvent } from '../../src/realtime/user.events.js';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
 import { featureCodecs, problemsWith, readSamples, type Sample, STORED_AS_THEY_ARE } from './samples.js';
 import { misshapen } from './shapes.js';
@@ -48,6 +50,14 @@ const FRAME_TYPES: Readonly<Record<Frame['type'], true>> = {
   end: true,
 };
 
+const USER_EVENT_TYPES: Readonly<Record<UserEvent['type'], true>> = {
+  'source.ingest.queued': true,
+  'source.ingest.progress': true,
+  'source.ingest.completed': true,
+  'source.ingest.failed': true,
+  'conversation.mark': true,
+};
+
 const textsOf = (type: string): readonly string[] =>
   samples.filter((sample) => sample.type === type).map(({ data }) => JSON.stringify(data));
 
@@ -65,7 +75,10 @@ it('decodes every sample to the shape the code knows now', () => {
   const frames = samples
     .filter(({ category }) => category === 'message')
     .map(({ file, data }) => ({ label: file, type: 'Frame', value: data }));
-  expect(misshapen(root, [...events, ...frames])).toEqual([]);
+  const userEvents = samples
+    .filter(({ category }) => category === 'user')
+    .map(({ file, data }) => ({ label: file, type: 'UserEvent', value: data }));
+  expect(misshapen(root, [...events, ...frames, ...userEvents])).toEqual([]);
 }, 60_000);
 
 it('decodes by the steps of the feature wherever a projection decodes', () => {
@@ -115,6 +128,19 @@ describe('the journal', () => {
       conversationId: metadata!['conversationId'],
     });
     await expect(access.readable(messageId, reader('mallory'))).rejects.toMatchObject({ code: 'message-not-found' });
+  });
+});
+
+describe('what a user was told', () => {
+  const told = samples.filter(({ category }) => category === 'user').map(({ data }) => data as unknown as UserEvent);
+
+  it('has a sample of each type', () => {
+    expect([...new Set(told.map(({ type }) => type))].sort()).toEqual(Object.keys(USER_EVENT_TYPES).sort());
+  });
+
+  it('is written today as it was written then', () => {
+    for (const event of told)
+      expect(userEventText(event, event.user_id, idOf({ data: JSON.stringify(event) }))).toBe(JSON.stringify(event));
   });
 });
 

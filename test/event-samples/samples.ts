@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Codec, currentVersion } from '../../src/kernel/codec.js';
 import { FRAME_EVENT } from '../../src/conversation/message.events.js';
+import { USER_EVENT } from '../../src/realtime/user.events.js';
 
 /** An event's data as some version of the program wrote it, under the category of its stream. */
 export type Sample = Readonly<{
@@ -20,9 +21,10 @@ export type Sample = Readonly<{
 /** `TaskSucceeded.v1.json`, or `TaskSucceeded.with-blob.v1.json` for another face of the same shape. */
 const FILE_NAME = /^(?<type>[A-Za-z]+)(\.[\w-]+)?\.v(?<version>\d+)\.json$/;
 
-/** Streams whose events are stored as they are, beside the codecs: frames are kept byte for byte, keys are the kernel's own. */
+/** Streams whose events are stored as they are, beside the codecs: frames and user events are kept byte for byte, keys are the kernel's own. */
 export const STORED_AS_THEY_ARE: Readonly<Record<string, Codec>> = {
   message: { [FRAME_EVENT]: [] },
+  user: { [USER_EVENT]: [] },
   idempotency: { IdempotencyKeyUsed: [] },
 };
 
