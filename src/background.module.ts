@@ -43,8 +43,8 @@ import { TellOfFailedTasks } from './tasks/tell-of-failed-tasks.reaction.js';
     {
       provide: Freshness,
       inject: [PLATFORM, Progress],
-      useFactory: ({ sql, config }: Platform, progress: Progress) =>
-        new PostgresFreshness(sql, projections, progress, config.freshnessWaitMs),
+      useFactory: ({ sql, store, config }: Platform, progress: Progress) =>
+        new PostgresFreshness(sql, projections, progress, store, config.freshnessWaitMs),
     },
     {
       provide: Projector,

@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 const reached = (position: bigint) =>
-  new PostgresFreshness(database.sql, [conversations], progress, MINUTES).reached(['conversations'], position);
+  new PostgresFreshness(database.sql, [conversations], progress, store, MINUTES).reached(['conversations'], position);
 
 /** `npm run rebuild -- conversations`, as a process of its own. */
 function rebuild(...options: string[]) {

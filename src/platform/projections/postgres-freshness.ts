@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
-import { type Projection, schemaOf } from '../../../projections/projection.js';
+import { filterOf, type Projection, schemaOf } from '../../../projections/projection.js';
+import type { EventStore } from '../../kernel/event-store.js';
 import { Freshness } from '../../kernel/freshness.js';
 import { pause } from '../supervision/back-off.js';
 import type { Progress } from './progress.js';
@@ -10,30 +11,35 @@ const POLL_MS = 15;
 /** After this long the checkpoint is looked at even if this process writes the read model: perhaps it no longer does. */
 const TRUST_MS = 250;
 
-type Waiter = { names: readonly string[]; position: bigint; since: number; done: () => void };
+type Waiter = { names: readonly string[]; position: bigint; since: number; askedLogAt: number; done: () => void };
 
-/** Waits on what this process projects by being told, and on what others project by looking. */
+/**
+ * Waits on what this process projects by being told, and on what others project by looking. Stores tell of stretches
+ * without anything of a read model's only now and then; who waits for long asks the log whether it is in such a stretch.
+ */
 export class PostgresFreshness extends Freshness {
   private readonly waiters = new Set<Waiter>();
-  private readonly schemas: ReadonlyMap<string, string>;
+  private readonly projections: ReadonlyMap<string, Projection>;
   private polling = false;
 
   constructor(
     private readonly sql: Sql,
     projections: readonly Projection[],
     private readonly progress: Progress,
+    private readonly store: Pick<EventStore, 'readAll'>,
     private readonly waitMsMax = 5_000,
   ) {
     super();
-    this.schemas = new Map(projections.map((projection) => [projection.name, schemaOf(projection)]));
+    this.projections = new Map(projections.map((projection) => [projection.name, projection]));
     progress.watch(() => this.settle());
   }
 
   async reached(names: readonly string[], position: bigint | undefined): Promise<void> {
-    for (const name of names) if (!this.schemas.has(name)) throw new Error(`There is no projection ${name}.`);
+    for (const name of names) if (!this.projections.has(name)) throw new Error(`There is no projection ${name}.`);
     if (position === undefined || this.progress.hasReached(names, position)) return;
     await new Promise<void>((resolve) => {
-      const waiter: Waiter = { names, position, since: Date.now(), done: resolve };
+      const since = Date.now();
+      const waiter: Waiter = { names, position, since, askedLogAt: since, done: resolve };
       const timer = setTimeout(() => waiter.done(), this.waitMsMax);
       waiter.done = () => {
         clearTimeout(timer);
@@ -56,6 +62,7 @@ export class PostgresFreshness extends Freshness {
     while (this.waiters.size > 0) {
       const names = this.worthALook();
       if (names.length > 0) await this.look(names).catch(() => undefined);
+      await this.askLog().catch(() => undefined);
       await pause(POLL_MS);
     }
     this.polling = false;
@@ -72,9 +79,30 @@ export class PostgresFreshness extends Freshness {
 
   private async look(names: readonly string[]): Promise<void> {
     for (const name of names) {
-      const schema = this.schemas.get(name)!;
+      const schema = schemaOf(this.projections.get(name)!);
       const [row] = await this.sql<{ position: string }[]>`select position::text from ${this.sql(schema)}.checkpoint`;
       if (row) this.progress.seen(name, BigInt(row.position));
+    }
+  }
+
+  private async askLog(): Promise<void> {
+    const late = Date.now() - TRUST_MS;
+    for (const waiter of this.waiters) {
+      if (waiter.askedLogAt > late) continue;
+      waiter.askedLogAt = Date.now();
+      for (const name of waiter.names) await this.passQuietStretch(name, waiter.position);
+    }
+  }
+
+  /** Whose next event lies past the position has reached it. */
+  private async passQuietStretch(name: string, position: bigint): Promise<void> {
+    const after = this.progress.positionOf(name);
+    if (after === undefined || after >= position) return;
+    const filter = filterOf(this.projections.get(name)!);
+    for await (const { events, position: considered } of this.store.readAll({ after, filter, limit: 1 })) {
+      const isQuiet = events.length > 0 ? events[0]!.position > position : considered >= position;
+      if (isQuiet) this.progress.seen(name, position);
+      if (isQuiet || events.length > 0) return;
     }
   }
 }

@@ -15,6 +15,11 @@ export class Progress {
     this.report(name, position);
   }
 
+  /** Undefined while nobody knows. */
+  positionOf(name: string): bigint | undefined {
+    return this.positions.get(name);
+  }
+
   /** Another process may write it from now on. */
   handedOver(name: string): void {
     this.ours.delete(name);

@@ -38,7 +38,7 @@ const rebuild = (projection: Projection = accounts(), options: Partial<RebuildOp
   Rebuild.run(database.sql, store, projection, { signal: new AbortController().signal, onProgress: () => undefined, ...options });
 
 const reached = (position: bigint) =>
-  new PostgresFreshness(database.sql, [accounts()], new Progress()).reached(['accounts'], position);
+  new PostgresFreshness(database.sql, [accounts()], new Progress(), store).reached(['accounts'], position);
 
 const schemas = async () =>
   (await database.sql<{ nspname: string }[]>`select nspname from pg_namespace where nspname like 'accounts%' order by 1`).map(
