@@ -8,11 +8,11 @@ import {
 } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { projections } from '../projections/catalogue.js';
+import { schemaOf } from '../projections/projection.js';
 import { AnsweringModule } from './answering/answering.module.js';
 import { SweepTurns } from './answering/sweep-turns.ticker.js';
 import { TitleConversation } from './answering/title-conversation.reaction.js';
 import { Clock } from './kernel/clock.js';
-import { LOG_START } from './kernel/event-store.js';
 import { Conditions, Measurements } from './kernel/conditions.js';
 import { Freshness } from './kernel/freshness.js';
 import type { Reaction } from './kernel/reaction.js';
@@ -22,6 +22,7 @@ import { LOG, PLATFORM } from './platform/platform.module.js';
 import { PostgresFreshness } from './platform/projections/postgres-freshness.js';
 import { Progress } from './platform/projections/progress.js';
 import { Projector } from './platform/projections/projector.js';
+import { untilTablesAreThere } from './platform/projections/schema.js';
 import { Reactions } from './platform/reactions/reactions.js';
 import { PrometheusMeasurements } from './platform/telemetry/prometheus-measurements.js';
 import { ServiceConditions } from './platform/telemetry/service-conditions.js';
@@ -82,7 +83,6 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
   constructor(
     @Inject(PLATFORM) private readonly platform: Platform,
     private readonly projector: Projector,
-    private readonly freshness: Freshness,
     private readonly reactions: Reactions,
     private readonly tickers: Tickers,
   ) {}
@@ -91,10 +91,7 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
     const { roles } = this.platform.config;
     if (roles.includes('projector')) await this.projector.start();
     // Nobody is answered, and nothing ticks, before the read models have their tables.
-    await this.freshness.reached(
-      projections.map(({ name }) => name),
-      LOG_START,
-    );
+    await untilTablesAreThere(this.platform.sql, projections.map(schemaOf));
     if (roles.includes('worker')) {
       this.reactions.start();
       this.tickers.start();

@@ -1,5 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { LOG_START } from '../../kernel/event-store.js';
+import { pause } from '../supervision/back-off.js';
 import type { Definition } from './definition.js';
 
 /** Where a schema stands in the log, and who may move it. */
@@ -80,3 +81,26 @@ const asCheckpoint = ({ position, event_at, epoch, fingerprint }: CheckpointRow)
 });
 
 export const dropSchema = (sql: Sql | TransactionSql, schema: string) => sql`drop schema if exists ${sql(schema)} cascade`;
+
+/** How long a starting process waits for the tables of the read models, which another process may have to make. */
+export const TABLES_WAIT_MS = 120_000;
+const TABLES_LOOK_MS = 100;
+
+/** Resolves once all these schemas have their tables. @throws when they are not there in time, naming one that is missing */
+export async function untilTablesAreThere(sql: Sql, schemas: readonly string[], waitMs = TABLES_WAIT_MS): Promise<void> {
+  const givingUpAt = performance.now() + waitMs;
+  for (;;) {
+    // Postgres may itself be on its way; while it is not there, neither are the tables.
+    const there = await tablesThere(sql, schemas).catch(() => new Set<string>());
+    const missing = schemas.find((schema) => !there.has(schema));
+    if (missing === undefined) return;
+    if (performance.now() > givingUpAt) throw new Error(`The tables of ${missing} are not there: is a projector running?`);
+    await pause(TABLES_LOOK_MS);
+  }
+}
+
+async function tablesThere(sql: Sql, schemas: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ schemaname: string }[]>`
+    select schemaname from pg_tables where tablename = 'checkpoint' and schemaname = any(${[...schemas]})`;
+  return new Set(rows.map((row) => row.schemaname));
+}
