@@ -12,9 +12,7 @@ export const textFile = (filename: string, text: string): DocumentFile => ({
 
 export const zipFile = (filename: string, entries: Readonly<Record<string, string>>): DocumentFile => ({
   filename,
-  bytes: zipSync(
-    Object.fromEntries(Object.entries(entries).map(([name, text]) => [name, strToU8(text)])),
-  ),
+  bytes: zipSync(Object.fromEntries(Object.entries(entries).map(([name, text]) => [name, strToU8(text)]))),
 });
 
 const relationships = (targets: readonly (readonly [id: string, type: string, target: string])[]) =>
