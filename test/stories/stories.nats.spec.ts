@@ -8,6 +8,8 @@ import { refusalsStory } from './refusals.story.js';
 import { replayStory } from './replay.story.js';
 import { retentionStory } from './retention.story.js';
 import { stopStory } from './stop.story.js';
+import { userBacklogStory } from './user-backlog.story.js';
+import { userEventsStory } from './user-events.story.js';
 
 describe.each([
   ['replay', replayStory],
@@ -18,4 +20,6 @@ describe.each([
   ['questions', questionsStory],
   ['conversations', conversationsStory],
   ['retention', retentionStory],
+  ['user events', userEventsStory],
+  ['the backlog of user events', userBacklogStory],
 ])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));
