@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { eventually } from '../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import { lastEvent } from '../kernel/event-store.js';
@@ -96,6 +97,7 @@ it('keeps a large result as a blob', async () => {
 });
 
 it('runs a failed attempt again once it is due, and gives up after three retries', async () => {
+  Logger.overrideLogger(false);
   const taskId = await queued();
   const runner = new Scripted(() => Promise.reject(new Error('10.0.0.7:5432 is busy')));
   const worker = working(runner);
