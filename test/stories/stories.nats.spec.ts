@@ -1,6 +1,7 @@
 import { describe } from '@jest/globals';
 import { onEventStoreDbAndNats } from '../support/backing.js';
 import { conversationsStory } from './conversations.story.js';
+import { fuzzStory } from './fuzz.story.js';
 import { idempotencyStory } from './idempotency.story.js';
 import { questionsStory } from './questions.story.js';
 import { readersStory } from './readers.story.js';
@@ -20,6 +21,7 @@ describe.each([
   ['questions', questionsStory],
   ['conversations', conversationsStory],
   ['retention', retentionStory],
+  ['fuzz', fuzzStory],
   ['user events', userEventsStory],
   ['the backlog of user events', userBacklogStory],
 ])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));

@@ -34,6 +34,7 @@ export async function openWorld(
     const tokens = service.service.app.get(SessionTokens, { strict: false });
     return new Client(service.url, { authorization: `Bearer ${await tokens.issue({ userId, roles }, expiresInSeconds)}` });
   };
+  const log = new TurnLog(service.backing.store);
   const [alice, bob] = await Promise.all([as('alice'), as('bob')]);
   return {
     service,
@@ -50,7 +51,6 @@ export async function openWorld(
       return (await response.json()) as { id: string; key: string };
     },
     quietHead: async () => {
-      const log = new TurnLog(service.backing.store);
       await eventually(async () => (await log.refresh()).unsealed.length === 0);
       return service.backing.store.head();
     },
