@@ -7,7 +7,8 @@ import { StoreUnavailable } from '../kernel/event-store.js';
 import { newId } from '../kernel/ids.js';
 import { Signals } from '../kernel/signals.js';
 import { InProcessSignals } from '../platform/signals/in-process-signals.js';
-import { type FrameBatch, LOOK_UNHEALTHY_MS, MessageFeed, READER_BUFFER_BYTES_MAX } from './message-feed.js';
+import { type FrameBatch, MessageFeed, READER_BUFFER_BYTES_MAX } from './message-feed.js';
+import { LOOK_UNHEALTHY_MS } from './topics.js';
 
 const END = '{"type":"end"}';
 const answer = (text: string) => JSON.stringify({ type: 'answer', answer: text });

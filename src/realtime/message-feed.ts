@@ -5,16 +5,12 @@ import { SIGNAL_BYTES_MAX, Signals } from '../kernel/signals.js';
 import type { FramePublisher } from '../answering/frame-publisher.port.js';
 import { isTerminal, messageStream } from '../conversation/message.events.js';
 import { renderFrame } from '../conversation/message.policy.js';
+import { STORE_RETRY_MS, Topics } from './topics.js';
 
 /** What a reader keeps of frames that came while it was busy; past it the reader goes back to the log. */
 export const READER_BUFFER_BYTES_MAX = 256 * 1024;
 /** A reader is sent at most about this much at once. */
 const BATCH_CHARACTERS_MAX = 48 * 1024;
-/** Signals may be lost: so often a waiting reader's message is looked up in the log. */
-export const LOOK_HEALTHY_MS = 5_000;
-export const LOOK_UNHEALTHY_MS = 250;
-/** A reader outlives an event store that is away; it asks again this often. */
-export const STORE_RETRY_MS = 250;
 
 /** Consecutive frames of a message, ready for the wire. */
 export type FrameBatch = Readonly<{ first: number; last: number; text: string; terminal: boolean; data: readonly string[] }>;
@@ -41,55 +37,6 @@ function* batchesOf(first: number, data: readonly string[]): Generator<FrameBatc
 }
 
 const subjectOf = (messageId: string): string => `message.${messageId}`;
-
-/** The readers of one message in this process: they share one subscription, one rendering and one look at the log. */
-class Topic {
-  readonly readers = new Set<Reader>();
-  private readonly unsubscribe: () => void;
-  private timer: NodeJS.Timeout;
-  private closed = false;
-
-  constructor(
-    messageId: string,
-    private readonly signals: Signals,
-    private readonly lastFrame: () => Promise<StoredEvent | undefined>,
-  ) {
-    this.unsubscribe = signals.subscribe(subjectOf(messageId), (payload) => this.receive(payload));
-    this.timer = this.lookLater();
-  }
-
-  private receive(payload: string): void {
-    const [first, ...data] = payload.split('\n');
-    const batch = data.length > 0 ? batchOf(Number(first), data) : undefined;
-    for (const reader of this.readers) {
-      if (batch) reader.offer(batch);
-      else reader.look();
-    }
-  }
-
-  private lookLater(): NodeJS.Timeout {
-    const afterMs = this.signals.healthy ? LOOK_HEALTHY_MS : LOOK_UNHEALTHY_MS;
-    return setTimeout(() => void this.look(), afterMs).unref();
-  }
-
-  /** Sends those to the log for whom there is something in it. */
-  private async look(): Promise<void> {
-    try {
-      const last = await this.lastFrame();
-      const isOver = last !== undefined && isTerminal(last.data);
-      for (const reader of this.readers) if (isOver || (last?.revision ?? -1) >= reader.next) reader.look();
-    } catch {
-      // The log is away, as whoever reads it finds out too: the next look tells.
-    }
-    if (!this.closed) this.timer = this.lookLater();
-  }
-
-  close(): void {
-    this.closed = true;
-    clearTimeout(this.timer);
-    this.unsubscribe();
-  }
-}
 
 /** What one reader has been offered and has not taken yet. */
 class Reader {
@@ -144,6 +91,16 @@ class Reader {
   readonly stir = (): void => this.wake?.();
 }
 
+/** What a signal carries is rendered once for all; one that only says that there is something sends them to the log. */
+function offerSignalled(readers: ReadonlySet<Reader>, payload: string): void {
+  const [first, ...data] = payload.split('\n');
+  const batch = data.length > 0 ? batchOf(Number(first), data) : undefined;
+  for (const reader of readers) {
+    if (batch) reader.offer(batch);
+    else reader.look();
+  }
+}
+
 /** Whether a message whose journal ends with a terminal frame goes on: its turn was resumed, or is about to run. */
 export type GoesOn = () => Promise<boolean>;
 
@@ -153,12 +110,22 @@ export type GoesOn = () => Promise<boolean>;
  */
 @Injectable()
 export class MessageFeed implements FramePublisher {
-  private readonly topics = new Map<string, Topic>();
+  private readonly topics: Topics<Reader>;
 
   constructor(
     private readonly store: EventStore,
     private readonly signals: Signals,
-  ) {}
+  ) {
+    this.topics = new Topics(signals, {
+      subjectOf,
+      tell: offerSignalled,
+      look: async (readers, messageId) => {
+        const last = await this.lastFrame(messageId);
+        const isOver = last !== undefined && isTerminal(last.data);
+        for (const reader of readers) if (isOver || (last?.revision ?? -1) >= reader.next) reader.look();
+      },
+    });
+  }
 
   publish(messageId: string, first: number, frames: readonly string[]): void {
     const payload = [first, ...frames].join('\n');
@@ -169,7 +136,7 @@ export class MessageFeed implements FramePublisher {
   /** The frames after a revision, then those to come, up to the frame that ends the run; ends quietly when aborted. */
   async *tail(messageId: string, after: number, goesOn: GoesOn, signal: AbortSignal): AsyncGenerator<FrameBatch> {
     const reader = new Reader(after + 1, signal);
-    const leave = this.join(messageId, reader);
+    const leave = this.topics.join(messageId, reader);
     signal.addEventListener('abort', reader.stir);
     try {
       while (!signal.aborted) {
@@ -210,19 +177,6 @@ export class MessageFeed implements FramePublisher {
 
   lastFrame(messageId: string): Promise<StoredEvent | undefined> {
     return lastEvent(this.store, messageStream(messageId));
-  }
-
-  private join(messageId: string, reader: Reader): () => void {
-    let topic = this.topics.get(messageId);
-    if (!topic) this.topics.set(messageId, (topic = new Topic(messageId, this.signals, () => this.lastFrame(messageId))));
-    const joined = topic;
-    joined.readers.add(reader);
-    return () => {
-      joined.readers.delete(reader);
-      if (joined.readers.size > 0) return;
-      joined.close();
-      this.topics.delete(messageId);
-    };
   }
 
   /** How many messages have readers here: for the metrics, and for tests that nothing leaks. */
