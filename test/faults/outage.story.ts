@@ -1,15 +1,12 @@
 import { expect } from '@jest/globals';
 import { setMaxListeners } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Backing } from '../support/backing.js';
-import { Client, recordsIn } from '../support/client.js';
+import { type Client, recordsIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
-import { ServiceProcess } from '../support/process.js';
-import { ScriptedModelServer, words } from '../support/scripted-model-server.js';
-import { TEST_SETTINGS } from '../support/service.js';
+import type { ServiceProcess } from '../support/process.js';
+import { words } from '../support/scripted-model-server.js';
+import { startScriptedProcess } from '../support/scripted-process.js';
 import { TurnLog } from '../support/turn-log.js';
 import { Viewer } from '../support/viewer.js';
 import { expectTurnWhole } from '../support/whole-turn.js';
@@ -26,20 +23,12 @@ const OVER_MS_MAX = 40_000;
 
 /** Streams in flight while something is gone for ten seconds: each goes on where it was, and is answered whole. */
 export async function outageStory(make: () => Promise<Breakable>): Promise<void> {
-  const [{ backing, goAway, comeBack }, model] = await Promise.all([make(), ScriptedModelServer.start()]);
-  const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-outage-'));
-  const environment = {
-    ...TEST_SETTINGS,
-    ...backing.environment,
-    DATA_DIR: dataDir,
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'scripted',
-  };
-  const service = await ServiceProcess.start({ environment });
+  const { backing, goAway, comeBack } = await make();
+  const running = await startScriptedProcess({}, { backing });
+  const { service, model, client } = running;
   const over = new AbortController();
   setMaxListeners(0, over.signal);
   try {
-    const client = new Client(service.url);
     model.always(words(WORDS, EVERY_MS));
     const ask = (number: number) => {
       const body = { question: `Question ${number}`, visibility: 'listed' };
@@ -64,10 +53,7 @@ export async function outageStory(make: () => Promise<Breakable>): Promise<void>
     );
   } finally {
     over.abort();
-    await service.close();
-    await model.close();
-    await backing.close();
-    await rm(dataDir, { recursive: true, force: true });
+    await running.close();
   }
 }
 

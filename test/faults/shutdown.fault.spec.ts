@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Backing, onPostgres } from '../support/backing.js';
-import { Client, recordsIn } from '../support/client.js';
+import type { Backing } from '../support/backing.js';
+import { type Client, recordsIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
-import { ServiceProcess } from '../support/process.js';
-import { hang, say, ScriptedModelServer, words } from '../support/scripted-model-server.js';
-import { TEST_SETTINGS } from '../support/service.js';
+import type { ServiceProcess } from '../support/process.js';
+import { hang, say, type ScriptedModelServer, words } from '../support/scripted-model-server.js';
+import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
 import { TurnLog } from '../support/turn-log.js';
 import { Viewer } from '../support/viewer.js';
 import { expectTurnWhole } from '../support/whole-turn.js';
@@ -15,31 +12,16 @@ import { expectTurnWhole } from '../support/whole-turn.js';
 const SHUTDOWN_SECONDS = 4;
 const STREAMS = 20;
 
-let dataDir: string;
+let running: ScriptedProcess;
 let backing: Backing;
 let model: ScriptedModelServer;
 let service: ServiceProcess;
 let client: Client;
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'verbatim-shutdown-'));
-  [backing, model] = await Promise.all([onPostgres(), ScriptedModelServer.start()]);
-  const environment = {
-    ...TEST_SETTINGS,
-    ...backing.environment,
-    DATA_DIR: dataDir,
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'scripted',
-    SHUTDOWN_SECONDS: String(SHUTDOWN_SECONDS),
-  };
-  service = await ServiceProcess.start({ environment, standbys: 1 });
-  client = new Client(service.url);
+  running = await startScriptedProcess({ SHUTDOWN_SECONDS: String(SHUTDOWN_SECONDS) }, { standbys: 1 });
+  ({ backing, model, service, client } = running);
 }, 60_000);
-afterAll(async () => {
-  await service.close();
-  await model.close();
-  await backing.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => running.close());
 
 async function inFlight(options: { asksAgain?: boolean } = {}): Promise<{ viewers: Viewer[]; watching: Promise<unknown> }> {
   const viewers = Array.from({ length: STREAMS }, (_, number) => {

@@ -1,19 +1,16 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { FRAME_EVENT, type JournalAccess, messageStream } from '../../src/conversation/message.events.js';
 import { renderFrame } from '../../src/conversation/message.policy.js';
 import { newId } from '../../src/kernel/ids.js';
-import { type Backing, onPostgres } from '../support/backing.js';
-import { Client, recordsIn } from '../support/client.js';
-import { ServiceProcess } from '../support/process.js';
-import { ScriptedModelServer, words } from '../support/scripted-model-server.js';
-import { TEST_SETTINGS } from '../support/service.js';
+import type { Backing } from '../support/backing.js';
+import { type Client, recordsIn } from '../support/client.js';
+import type { ServiceProcess } from '../support/process.js';
+import { type ScriptedModelServer, words } from '../support/scripted-model-server.js';
+import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
 
 const STALLED = 40;
 const STALL_SECONDS = 12;
@@ -25,31 +22,16 @@ const FRAMES_PER_APPEND = 200;
 /** A page of the log and what its pieces need, garbage included; what each reader does not take is 40 MB. */
 const GROWTH_BYTES_MAX = 6 * 1024 * 1024 * STALLED;
 
-let dataDir: string;
+let running: ScriptedProcess;
 let backing: Backing;
 let model: ScriptedModelServer;
 let service: ServiceProcess;
 let client: Client;
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'verbatim-stalled-'));
-  [backing, model] = await Promise.all([onPostgres(), ScriptedModelServer.start()]);
-  const environment = {
-    ...TEST_SETTINGS,
-    ...backing.environment,
-    DATA_DIR: dataDir,
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'scripted',
-    SSE_STALL_SECONDS: String(STALL_SECONDS),
-  };
-  service = await ServiceProcess.start({ environment });
-  client = new Client(service.url);
+  running = await startScriptedProcess({ SSE_STALL_SECONDS: String(STALL_SECONDS) });
+  ({ backing, model, service, client } = running);
 }, 60_000);
-afterAll(async () => {
-  await service.close();
-  await model.close();
-  await backing.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => running.close());
 
 /** A message of 40 MB, as a long run with many tools would leave it. */
 async function longMessage(): Promise<{ messageId: string; journal: string }> {
