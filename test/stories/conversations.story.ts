@@ -16,8 +16,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
   let world: World;
   let reader: Client;
   beforeAll(async () => {
-    // Without a model for titles, conversations keep the names their questions gave them.
-    world = await openWorld({ TITLE_MODEL_ID: 'none' }, makeBacking);
+    world = await openWorld({}, makeBacking);
     reader = await world.as('reader');
   }, 60_000);
   afterAll(() => world.close());

@@ -50,8 +50,7 @@ export function fuzzStory(makeBacking: MakeBacking): void {
   let world: World;
   let known: { key: string; agentId: string; conversationId: string; messageId: string };
   beforeAll(async () => {
-    // Titles would be added to the log whenever their model is done.
-    world = await openWorld({ TITLE_MODEL_ID: 'none' }, makeBacking);
+    world = await openWorld({}, makeBacking);
     const { id: agentId, key } = await world.agent();
     const stream = await world.alice.stream({ question: 'Why?', api_key: key });
     known = { key, agentId, conversationId: conversationIdIn(stream), messageId: messageIdIn(stream) };

@@ -3,6 +3,7 @@ import { onEventStoreDbAndNats } from '../support/backing.js';
 import { conversationsStory } from './conversations.story.js';
 import { fuzzStory } from './fuzz.story.js';
 import { idempotencyStory } from './idempotency.story.js';
+import { oldClientsStory } from './old-clients.story.js';
 import { questionsStory } from './questions.story.js';
 import { readersStory } from './readers.story.js';
 import { refusalsStory } from './refusals.story.js';
@@ -22,6 +23,7 @@ describe.each([
   ['conversations', conversationsStory],
   ['retention', retentionStory],
   ['fuzz', fuzzStory],
+  ['old clients', oldClientsStory],
   ['user events', userEventsStory],
   ['the backlog of user events', userBacklogStory],
 ])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));

@@ -28,7 +28,14 @@ export async function openWorld(
   makeBacking: MakeBacking = onPostgres,
 ): Promise<World> {
   const model = await ScriptedModelServer.start();
-  const settings = { AUTH_TYPE: 'session_jwt', OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'scripted', ...environment };
+  const settings = {
+    AUTH_TYPE: 'session_jwt',
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'scripted',
+    // Titles would be asked of the same model, at their own time, and use up what was scripted for answers.
+    TITLE_MODEL_ID: 'none',
+    ...environment,
+  };
   const service = await serviceForTests(settings, makeBacking);
   const as: World['as'] = async (userId, { expiresInSeconds, roles = [] } = {}) => {
     const tokens = service.service.app.get(SessionTokens, { strict: false });
