@@ -70,6 +70,9 @@ export class PostgresLine {
   }
 
   private connect(client: Socket, server: Socket): void {
+    // Whatever becomes of either end, also after it was let go: it is the end under test that has to cope.
+    client.on('error', () => undefined);
+    server.on('error', () => undefined);
     if (this.mode === 'cut') {
       client.destroy();
       server.destroy();

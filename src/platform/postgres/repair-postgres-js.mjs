@@ -15,7 +15,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const VERSION = '3.4.9';
-const REPAIRS = 3;
+const REPAIRS = 4;
 const MARK = `/* repaired: repair-postgres-js.mjs, ${REPAIRS} */`;
 const ANY_MARK = '/* repaired: ';
 
@@ -32,13 +32,16 @@ const repairs = {
     }
     const x = socket.write(chunk, fn)`,
     ],
-    // The next connection starts without the last one's unsent bytes, armed timer, pending error and half a result.
+    // The next connection starts without the last one's unsent bytes, armed timer, pending error and half a result. Of two
+    // sockets made by reconnections that crossed, the one that is let go may still fail: with nobody to hear it, that would end the process.
     [
       `    socket.removeAllListeners()
     socket = null
 
     if (initial)`,
       `    socket.removeAllListeners()
+    socket.on('error', () => {})
+    socket.destroy()
     socket = null
     chunk = nextWriteTimer = errorResponse = null
 
