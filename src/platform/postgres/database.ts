@@ -21,7 +21,7 @@ const RECONNECT_MS_MIN = 50;
 const RECONNECT_MS_MAX = 1_000;
 
 /** The repairs of postgres.js that this program counts on, as `repair-postgres-js.mjs` numbers them. */
-const REPAIRS = 4;
+const REPAIRS = 5;
 
 /** postgres.js as it is published: a connection that dies in a transaction may end the process, or mix two transactions. */
 export class DriverUnrepaired extends Error {

@@ -6,6 +6,7 @@
  *   the process, or the dead transaction's later statements run inside another one's;
  * - with a small write still pending never writes again after it has reconnected: whoever gets it from the pool hangs;
  * - with an error message underway fails the next, innocent query with it;
+ * - while the driver asks for array types is an unhandled rejection, which ends the process too;
  *
  * and a parameter that cannot be serialised, among pipelined statements, fails its neighbour and then hangs. Every
  * replacement must match exactly once, so that another version of the driver is noticed. The last one leaves a mark by
@@ -15,7 +16,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const VERSION = '3.4.9';
-const REPAIRS = 4;
+const REPAIRS = 5;
 const MARK = `/* repaired: repair-postgres-js.mjs, ${REPAIRS} */`;
 const ANY_MARK = '/* repaired: ';
 
@@ -32,6 +33,8 @@ const repairs = {
     }
     const x = socket.write(chunk, fn)`,
     ],
+    // A connection may be lost while the driver itself asks: whoever waits for the connection is told, and that is enough.
+    [`        return fetchArrayTypes()\n`, `        return fetchArrayTypes().catch(() => {})\n`],
     // The next connection starts without the last one's unsent bytes, armed timer, pending error and half a result. Of two
     // sockets made by reconnections that crossed, the one that is let go may still fail: with nobody to hear it, that would end the process.
     [
