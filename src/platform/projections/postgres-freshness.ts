@@ -41,8 +41,10 @@ export class PostgresFreshness extends Freshness {
       const since = Date.now();
       const waiter: Waiter = { names, position, since, askedLogAt: since, done: resolve };
       const timer = setTimeout(() => waiter.done(), this.waitMsMax);
+      const unwant = this.progress.want(names);
       waiter.done = () => {
         clearTimeout(timer);
+        unwant();
         this.waiters.delete(waiter);
         resolve();
       };

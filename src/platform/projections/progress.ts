@@ -3,6 +3,8 @@ export class Progress {
   private readonly positions = new Map<string, bigint>();
   private readonly ours = new Set<string>();
   private readonly watchers = new Set<() => void>();
+  private readonly wanted = new Map<string, number>();
+  private readonly lulls = new Map<string, () => void>();
 
   /** What was seen in the database: never ahead of the rows, perhaps behind what this process knows of its own. */
   seen(name: string, position: bigint): void {
@@ -38,6 +40,32 @@ export class Progress {
   watch(onReport: () => void): () => void {
     this.watchers.add(onReport);
     return () => this.watchers.delete(onReport);
+  }
+
+  /** Somebody waits for these until the returned function is called: whoever writes them is not to take their time. */
+  want(names: readonly string[]): () => void {
+    const count = (name: string, more: number) => this.wanted.set(name, (this.wanted.get(name) ?? 0) + more);
+    for (const name of names) {
+      count(name, 1);
+      this.lulls.get(name)?.();
+    }
+    return () => names.forEach((name) => count(name, -1));
+  }
+
+  /** For the writer of a read model: resolves after so long, and at once when somebody wants the read model. */
+  lull(name: string, ms: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted || (this.wanted.get(name) ?? 0) > 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const over = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', over);
+        this.lulls.delete(name);
+        resolve();
+      };
+      const timer = setTimeout(over, ms);
+      signal.addEventListener('abort', over);
+      this.lulls.set(name, over);
+    });
   }
 
   private report(name: string, position: bigint): void {

@@ -55,6 +55,18 @@ describe('The projector', () => {
     expect(await cents('a')).toBe(20);
   });
 
+  it('writes in one transaction what happens close together while nobody waits for it', async () => {
+    const progress = new Progress();
+    await start(accounts(), progress);
+    const here = new PostgresFreshness(database.sql, [accounts()], progress, store);
+    await here.reached(['accounts'], await append(store, 'account-a', opened('a')));
+    let written = 0;
+    progress.watch(() => written++);
+    for (let n = 0; n < 10; n++) await append(store, 'account-a', moved('a', 1));
+    await eventually(async () => (await cents('a')) === 10);
+    expect(written).toBeLessThanOrEqual(3);
+  });
+
   it('gives up waiting after a bound, and refuses to wait for what does not exist', async () => {
     const freshness = new PostgresFreshness(database.sql, [accounts()], new Progress(), store, 30);
     await freshness.reached(['accounts'], 1n);

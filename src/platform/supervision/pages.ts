@@ -1,14 +1,15 @@
 /**
- * An iterable read one page ahead: the next page is fetched while this one is worked on. `stop` must end the source, also
- * while it waits for something to happen.
+ * An iterable read one page ahead: the next page is fetched while this one is worked on, unless the page says that there is
+ * little to come yet and more if one waits. `stop` must end the source, also while it waits for something to happen.
  */
 export class Pages<T> {
   private readonly iterator: AsyncIterator<T>;
-  private upcoming: Promise<IteratorResult<T>>;
+  private upcoming: Promise<IteratorResult<T>> | undefined;
 
   constructor(
     source: AsyncIterable<T>,
     private readonly stop: () => void,
+    private readonly readsAhead: (page: T) => boolean = () => true,
   ) {
     this.iterator = source[Symbol.asyncIterator]();
     this.upcoming = this.fetch();
@@ -16,9 +17,9 @@ export class Pages<T> {
 
   /** The next page, undefined at the end. */
   async next(): Promise<T | undefined> {
-    const upcoming = await this.upcoming;
+    const upcoming = await (this.upcoming ??= this.fetch());
     if (upcoming.done) return undefined;
-    this.upcoming = this.fetch();
+    this.upcoming = this.readsAhead(upcoming.value) ? this.fetch() : undefined;
     return upcoming.value;
   }
 
@@ -27,14 +28,15 @@ export class Pages<T> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, ms, false)));
     const settled = () => true;
-    const isThere = await Promise.race([this.upcoming.then(settled, settled), late]);
+    const upcoming = (this.upcoming ??= this.fetch());
+    const isThere = await Promise.race([upcoming.then(settled, settled), late]);
     clearTimeout(timer);
     return isThere;
   }
 
   async close(): Promise<void> {
     this.stop();
-    await this.upcoming.catch(() => undefined);
+    await this.upcoming?.catch(() => undefined);
     await this.iterator.return?.();
   }
 
