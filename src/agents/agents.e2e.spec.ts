@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '../../test/support/client.js';
+import { eventually } from '../../test/support/eventually.js';
 import { serviceForTests, type TestService } from '../../test/support/service.js';
 import { SessionTokens } from '../identity/session-tokens.js';
 import { newId } from '../kernel/ids.js';
@@ -174,7 +175,7 @@ describe('an agent', () => {
     const statusWith = async (api_key: string) => (await send('POST', '/api/answer', { question: 'Hi?', api_key })).status;
     const renewed = (await send('POST', `/api/regenerate_agent_key/${id}`)).body['key'] as string;
     expect([await statusWith(key), await statusWith(renewed), await statusWith(renewed.toUpperCase())]).toEqual([401, 200, 401]);
-    expect((await read(id))['last_used_at']).not.toBeNull();
+    await eventually(async () => (await read(id))['last_used_at'] !== null);
     expect(await send('DELETE', `/api/delete_agent?id=${id}`)).toMatchObject({ status: 200, body: { id } });
     expect(await statusWith(renewed)).toBe(401);
     expect((await send('GET', `/api/get_agent?id=${id}`)).status).toBe(404);

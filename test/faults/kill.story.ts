@@ -1,11 +1,11 @@
 import { expect } from '@jest/globals';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { MakeBacking, Backing } from '../support/backing.js';
-import { Client } from '../support/client.js';
+import type { Ground } from '../support/backing.js';
+import type { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
-import { ServiceProcess } from '../support/process.js';
-import { ScriptedModelServer, type Step } from '../support/scripted-model-server.js';
+import type { Step } from '../support/scripted-model-server.js';
+import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
 import { Seeded } from '../support/seeded.js';
 import { TurnLog } from '../support/turn-log.js';
 import { Viewer } from '../support/viewer.js';
@@ -18,6 +18,7 @@ export type KillPlan = Readonly<{
   /** After this many kills the service lives until all is sealed. */
   restEvery: number;
   aliveMsMax: number;
+  standbys?: number;
 }>;
 
 /** From the moment it takes requests again, every turn that was left must be at its end within this time. */
@@ -32,35 +33,27 @@ export class KillStory {
   private readonly random: Seeded;
   private readonly over = new AbortController();
   private asking = true;
+  private up: Promise<unknown> = Promise.resolve();
 
   private constructor(
     private readonly plan: KillPlan,
-    private readonly backing: Backing,
-    private readonly model: ScriptedModelServer,
-    private readonly service: ServiceProcess,
+    private readonly running: ScriptedProcess<Ground>,
     readonly log: TurnLog,
   ) {
     setMaxListeners(0, this.over.signal);
     this.random = new Seeded(plan.seed);
-    model.always(() => this.script());
+    running.model.always(() => this.script());
   }
 
-  static async begin(plan: KillPlan, makeBacking: MakeBacking, dataDir: string): Promise<KillStory> {
-    const [backing, model] = await Promise.all([makeBacking(), ScriptedModelServer.start()]);
-    const environment = {
-      ...backing.environment,
-      DATA_DIR: dataDir,
-      OPENAI_BASE_URL: model.url,
-      OPENAI_API_KEY: 'scripted',
-      SEED_DEMO: 'false',
-      LOG_LEVEL: 'warn',
-    };
-    const service = await ServiceProcess.start({ environment, standbys: 2 });
-    return new KillStory(plan, backing, model, service, new TurnLog(backing.store));
+  static async begin(plan: KillPlan, backing: Ground, settings: Readonly<Record<string, string>> = {}): Promise<KillStory> {
+    // What is waited for at the end is what a user would wait for.
+    const environment = { STALE_PRODUCER_SECONDS: '10', LOG_LEVEL: 'warn', ...settings };
+    const running = await startScriptedProcess(environment, { backing, standbys: plan.standbys ?? 2 });
+    return new KillStory(plan, running, new TurnLog(backing.store));
   }
 
   get client(): Client {
-    return new Client(this.service.url);
+    return this.running.client;
   }
 
   async run(): Promise<void> {
@@ -69,8 +62,8 @@ export class KillStory {
     failed.catch(() => (this.asking = false));
     for (let kill = 1; kill <= this.plan.kills && this.asking; kill++) {
       await pause(this.random.next() ** 2 * this.plan.aliveMsMax);
-      await this.service.kill();
-      await this.service.start();
+      this.up = this.running.service.kill().then(() => this.running.service.start());
+      await this.up;
       if (kill % this.plan.restEvery === 0) await this.expectAllSealed();
     }
     this.asking = false;
@@ -102,9 +95,7 @@ export class KillStory {
 
   async close(): Promise<void> {
     this.over.abort();
-    await this.service.close();
-    await this.model.close();
-    await this.backing.close();
+    await this.running.close();
   }
 
   /** Whatever was asked before now is at its end in time. */
@@ -117,9 +108,10 @@ export class KillStory {
       },
       SEALED_MS_MAX,
       `all turns of before the restart are sealed; seed ${this.plan.seed}`,
-    ).catch((error: unknown) => {
+    ).catch(async (error: unknown) => {
       const open = left.filter((turnId) => this.log.turns.get(turnId)!.seals.length === 0);
-      throw new Error(`${open.length} turns are open, as ${open[0]}:\n${this.service.output}`, { cause: error });
+      const facts = await Promise.all(open.map((turnId) => this.log.factsOf(turnId)));
+      throw new Error(`${open.length} turns are open:\n${facts.join('\n')}\n${this.running.service.output}`, { cause: error });
     });
   }
 
@@ -132,6 +124,8 @@ export class KillStory {
         body: { question: `Question ${number}: why?`, visibility: 'listed' },
         ...(style !== 0 && { idempotencyKey: `key ${number}` }),
         asksAgain: style === 1,
+        // Most wait, as people do, instead of knocking all the time.
+        ...(style > 2 && { untilWorthwhile: () => this.up }),
         ...(style === 2 && { stopsAfterFrames: this.random.between(1, 10) }),
       });
       this.viewers.push(viewer);
@@ -158,4 +152,17 @@ async function forEach<T>(all: readonly T[], run: (each: T) => Promise<void>): P
     for (let next = left.pop(); next !== undefined; next = left.pop()) await run(next);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+/** The whole story, from the first question to the last look. */
+export async function killStory(plan: KillPlan, backing: Ground, settings?: Readonly<Record<string, string>>): Promise<void> {
+  const story = await KillStory.begin(plan, backing, settings);
+  try {
+    await story.run();
+    await story.expectAnswersWhole();
+    expect(story.viewers.length).toBeGreaterThanOrEqual(plan.streams);
+    process.stdout.write(`${story.summary}\n`);
+  } finally {
+    await story.close();
+  }
 }

@@ -5,14 +5,16 @@ import { EventStoreDbDouble } from './eventstoredb-double/event-store-db-double.
 import { NatsServer } from './nats-server.js';
 import { testDatabase, type TestDatabase } from './postgres-for-tests.js';
 
-/** What a service of a story rests on: its settings, and a way to look into the log from outside. */
-export type Backing = Readonly<{
+/** What a service rests on: its settings, and a way to look into the log from outside. */
+export type Ground = Readonly<{
   name: string;
   environment: Readonly<Record<string, string>>;
-  database: TestDatabase;
-  store: EventStore;
+  store: Pick<EventStore, 'read' | 'readAll'>;
   close(): Promise<void>;
 }>;
+
+/** What a service of a story rests on: a database of its own, and a log that the test may write to as well. */
+export type Backing = Ground & Readonly<{ database: TestDatabase; store: EventStore }>;
 
 export type MakeBacking = () => Promise<Backing>;
 

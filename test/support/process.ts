@@ -7,7 +7,7 @@ import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
 const START_MS_MAX = 30_000;
-const KEPT_OUTPUT_CHARACTERS = 20_000;
+const KEPT_OUTPUT_CHARACTERS = 40_000;
 const WARM_START = join(import.meta.dirname, 'warm-start.js');
 
 /** How a process ended, and how long it took from the word to it. */

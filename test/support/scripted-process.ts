@@ -1,26 +1,27 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Backing, onPostgres } from './backing.js';
+import { type Backing, type Ground, onPostgres } from './backing.js';
 import { Client } from './client.js';
 import { ServiceProcess } from './process.js';
 import { ScriptedModelServer } from './scripted-model-server.js';
 import { TEST_SETTINGS } from './service.js';
 
 /** A service in a process of its own, over data of its own, whose model does as it is told. */
-export type ScriptedProcess = Readonly<{
+export type ScriptedProcess<On extends Ground = Backing> = Readonly<{
   service: ServiceProcess;
-  backing: Backing;
+  backing: On;
   model: ScriptedModelServer;
   client: Client;
   close(): Promise<void>;
 }>;
 
-export async function startScriptedProcess(
+export async function startScriptedProcess<On extends Ground = Backing>(
   settings: Readonly<Record<string, string>> = {},
-  { backing: given, standbys = 0 }: Readonly<{ backing?: Backing; standbys?: number }> = {},
-): Promise<ScriptedProcess> {
-  const [backing, model] = await Promise.all([given ?? onPostgres(), ScriptedModelServer.start()]);
+  { backing: given, standbys = 0 }: Readonly<{ backing?: On; standbys?: number }> = {},
+): Promise<ScriptedProcess<On>> {
+  const model = await ScriptedModelServer.start();
+  const backing = given ?? ((await onPostgres()) as Ground as On);
   const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-process-'));
   const endpoint = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'scripted' };
   const environment = { ...TEST_SETTINGS, ...backing.environment, ...endpoint, DATA_DIR: dataDir, ...settings };

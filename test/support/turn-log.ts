@@ -1,5 +1,10 @@
 import { conversationCodec } from '../../src/conversation/conversation.codec.js';
-import type { ConversationEvent, TurnOutcome, TurnSealed } from '../../src/conversation/conversation.events.js';
+import {
+  type ConversationEvent,
+  conversationStream,
+  type TurnOutcome,
+  type TurnSealed,
+} from '../../src/conversation/conversation.events.js';
 import { messageStream } from '../../src/conversation/message.events.js';
 import { renderFrame } from '../../src/conversation/message.policy.js';
 import { decode } from '../../src/kernel/codec.js';
@@ -18,7 +23,7 @@ export class TurnLog {
   readonly turns = new Map<string, LoggedTurn>();
   private position = LOG_START;
 
-  constructor(private readonly store: EventStore) {}
+  constructor(private readonly store: Pick<EventStore, 'read' | 'readAll'>) {}
 
   /** Reads what has come since the last time. */
   async refresh(): Promise<this> {
@@ -43,6 +48,16 @@ export class TurnLog {
       for (const { revision, data } of page) text += renderFrame(revision, data);
     }
     return text;
+  }
+
+  /** What happened in the conversation of a turn and when, for whoever has to find out why. */
+  async factsOf(turnId: string): Promise<string> {
+    const facts: string[] = [];
+    for await (const page of this.store.read(conversationStream(this.turns.get(turnId)!.conversationId))) {
+      for (const { type, at, data } of page) facts.push(`${at.toISOString()} ${type} ${data.slice(0, 200)}`);
+    }
+    const frames = (await this.journalOf(turnId)).split('\n\n').length - 1;
+    return `${turnId}, ${frames} frames, now ${new Date().toISOString()}:\n  ${facts.join('\n  ')}`;
   }
 
   private note(event: ConversationEvent): void {

@@ -15,6 +15,8 @@ export type ViewerOptions = Readonly<{
   stopsAfterFrames?: number;
   /** A service that shuts down ends streams early; one that is killed does not get to, and any other must not. */
   mayEndEarly?: boolean;
+  /** Resolves when it makes sense to try to connect; undefined: always. */
+  untilWorthwhile?: () => Promise<unknown>;
   /** Called whenever more was seen. */
   onFrames?: (viewer: Viewer) => void;
 }>;
@@ -67,6 +69,7 @@ export class Viewer {
   /** Resolves when the answer is over; false when it never came to be asked. */
   async watch(signal: AbortSignal): Promise<boolean> {
     for (let retryMs = RETRY_MS_MIN; !this.isOver; retryMs = Math.min(2 * retryMs, RETRY_MS_MAX)) {
+      await this.options.untilWorthwhile?.();
       if (signal.aborted) throw new Error(`Gave up on ${this.messageId ?? 'a question'} after ${this.lastId}.`);
       try {
         const response = await this.connect(signal);
