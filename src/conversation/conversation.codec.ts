@@ -15,4 +15,12 @@ export const conversationCodec: Codec<ConversationEvent> = {
   TurnStopped: [],
   TurnSealed: [],
   TurnRated: [],
+  ToolCallStarted: [],
+  ToolCallFinished: [],
+  TurnPaused: [],
+  ToolCallApproved: [],
+  ToolCallDenied: [],
+  ToolCallAnswered: [],
+  TurnResumed: [],
+  TurnHandedOn: [],
 };

@@ -1,3 +1,4 @@
+import type { BlobRef } from '../kernel/blobs.js';
 import type { Event } from '../kernel/events.js';
 
 export type ConversationId = string;
@@ -7,6 +8,9 @@ export type TurnId = string;
 export type Exchange = Readonly<{ prompt: string; response: string }>;
 
 export type Source = Readonly<{ text: string; title: string; source: string; filename: string }>;
+
+/** Code of the caller, offered to the model as a tool: the caller runs it and brings the result. */
+export type ClientTool = Readonly<{ name: string; description: string; parameters: Readonly<Record<string, unknown>> }>;
 
 /** How a turn is to be run, settled when the question was accepted: later edits of the agent do not reach it. */
 export type TurnSettings = Readonly<{
@@ -22,6 +26,12 @@ export type TurnSettings = Readonly<{
   retriever: string;
   passthrough: Readonly<Record<string, unknown>>;
   responseSchema: Readonly<Record<string, unknown>> | null;
+  /** The tools as they were when the question was accepted; none in turns of before there were any. */
+  tools?: readonly Readonly<{ toolId: string; revision: number }>[];
+  clientTools?: readonly ClientTool[];
+  agentType?: string;
+  /** What a caller who is not the owner may have written with the owner's credentials, as `<tool id>:<action>`; null: the caller is the owner. */
+  writeAllowlist?: readonly string[] | null;
 }>;
 
 /** What an answer consists of, whole or as far as it came. */
@@ -32,6 +42,31 @@ export type AnswerParts = Readonly<{
   toolCalls: readonly Readonly<Record<string, unknown>>[];
   structured: boolean;
 }>;
+
+export type PauseType = 'awaiting_approval' | 'requires_client_execution';
+
+/** A call of a tool as the model asked for it; what was shown of it is what runs. */
+export type CalledTool = Readonly<{
+  callId: string;
+  toolId: string;
+  /** The kind of the tool; of a client's tool its own name. */
+  toolName: string;
+  actionName: string;
+  /** What the model calls the action. */
+  name: string;
+  arguments: Readonly<Record<string, unknown>>;
+  /** SHA-256 over the JSON text of the arguments. */
+  argumentsSha256: string;
+}>;
+
+/** A call that waits for somebody. */
+export type PendingCall = CalledTool & Readonly<{ pauseType: PauseType }>;
+
+/** What a paused turn goes on from: in the log while it is small, else a blob. */
+export type Continuation = Readonly<{ text: string } | { blob: BlobRef }>;
+
+/** Why a call was not run, where nobody said so. */
+export type NotRun = 'expired' | 'moved_on' | 'no_response';
 
 export type Usage = Readonly<{ promptTokens: number; completionTokens: number }>;
 
@@ -67,6 +102,38 @@ export type TurnStopRequested = Event<'TurnStopRequested', AboutTurn>;
 export type TurnAnswered = Event<'TurnAnswered', AboutTurn<AnswerParts & { modelId: string; usage: Usage | null }>>;
 export type TurnFailed = Event<'TurnFailed', AboutTurn<AnswerParts & { error: string; code: string | null }>>;
 export type TurnStopped = Event<'TurnStopped', AboutTurn<AnswerParts>>;
+/** A call with effects is about to run: should its end never be known, it is not repeated. */
+export type ToolCallStarted = Event<'ToolCallStarted', AboutTurn<{ call: CalledTool }>>;
+/** What came of it, as the model is told. */
+export type ToolCallFinished = Event<
+  'ToolCallFinished',
+  AboutTurn<{ callId: string; status: 'completed' | 'error'; result: string }>
+>;
+/** The turn waits for decisions and results; `lastId` is the id of the last frame of the run that ends so. */
+export type TurnPaused = Event<
+  'TurnPaused',
+  AboutTurn<
+    AnswerParts & {
+      calls: readonly PendingCall[];
+      expiresAt: string;
+      lastId: number;
+      modelId: string;
+      usage: Usage | null;
+      continuation: Continuation;
+    }
+  >
+>;
+export type ToolCallApproved = Event<'ToolCallApproved', AboutTurn<{ callId: string }>>;
+export type ToolCallDenied = Event<
+  'ToolCallDenied',
+  AboutTurn<{ callId: string; comment: string | null; notRun: NotRun | null }>
+>;
+/** The caller's own code has run; `result` is what it said, as JSON text. */
+export type ToolCallAnswered = Event<'ToolCallAnswered', AboutTurn<{ callId: string; result: string }>>;
+/** All that the turn waited for is decided: a producer may take it again. */
+export type TurnResumed = Event<'TurnResumed', AboutTurn>;
+/** The producer of a resumed run is gone, and nothing it showed stands in the way of another one. */
+export type TurnHandedOn = Event<'TurnHandedOn', AboutTurn<{ producer: string }>>;
 /** The turn's journal is complete: this many frames with this SHA-256 were shown, and none will follow. */
 export type TurnSealed = Event<'TurnSealed', AboutTurn<{ lastId: number; frames: number; sha256: string }>>;
 export type TurnRated = Event<'TurnRated', AboutTurn<{ feedback: string | null }>>;
@@ -84,6 +151,14 @@ export type ConversationEvent =
   | TurnStopRequested
   | TurnOutcome
   | TurnSealed
-  | TurnRated;
+  | TurnRated
+  | ToolCallStarted
+  | ToolCallFinished
+  | TurnPaused
+  | ToolCallApproved
+  | ToolCallDenied
+  | ToolCallAnswered
+  | TurnResumed
+  | TurnHandedOn;
 
 export const conversationStream = (id: ConversationId): string => `conversation-${id}`;
