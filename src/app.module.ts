@@ -17,6 +17,7 @@ import { RealtimeModule } from './realtime/realtime.module.js';
 import { SourcesModule } from './sources/sources.module.js';
 import { StartUpModule } from './start-up/start-up.module.js';
 import { TasksModule } from './tasks/tasks.module.js';
+import { ToolsModule } from './tools/tools.module.js';
 
 /** The whole service over an open platform. */
 @Module({})
@@ -35,6 +36,7 @@ export class AppModule {
         RealtimeModule,
         TasksModule,
         SourcesModule,
+        ToolsModule,
         AnsweringModule,
         StartUpModule,
         OperationsModule,
