@@ -4,7 +4,8 @@ import type { Cause, Recorded } from '../kernel/events.js';
 import { causedBy } from '../kernel/events.js';
 import { type Folded, nothingYet } from '../kernel/streams.js';
 import { conversationCodec } from '../conversation/conversation.codec.js';
-import { type Conversation, conversation } from '../conversation/conversation.decider.js';
+import { conversation } from '../conversation/conversation.decider.js';
+import type { Conversation } from '../conversation/turn.policy.js';
 import {
   type ConversationEvent,
   conversationStream,

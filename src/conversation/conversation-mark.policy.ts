@@ -1,9 +1,9 @@
-import type { ConversationEvent, TurnId } from './conversation.events.js';
+import type { ConversationEvent, TurnId, TurnPaused } from './conversation.events.js';
 
 /** The one thing the sidebar says of a conversation, the most urgent first: red, amber, a spinner, purple, a ring. */
 export type Mark = 'failed' | 'approval' | 'running' | 'unread' | 'monitor';
 
-type MarkedTurn = Readonly<{ index: number; outcome: 'none' | 'answered' | 'failed' | 'stopped'; isNew: boolean }>;
+type MarkedTurn = Readonly<{ index: number; outcome: 'none' | 'waiting' | 'answered' | 'failed' | 'stopped'; isNew: boolean }>;
 
 /** What the mark of a conversation depends on. */
 export type Marked = Readonly<{
@@ -20,6 +20,7 @@ export function markOf({ turns }: Marked): Mark | null {
   const all = [...turns.values()];
   const last = all.reduce<MarkedTurn | undefined>((later, turn) => (later && later.index > turn.index ? later : turn), undefined);
   if (last?.outcome === 'failed' && last.isNew) return 'failed';
+  if (all.some(({ outcome }) => outcome === 'waiting')) return 'approval';
   if (all.some(({ outcome }) => outcome === 'none')) return 'running';
   return all.some(({ outcome, isNew }) => outcome === 'answered' && isNew) ? 'unread' : null;
 }
@@ -39,12 +40,22 @@ export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Mar
     case 'TurnsSuperseded':
       return { ...marked, turns: new Map([...marked.turns].filter(([id]) => !event.data.turnIds.includes(id))) };
     case 'TurnAnswered':
-      return concluded(marked, event.data.turnId, 'answered');
+      return noted(marked, event.data.turnId, 'answered');
     case 'TurnFailed':
-      return concluded(marked, event.data.turnId, 'failed');
+      return noted(marked, event.data.turnId, 'failed');
     case 'TurnStopped':
-      return concluded(marked, event.data.turnId, 'stopped');
+      return noted(marked, event.data.turnId, 'stopped');
+    case 'TurnPaused':
+      return noted(marked, event.data.turnId, awaitsApproval(event) ? 'waiting' : 'none');
+    case 'TurnResumed':
+      return noted(marked, event.data.turnId, 'none');
     case 'ConversationRenamed':
+    case 'ToolCallStarted':
+    case 'ToolCallFinished':
+    case 'ToolCallApproved':
+    case 'ToolCallDenied':
+    case 'ToolCallAnswered':
+    case 'TurnHandedOn':
     case 'TurnStarted':
     case 'TurnStopRequested':
     case 'TurnSealed':
@@ -53,8 +64,13 @@ export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Mar
   }
 }
 
-function concluded(marked: Marked, turnId: TurnId, outcome: MarkedTurn['outcome']): Marked {
+function noted(marked: Marked, turnId: TurnId, outcome: MarkedTurn['outcome']): Marked {
   const turn = marked.turns.get(turnId);
   if (!turn) return marked;
-  return { ...marked, turns: new Map(marked.turns).set(turnId, { ...turn, outcome, isNew: outcome !== 'stopped' }) };
+  return {
+    ...marked,
+    turns: new Map(marked.turns).set(turnId, { ...turn, outcome, isNew: outcome === 'answered' || outcome === 'failed' }),
+  };
 }
+
+const awaitsApproval = ({ data }: TurnPaused): boolean => data.calls.some(({ pauseType }) => pauseType === 'awaiting_approval');

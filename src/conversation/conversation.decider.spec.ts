@@ -7,9 +7,7 @@ import {
   ask,
   conclude,
   conversation,
-  type Conversation,
   entitle,
-  isUnfinished,
   open,
   rate,
   remove,
@@ -18,6 +16,7 @@ import {
   seal,
   startTurn,
 } from './conversation.decider.js';
+import { type Conversation, isUnfinished } from './turn.policy.js';
 import type { AnswerParts, ConversationEvent, ConversationStarted, TurnOutcome } from './conversation.events.js';
 
 const conversationId = 'c1';

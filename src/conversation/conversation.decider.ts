@@ -1,4 +1,3 @@
-import type { Decision } from '../kernel/decider.js';
 import { Rejection } from '../kernel/rejection.js';
 import type { Aggregate } from '../kernel/streams.js';
 import { conversationCodec } from './conversation.codec.js';
@@ -11,34 +10,8 @@ import type {
   TurnSealed,
   TurnStopRequested,
 } from './conversation.events.js';
-
-export type TurnStatus = 'asked' | 'running' | 'answered' | 'failed' | 'stopped';
-
-export type Turn = Readonly<{
-  index: number;
-  status: TurnStatus;
-  producer: string | null;
-  stopRequested: boolean;
-  superseded: boolean;
-  sealed: boolean;
-  feedback: string | null;
-}>;
-
-/** What decisions need to know of a conversation. */
-export type Conversation = Readonly<{
-  id: string;
-  status: 'none' | 'open' | 'deleted';
-  ownerId: string;
-  agentId: string | null;
-  name: string;
-  /** Who named it last: nobody yet, a model, or its owner, whose name stays. */
-  namedBy: 'nobody' | 'title' | 'owner';
-  turns: ReadonlyMap<TurnId, Turn>;
-  /** The index the next turn would get: one more than the last that counts. */
-  nextIndex: number;
-  /** Something an opening would clear: an outcome came since the last one. */
-  unopened: boolean;
-}>;
+import { unresumed } from './pause.decider.js';
+import { askedTurn, type Conversation, type Decide, isUnfinished, type Turn, withEvent } from './turn.policy.js';
 
 const initial: Conversation = {
   id: '',
@@ -68,47 +41,25 @@ function evolve(state: Conversation, event: ConversationEvent): Conversation {
       return { ...state, status: 'deleted' };
     case 'TurnAsked': {
       const { turnId, index } = event.data;
-      const turn: Turn = {
-        index,
-        status: 'asked',
-        producer: null,
-        stopRequested: false,
-        superseded: false,
-        sealed: false,
-        feedback: null,
-      };
-      return { ...state, turns: new Map(state.turns).set(turnId, turn), nextIndex: index + 1 };
+      return { ...state, turns: new Map(state.turns).set(turnId, askedTurn(event.data)), nextIndex: index + 1 };
     }
     case 'TurnsSuperseded':
-      return event.data.turnIds.reduce((now, turnId) => changed(now, turnId, { superseded: true }), {
+      return event.data.turnIds.reduce((now, turnId) => changed(now, turnId, (turn) => ({ ...turn, superseded: true })), {
         ...state,
         nextIndex: event.data.fromIndex,
       });
-    case 'TurnStarted':
-      return changed(state, event.data.turnId, { status: 'running', producer: event.data.producer });
-    case 'TurnStopRequested':
-      return changed(state, event.data.turnId, { stopRequested: true });
     case 'TurnAnswered':
-      return { ...changed(state, event.data.turnId, { status: 'answered' }), unopened: true };
     case 'TurnFailed':
-      return { ...changed(state, event.data.turnId, { status: 'failed' }), unopened: true };
-    case 'TurnStopped':
-      return changed(state, event.data.turnId, { status: 'stopped' });
-    case 'TurnSealed':
-      return changed(state, event.data.turnId, { sealed: true });
-    case 'TurnRated':
-      return changed(state, event.data.turnId, { feedback: event.data.feedback });
+      return { ...changed(state, event.data.turnId, (turn) => withEvent(turn, event)), unopened: true };
+    default:
+      return changed(state, event.data.turnId, (turn) => withEvent(turn, event));
   }
 }
 
-function changed(state: Conversation, turnId: TurnId, change: Partial<Turn>): Conversation {
+function changed(state: Conversation, turnId: TurnId, change: (turn: Turn) => Turn): Conversation {
   const turn = state.turns.get(turnId);
-  return turn ? { ...state, turns: new Map(state.turns).set(turnId, { ...turn, ...change }) } : state;
+  return turn ? { ...state, turns: new Map(state.turns).set(turnId, change(turn)) } : state;
 }
-
-type Decide = Decision<Conversation, ConversationEvent>;
-
-export const isUnfinished = (turn: Turn): boolean => turn.status === 'asked' || turn.status === 'running';
 
 const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
 const turnNotFound = () => new Rejection('message-not-found', 'Not found');
@@ -157,8 +108,12 @@ export const ask =
     if (index > open.nextIndex) {
       throw new Rejection('index-out-of-range', `index must be at most ${open.nextIndex}, the number of questions so far.`);
     }
-    return [...starting, ...supersede(open, index), { type: 'TurnAsked', data: { ...question, index } }];
+    return [...starting, ...moveOn(open), ...supersede(open, index), { type: 'TurnAsked', data: { ...question, index } }];
   };
+
+/** Whoever asks on does not mean to answer what an earlier turn waits for. */
+const moveOn = (state: Conversation): ConversationEvent[] =>
+  [...state.turns].flatMap(([turnId, turn]) => (turn.status === 'paused' ? unresumed(state, turnId, turn, 'moved_on') : []));
 
 function supersede(state: Conversation, fromIndex: number): ConversationEvent[] {
   if (fromIndex === state.nextIndex) return [];
@@ -184,6 +139,7 @@ export const requestStop =
   (turnId: TurnId): Decide =>
   (state) => {
     const turn = turnOf(state, turnId);
+    if (turn.status === 'paused') throw new Rejection('message-not-running', 'The answer waits for a tool approval.');
     if (!isUnfinished(turn)) throw new Rejection('message-not-running', 'The answer is not running.');
     return turn.stopRequested ? [] : [stopRequested(state, turnId)];
   };
@@ -204,7 +160,8 @@ function stoppedInstead({ data }: TurnOutcome): TurnOutcome {
 }
 
 /** Whether nothing more is shown of a turn than the end of its stream: it has an outcome, or is owed none any more. */
-export const isOver = ({ status }: Conversation, turn: Turn): boolean => status === 'deleted' || !isUnfinished(turn);
+export const isOver = ({ status }: Conversation, turn: Turn): boolean =>
+  status === 'deleted' || !(isUnfinished(turn) || turn.status === 'paused');
 
 /** The one thing that is stated of a deleted conversation: that nothing more is shown of it. */
 export const seal =

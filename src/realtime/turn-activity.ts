@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { conversation, isUnfinished } from '../conversation/conversation.decider.js';
+import { conversation } from '../conversation/conversation.decider.js';
+import { isUnfinished } from '../conversation/turn.policy.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import { Streams } from '../kernel/streams.js';
 

@@ -93,7 +93,10 @@ module.exports = {
       'answers-decide-on-conversations',
       'A turn is a part of its conversation, so those who run and show turns know that decider, and nothing else beyond the core.',
       { path: '^src/(answering|realtime)/', pathNot: [TEST, '\\.(http|dto|module)\\.ts$'] },
-      { path: FEATURE, pathNot: ['^src/$1/', SHARED_BY_FEATURES, CALLER, '^src/conversation/conversation\\.decider\\.ts$'] },
+      {
+        path: FEATURE,
+        pathNot: ['^src/$1/', SHARED_BY_FEATURES, CALLER, '^src/conversation/(conversation|pause)\\.decider\\.ts$'],
+      },
     ),
     rule(
       'controllers-meet-in-the-core',

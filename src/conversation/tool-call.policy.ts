@@ -1,0 +1,60 @@
+import type { CalledTool, NotRun } from './conversation.events.js';
+
+export type ToolCallStatus =
+  'pending' | 'completed' | 'error' | 'denied' | 'skipped' | 'awaiting_approval' | 'requires_client_execution';
+
+/** What is told of a call of a tool: in its frames while it goes on, and with the answer for good. */
+export type ToolCallRecord = Readonly<{
+  tool_name: string;
+  call_id: string;
+  action_name: string;
+  arguments: Readonly<Record<string, unknown>>;
+  status: ToolCallStatus;
+  artifact_id?: string | null;
+  result?: unknown;
+  error?: string;
+  error_type?: 'tool_not_allowed' | 'outcome_unknown';
+  not_run?: NotRun;
+}>;
+
+export const recordOf = (
+  call: CalledTool,
+  outcome: Pick<ToolCallRecord, 'status'> & Partial<ToolCallRecord>,
+): ToolCallRecord => ({
+  tool_name: call.toolName,
+  call_id: call.callId,
+  action_name: call.actionName,
+  arguments: call.arguments,
+  ...outcome,
+});
+
+/** Why a call that nobody decided on was not run: for the model and for whoever reads the conversation. */
+export const NOT_RUN_TEXTS: Readonly<Record<NotRun, string>> = {
+  expired: 'Nobody decided in time, so the call was not run.',
+  moved_on: 'The conversation went on with another question, so the call was not run.',
+  no_response: 'No response provided',
+};
+
+export const deniedRecord = (call: CalledTool, notRun: NotRun | null): ToolCallRecord =>
+  recordOf(call, {
+    status: 'denied',
+    ...(notRun && notRun !== 'no_response' ? { not_run: notRun, result: NOT_RUN_TEXTS[notRun] } : {}),
+  });
+
+/** What the model is told of a call that was denied. */
+export function denialFor(comment: string | null, notRun: NotRun | null): string {
+  const reason = comment?.trim() || (notRun ? NOT_RUN_TEXTS[notRun] : '');
+  return `Tool execution denied by user.${reason ? ` Reason: ${reason}` : ''}`;
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** The calls of an answer after more was told of some: each once, in the order in which they were first heard of. */
+export function withToolCalls(known: readonly Entry[], told: readonly Entry[]): readonly Entry[] {
+  const calls = new Map(known.map((call) => [call['call_id'], call]));
+  for (const call of told) calls.set(call['call_id'], call);
+  return [...calls.values()];
+}
+
+/** Whether somebody still has to decide on it, or bring its result. */
+export const isWaiting = ({ status }: Entry): boolean => status === 'awaiting_approval' || status === 'requires_client_execution';
