@@ -6,6 +6,7 @@ import type { Projection } from './projection.js';
 import { prompts } from './prompts/prompts.projection.js';
 import { sources } from './sources/sources.projection.js';
 import { tasks } from './tasks/tasks.projection.js';
+import { tools } from './tools/tools.projection.js';
 import { unsealedTurns } from './unsealed-turns/unsealed-turns.projection.js';
 
 /** Every read model of the service, in no particular order: none knows another. */
@@ -17,5 +18,6 @@ export const projections: readonly Projection[] = [
   prompts,
   sources,
   tasks,
+  tools,
   unsealedTurns,
 ];

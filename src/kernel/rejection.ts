@@ -4,6 +4,8 @@ export class Rejection extends Error {
   constructor(
     readonly code: string,
     message: string,
+    /** What the body says beside the text, by the names clients read. */
+    readonly details?: Readonly<Record<string, unknown>>,
   ) {
     super(message);
   }

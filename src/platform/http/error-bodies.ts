@@ -7,7 +7,7 @@ const EVENT_STREAM_TYPE = 'text/event-stream; charset=utf-8';
 
 /** The body of a failure in the style that clients of its route expect. */
 export function renderError(path: string, failure: Failure): RenderedError {
-  const { message, code, json, uniform } = failure;
+  const { message, code, json, uniform, details } = failure;
   if (isAt(path, '/v1')) return asJson(openAiBody(failure));
   if (!uniform && (isAt(path, '/api/answer') || isAt(path, '/api/search')))
     return asJson({ error: message, ...(code && { code }) });
@@ -15,7 +15,7 @@ export function renderError(path: string, failure: Failure): RenderedError {
     const frame = JSON.stringify({ type: 'error', error: message, ...(code && { code }) });
     return { contentType: EVENT_STREAM_TYPE, body: `data: ${frame}\n\n` };
   }
-  return asJson({ success: false, message, ...(code && { error: code }) });
+  return asJson({ success: false, message, ...(code && { error: code }), ...details });
 }
 
 const asJson = (body: object): RenderedError => ({ contentType: JSON_TYPE, body: JSON.stringify(body) });

@@ -29,6 +29,9 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'invalid-json-schema': { status: 400 },
   'prompt-not-renderable': { status: 400 },
   'token-generation-not-allowed': { status: 400 },
+  'tool-invalid': { status: 400 },
+  'tool-not-editable': { status: 400 },
+  'too-many-tools': { status: 400 },
 
   unauthenticated: { status: 401 },
   'unknown-agent-key': { status: 401 },
@@ -50,6 +53,8 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'source-not-found': { status: 404 },
   'task-not-found': { status: 404 },
   'task-unknown': { status: 404 },
+  'tool-not-accessible': { status: 404 },
+  'tool-not-found': { status: 404 },
   'workflow-not-found': { status: 404 },
 
   conflict: { status: 409, code: 'conflict' },
@@ -60,6 +65,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'turn-taken': { status: 409, code: 'turn_taken' },
   'resume-in-progress': { status: 409, code: 'resume_in_progress' },
   'ingest-superseded': { status: 409, code: 'ingest_superseded' },
+  'tool-changed-meanwhile': { status: 409, code: 'conflict' },
   'task-over': { status: 409, code: 'task_over' },
   'task-not-due': { status: 409, code: 'task_not_due' },
   'task-attempt-superseded': { status: 409, code: 'task_attempt_superseded' },
@@ -85,13 +91,16 @@ export const rejections: Readonly<Record<string, Rendering>> = {
 };
 
 /** A refusal or a failure, ready to be rendered. `unexpected` ones are logged with their cause. */
-export type Failure = Rendering & Readonly<{ message: string; unexpected?: true }>;
+export type Failure = Rendering & Readonly<{ message: string; details?: Readonly<Record<string, unknown>>; unexpected?: true }>;
 
 const DEPENDENCY_DOWN = 'A part of the service does not answer right now. Please try again.';
 
 /** What the client is told about anything that was thrown. */
 export function failureOf(thrown: unknown, requestId: string): Failure {
-  if (thrown instanceof Rejection) return { ...(rejections[thrown.code] ?? { status: 400 }), message: thrown.message };
+  if (thrown instanceof Rejection) {
+    const { code, message, details } = thrown;
+    return { ...(rejections[code] ?? { status: 400 }), message, ...(details && { details }) };
+  }
   if (thrown instanceof WrongRevision)
     return { ...rejections.conflict!, message: 'Somebody else changed this at the same time. Please try again.' };
   if (thrown instanceof StreamGone) return { ...rejections['not-found']!, message: 'Not found' };

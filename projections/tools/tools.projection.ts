@@ -1,0 +1,52 @@
+import { defaultToolsCodec } from '../../src/tools/default-tools.codec.js';
+import type { DefaultToolsEvent } from '../../src/tools/default-tools.events.js';
+import { toolCodec } from '../../src/tools/tool.codec.js';
+import type { ToolDefinition, ToolEvent } from '../../src/tools/tool.events.js';
+import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
+import { asJsonb, asText } from '../text.js';
+
+/** Every living tool as it is defined now and by which revision of its stream, and who chats without which default tool. */
+export const tools = defineProjection<ToolEvent | DefaultToolsEvent>({
+  name: 'tools',
+  categories: ['tool', 'defaultTools'],
+  codec: { ...toolCodec, ...defaultToolsCodec },
+  ddl: new URL('./tools.sql', import.meta.url),
+
+  on: {
+    ToolCreated: ({ data: { toolId, ownerId, definition }, revision, at }) =>
+      insertInto('tool', {
+        tool_id: toolId,
+        owner_id: asText(ownerId),
+        ...columnsOf(definition),
+        revision,
+        created_at: at,
+        updated_at: at,
+      }),
+
+    ToolChanged: ({ data: { toolId, changes }, revision, at }) =>
+      changeIn('tool', { tool_id: toolId }, { ...columnsOf(changes), revision, updated_at: at }),
+
+    ToolDeleted: ({ data }) => removeFrom('tool', { tool_id: data.toolId }),
+
+    DefaultToolSwitchedOff: ({ data }, sql) => sql`
+      insert into default_tool_off (user_id, name) values (${asText(data.userId)}, ${asText(data.name)}) on conflict do nothing`,
+
+    DefaultToolSwitchedOn: ({ data }) =>
+      removeFrom('default_tool_off', { user_id: asText(data.userId), name: asText(data.name) }),
+  },
+});
+
+/** JSON keeps the order it was written in: models fill parameters in the order of their properties. */
+const columnsOf = (definition: Partial<ToolDefinition>) => {
+  const { name, displayName, customName, description, config, credentialsId, actions, status } = definition;
+  return {
+    ...(name !== undefined && { name: asText(name) }),
+    ...(displayName !== undefined && { display_name: asText(displayName) }),
+    ...(customName !== undefined && { custom_name: asText(customName) }),
+    ...(description !== undefined && { description: asText(description) }),
+    ...(config !== undefined && { config: asJsonb(config) }),
+    ...(credentialsId !== undefined && { credentials_id: credentialsId }),
+    ...(actions !== undefined && { actions: asJsonb(actions) }),
+    ...(status !== undefined && { status }),
+  };
+};

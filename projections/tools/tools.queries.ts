@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import type { Row } from 'postgres';
+import type { ToolDefinition } from '../../src/tools/tool.events.js';
+import { ReadModels } from '../read-models.js';
+
+/** A tool as it is defined now; `revision` is that of its stream. */
+export type ToolRecord = Readonly<{
+  id: string;
+  ownerId: string;
+  revision: number;
+  definition: ToolDefinition;
+  createdAt: Date;
+  updatedAt: Date;
+}>;
+
+@Injectable()
+export class ToolQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  async byId(toolId: string): Promise<ToolRecord | undefined> {
+    const rows = await this.sql`select * from tools.tool where tool_id = ${toolId}`;
+    return rows.map(asRecord)[0];
+  }
+
+  /** A user's own tools, oldest first. */
+  async ownedBy(ownerId: string): Promise<readonly ToolRecord[]> {
+    const rows = await this.sql`select * from tools.tool where owner_id = ${ownerId} order by created_at, tool_id`;
+    return rows.map(asRecord);
+  }
+
+  /** Those of these tools that the user has, oldest first. */
+  async ownedAmong(ownerId: string, toolIds: readonly string[]): Promise<readonly ToolRecord[]> {
+    if (toolIds.length === 0) return [];
+    const rows = await this.sql`
+      select * from tools.tool where owner_id = ${ownerId} and tool_id = any (${toolIds as string[]}::text[])
+      order by created_at, tool_id`;
+    return rows.map(asRecord);
+  }
+
+  /** Those of a user's tools that are switched on, all or these, with the revisions of their streams. */
+  async switchedOn(ownerId: string, toolIds?: readonly string[]): Promise<readonly Readonly<{ id: string; revision: number }>[]> {
+    if (toolIds?.length === 0) return [];
+    const among = toolIds ? this.sql`and tool_id = any (${toolIds as string[]}::text[])` : this.sql``;
+    const rows = await this.sql`
+      select tool_id, revision from tools.tool where owner_id = ${ownerId} and status ${among} order by created_at, tool_id`;
+    return rows.map((row) => ({ id: row['tool_id'] as string, revision: row['revision'] as number }));
+  }
+
+  async countOf(ownerId: string): Promise<number> {
+    const rows = await this.sql`select count(*)::integer as n from tools.tool where owner_id = ${ownerId}`;
+    return rows[0]!['n'] as number;
+  }
+
+  /** The default tools that a user chats without, by the names of their kinds. */
+  async switchedOffDefaults(userId: string): Promise<ReadonlySet<string>> {
+    const rows = await this.sql`select name from tools.default_tool_off where user_id = ${userId}`;
+    return new Set(rows.map((row) => row['name'] as string));
+  }
+
+  private get sql() {
+    return this.readModels.sql;
+  }
+}
+
+const asRecord = (row: Row): ToolRecord => ({
+  id: row['tool_id'] as string,
+  ownerId: row['owner_id'] as string,
+  revision: row['revision'] as number,
+  definition: {
+    name: row['name'] as string,
+    displayName: row['display_name'] as string,
+    customName: row['custom_name'] as string,
+    description: row['description'] as string,
+    config: row['config'] as ToolDefinition['config'],
+    credentialsId: row['credentials_id'] as string | null,
+    actions: row['actions'] as ToolDefinition['actions'],
+    status: row['status'] as boolean,
+  },
+  createdAt: row['created_at'] as Date,
+  updatedAt: row['updated_at'] as Date,
+});

@@ -1,0 +1,25 @@
+import { deterministicId } from '../kernel/ids.js';
+
+/** The kinds of tools that need nothing set up and that every user has, where the service knows them. */
+export const DEFAULT_TOOLS: readonly string[] = ['memory', 'read_webpage'];
+
+/** For everybody the same: agents refer to it. */
+export const defaultToolId = (name: string): string => deterministicId('default-tool', name);
+
+const names: ReadonlyMap<string, string> = new Map(DEFAULT_TOOLS.map((name) => [defaultToolId(name), name]));
+
+/** The kind that an id of a default tool stands for; undefined for every other id. */
+export const defaultToolOf = (toolId: string): string | undefined => names.get(toolId);
+
+const BUILT_IN = 'builtin:';
+
+/** The tool of a kind that the service hands out itself. */
+export const builtInToolId = (name: string): string => `${BUILT_IN}${name}`;
+
+export const isBuiltIn = (toolId: string): boolean => toolId.startsWith(BUILT_IN);
+
+/** What agents that look things up themselves are given beside their tools. */
+export const AGENTIC_TOOLS: readonly Readonly<{ name: string; needsSources: boolean }>[] = [
+  { name: 'think', needsSources: false },
+  { name: 'internal_search', needsSources: true },
+];
