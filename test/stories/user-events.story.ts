@@ -189,7 +189,15 @@ export function userEventsStory(makeBacking: MakeBacking): void {
       const hal = await signedIn(service.url, 'hal');
       const response = await hal.get('/api/events');
       expect([response.status, await response.text()]).toEqual([200, ': connected\n\n: push_disabled\n\n']);
-      await hal.stream({ question: 'Why?', visibility: 'listed' });
+      const { frames } = await hal.stream({ question: 'Why?', visibility: 'listed' });
+      const { id } = frames.at(-2)!.data;
+      const renamed = await hal.post('/api/update_conversation_name', { id, name: 'While nobody was told' });
+      // What is not behind it when it begins to tell again is told.
+      const position = BigInt(renamed.headers.get('x-position')!);
+      await eventually(async () => {
+        const { reactions } = await hal.json<{ reactions: Record<string, { position: string }> }>('/api/ready');
+        return BigInt(reactions['publish-user-events']!.position) >= position;
+      });
       await service.restart();
       await (await TabForTests.open(hal)).close();
       const tab = await TabForTests.open(hal, '0-0');
