@@ -10,6 +10,7 @@ import { LastWrites } from '../kernel/last-writes.js';
 import { Signals } from '../kernel/signals.js';
 import { Streams } from '../kernel/streams.js';
 import { WorkQueue } from '../kernel/work-queue.js';
+import { CredentialVault } from '../tools/credential-vault.port.js';
 import { Config } from './config/config.js';
 import type { Platform } from './platform.js';
 
@@ -35,6 +36,7 @@ export class PlatformModule {
       { provide: KeyValue, useValue: platform.keyValue },
       { provide: WorkQueue, useValue: platform.queue },
       { provide: Blobs, useValue: platform.blobs },
+      { provide: CredentialVault, useValue: platform.credentials },
       { provide: ReadModels, useValue: new ReadModels(platform.sql) },
       { provide: Clock, useValue: { now: () => new Date() } satisfies Clock },
     ];

@@ -5,16 +5,19 @@ import type { EventStore } from '../kernel/event-store.js';
 import type { KeyValue } from '../kernel/key-value.js';
 import type { Signals } from '../kernel/signals.js';
 import type { WorkQueue } from '../kernel/work-queue.js';
+import type { CredentialVault } from '../tools/credential-vault.port.js';
 import { FolderBlobs } from './blobs/folder-blobs.js';
 import { NatsBlobs } from './blobs/nats-blobs.js';
 import { Closers } from './closers.js';
 import type { Config } from './config/config.js';
+import { PostgresCredentialVault } from './credentials/postgres-credential-vault.js';
 import { EventStoreDbEventStore } from './event-store/eventstoredb/eventstoredb-event-store.js';
 import { PostgresEventStore } from './event-store/postgres/postgres-event-store.js';
 import { InProcessKeyValue } from './key-value/in-process-key-value.js';
 import { NatsKeyValue } from './key-value/nats-key-value.js';
 import { NatsConnection } from './nats/nats-connection.js';
 import { openDatabase } from './postgres/database.js';
+import { GuardedHttp } from './outgoing/guarded-http.js';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.js';
 import { claimDatabaseAlone } from './postgres/sole-owner.js';
 import { InProcessSignals } from './signals/in-process-signals.js';
@@ -31,6 +34,7 @@ export type Platform = Readonly<{
   keyValue: KeyValue;
   queue: WorkQueue;
   blobs: Blobs;
+  credentials: CredentialVault;
   /** Whether each dependency answers, by its name. */
   checks: Readonly<Record<string, () => Promise<void>>>;
   /** Lets go of everything, in the reverse order of its making. */
@@ -49,13 +53,15 @@ export async function openPlatform(config: Config, onLost: (error: Error) => voi
     );
     if (!config.natsUrl) await opened(claimDatabaseAlone(url, onLost), (claim) => claim.release());
     const store = await openEventStore(config, url, opened);
+    const credentials = new PostgresCredentialVault(sql, config.encryptionSecretKey);
+    await credentials.start();
     const shared = config.natsUrl ? await openNats(config.natsUrl, config, opened) : inProcess(config);
     const checks = {
       postgres: async () => void (await sql`select 1`),
       'event store': async () => void (await store.head()),
       ...shared.checks,
     };
-    return { config, sql, store, ...shared, checks, close: () => closers.close() };
+    return { config, sql, store, ...shared, credentials, checks, close: () => closers.close() };
   } catch (error) {
     // Why it could not be opened says more than what could not be closed again.
     await closers.close().catch(() => undefined);

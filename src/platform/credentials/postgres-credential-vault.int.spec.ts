@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
+import { newId } from '../../kernel/ids.js';
+import { CredentialsMissing, CredentialsUnreadable } from '../../tools/credential-vault.port.js';
+import { PostgresCredentialVault } from './postgres-credential-vault.js';
+
+const SECRET = 'a secret for tests that is long enough';
+const secrets = { token: 'pläntéd 🗝', __proto__: 'x' };
+
+let database: TestDatabase;
+let vault: PostgresCredentialVault;
+beforeAll(async () => {
+  database = await testDatabase();
+  vault = new PostgresCredentialVault(database.sql, SECRET);
+  await vault.start();
+});
+afterAll(() => database.close());
+
+describe('secrets', () => {
+  it('are given back to their owner as they were kept, also after a restart', async () => {
+    const id = await vault.keep('alice', secrets);
+    expect(await vault.reveal('alice', id)).toEqual(secrets);
+    const next = new PostgresCredentialVault(database.sql, SECRET);
+    await next.start();
+    expect(await next.reveal('alice', id)).toEqual(secrets);
+  });
+
+  it('are not there for anybody else, and not under ids that are none', async () => {
+    const id = await vault.keep('alice', secrets);
+    await expect(vault.reveal('bob', id)).rejects.toThrow(CredentialsMissing);
+    await vault.forget('bob', id);
+    expect(await vault.reveal('alice', id)).toEqual(secrets);
+    for (const none of [newId(), 'x', '']) await expect(vault.reveal('alice', none)).rejects.toThrow(CredentialsMissing);
+  });
+
+  it('are gone once forgotten, however often', async () => {
+    const id = await vault.keep('alice', secrets);
+    await vault.forget('alice', id);
+    await vault.forget('alice', id);
+    await expect(vault.reveal('alice', id)).rejects.toThrow(CredentialsMissing);
+  });
+
+  it('stand nowhere in the database, and the same secrets never look the same', async () => {
+    const ids = [await vault.keep('alice', secrets), await vault.keep('alice', secrets)];
+    const rows = await database.sql<{ sealed: Buffer }[]>`
+      select sealed from credentials.sealed_credential where credentials_id = any (${ids}::uuid[])`;
+    expect(rows[0]!.sealed.includes('pläntéd')).toBe(false);
+    expect(rows[0]!.sealed.equals(rows[1]!.sealed)).toBe(false);
+  });
+});
+
+describe('secrets that are not as they were kept are refused, with the reason', () => {
+  const unreadable = expect.objectContaining({
+    name: CredentialsUnreadable.name,
+    message: expect.stringContaining('ENCRYPTION_SECRET_KEY'),
+  });
+
+  it('where the key is another one', async () => {
+    const id = await vault.keep('alice', secrets);
+    const other = new PostgresCredentialVault(database.sql, `${SECRET}.`);
+    await expect(other.reveal('alice', id)).rejects.toEqual(unreadable);
+  });
+
+  it('where two rows were swapped, or one was given to another owner', async () => {
+    const [mine, yours] = [await vault.keep('alice', { token: 'mine' }), await vault.keep('alice', { token: 'yours' })];
+    const { sql } = database;
+    await sql`update credentials.sealed_credential as a set sealed = b.sealed from credentials.sealed_credential as b
+      where (a.credentials_id, b.credentials_id) in ((${mine}, ${yours}), (${yours}, ${mine}))`;
+    await expect(vault.reveal('alice', mine)).rejects.toEqual(unreadable);
+    await expect(vault.reveal('alice', yours)).rejects.toEqual(unreadable);
+    const given = await vault.keep('alice', secrets);
+    await sql`update credentials.sealed_credential set owner_id = 'bob' where credentials_id = ${given}`;
+    await expect(vault.reveal('bob', given)).rejects.toEqual(unreadable);
+  });
+
+  it('where any bit is flipped, or bytes are missing', async () => {
+    const id = await vault.keep('alice', { token: 't' });
+    const { sql } = database;
+    const [row] = await sql<{ sealed: Buffer }[]>`select sealed from credentials.sealed_credential where credentials_id = ${id}`;
+    const put = (sealed: Buffer) => sql`update credentials.sealed_credential set sealed = ${sealed} where credentials_id = ${id}`;
+    for (let at = 0; at < row!.sealed.length; at++) {
+      const flipped = Buffer.from(row!.sealed);
+      flipped[at]! ^= 1 << (at % 8);
+      await put(flipped);
+      await expect(vault.reveal('alice', id)).rejects.toThrow(CredentialsUnreadable);
+    }
+    for (const length of [0, 1, 28, row!.sealed.length - 1]) {
+      await put(row!.sealed.subarray(0, length));
+      await expect(vault.reveal('alice', id)).rejects.toThrow(CredentialsUnreadable);
+    }
+  });
+
+  it('and nothing is kept without a key', () => {
+    expect(() => new PostgresCredentialVault(database.sql, '')).toThrow('ENCRYPTION_SECRET_KEY');
+  });
+});
