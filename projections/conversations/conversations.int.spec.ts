@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { projecting } from '../../test/support/projecting.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { turnPaused, turnResumed, turnUnresumed, waitingCall } from '../../test/support/pauses.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
 import { conversationStream, type ConversationEvent } from '../../src/conversation/conversation.events.js';
 import { ReadModels } from '../read-models.js';
@@ -111,6 +112,45 @@ describe('a whole conversation', () => {
     ]));
 });
 
+describe('a paused turn', () => {
+  const about = { conversationId: 'c7', turnId: 't8' };
+  const done = { tool_name: 'brave', call_id: 'k0', action_name: 'find', arguments: {}, status: 'completed', result: 'ok' };
+  const waiting = (call_id: string, status: string) => ({
+    tool_name: 'api_tool',
+    call_id,
+    action_name: 'send',
+    arguments: { to: 'bob' },
+    status,
+  });
+  const query = async () => (await queries.whole('alice', 'c7'))!.queries[0]!;
+
+  it('has what there is so far, and the calls that wait as calls that wait', async () => {
+    const calls = [waitingCall('k1'), waitingCall('k2', 'requires_client_execution')];
+    const sofar = { ...parts('Let me\0'), toolCalls: [done] };
+    await given('c7', started('c7', 'Paused'), asked('c7', 't8', 'Send it.'), turnPaused(about, calls, sofar));
+    const { thought, sources } = parts('');
+    const shown = {
+      status: 'streaming',
+      response: 'Let me\uFFFD',
+      thought,
+      sources,
+      tool_calls: [done, waiting('k1', 'awaiting_approval'), waiting('k2', 'requires_client_execution')],
+    };
+    expect(await query()).toMatchObject(shown);
+    expect(await queries.messageTail('t8')).toMatchObject({ ...shown, error: null });
+  });
+  it('keeps that while it goes on, but nothing waits any more', async () => {
+    await given('c7', ...turnResumed(about, 'k1', 'k2'));
+    expect(await query()).toMatchObject({ status: 'streaming', response: 'Let me\uFFFD', tool_calls: [done] });
+    await given('c7', { type: 'TurnHandedOn', data: { ...about, producer: 'p' } });
+    expect(await query()).toMatchObject({ status: 'streaming' });
+  });
+  it('is complete once it expired', async () => {
+    await given('c7', turnPaused(about, [waitingCall('k3')]), ...turnUnresumed(about, 'expired', 'k3'));
+    expect(await query()).toMatchObject({ status: 'complete', response: 'Let me', tool_calls: [] });
+  });
+});
+
 describe('the mark', () => {
   const about = (id: string, turnId: string) => ({ conversationId: id, turnId, ...parts('So.') });
   const failed = (id: string, turnId: string): ConversationEvent => ({
@@ -160,6 +200,18 @@ describe('the mark', () => {
     expect(await markOf('m3')).toEqual(['running', false]);
     await given('m3', answered('m3', 'm3-2', 'So.'));
     expect(await markOf('m3')).toEqual(['unread', true]);
+  });
+
+  it('is amber while a call waits for approval, and nothing while only the client’s own code is to run', async () => {
+    const turn = (turnId: string) => ({ conversationId: 'm4', turnId });
+    await given('m4', begun('m4'), asked('m4', 'm4-1', 'Send it.'), turnPaused(turn('m4-1'), [waitingCall('k1')]));
+    expect(await markOf('m4')).toEqual(['approval', false]);
+    await given('m4', ...turnResumed(turn('m4-1'), 'k1'));
+    expect(await markOf('m4')).toEqual(['running', false]);
+    await given('m4', turnPaused(turn('m4-1'), [waitingCall('k2', 'requires_client_execution')]));
+    expect(await markOf('m4')).toEqual([null, false]);
+    await given('m4', ...turnUnresumed(turn('m4-1'), 'expired', 'k2'));
+    expect(await markOf('m4')).toEqual(['unread', true]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { conversationCodec } from '../../src/conversation/conversation.codec.js';
-import type { ConversationEvent, TurnOutcome } from '../../src/conversation/conversation.events.js';
+import type { AnswerParts, ConversationEvent, TurnOutcome } from '../../src/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/events.js';
 import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
@@ -52,6 +52,21 @@ export const conversations = defineProjection<ConversationEvent>({
 
     TurnStarted: ({ data, at }) => changeIn('turn', { turn_id: data.turnId }, { status: 'running', changed_at: at }),
 
+    TurnPaused: ({ data, at }) =>
+      changeIn(
+        'turn',
+        { turn_id: data.turnId },
+        {
+          status: 'paused',
+          ...said(data),
+          pending: data.calls,
+          needs_approval: data.calls.some(({ pauseType }) => pauseType === 'awaiting_approval'),
+          changed_at: at,
+        },
+      ),
+
+    TurnResumed: ({ data, at }) => changeIn('turn', { turn_id: data.turnId }, { status: 'running', changed_at: at }),
+
     TurnAnswered: (event) => outcome(event, 'answered'),
     TurnStopped: (event) => outcome(event, 'stopped'),
     TurnFailed: (event) => outcome(event, 'failed', event.data),
@@ -66,6 +81,14 @@ export const conversations = defineProjection<ConversationEvent>({
 });
 
 /** The json columns are json, not jsonb: what is read is the text that was written. */
+const said = ({ answer, thought, sources, toolCalls, structured }: AnswerParts) => ({
+  response: asText(answer),
+  thought: asText(thought),
+  sources,
+  tool_calls: toolCalls,
+  structured,
+});
+
 const outcome = (
   { data, at, revision }: Recorded<TurnOutcome>,
   status: string,
@@ -76,11 +99,7 @@ const outcome = (
     { turn_id: data.turnId },
     {
       status,
-      response: asText(data.answer),
-      thought: asText(data.thought),
-      sources: data.sources,
-      tool_calls: data.toolCalls,
-      structured: data.structured,
+      ...said(data),
       error: failure ? asText(failure.error) : null,
       error_code: failure?.code ?? null,
       changed_at: at,

@@ -1,4 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import type { PendingCall } from '../../src/conversation/conversation.events.js';
+import type { Mark } from '../../src/conversation/conversation-mark.policy.js';
+import { recordOf, withToolCalls } from '../../src/conversation/tool-call.policy.js';
 import { ReadModels } from '../read-models.js';
 
 /** A conversation as the sidebar lists it. */
@@ -12,7 +15,7 @@ export type ListedConversation = Readonly<{
   /** Something has come that the owner has not opened yet. */
   unread: boolean;
   /** The most urgent of what there is to say. */
-  mark: 'failed' | 'running' | 'unread' | null;
+  mark: Mark | null;
 }>;
 
 export type FoundConversation = ListedConversation &
@@ -26,12 +29,13 @@ const SNIPPET_CHARACTERS = 60;
 
 type TurnRow = Readonly<{
   turn_id: string;
-  status: 'asked' | 'running' | 'answered' | 'failed' | 'stopped';
+  status: 'asked' | 'running' | 'paused' | 'answered' | 'failed' | 'stopped';
   question: string;
   response: string;
   thought: string;
   sources: unknown;
-  tool_calls: unknown;
+  tool_calls: readonly Readonly<Record<string, unknown>>[];
+  pending: readonly PendingCall[];
   structured: boolean;
   error: string | null;
   request_id: string;
@@ -119,7 +123,7 @@ export class ConversationQueries {
         response: row.response,
         thought: row.thought,
         sources: row.sources,
-        tool_calls: row.tool_calls,
+        tool_calls: toolCallsOf(row),
         request_id: row.request_id,
         last_heartbeat_at: row.changed_at,
         error: row.error,
@@ -135,21 +139,38 @@ export class ConversationQueries {
       exists (select ${turns} and ${isNew} and status <> 'stopped') as unread,
       case
         when (select status = 'failed' and ${isNew} ${turns} order by turn.index desc limit 1) then 'failed'
-        when exists (select ${turns} and turn.ended is null) then 'running'
+        when exists (select ${turns} and turn.ended is null and status = 'paused' and needs_approval) then 'approval'
+        when exists (select ${turns} and turn.ended is null and status <> 'paused') then 'running'
         when exists (select ${turns} and ${isNew} and status = 'answered') then 'unread'
       end as mark`;
   }
 }
 
 /** The words that existing clients know for where a turn stands. A stopped answer is complete: it is what there will be. */
-const STATUS = { asked: 'pending', running: 'streaming', answered: 'complete', stopped: 'complete', failed: 'failed' } as const;
+const STATUS = {
+  asked: 'pending',
+  running: 'streaming',
+  paused: 'streaming',
+  answered: 'complete',
+  stopped: 'complete',
+  failed: 'failed',
+} as const;
+
+/** The calls that somebody has to decide on come with the others, as long as they wait. */
+const toolCallsOf = ({ status, tool_calls, pending }: TurnRow): TurnRow['tool_calls'] =>
+  status === 'paused'
+    ? withToolCalls(
+        tool_calls,
+        pending.map((call) => recordOf(call, { status: call.pauseType })),
+      )
+    : tool_calls;
 
 const queryRecord = (row: TurnRow) => ({
   prompt: row.question,
   response: row.response,
   thought: row.thought,
   sources: row.sources,
-  tool_calls: row.tool_calls,
+  tool_calls: toolCallsOf(row),
   timestamp: row.asked_at,
   model_id: row.model_id,
   message_id: row.turn_id,

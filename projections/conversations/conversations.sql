@@ -25,6 +25,9 @@ create table turn (
   thought         text not null default '',
   sources         json not null default '[]',
   tool_calls      json not null default '[]',
+  -- The calls that a paused turn waits for, and whether the owner is to decide on any of them.
+  pending         json not null default '[]',
+  needs_approval  boolean not null default false,
   structured      boolean not null default false,
   error           text,
   error_code      text,

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { projecting } from '../../test/support/projecting.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { turnPaused, turnResumed, turnUnresumed, waitingCall } from '../../test/support/pauses.js';
 import { settings } from '../../test/support/turns.js';
 import { conversationStream, type ConversationEvent } from '../../src/conversation/conversation.events.js';
 import { ReadModels } from '../read-models.js';
@@ -20,18 +21,25 @@ const sealed = (conversationId: string, turnId: string): ConversationEvent => ({
   data: { conversationId, turnId, lastId: 1, frames: 2, sha256: 'ab' },
 });
 
+const paused = (conversationId: string, turnId: string, expiresAt: Date): ConversationEvent =>
+  turnPaused({ conversationId, turnId }, [waitingCall('k1'), waitingCall('k2')], { expiresAt: expiresAt.toISOString() });
+const answered = (conversationId: string, turnId: string): ConversationEvent =>
+  turnUnresumed({ conversationId, turnId }, 'expired').at(-1)!;
+const ofPaused = ({ turnId }: { turnId: string }) => turnId.startsWith('p-');
+
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 const idsOf = (turns: readonly { turnId: string }[]) => turns.map(({ turnId }) => turnId);
 
 let database: TestDatabase;
 let model: Awaited<ReturnType<typeof projecting>>;
 let queries: UnsealedTurnQueries;
+let given: (second: number, id: string, ...events: ConversationEvent[]) => Promise<unknown>;
 
 beforeAll(async () => {
   database = await testDatabase();
   model = await projecting(unsealedTurns, database.sql);
   queries = new UnsealedTurnQueries(new ReadModels(database.sql));
-  const given = (second: number, id: string, ...events: ConversationEvent[]) =>
+  given = (second: number, id: string, ...events: ConversationEvent[]) =>
     model.given(conversationStream(id), events, { at: at(second) });
   await given(1, 'c1', asked('c1', 'waiting'));
   await given(2, 'c2', asked('c2', 'waiting too'));
@@ -57,6 +65,65 @@ it('what producers have taken comes without what is known to be under way', asyn
   expect(idsOf(await queries.takenBy(['p1', 'p2'], ['second of p1'], 10))).toEqual(['first of p1', 'of p2']);
   expect(idsOf(await queries.takenBy(['p1'], [], 1))).toEqual(['first of p1']);
   expect(await queries.takenBy([], [], 10)).toEqual([]);
+});
+
+describe('a turn that waits for somebody', () => {
+  const about = (id: string) => ({ conversationId: id, turnId: `p-${id}` });
+  const wait = (second: number, id: string, until: Date) =>
+    given(second, id, asked(id, `p-${id}`), taken(id, `p-${id}`, 'p8'), paused(id, `p-${id}`, until));
+  const untaken = async () => (await queries.untaken(at(60), 10)).filter(ofPaused).map(({ turnId }) => turnId);
+  const expired = async (now: Date, limit = 10) => idsOf(await queries.expired(now, limit));
+
+  it('is left alone until it expires, the first to expire first', async () => {
+    await wait(11, 'c11', at(50));
+    await wait(12, 'c12', at(40));
+    expect(await untaken()).toEqual([]);
+    expect(await queries.producers()).not.toContain('p8');
+    expect(await queries.takenBy(['p8'], [], 10)).toEqual([]);
+    expect(await expired(at(39))).toEqual([]);
+    expect(await expired(at(40))).toEqual(['p-c12']);
+    expect(await expired(at(50))).toEqual(['p-c12', 'p-c11']);
+    expect(await expired(at(50), 1)).toEqual(['p-c12']);
+  });
+
+  it('is anybody’s once it was resumed, and waits anew when it pauses again', async () => {
+    await given(13, 'c11', ...turnResumed(about('c11'), 'k1', 'k2'));
+    expect(await untaken()).toEqual(['p-c11']);
+    expect(idsOf(await queries.untaken(at(13), 10))).not.toContain('p-c11');
+    await given(14, 'c11', taken('c11', 'p-c11', 'p9'));
+    expect([await untaken(), await expired(at(60)), await queries.producers()]).toEqual([
+      [],
+      ['p-c12'],
+      expect.arrayContaining(['p9']),
+    ]);
+    await given(15, 'c11', { type: 'TurnHandedOn', data: { ...about('c11'), producer: 'p9' } });
+    expect([await untaken(), idsOf(await queries.takenBy(['p9'], [], 10))]).toEqual([['p-c11'], []]);
+    await given(16, 'c11', taken('c11', 'p-c11', 'p7'), paused('c11', 'p-c11', at(45)));
+    expect([await untaken(), await expired(at(60))]).toEqual([[], ['p-c12', 'p-c11']]);
+  });
+
+  it('is anybody’s once it expired or the conversation went on: its stream wants an end', async () => {
+    await given(17, 'c12', ...turnUnresumed(about('c12'), 'expired', 'k1', 'k2'));
+    await given(18, 'c11', ...turnUnresumed(about('c11'), 'moved_on', 'k1', 'k2'), asked('c11', 'c11-next'));
+    expect([await untaken(), await expired(at(60))]).toEqual([['p-c12', 'p-c11'], []]);
+    await given(19, 'c12', sealed('c12', 'p-c12'));
+    expect(await untaken()).toEqual(['p-c11']);
+  });
+
+  it('is anybody’s once its conversation is deleted, and those of the same conversation that run are not', async () => {
+    await wait(20, 'c13', at(50));
+    await wait(20, 'c14', at(50));
+    await given(21, 'c13', asked('c13', 'p-running'), taken('c13', 'p-running', 'p6'));
+    await given(22, 'c13', { type: 'ConversationDeleted', data: { conversationId: 'c13' } });
+    expect([await untaken(), await expired(at(60))]).toEqual([['p-c11', 'p-c13'], ['p-c14']]);
+    expect(idsOf(await queries.takenBy(['p6'], [], 10))).toEqual(['p-running']);
+  });
+
+  it('stays its producer’s when it is answered without a pause', async () => {
+    await given(23, 'c13', answered('c13', 'p-running'));
+    expect(idsOf(await queries.takenBy(['p6'], [], 10))).toEqual(['p-running']);
+    expect(await untaken()).not.toContain('p-running');
+  });
 });
 
 it('says the same after a rebuild, and when everything comes twice', async () => {

@@ -1,8 +1,9 @@
 import { conversationCodec } from '../../src/conversation/conversation.codec.js';
 import type { ConversationEvent } from '../../src/conversation/conversation.events.js';
-import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
+import type { Recorded } from '../../src/kernel/events.js';
+import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom } from '../projection.js';
 
-/** The turns whose journal is not complete yet, and who is (or was) writing it. */
+/** The turns whose journal is not complete yet, who is (or was) writing it, and until when it waits for somebody. */
 export const unsealedTurns = defineProjection<ConversationEvent>({
   name: 'unsealed-turns',
   categories: ['conversation'],
@@ -15,6 +16,33 @@ export const unsealedTurns = defineProjection<ConversationEvent>({
 
     TurnStarted: ({ data, at }) => changeIn('unsealed_turn', { turn_id: data.turnId }, { producer: data.producer, since: at }),
 
+    TurnPaused: ({ data }) => changeIn('unsealed_turn', { turn_id: data.turnId }, { expires_at: data.expiresAt }),
+
+    TurnResumed: nobodys,
+    TurnHandedOn: nobodys,
+
+    // The end of a pause that nobody resumed begins with these; to be written is only the end of the stream.
+    ToolCallDenied: (event) => (event.data.notRun === 'expired' || event.data.notRun === 'moved_on' ? nobodys(event) : []),
+
+    TurnAnswered: waitsNoMore,
+    TurnFailed: waitsNoMore,
+    TurnStopped: waitsNoMore,
+
+    ConversationDeleted: ({ data, at }, sql) => sql`
+      update unsealed_turn set producer = null, expires_at = null, since = ${at}
+      where conversation_id = ${data.conversationId} and expires_at is not null`,
+
     TurnSealed: ({ data }) => removeFrom('unsealed_turn', { turn_id: data.turnId }),
   },
 });
+
+type OfTurn = Recorded<Extract<ConversationEvent, { data: { turnId: string } }>>;
+
+/** Anybody may take it. */
+function nobodys({ data, at }: OfTurn): ChangedRow {
+  return changeIn('unsealed_turn', { turn_id: data.turnId }, { producer: null, expires_at: null, since: at });
+}
+
+function waitsNoMore({ data }: OfTurn): ChangedRow {
+  return changeIn('unsealed_turn', { turn_id: data.turnId }, { expires_at: null });
+}

@@ -3,7 +3,7 @@ import { ReadModels } from '../read-models.js';
 
 export type UnsealedTurn = Readonly<{ turnId: string; conversationId: string }>;
 
-/** Which turns still have to be brought to their end, and who is at it. */
+/** Which turns still have to be brought to their end, and who is at it. While a turn is paused nobody has to. */
 @Injectable()
 export class UnsealedTurnQueries {
   constructor(private readonly readModels: ReadModels) {}
@@ -12,13 +12,13 @@ export class UnsealedTurnQueries {
   async untaken(askedBefore: Date, limit: number): Promise<readonly UnsealedTurn[]> {
     return this.readModels.sql<UnsealedTurn[]>`
       select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
-      where producer is null and since < ${askedBefore} order by since, turn_id limit ${limit}`;
+      where producer is null and expires_at is null and since < ${askedBefore} order by since, turn_id limit ${limit}`;
   }
 
   /** Who has taken turns that are not complete. */
   async producers(): Promise<readonly string[]> {
     const rows = await this.readModels.sql<{ producer: string }[]>`
-      select distinct producer from unsealed_turns.unsealed_turn where producer is not null`;
+      select distinct producer from unsealed_turns.unsealed_turn where producer is not null and expires_at is null`;
     return rows.map(({ producer }) => producer);
   }
 
@@ -26,6 +26,14 @@ export class UnsealedTurnQueries {
   async takenBy(producers: readonly string[], except: readonly string[], limit: number): Promise<readonly UnsealedTurn[]> {
     return this.readModels.sql<UnsealedTurn[]>`
       select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
-      where producer = any(${[...producers]}) and turn_id <> all(${[...except]}) order by since, turn_id limit ${limit}`;
+      where producer = any(${[...producers]}) and expires_at is null and turn_id <> all(${[...except]})
+      order by since, turn_id limit ${limit}`;
+  }
+
+  /** Those that have waited for somebody as long as they were to, the one that waited out first before all others. */
+  async expired(now: Date, limit: number): Promise<readonly UnsealedTurn[]> {
+    return this.readModels.sql<UnsealedTurn[]>`
+      select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
+      where expires_at <= ${now} order by expires_at, turn_id limit ${limit}`;
   }
 }

@@ -1,0 +1,78 @@
+import type {
+  AnswerParts,
+  ConversationEvent,
+  PauseType,
+  PendingCall,
+  TurnPaused,
+} from '../../src/conversation/conversation.events.js';
+
+/** A call that waits, of which a test says nothing but this. */
+export const waitingCall = (callId: string, pauseType: PauseType = 'awaiting_approval'): PendingCall => ({
+  callId,
+  toolId: 'tool-1',
+  toolName: 'api_tool',
+  actionName: 'send',
+  name: 'send',
+  arguments: { to: 'bob' },
+  argumentsSha256: '5f0c3d9a',
+  pauseType,
+});
+
+export const PAUSE_EXPIRES_AT = '2026-01-01T00:30:00.000Z';
+
+type AboutTurn = Readonly<{ conversationId: string; turnId: string }>;
+
+/** A turn that waits for these calls. */
+export const turnPaused = (
+  about: AboutTurn,
+  calls: readonly PendingCall[],
+  more: Partial<AnswerParts & Pick<TurnPaused['data'], 'expiresAt'>> = {},
+): TurnPaused => ({
+  type: 'TurnPaused',
+  data: {
+    ...about,
+    answer: 'Let me',
+    thought: '',
+    sources: [],
+    toolCalls: [],
+    structured: false,
+    calls,
+    expiresAt: PAUSE_EXPIRES_AT,
+    lastId: 5 + calls.length,
+    modelId: 'offline',
+    usage: null,
+    continuation: { text: '{}' },
+    ...more,
+  },
+});
+
+/** What is recorded when a pause is resumed with all its calls approved. */
+export const turnResumed = (about: AboutTurn, ...callIds: readonly string[]): ConversationEvent[] => [
+  ...callIds.map((callId): ConversationEvent => ({ type: 'ToolCallApproved', data: { ...about, callId } })),
+  { type: 'TurnResumed', data: about },
+];
+
+/** What is recorded when nobody comes: the text stays, and the calls were not run. */
+export const turnUnresumed = (
+  about: AboutTurn,
+  notRun: 'expired' | 'moved_on',
+  ...callIds: readonly string[]
+): ConversationEvent[] => [
+  ...callIds.map((callId): ConversationEvent => ({
+    type: 'ToolCallDenied',
+    data: { ...about, callId, comment: null, notRun },
+  })),
+  {
+    type: 'TurnAnswered',
+    data: {
+      ...about,
+      answer: 'Let me',
+      thought: '',
+      sources: [],
+      toolCalls: [],
+      structured: false,
+      modelId: 'offline',
+      usage: null,
+    },
+  },
+];
