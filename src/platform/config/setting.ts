@@ -57,6 +57,16 @@ export const daysAsSeconds = (variable: string, fallback: number): Setting<numbe
 export const list = (variable: string, fallback = ''): Setting<readonly string[]> =>
   setting(variable, fallback, (value) => itemsOf(value));
 
+/** The value is what it reads as; `check` refuses what means nothing. */
+export const checked = <T>(of: Setting<T>, check: (value: T) => unknown): Setting<T> => ({
+  ...of,
+  parse: (value) => {
+    const parsed = of.parse(value);
+    check(parsed);
+    return parsed;
+  },
+});
+
 export const listOf = <T extends string>(variable: string, allowed: readonly T[]): Setting<readonly T[]> =>
   setting(variable, allowed.join(','), (value) => {
     const items = itemsOf(value);
@@ -74,6 +84,12 @@ export const url = (variable: string, ...protocols: readonly string[]): Setting<
     }
     return value;
   });
+
+/** An address on the web that has one by default. */
+export const webUrl = (variable: string, fallback: string): Setting<string> => ({
+  ...url(variable, 'http:', 'https:'),
+  fallback,
+});
 
 const itemsOf = (value: string): readonly string[] =>
   [...new Set(value.split(',').map((item) => item.trim()))].filter((item) => item !== '');

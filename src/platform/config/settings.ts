@@ -1,4 +1,6 @@
+import { PrivateHosts } from '../outgoing/private-hosts.js';
 import {
+  checked,
   daysAsSeconds,
   flag,
   hoursAsMs,
@@ -11,6 +13,7 @@ import {
   type Setting,
   text,
   url,
+  webUrl,
 } from './setting.js';
 
 const KiB = 1024;
@@ -68,6 +71,15 @@ export const settings = {
   uploadArchiveDepthMax: integer('UPLOAD_MAX_ARCHIVE_DEPTH', 3),
   attachmentTextBytesMax: integer('ATTACHMENT_TEXT_MAX_BYTES', 5_000_000, { min: 1 }),
   agentImageBytesMax: integer('AGENT_IMAGE_MAX_BYTES', 5_000_000, { min: 1 }),
+
+  allowedPrivateHosts: checked(list('ALLOWED_PRIVATE_HOSTS'), (hosts) => new PrivateHosts(hosts)),
+  parseSpecBytesMax: integer('PARSE_SPEC_MAX_BYTES', 10 * MiB, { min: KiB }),
+  braveBaseUrl: webUrl('BRAVE_BASE_URL', 'https://api.search.brave.com'),
+  duckDuckGoBaseUrl: webUrl('DUCKDUCKGO_BASE_URL', 'https://duckduckgo.com'),
+  duckDuckGoHtmlBaseUrl: webUrl('DUCKDUCKGO_HTML_BASE_URL', 'https://html.duckduckgo.com'),
+  ntfyBaseUrl: webUrl('NTFY_BASE_URL', 'https://ntfy.sh'),
+  telegramBaseUrl: webUrl('TELEGRAM_BASE_URL', 'https://api.telegram.org'),
+  cryptoPriceBaseUrl: webUrl('CRYPTOPRICE_BASE_URL', 'https://min-api.cryptocompare.com'),
 
   sseKeepaliveMs: secondsAsMs('SSE_KEEPALIVE_SECONDS', 15),
   sseStallMs: secondsAsMs('SSE_STALL_SECONDS', 30),

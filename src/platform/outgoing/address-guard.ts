@@ -1,0 +1,47 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { AddressRefused } from '../../tools/outgoing-http.port.js';
+import { type Destination, type PrivateHosts, withoutDot } from './private-hosts.js';
+import { isPublicAddress } from './public-addresses.js';
+
+export type ResolvedAddress = Readonly<{ address: string; family: number }>;
+
+/** All addresses of a name, in the order in which they should be tried. */
+export type Resolve = (name: string) => Promise<readonly ResolvedAddress[]>;
+
+export const resolveByDns: Resolve = (name) => lookup(name, { all: true, verbatim: true });
+
+/** Decides where connections may go: to public addresses, and to those private ones that the operator allows. */
+export class AddressGuard {
+  constructor(
+    private readonly privateHosts: PrivateHosts,
+    private readonly resolve: Resolve,
+  ) {}
+
+  /** The addresses to connect to, and no others: a name is asked for once, and one bad address spoils it. @throws AddressRefused */
+  async addressesOf(destination: Destination): Promise<readonly ResolvedAddress[]> {
+    const { host } = destination;
+    const family = isIP(host);
+    if (family !== 0) {
+      this.check(host, destination);
+      return [{ address: host, family }];
+    }
+    const addresses = await this.resolve(host).catch((error: unknown) => {
+      throw isOwnName(host) ? refused(destination) : error;
+    });
+    for (const { address } of addresses) this.check(address, destination);
+    return addresses;
+  }
+
+  /** @throws AddressRefused */
+  check(address: string | undefined, destination: Destination): void {
+    if (address !== undefined && this.privateHosts.allow(address, destination)) return;
+    if (address === undefined || isOwnName(destination.host) || !isPublicAddress(address)) throw refused(destination);
+  }
+}
+
+/** Names that mean this machine or its network, whoever answers for them. */
+const isOwnName = (host: string): boolean => /(^|\.)(localhost|local|internal|localdomain)$/.test(withoutDot(host));
+
+const refused = ({ host }: Destination) =>
+  new AddressRefused(`${host} may not be reached from here: it is not a public address.`);

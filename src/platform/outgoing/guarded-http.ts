@@ -1,0 +1,134 @@
+import { type Agent, request as send } from 'undici';
+import {
+  AddressRefused,
+  OutgoingFailed,
+  OutgoingHttp,
+  type OutgoingRequest,
+  type OutgoingResponse,
+} from '../../tools/outgoing-http.port.js';
+import { AddressGuard, type Resolve, resolveByDns } from './address-guard.js';
+import { CONNECT_MS_MAX, guardedAgent } from './guarded-agent.js';
+import { guardedFetch } from './guarded-fetch.js';
+import { outgoingFailure } from './outgoing-failures.js';
+import { destinationOf, outgoingUrl } from './outgoing-url.js';
+import { PrivateHosts } from './private-hosts.js';
+import { type Hop, nextHop } from './redirects.js';
+import { sendableHeaders } from './request-headers.js';
+import { ACCEPTED_ENCODINGS, readBody } from './response-body.js';
+
+export const REQUEST_MS = 30_000;
+export const RESPONSE_BYTES_MAX = 1024 * 1024;
+
+/** Before it is stored an address is looked up, but not waited for longer. */
+export const CHECK_MS_MAX = 5_000;
+
+/** A redirecting answer's own body is of no interest; so much of it is read so that the connection can be used again. */
+const REDIRECT_BODY_BYTES_MAX = 16 * 1024;
+
+export type GuardedHttpOptions = Readonly<{
+  /** As `ALLOWED_PRIVATE_HOSTS` lists them. */
+  privateHosts?: readonly string[];
+  resolve?: Resolve;
+  connectMs?: number;
+  checkMs?: number;
+}>;
+
+/** HTTP to the internet and to nothing behind the firewall, whatever an address looks like, resolves to or redirects to. */
+export class GuardedHttp extends OutgoingHttp {
+  readonly fetch: typeof globalThis.fetch;
+  private readonly guard: AddressGuard;
+  private readonly agent: Agent;
+  private readonly checkMs: number;
+
+  constructor({ privateHosts = [], resolve = resolveByDns, connectMs, checkMs }: GuardedHttpOptions = {}) {
+    super();
+    this.guard = new AddressGuard(new PrivateHosts(privateHosts), resolve);
+    this.agent = guardedAgent(this.guard, connectMs ?? CONNECT_MS_MAX);
+    this.checkMs = checkMs ?? CHECK_MS_MAX;
+    this.fetch = guardedFetch(this.agent);
+  }
+
+  /** A name that cannot be resolved now passes: it is asked for again when it is connected to. */
+  async check(url: string): Promise<void> {
+    const addresses = this.guard.addressesOf(destinationOf(outgoingUrl(url)));
+    const late = AbortSignal.timeout(this.checkMs);
+    const lateness = new Promise<void>((resolve) => late.addEventListener('abort', () => resolve(), { once: true }));
+    await Promise.race([lateness, addresses]).catch((error: unknown) => {
+      if (error instanceof AddressRefused) throw error;
+    });
+  }
+
+  async request(url: string, request: OutgoingRequest): Promise<OutgoingResponse> {
+    const { timeoutMs = REQUEST_MS, responseBytesMax = RESPONSE_BYTES_MAX, signal: caller } = request;
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const signal = caller ? AbortSignal.any([caller, deadline]) : deadline;
+    let hop = firstHop(url, request);
+    for (let redirects = 0; ; redirects++) {
+      try {
+        const { url: here } = hop;
+        const { statusCode, headers, body } = await this.send(hop, signal);
+        const next = nextHop(hop, statusCode, headers['location'], redirects);
+        if (next === undefined) {
+          const read = await readBody(
+            body,
+            mayHaveBody(hop, statusCode) ? headers['content-encoding'] : undefined,
+            responseBytesMax,
+          );
+          return { url: here.href, status: statusCode, headers: unpacked(headers), ...read };
+        }
+        await body.dump({ limit: REDIRECT_BODY_BYTES_MAX, signal });
+        hop = next;
+      } catch (error) {
+        if (caller?.aborted) throw caller.reason;
+        if (deadline.aborted) throw new OutgoingFailed(`${hop.url.hostname} did not answer within ${timeoutMs / 1000} seconds.`);
+        throw outgoingFailure(error, hop.url.hostname);
+      }
+    }
+  }
+
+  close(): Promise<void> {
+    return this.agent.destroy();
+  }
+
+  private async send({ url, method, headers, body }: Hop, signal: AbortSignal) {
+    const response = await send(url, {
+      dispatcher: this.agent,
+      method,
+      headers,
+      body: body ?? null,
+      signal,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const each = Object.entries(response.headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')] as const);
+    return {
+      statusCode: response.statusCode,
+      headers: Object.fromEntries(each) as Readonly<Record<string, string | undefined>>,
+      body: response.body,
+    };
+  }
+}
+
+const METHOD = /^[A-Z]{1,20}$/;
+/** They are about the connection rather than about what is at the address. */
+const METHODS_REFUSED = new Set(['CONNECT', 'TRACE', 'TRACK']);
+
+function firstHop(text: string, { method: given, headers, body }: OutgoingRequest): Hop {
+  const method = given.toUpperCase();
+  if (!METHOD.test(method) || METHODS_REFUSED.has(method)) throw new OutgoingFailed('This method cannot be sent.');
+  const sendable = sendableHeaders(Object.entries(headers ?? {}));
+  return {
+    url: outgoingUrl(text),
+    method,
+    headers: { 'user-agent': 'verbatim', accept: '*/*', ...sendable, 'accept-encoding': ACCEPTED_ENCODINGS },
+    body,
+  };
+}
+
+const mayHaveBody = ({ method }: Hop, status: number) => method !== 'HEAD' && status !== 204 && status !== 304;
+
+/** The headers of the body as it is handed over. */
+function unpacked(headers: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  const { 'content-encoding': _encoding, 'content-length': _length, ...others } = headers;
+  return others as Record<string, string>;
+}

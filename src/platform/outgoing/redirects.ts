@@ -1,0 +1,50 @@
+import { AddressRefused, OutgoingFailed } from '../../tools/outgoing-http.port.js';
+import { outgoingUrl } from './outgoing-url.js';
+
+export const REDIRECTS_MAX = 5;
+
+/** One request on its way through redirects. */
+export type Hop = Readonly<{
+  url: URL;
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | Uint8Array | undefined;
+}>;
+
+/** What may be told to a server that was not meant. Any other header can be a credential: services invent their names. */
+const TOLD_TO_ANYBODY = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'content-language',
+  'content-type',
+  'user-agent',
+]);
+
+const REDIRECTING = new Set([301, 302, 303, 307, 308]);
+
+/** Where to ask next, or undefined when this is the answer. @throws AddressRefused, OutgoingFailed */
+export function nextHop(hop: Hop, status: number, location: string | undefined, redirects: number): Hop | undefined {
+  if (!REDIRECTING.has(status) || location === undefined) return undefined;
+  if (redirects >= REDIRECTS_MAX) throw new OutgoingFailed(`The answer redirects more than ${REDIRECTS_MAX} times.`);
+  const url = outgoingUrl(location, hop.url);
+  const next = { ...asMethodAllows(hop, status), url };
+  return url.origin === hop.url.origin ? next : toStranger(next);
+}
+
+/** As browsers do: what posts is answered with a page to get, unless the status says to post again. */
+function asMethodAllows(hop: Hop, status: number): Hop {
+  const asksAgain = status === 303 ? hop.method === 'HEAD' || hop.method === 'GET' : status > 303 || hop.method !== 'POST';
+  if (asksAgain) return hop;
+  return { ...hop, method: 'GET', headers: without(hop.headers, (name) => name.startsWith('content-')), body: undefined };
+}
+
+/** Another server learns neither the credentials meant for the first, nor what was meant to be written there. */
+function toStranger(hop: Hop): Hop {
+  if (hop.body !== undefined)
+    throw new AddressRefused('The server redirects to another one, which is not sent what was meant for the first.');
+  return { ...hop, headers: without(hop.headers, (name) => !TOLD_TO_ANYBODY.has(name)) };
+}
+
+const without = (headers: Hop['headers'], leaveOut: (name: string) => boolean): Hop['headers'] =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !leaveOut(name.toLowerCase())));
