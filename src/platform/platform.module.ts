@@ -11,6 +11,7 @@ import { Signals } from '../kernel/signals.js';
 import { Streams } from '../kernel/streams.js';
 import { WorkQueue } from '../kernel/work-queue.js';
 import { CredentialVault } from '../tools/credential-vault.port.js';
+import { OutgoingHttp } from '../tools/outgoing-http.port.js';
 import { Config } from './config/config.js';
 import type { Platform } from './platform.js';
 
@@ -37,6 +38,7 @@ export class PlatformModule {
       { provide: WorkQueue, useValue: platform.queue },
       { provide: Blobs, useValue: platform.blobs },
       { provide: CredentialVault, useValue: platform.credentials },
+      { provide: OutgoingHttp, useValue: platform.outgoing },
       { provide: ReadModels, useValue: new ReadModels(platform.sql) },
       { provide: Clock, useValue: { now: () => new Date() } satisfies Clock },
     ];

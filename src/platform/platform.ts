@@ -6,6 +6,7 @@ import type { KeyValue } from '../kernel/key-value.js';
 import type { Signals } from '../kernel/signals.js';
 import type { WorkQueue } from '../kernel/work-queue.js';
 import type { CredentialVault } from '../tools/credential-vault.port.js';
+import type { OutgoingHttp } from '../tools/outgoing-http.port.js';
 import { FolderBlobs } from './blobs/folder-blobs.js';
 import { NatsBlobs } from './blobs/nats-blobs.js';
 import { Closers } from './closers.js';
@@ -16,8 +17,8 @@ import { PostgresEventStore } from './event-store/postgres/postgres-event-store.
 import { InProcessKeyValue } from './key-value/in-process-key-value.js';
 import { NatsKeyValue } from './key-value/nats-key-value.js';
 import { NatsConnection } from './nats/nats-connection.js';
-import { openDatabase } from './postgres/database.js';
 import { GuardedHttp } from './outgoing/guarded-http.js';
+import { openDatabase } from './postgres/database.js';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.js';
 import { claimDatabaseAlone } from './postgres/sole-owner.js';
 import { InProcessSignals } from './signals/in-process-signals.js';
@@ -35,6 +36,7 @@ export type Platform = Readonly<{
   queue: WorkQueue;
   blobs: Blobs;
   credentials: CredentialVault;
+  outgoing: OutgoingHttp;
   /** Whether each dependency answers, by its name. */
   checks: Readonly<Record<string, () => Promise<void>>>;
   /** Lets go of everything, in the reverse order of its making. */
@@ -56,12 +58,13 @@ export async function openPlatform(config: Config, onLost: (error: Error) => voi
     const credentials = new PostgresCredentialVault(sql, config.encryptionSecretKey);
     await credentials.start();
     const shared = config.natsUrl ? await openNats(config.natsUrl, config, opened) : inProcess(config);
+    const outgoing = await opened(new GuardedHttp({ privateHosts: config.allowedPrivateHosts }), (http) => http.close());
     const checks = {
       postgres: async () => void (await sql`select 1`),
       'event store': async () => void (await store.head()),
       ...shared.checks,
     };
-    return { config, sql, store, ...shared, credentials, checks, close: () => closers.close() };
+    return { config, sql, store, ...shared, credentials, outgoing, checks, close: () => closers.close() };
   } catch (error) {
     // Why it could not be opened says more than what could not be closed again.
     await closers.close().catch(() => undefined);
