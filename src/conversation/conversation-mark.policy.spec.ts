@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { turnPaused, turnResumed, turnUnresumed, waitingCall } from '../../test/support/pauses.js';
 import { Seeded } from '../../test/support/seeded.js';
-import type { ConversationEvent } from './conversation.events.js';
+import type { ConversationEvent, PauseType } from './conversation.events.js';
 import { markOf, unmarked, withMarkChangedBy } from './conversation-mark.policy.js';
 
 const about = { conversationId: 'c1' };
@@ -13,6 +14,17 @@ const failed = (turnId: string) => ofTurn('TurnFailed', turnId);
 const stopped = (turnId: string) => ofTurn('TurnStopped', turnId);
 const opened: ConversationEvent = { type: 'ConversationOpened', data: about };
 const deleted: ConversationEvent = { type: 'ConversationDeleted', data: about };
+const turn = (turnId: string) => ({ ...about, turnId });
+const paused = (turnId: string, ...pauseTypes: PauseType[]) =>
+  turnPaused(
+    turn(turnId),
+    pauseTypes.map((pauseType, at) => waitingCall(`k${at}`, pauseType)),
+  );
+const [APPROVAL, CLIENT] = ['awaiting_approval', 'requires_client_execution'] as const;
+const denied = (turnId: string): ConversationEvent[] => [
+  { type: 'ToolCallDenied', data: { ...turn(turnId), callId: 'k0', comment: 'No.', notRun: null } },
+  { type: 'TurnResumed', data: turn(turnId) },
+];
 const superseded = (fromIndex: number, ...turnIds: string[]): ConversationEvent => ({
   type: 'TurnsSuperseded',
   data: { ...about, fromIndex, turnIds },
@@ -40,6 +52,51 @@ describe('the mark of a conversation', () => {
       'running',
     ],
     ['nothing of a turn that ends after another took its place', [asked('t1', 0), superseded(0, 't1'), answered('t1')], null],
+    ['amber while a call waits for approval', [asked('t1', 0), paused('t1', APPROVAL)], 'approval'],
+    ['amber also when another call is the client’s', [asked('t1', 0), paused('t1', CLIENT, APPROVAL)], 'approval'],
+    ['nothing while only the client has something to run', [asked('t1', 0), paused('t1', CLIENT)], null],
+    ['amber also after an opening, which decides nothing', [asked('t1', 0), paused('t1', APPROVAL), opened], 'approval'],
+    ['the spinner once all is approved', [asked('t1', 0), paused('t1', APPROVAL), ...turnResumed(turn('t1'), 'k0')], 'running'],
+    [
+      'the spinner once it is denied, for the answer goes on',
+      [asked('t1', 0), paused('t1', APPROVAL), ...denied('t1')],
+      'running',
+    ],
+    [
+      'the spinner while another producer goes on',
+      [asked('t1', 0), paused('t1', APPROVAL), ...denied('t1'), { type: 'TurnHandedOn', data: { ...turn('t1'), producer: 'p' } }],
+      'running',
+    ],
+    ['amber when it pauses again', [asked('t1', 0), paused('t1', CLIENT), ...denied('t1'), paused('t1', APPROVAL)], 'approval'],
+    [
+      'purple once nobody came in time',
+      [asked('t1', 0), paused('t1', APPROVAL), ...turnUnresumed(turn('t1'), 'expired', 'k0')],
+      'unread',
+    ],
+    [
+      'purple once the client did not come in time',
+      [asked('t1', 0), paused('t1', CLIENT), ...turnUnresumed(turn('t1'), 'expired', 'k0')],
+      'unread',
+    ],
+    [
+      'the spinner of the question that was asked instead of deciding',
+      [asked('t1', 0), paused('t1', APPROVAL), ...turnUnresumed(turn('t1'), 'moved_on', 'k0'), asked('t2', 1)],
+      'running',
+    ],
+    [
+      'purple of what was said before it was moved on from',
+      [asked('t1', 0), paused('t1', APPROVAL), ...turnUnresumed(turn('t1'), 'moved_on', 'k0'), asked('t2', 1), stopped('t2')],
+      'unread',
+    ],
+    ['red above amber', [asked('t1', 0), paused('t1', APPROVAL), asked('t2', 1), failed('t2')], 'failed'],
+    ['amber above a spinner', [asked('t1', 0), paused('t1', APPROVAL), asked('t2', 1)], 'approval'],
+    ['amber above purple', [asked('t1', 0), answered('t1'), asked('t2', 1), paused('t2', APPROVAL)], 'approval'],
+    [
+      'purple below a turn that is the client’s',
+      [asked('t1', 0), answered('t1'), asked('t2', 1), paused('t2', CLIENT)],
+      'unread',
+    ],
+    ['nothing of what is deleted while it waits', [asked('t1', 0), paused('t1', APPROVAL), deleted], null],
     ['nothing of what is deleted', [asked('t1', 0), deleted, answered('t1')], null],
   ] as [string, ConversationEvent[], string | null][])('is %s', (_, events, mark) => expect(markAfter(...events)).toBe(mark));
 
@@ -48,9 +105,17 @@ describe('the mark of a conversation', () => {
     for (let run = 0; run < 200; run++) {
       const events = Array.from({ length: random.between(1, 12) }, (_unused, at) => {
         const turn = `t${random.between(0, at)}`;
-        return [asked(`t${at}`, at), answered(turn), failed(turn), stopped(turn), superseded(0, turn)][random.between(0, 4)]!;
+        const states = [
+          answered(turn),
+          failed(turn),
+          stopped(turn),
+          superseded(0, turn),
+          paused(turn, APPROVAL),
+          paused(turn, CLIENT),
+        ];
+        return [asked(`t${at}`, at), ...states][random.between(0, states.length)]!;
       });
-      expect([null, 'running']).toContain(markAfter(...events, opened));
+      expect([null, 'running', 'approval']).toContain(markAfter(...events, opened));
     }
   });
 });

@@ -3,7 +3,12 @@ import type { ConversationEvent, TurnId, TurnPaused } from './conversation.event
 /** The one thing the sidebar says of a conversation, the most urgent first: red, amber, a spinner, purple, a ring. */
 export type Mark = 'failed' | 'approval' | 'running' | 'unread' | 'monitor';
 
-type MarkedTurn = Readonly<{ index: number; outcome: 'none' | 'waiting' | 'answered' | 'failed' | 'stopped'; isNew: boolean }>;
+type MarkedTurn = Readonly<{
+  index: number;
+  state: 'running' | 'awaits approval' | 'awaits client' | 'answered' | 'failed' | 'stopped';
+  /** How it ended has not been seen yet. */
+  isNew: boolean;
+}>;
 
 /** What the mark of a conversation depends on. */
 export type Marked = Readonly<{
@@ -15,14 +20,17 @@ export type Marked = Readonly<{
 
 export const unmarked: Marked = { ownerId: '', isListed: false, turns: new Map() };
 
-/** A failure shows until the conversation is opened or another question comes; an answer until it is opened. */
+/**
+ * A failure shows until the conversation is opened or another question comes; an answer until it is opened. A turn that
+ * waits for the client's own code alone is nothing to show: nothing runs, and there is nothing for the owner to do.
+ */
 export function markOf({ turns }: Marked): Mark | null {
   const all = [...turns.values()];
   const last = all.reduce<MarkedTurn | undefined>((later, turn) => (later && later.index > turn.index ? later : turn), undefined);
-  if (last?.outcome === 'failed' && last.isNew) return 'failed';
-  if (all.some(({ outcome }) => outcome === 'waiting')) return 'approval';
-  if (all.some(({ outcome }) => outcome === 'none')) return 'running';
-  return all.some(({ outcome, isNew }) => outcome === 'answered' && isNew) ? 'unread' : null;
+  if (last?.state === 'failed' && last.isNew) return 'failed';
+  if (all.some(({ state }) => state === 'awaits approval')) return 'approval';
+  if (all.some(({ state }) => state === 'running')) return 'running';
+  return all.some(({ state, isNew }) => state === 'answered' && isNew) ? 'unread' : null;
 }
 
 export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Marked {
@@ -35,7 +43,7 @@ export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Mar
       return { ...marked, turns: new Map() };
     case 'TurnAsked': {
       const { turnId, index } = event.data;
-      return { ...marked, turns: new Map(marked.turns).set(turnId, { index, outcome: 'none', isNew: false }) };
+      return { ...marked, turns: new Map(marked.turns).set(turnId, { index, state: 'running', isNew: false }) };
     }
     case 'TurnsSuperseded':
       return { ...marked, turns: new Map([...marked.turns].filter(([id]) => !event.data.turnIds.includes(id))) };
@@ -46,9 +54,9 @@ export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Mar
     case 'TurnStopped':
       return noted(marked, event.data.turnId, 'stopped');
     case 'TurnPaused':
-      return noted(marked, event.data.turnId, awaitsApproval(event) ? 'waiting' : 'none');
+      return noted(marked, event.data.turnId, awaitsApproval(event) ? 'awaits approval' : 'awaits client');
     case 'TurnResumed':
-      return noted(marked, event.data.turnId, 'none');
+      return noted(marked, event.data.turnId, 'running');
     case 'ConversationRenamed':
     case 'ToolCallStarted':
     case 'ToolCallFinished':
@@ -64,13 +72,15 @@ export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Mar
   }
 }
 
-function noted(marked: Marked, turnId: TurnId, outcome: MarkedTurn['outcome']): Marked {
+function noted(marked: Marked, turnId: TurnId, state: MarkedTurn['state']): Marked {
   const turn = marked.turns.get(turnId);
   if (!turn) return marked;
   return {
     ...marked,
-    turns: new Map(marked.turns).set(turnId, { ...turn, outcome, isNew: outcome === 'answered' || outcome === 'failed' }),
+    turns: new Map(marked.turns).set(turnId, { ...turn, state, isNew: state === 'answered' || state === 'failed' }),
   };
 }
 
-const awaitsApproval = ({ data }: TurnPaused): boolean => data.calls.some(({ pauseType }) => pauseType === 'awaiting_approval');
+/** Whether the owner is to decide on any of the calls. */
+export const awaitsApproval = ({ data }: TurnPaused): boolean =>
+  data.calls.some(({ pauseType }) => pauseType === 'awaiting_approval');

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { waitingCall, turnPaused } from '../../test/support/pauses.js';
+import { projecting } from '../../test/support/projecting.js';
+import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { Seeded } from '../../test/support/seeded.js';
+import { turnSettings } from '../../test/support/turn-settings.js';
+import { ask, conclude, conversation, open, remove, startTurn } from '../../src/conversation/conversation.decider.js';
+import { type ConversationEvent, conversationStream, type PauseType } from '../../src/conversation/conversation.events.js';
+import { type Mark, type Marked, markOf, unmarked, withMarkChangedBy } from '../../src/conversation/conversation-mark.policy.js';
+import { expire, handOn, pause, resume } from '../../src/conversation/pause.decider.js';
+import type { Conversation, Decide } from '../../src/conversation/turn.policy.js';
+import { Rejection } from '../../src/kernel/rejection.js';
+import { ReadModels } from '../read-models.js';
+import { conversations } from './conversations.projection.js';
+import { ConversationQueries } from './conversations.queries.js';
+
+const CONVERSATIONS = 60;
+const STEPS = 40;
+const MARKS: readonly (Mark | null)[] = ['failed', 'approval', 'running', 'unread', null];
+const [BEFORE, AFTER] = [new Date('2026-01-01'), new Date('2027-01-01')];
+
+/** A conversation in which anything may happen, in any order that its rules allow. */
+class AnyConversation {
+  private state: Conversation = conversation.initial;
+  private readonly turnIds: string[] = [];
+  marked: Marked = unmarked;
+
+  constructor(
+    readonly id: string,
+    private readonly random: Seeded,
+  ) {}
+
+  /** What happens next; nothing when the rules forbid what was tried. */
+  step(): readonly ConversationEvent[] {
+    const decide = this.anything();
+    let events: readonly ConversationEvent[];
+    try {
+      events = decide(this.state);
+    } catch (error) {
+      if (error instanceof Rejection) return [];
+      throw error;
+    }
+    this.state = events.reduce(conversation.evolve, this.state);
+    this.marked = events.reduce(withMarkChangedBy, this.marked);
+    return events;
+  }
+
+  private anything(): Decide {
+    const { random } = this;
+    if (this.turnIds.length === 0) return this.question(null);
+    const turnId = this.turnIds[random.between(0, this.turnIds.length - 1)]!;
+    const about = { conversationId: this.id, turnId };
+    const parts = { answer: 'So.', thought: '', sources: [], toolCalls: [], structured: false };
+    const choices: readonly (() => Decide)[] = [
+      () => this.question(null),
+      () => this.question(random.between(0, this.state.nextIndex)),
+      () => open,
+      () => startTurn(turnId, 'p'),
+      () => startTurn(turnId, 'p'),
+      () => pause(turnPaused(about, this.calls()).data),
+      () => pause(turnPaused(about, this.calls()).data),
+      () => pause(turnPaused(about, this.calls()).data),
+      () => resume([{ callId: 'k0', decision: 'denied', comment: null }], { userId: 'carol' }, BEFORE),
+      () => handOn(turnId, 'p'),
+      () => expire(turnId, random.oneIn(2) ? BEFORE : AFTER),
+      () => conclude({ type: 'TurnAnswered', data: { ...about, ...parts, modelId: 'm', usage: null } }),
+      () => conclude({ type: 'TurnFailed', data: { ...about, ...parts, error: 'No.', code: null } }),
+      () => conclude({ type: 'TurnStopped', data: { ...about, ...parts } }),
+      () => (random.oneIn(10) ? remove : open),
+    ];
+    return choices[random.between(0, choices.length - 1)]!();
+  }
+
+  private question(index: number | null): Decide {
+    const turnId = `${this.id}-${this.turnIds.length}`;
+    this.turnIds.push(turnId);
+    const started = {
+      conversationId: this.id,
+      ownerId: 'carol',
+      agentId: null,
+      name: 'Any',
+      visibility: 'listed',
+      sharedUsage: false,
+      history: [],
+    } as const;
+    const question = { conversationId: this.id, turnId, index, question: 'Why?', requestId: 'r', settings: turnSettings() };
+    return ask(question, started);
+  }
+
+  private calls() {
+    const types: readonly PauseType[] = ['awaiting_approval', 'requires_client_execution'];
+    return Array.from({ length: this.random.between(1, 2) }, (_, at) => waitingCall(`k${at}`, types[this.random.between(0, 1)]));
+  }
+}
+
+let database: TestDatabase;
+let model: Awaited<ReturnType<typeof projecting>>;
+beforeAll(async () => {
+  database = await testDatabase();
+  model = await projecting(conversations, database.sql);
+});
+afterAll(() => database.close());
+
+it('the listing says of every conversation what is told of it to open tabs, whatever happens in it', async () => {
+  const queries = new ConversationQueries(new ReadModels(database.sql));
+  const all = Array.from({ length: CONVERSATIONS }, (_, index) => new AnyConversation(`c${index}`, new Seeded(index)));
+  const seen = new Set<Mark | null>();
+  for (let step = 0; step < STEPS; step++) {
+    for (const each of all) {
+      const events = each.step();
+      if (events.length > 0) await model.given(conversationStream(each.id), events);
+    }
+    const listed = new Map((await queries.listed('carol', CONVERSATIONS)).map(({ id, mark }) => [id, mark]));
+    for (const { id, marked } of all) {
+      const mark = markOf(marked);
+      seen.add(mark);
+      expect({ id, step, mark: listed.get(id) ?? null }).toEqual({ id, step, mark });
+    }
+  }
+  expect([...seen].sort()).toEqual([...MARKS].sort());
+  await model.expectSameAfterRebuild();
+});
