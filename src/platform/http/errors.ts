@@ -29,6 +29,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'invalid-json-schema': { status: 400 },
   'prompt-not-renderable': { status: 400 },
   'token-generation-not-allowed': { status: 400 },
+  'tool-call-refused': { status: 400 },
   'tool-invalid': { status: 400 },
   'tool-not-editable': { status: 400 },
   'too-many-tools': { status: 400 },
@@ -43,6 +44,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
 
   'not-found': { status: 404 },
   'agent-not-found': { status: 404 },
+  'artifact-not-found': { status: 404 },
   'attachment-not-found': { status: 404 },
   'conversation-not-found': { status: 404 },
   'message-not-found': { status: 404 },
@@ -74,6 +76,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'journal-expired': { status: 410, code: 'journal_expired' },
 
   'too-large': { status: 413 },
+  'tool-too-large': { status: 413 },
   'document-too-large': { status: 413 },
   'document-type-not-accepted': { status: 415 },
   'media-type-not-accepted': { status: 415 },
