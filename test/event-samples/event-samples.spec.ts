@@ -43,7 +43,9 @@ const FRAME_TYPES: Readonly<Record<Frame['type'], true>> = {
   thought: true,
   notice: true,
   source: true,
+  tool_call: true,
   tool_calls: true,
+  tool_calls_pending: true,
   structured_answer: true,
   error: true,
   id: true,
@@ -55,6 +57,8 @@ const USER_EVENT_TYPES: Readonly<Record<UserEvent['type'], true>> = {
   'source.ingest.progress': true,
   'source.ingest.completed': true,
   'source.ingest.failed': true,
+  'tool.approval.required': true,
+  'tool.approval.cleared': true,
   'conversation.mark': true,
 };
 
