@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { conversationCodec } from '../conversation/conversation.codec.js';
 import type { ConversationEvent } from '../conversation/conversation.events.js';
-import { type Marked, markOf, unmarked, withMarkChangedBy } from '../conversation/conversation-mark.policy.js';
 import { type Codec, decode } from '../kernel/codec.js';
 import { EventStore, firstEvent } from '../kernel/event-store.js';
 import type { Event, Recorded } from '../kernel/events.js';
@@ -16,6 +15,7 @@ import {
 } from '../sources/source.events.js';
 import { taskCodec } from '../tasks/task.codec.js';
 import { type TaskEvent, type TaskProgressed, taskStream } from '../tasks/task.events.js';
+import { type News, newsOf, noNews, withNewsOf } from './conversation-news.policy.js';
 import {
   type Ingestion,
   ingestionAnnounced,
@@ -34,8 +34,8 @@ type Told = ConversationEvent | IngestEvent | TaskProgressed;
 
 /**
  * Tells users' open tabs what has changed of theirs. Steps: fold the event's stream as far as the event; ask the user's
- * stream whether this was told; append it there; wake the readers. A crash before the append repeats all of it, one after
- * it finds it told: what is lost is a wake-up, and readers also look by themselves.
+ * stream whether this was told; append it there; wake the readers; the same for what else is to be told of the event. A crash
+ * before an append repeats all of it, one after it finds it told: what is lost is a wake-up, and readers also look by themselves.
  */
 @Injectable()
 export class PublishUserEvents implements Reaction<Told> {
@@ -43,7 +43,7 @@ export class PublishUserEvents implements Reaction<Told> {
   readonly categories = ['conversation', 'source', 'task'];
   readonly codec: Codec<Told> = { ...conversationCodec, ...sourceCodec, ...taskCodec };
   readonly on: ReactionHandlers<Told>;
-  private readonly marked = new Map<string, Readonly<{ revision: number; state: Marked }>>();
+  private readonly known = new Map<string, Readonly<{ revision: number; news: News }>>();
 
   constructor(
     private readonly store: EventStore,
@@ -59,7 +59,10 @@ export class PublishUserEvents implements Reaction<Told> {
     this.on = {
       ...(Object.fromEntries(
         // All of them, so that what is remembered of a conversation has no gaps.
-        Object.keys(conversationCodec).map((type) => [type, (event: Recorded<ConversationEvent>) => this.tellOfMark(event)]),
+        Object.keys(conversationCodec).map((type) => [
+          type,
+          (event: Recorded<ConversationEvent>) => this.tellOfConversation(event),
+        ]),
       ) as ReactionHandlers<Told>),
       SourceIngestRequested: ofIngestion,
       SourceIngestCompleted: ofIngestion,
@@ -68,25 +71,22 @@ export class PublishUserEvents implements Reaction<Told> {
     };
   }
 
-  private async tellOfMark(event: Recorded<ConversationEvent>): Promise<void> {
+  private async tellOfConversation(event: Recorded<ConversationEvent>): Promise<void> {
     const { conversationId } = event.data;
-    const before = await this.markedBefore(event);
-    const after = withMarkChangedBy(before, event);
-    const mark = markOf(after);
-    if (after.isListed && mark !== markOf(before)) {
-      const scope = { kind: 'conversation', id: conversationId } as const;
-      const payload = { conversation_id: conversationId, mark };
-      await this.journal.announce(after.ownerId, event, async () => ({ type: 'conversation.mark', scope, payload }));
+    const before = await this.newsBefore(event);
+    const after = withNewsOf(before, event);
+    for (const { name, announcement } of newsOf(before, after, event)) {
+      await this.journal.announce(after.marked.ownerId, event, async () => announcement, name);
     }
-    this.marked.delete(conversationId);
-    this.marked.set(conversationId, { revision: event.revision, state: after });
-    if (this.marked.size > CONVERSATIONS_REMEMBERED_MAX) this.marked.delete(this.marked.keys().next().value!);
+    this.known.delete(conversationId);
+    this.known.set(conversationId, { revision: event.revision, news: after });
+    if (this.known.size > CONVERSATIONS_REMEMBERED_MAX) this.known.delete(this.known.keys().next().value!);
   }
 
-  private async markedBefore(event: Recorded<ConversationEvent>): Promise<Marked> {
-    const known = this.marked.get(event.data.conversationId);
-    if (known?.revision === event.revision - 1) return known.state;
-    return this.foldUpTo(event.stream, event.revision - 1, conversationCodec, unmarked, withMarkChangedBy);
+  private async newsBefore(event: Recorded<ConversationEvent>): Promise<News> {
+    const known = this.known.get(event.data.conversationId);
+    if (known?.revision === event.revision - 1) return known.news;
+    return this.foldUpTo(event.stream, event.revision - 1, conversationCodec, noNews, withNewsOf);
   }
 
   private async tellOfIngestion(event: Recorded<IngestEvent>): Promise<void> {

@@ -1,43 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
-import { cause, eventsOf, settings as turnSettings } from '../../test/support/turns.js';
+import { settings as turnSettings } from '../../test/support/turns.js';
 import { userEventsOptions } from '../../test/support/user-events.js';
+import { LossyStoreForTests, react, reactionOver, record, toldTo } from '../../test/support/user-reactions.js';
 import { type ConversationEvent, conversationStream } from '../conversation/conversation.events.js';
-import { decode, encodeMetadata } from '../kernel/codec.js';
-import type { Event, Recorded } from '../kernel/events.js';
-import { newId } from '../kernel/ids.js';
-import { InProcessSignals } from '../platform/signals/in-process-signals.js';
 import { DEFAULT_SOURCE_CONFIG } from '../sources/source-config.policy.js';
 import { type SourceEvent, sourceStream } from '../sources/source.events.js';
 import { type TaskEvent, taskStream } from '../tasks/task.events.js';
-import { PublishUserEvents } from './publish-user-events.reaction.js';
-import { type UserEvent, userStream } from './user.events.js';
-import { UserJournal } from './user-journal.js';
 
-const reactionOver = (store: InMemoryEventStore, options = userEventsOptions()) =>
-  new PublishUserEvents(store, new UserJournal(store, new InProcessSignals(), options), options);
-
-async function record(store: InMemoryEventStore, stream: string, ...events: readonly Event[]): Promise<void> {
-  const before = (await eventsOf(store, stream)).length;
-  const written = events.map(({ type, data }) => ({
-    id: newId(),
-    type,
-    data: JSON.stringify(data),
-    metadata: encodeMetadata(cause),
-  }));
-  await store.append(stream, before === 0 ? 'none' : before - 1, written);
-}
-
-/** Gives a reaction what the log has of a stream, from a revision on, as its runner would. */
-async function react(reaction: PublishUserEvents, store: InMemoryEventStore, stream: string, from = 0): Promise<void> {
-  for (const stored of (await eventsOf(store, stream)).slice(from)) {
-    const handler = reaction.on[stored.type as keyof typeof reaction.on] as ((event: Recorded) => Promise<void>) | undefined;
-    await handler?.(decode(reaction.codec, stored) as Recorded);
-  }
-}
-
-const toldTo = async (store: InMemoryEventStore, userId: string): Promise<UserEvent[]> =>
-  (await eventsOf(store, userStream(userId))).map(({ data }) => JSON.parse(data) as UserEvent);
 const marksToldTo = async (store: InMemoryEventStore, userId: string) =>
   (await toldTo(store, userId)).map(({ payload }) => (payload as { mark?: unknown }).mark);
 
@@ -84,18 +54,9 @@ describe('the mark of a conversation', () => {
 
   it('is told once when the answer of the log is lost, before or after it wrote', async () => {
     for (const when of ['before', 'after'] as const) {
-      const store = new InMemoryEventStore();
+      const store = new LossyStoreForTests(when);
       await record(store, stream, ...whole);
-      const reaction = reactionOver(store);
-      for (let revision = 0; revision < whole.length; revision++) {
-        const one = async () => {
-          const stored = (await eventsOf(store, stream))[revision]!;
-          const handler = reaction.on[stored.type as 'TurnAsked'] as (event: Recorded) => Promise<void>;
-          await handler(decode(reaction.codec, stored) as Recorded);
-        };
-        store.failNextAppend(when);
-        await one().catch(one);
-      }
+      await react(reactionOver(store), store, stream);
       expect(await marksToldTo(store, 'ann')).toEqual(marks);
     }
   });

@@ -50,6 +50,16 @@ describe('an announcement', () => {
     );
   });
 
+  it('is one of several about the same event by its name, and keeps the id it always had without one', async () => {
+    const store = new InMemoryEventStore();
+    const event = await happened(store, 'a');
+    for (const journal of [journalOver(store), journalOver(store)]) {
+      for (const name of [undefined, 'one', 'other']) await journal.announce('ann', event, async () => marked(name ?? 'a'), name);
+    }
+    expect(await told(store)).toEqual(['a', 'one', 'other']);
+    expect((await eventsOf(store, stream))[0]!.id).toBe(deterministicId('user-event', event.id));
+  });
+
   it('has an id after those before it, also when what it is about happened earlier', async () => {
     let now = 2_000;
     const store = new InMemoryEventStore({ now: () => new Date((now -= 500)) });

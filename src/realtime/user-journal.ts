@@ -14,13 +14,17 @@ import { userSubject } from './user-feed.js';
 export const USERS_REMEMBERED_MAX = 1_000;
 export const EVENTS_REMEMBERED_MAX = 300;
 
+/** What is to be told; undefined: nothing (more). */
+type Compose = () => Promise<Announcement | undefined>;
+
 /** The end of a user's stream: where it is, and the events after a position of the log. */
 type Tail = { revision: number; millis: number; from: bigint; readonly positions: Map<string, bigint> };
 
 /**
- * Writes what users are told, each announcement once. Its id comes from the event it is about, and its place in the log
- * lies after that event's: so whether it is there already is seen in the part of the user's stream that was written since.
- * When that part has been trimmed, the backlog has gone past it, and nothing is written either.
+ * Writes what users are told, each announcement once. Its id comes from the event it is about and its name among what is
+ * told of that event, and its place in the log lies after that event's: so whether it is there already is seen in the part
+ * of the user's stream that was written since. When that part has been trimmed, the backlog has gone past it, and nothing
+ * is written either.
  */
 @Injectable()
 export class UserJournal {
@@ -35,15 +39,17 @@ export class UserJournal {
 
   /**
    * `compose` is asked when the end of the user's stream is known, and once more after a lost race: what it sees is no
-   * older than everything the user has been told. Undefined: there is nothing (more) to tell.
+   * older than everything the user has been told. Undefined: there is nothing (more) to tell. Where there is more than one
+   * thing to say of an event, `name` tells them apart.
    * @throws StoreUnavailable: try again, it is the same announcement
    */
-  announce(userId: string, about: Recorded, compose: () => Promise<Announcement | undefined>): Promise<void> {
+  announce(userId: string, about: Recorded, compose: Compose, name?: string): Promise<void> {
     const stream = userStream(userId);
+    const id = deterministicId('user-event', about.id, ...(name === undefined ? [] : [name]));
     return this.inTurn(stream, async () => {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await this.attempt(stream, userId, about, compose);
+          return await this.attempt(stream, userId, id, about, compose);
         } catch (error) {
           this.tails.delete(stream);
           if (!(error instanceof WrongRevision) || attempt === RACES_MAX) throw error;
@@ -52,8 +58,7 @@ export class UserJournal {
     });
   }
 
-  private async attempt(stream: string, userId: string, about: Recorded, compose: () => Promise<Announcement | undefined>) {
-    const id = deterministicId('user-event', about.id);
+  private async attempt(stream: string, userId: string, id: string, about: Recorded, compose: Compose) {
     const tail = await this.tailSince(stream, about.position);
     if (tail.from > about.position || tail.positions.has(id)) return;
     const announcement = await compose();

@@ -9,6 +9,9 @@ type About<Type extends string, Kind extends string, Payload> = Readonly<{
 
 type Ingestion = { source_id: string; job_name: string; filename: string; operation: 'upload' };
 
+/** Why nobody is to approve a turn's calls any more: somebody decided, nobody came in time, or the conversation is past it. */
+export type ApprovalEnd = 'decided' | 'expired' | 'moved_on';
+
 /** What a user's open tabs are told: that something of theirs has changed, and what it is now. */
 export type Announcement =
   | About<'source.ingest.queued', 'source', Ingestion>
@@ -19,6 +22,17 @@ export type Announcement =
     >
   | About<'source.ingest.completed', 'source', Ingestion & { tokens: number; limited: false }>
   | About<'source.ingest.failed', 'source', Ingestion & { error: string }>
+  | About<
+      'tool.approval.required',
+      'conversation',
+      {
+        conversation_id: string;
+        message_id: string;
+        pending_tool_calls: readonly { call_id: string; tool_name: string; action_name: string; name: string }[];
+        expires_at: string;
+      }
+    >
+  | About<'tool.approval.cleared', 'conversation', { conversation_id: string; message_id: string; reason: ApprovalEnd }>
   | About<'conversation.mark', 'conversation', { conversation_id: string; mark: Mark | null }>;
 
 /** An announcement as it is stored and sent, in this order: the stored text is the `data:` line. */

@@ -1,0 +1,64 @@
+import { PublishUserEvents } from '../../src/realtime/publish-user-events.reaction.js';
+import { type UserEvent, userStream } from '../../src/realtime/user.events.js';
+import { UserJournal } from '../../src/realtime/user-journal.js';
+import { decode, encodeMetadata } from '../../src/kernel/codec.js';
+import { StoreUnavailable } from '../../src/kernel/event-store.js';
+import type { Event, Recorded } from '../../src/kernel/events.js';
+import { newId } from '../../src/kernel/ids.js';
+import { InProcessSignals } from '../../src/platform/signals/in-process-signals.js';
+import { InMemoryEventStore } from './in-memory-event-store.js';
+import { cause, eventsOf } from './turns.js';
+import { userEventsOptions } from './user-events.js';
+
+/** What tells users of their things, as a process that has just started. */
+export const reactionOver = (store: InMemoryEventStore, options = userEventsOptions()) =>
+  new PublishUserEvents(store, new UserJournal(store, new InProcessSignals(), options), options);
+
+const ATTEMPTS_MAX = 10;
+
+/** A log that loses every other answer when users are told something, before or after it wrote. */
+export class LossyStoreForTests extends InMemoryEventStore {
+  private losesNext = true;
+
+  constructor(private readonly when: 'before' | 'after') {
+    super();
+  }
+
+  override append(...given: Parameters<InMemoryEventStore['append']>) {
+    if (given[0].startsWith('user-')) {
+      if (this.losesNext) this.failNextAppend(this.when);
+      this.losesNext = !this.losesNext;
+    }
+    return super.append(...given);
+  }
+}
+
+/** More events of a stream, in one append. */
+export async function record(store: InMemoryEventStore, stream: string, ...events: readonly Event[]): Promise<void> {
+  const before = (await eventsOf(store, stream)).length;
+  const written = events.map(({ type, data }) => ({
+    id: newId(),
+    type,
+    data: JSON.stringify(data),
+    metadata: encodeMetadata(cause),
+  }));
+  await store.append(stream, before === 0 ? 'none' : before - 1, written);
+}
+
+/** Gives a reaction what the log has of a stream, from a revision on, as its runner would: what fails is given again. */
+export async function react(reaction: PublishUserEvents, store: InMemoryEventStore, stream: string, from = 0): Promise<void> {
+  for (const stored of (await eventsOf(store, stream)).slice(from)) {
+    const handler = reaction.on[stored.type as keyof typeof reaction.on] as ((event: Recorded) => Promise<void>) | undefined;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await handler?.(decode(reaction.codec, stored) as Recorded);
+        break;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable) || attempt === ATTEMPTS_MAX) throw error;
+      }
+    }
+  }
+}
+
+export const toldTo = async (store: InMemoryEventStore, userId: string): Promise<UserEvent[]> =>
+  (await eventsOf(store, userStream(userId))).map(({ data }) => JSON.parse(data) as UserEvent);
