@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import { projections } from '../projections/catalogue.js';
 import { schemaOf } from '../projections/projection.js';
 import { AnsweringModule } from './answering/answering.module.js';
+import { ExpirePauses } from './answering/expire-pauses.ticker.js';
 import { SweepTurns } from './answering/sweep-turns.ticker.js';
 import { TitleConversation } from './answering/title-conversation.reaction.js';
 import { Clock } from './kernel/clock.js';
@@ -61,7 +62,7 @@ import { TellOfFailedTasks } from './tasks/tell-of-failed-tasks.reaction.js';
     },
     {
       provide: Tickers,
-      inject: [Clock, LOG, SweepTurns, SweepTasks],
+      inject: [Clock, LOG, SweepTurns, ExpirePauses, SweepTasks],
       useFactory: (clock: Clock, log: Logger, ...tickers: Ticker[]) => new Tickers(tickers, clock, log),
     },
     {

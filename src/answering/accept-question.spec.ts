@@ -41,7 +41,15 @@ function desk() {
       settings,
     }),
   } as unknown as QuestionResolver;
-  const accepting = new QuestionDesk(resolver, commands, store, streams, new InProcessWorkQueue(), answeringOptions);
+  const accepting = new QuestionDesk(
+    resolver,
+    commands,
+    store,
+    streams,
+    new InProcessWorkQueue(),
+    { now: () => new Date() },
+    answeringOptions,
+  );
   const accept = (request: QuestionRequest, idempotencyKey?: string) =>
     accepting.accept(request, caller(), { route: 'stream', idempotencyKey, origin: undefined });
   const eventCount = async () => {

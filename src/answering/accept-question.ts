@@ -2,10 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { conversation } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
+import { type CallAnswer, resume } from '../conversation/pause.decider.js';
+import type { Conversation } from '../conversation/turn.policy.js';
 import type { Caller } from '../identity/caller.js';
+import { Clock } from '../kernel/clock.js';
 import { EventStore } from '../kernel/event-store.js';
 import { fingerprintOf, useIdempotencyKey } from '../kernel/idempotency.js';
-import { newId } from '../kernel/ids.js';
+import { isId, newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Streams } from '../kernel/streams.js';
 import { WorkQueue } from '../kernel/work-queue.js';
@@ -14,11 +17,17 @@ import type { TurnToRun } from './frame-tail.port.js';
 import { AskQuestion, decisionOf } from './ask-question.command.js';
 import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver } from './resolve-question.js';
+import { ResumeTurn } from './resume-turn.command.js';
+import { answersOf } from './tool-actions.policy.js';
 
 /** The queue on which turns wait for a runner. */
 export const TURNS_QUEUE = 'turns';
 
-export type AcceptedQuestion = TurnToRun & Readonly<{ replayed: boolean; position: bigint | undefined }>;
+/** What a request started, as its idempotency key keeps it; `after` is the last frame of before, where there is one. */
+type Started = TurnToRun & Readonly<{ after?: number }>;
+
+/** What is answered begins with the frame after `after`. */
+export type AcceptedQuestion = TurnToRun & Readonly<{ after: number; replayed: boolean; position: bigint | undefined }>;
 
 /** How a question came in. `origin` is the page it was asked on, where a browser tells. */
 export type WayIn = Readonly<{ route: 'stream' | 'answer'; idempotencyKey: string | undefined; origin: string | undefined }>;
@@ -32,27 +41,51 @@ export class QuestionDesk {
     private readonly store: EventStore,
     private readonly streams: Streams,
     private readonly queue: WorkQueue,
+    private readonly clock: Clock,
     private readonly options: AnsweringOptions,
   ) {}
 
   /** @throws Rejection for whatever is wrong with the request; then nothing was written */
   async accept(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
-    if (request.tool_actions?.length) throw resumeRefused(request);
+    if (request.tool_actions?.length) return this.resume(request, caller, way);
     if (request.attachments?.length) throw new Rejection('attachment-not-found', 'Attachment not found');
     const question = await this.resolver.resolve(request, caller, way.origin);
     const asking = ({ conversationId, turnId }: TurnToRun) => new AskQuestion(turnId, conversationId, question, caller.cause);
-    const fresh: TurnToRun = { conversationId: question.conversationId ?? newId(), turnId: newId() };
+    const fresh: Started = { conversationId: question.conversationId ?? newId(), turnId: newId() };
     const { replayed, ids } = await this.idsFor(request, caller, way, fresh, () => this.refuse(asking(fresh)));
     const { position } = await this.commands.execute(asking(ids));
     this.nudge(ids);
-    return { ...ids, replayed, position };
+    return { ...ids, after: -1, replayed, position };
+  }
+
+  /** @throws Rejection for whatever is wrong with the request; then nothing was decided */
+  private async resume(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
+    const { conversation_id: conversationId } = request;
+    if (!conversationId) throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
+    const answers = answersOf(request.tool_actions!);
+    await this.resolver.refuseOrigin(caller, way.origin);
+    if (!isId(conversationId)) throw new Rejection('conversation-not-found', 'Conversation not found');
+    const by = caller.kind === 'user' ? { userId: caller.userId } : { agentId: caller.agentId, ownerId: caller.ownerId };
+    const now = this.clock.now();
+    const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
+    const found = lastPauseOf(state, answers);
+    const fresh: Started = { conversationId, turnId: found?.turnId ?? '', after: found?.lastId ?? -1 };
+    const { replayed, ids } = await this.idsFor(request, caller, way, fresh, async () => void resume(answers, by, now)(state));
+    const resuming = this.commands.execute(new ResumeTurn(conversationId, answers, by, caller.cause));
+    const { position } = await resuming.catch((error: unknown) => {
+      // Repeated, it was decided the first time.
+      if (replayed && error instanceof Rejection && DECIDED.has(error.code)) return { position: undefined };
+      throw error;
+    });
+    this.nudge(ids);
+    return { ...ids, after: ids.after ?? -1, replayed, position };
   }
 
   private async idsFor(
     request: QuestionRequest,
     caller: Caller,
     { route, idempotencyKey: key }: WayIn,
-    fresh: TurnToRun,
+    fresh: Started,
     refuse: () => Promise<void>,
   ) {
     if (key === undefined) return { replayed: false, ids: fresh };
@@ -79,9 +112,14 @@ export class QuestionDesk {
   }
 }
 
-/** No turn pauses yet, so nothing can be pending. */
-function resumeRefused(request: QuestionRequest): Rejection {
-  return request.conversation_id
-    ? new Rejection('tool-call-not-pending', 'This request is no longer pending.')
-    : new Rejection('invalid-request', 'Missing required fields: conversation_id');
+/** How a resumption is refused that has taken place before. */
+const DECIDED = new Set(['tool-call-not-pending', 'resume-in-progress']);
+
+/** The newest turn that waits, or waited, for one of the calls. */
+function lastPauseOf({ turns }: Conversation, answers: readonly CallAnswer[]) {
+  const named = [...turns].filter(([, { pause }]) =>
+    pause?.calls.some((call) => answers.some(({ callId }) => callId === call.callId)),
+  );
+  const [turnId, turn] = named.find(([, { status }]) => status === 'paused') ?? named.at(-1) ?? [];
+  return turnId && turn ? { turnId, lastId: turn.pause!.lastId } : undefined;
 }

@@ -11,6 +11,8 @@ export class AnsweringOptions {
       /** How long a producer may be silent before its turns are taken from it. */
       staleProducerMs: number;
       idempotencyTtlMs: number;
+      /** How long a paused turn waits for decisions. */
+      approvalTtlMs: number;
       messageEventsRetentionSeconds: number;
       shutdownMs: number;
       apiBaseUrl: string | null;

@@ -4,6 +4,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { Frame } from '../conversation/message.events.js';
 import { type Message, noMessage, withFrame } from '../conversation/message.policy.js';
+import { isWaiting } from '../conversation/tool-call.policy.js';
 import { ownerOf } from '../identity/caller.js';
 import { type Identity, unauthenticated } from '../identity/identity.js';
 import { RequestIdentity } from '../identity/identity.http.js';
@@ -45,7 +46,7 @@ export class AnsweringController {
       throw new Rejection('too-many-requests', 'Too many concurrent streams');
     const accepted = await this.accept(request, identity, 'stream', headers);
     const sse = this.streams.start(reply, { headers: headersOf(accepted) });
-    for await (const { text } of this.frames.tail(accepted, sse.signal)) if (!(await sse.write(text))) break;
+    for await (const { text } of this.frames.tail(accepted, accepted.after, sse.signal)) if (!(await sse.write(text))) break;
     sse.end();
   }
 
@@ -64,7 +65,7 @@ export class AnsweringController {
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     let message = noMessage;
-    for await (const { data } of this.frames.tail(accepted, gone.signal)) {
+    for await (const { data } of this.frames.tail(accepted, accepted.after, gone.signal)) {
       message = data.reduce((soFar, each) => withFrame(soFar, JSON.parse(each) as Frame), message);
     }
     void reply.headers(headersOf(accepted));
@@ -88,11 +89,12 @@ const headersOf = ({ position, replayed }: AcceptedQuestion): Record<string, str
   ...(replayed ? { 'Idempotent-Replayed': 'true' } : {}),
 });
 
-const answerOf = ({ conversationId }: AcceptedQuestion, { parts, schema }: Message) => ({
+const answerOf = ({ conversationId }: AcceptedQuestion, { parts, schema, pending }: Message) => ({
   conversation_id: conversationId,
   answer: parts.answer,
   sources: parts.sources,
-  tool_calls: parts.toolCalls,
+  tool_calls: parts.toolCalls.filter((call) => !isWaiting(call)),
   thought: parts.thought,
+  ...(pending.length > 0 ? { pending_tool_calls: pending } : {}),
   ...(parts.structured ? { structured: true, schema } : {}),
 });

@@ -5,12 +5,17 @@ import { Config } from '../platform/config/config.js';
 import { PromptsModule } from '../prompts/prompts.module.js';
 import { RealtimeModule } from '../realtime/realtime.module.js';
 import { SourcesModule } from '../sources/sources.module.js';
+import { ToolsModule } from '../tools/tools.module.js';
 import { QuestionDesk } from './accept-question.js';
+import { AgentLoop } from './agent-loop.js';
 import { AnswerComposer } from './answer-composer.js';
 import { AnsweringController } from './answering.http.js';
 import { AnsweringOptions } from './answering-options.js';
 import { AskQuestionHandler } from './ask-question.command.js';
+import { Continuations } from './continuations.js';
+import { ExpirePauses } from './expire-pauses.ticker.js';
 import { QuestionResolver } from './resolve-question.js';
+import { ResumeTurnHandler } from './resume-turn.command.js';
 import { StopAnswerHandler } from './stop-answer.command.js';
 import { StopAnswerController } from './stop-answer.http.js';
 import { SweepTurns } from './sweep-turns.ticker.js';
@@ -20,7 +25,7 @@ import { TurnRunner } from './turn-runner.js';
 import { TurnsWorker } from './turns-worker.js';
 
 @Module({
-  imports: [SourcesModule, RealtimeModule, PromptsModule],
+  imports: [SourcesModule, RealtimeModule, PromptsModule, ToolsModule],
   controllers: [AnsweringController, StopAnswerController],
   providers: [
     {
@@ -33,6 +38,7 @@ import { TurnsWorker } from './turns-worker.js';
           streamsMax: config.sseConnectionsMax,
           staleProducerMs: config.staleProducerMs,
           idempotencyTtlMs: config.idempotencyTtlMs,
+          approvalTtlMs: config.approvalTtlMs,
           messageEventsRetentionSeconds: config.messageEventsRetentionSeconds,
           shutdownMs: config.shutdownMs,
           apiBaseUrl: config.publicApiBaseUrl ?? null,
@@ -43,8 +49,12 @@ import { TurnsWorker } from './turns-worker.js';
     UnsealedTurnQueries,
     QuestionResolver,
     QuestionDesk,
+    AgentLoop,
+    Continuations,
     AnswerComposer,
     AskQuestionHandler,
+    ResumeTurnHandler,
+    ExpirePauses,
     StopAnswerHandler,
     TurnCloser,
     TurnRunner,
@@ -52,6 +62,6 @@ import { TurnsWorker } from './turns-worker.js';
     SweepTurns,
     TitleConversation,
   ],
-  exports: [SweepTurns, TitleConversation, TurnRunner],
+  exports: [ExpirePauses, SweepTurns, TitleConversation, TurnRunner],
 })
 export class AnsweringModule {}

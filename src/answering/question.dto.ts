@@ -87,6 +87,11 @@ export class QuestionRequest {
   @Min(0)
   index?: number | null;
 
+  /** Functions of the caller, in the form of OpenAI's API: the model may call them, the caller runs them. */
+  @IsOptional()
+  @IsArray()
+  client_tools?: unknown[] | null;
+
   /** What was decided about the pending tool calls of a paused turn. */
   @IsOptional()
   @IsArray()

@@ -8,15 +8,17 @@ import {
   conversationStream,
   type TurnSettings,
 } from '../conversation/conversation.events.js';
-import { type Caller, ownerOf } from '../identity/caller.js';
+import { type Caller, ownerOf, signedInUserOf } from '../identity/caller.js';
 import { decode } from '../kernel/codec.js';
 import { EventStore, firstEvent } from '../kernel/event-store.js';
 import { isId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { LanguageModels } from '../models/language-model.port.js';
 import { CHUNKS_DEFAULT, chunksWithinBounds } from '../sources/retrieval.policy.js';
+import { Toolbox, type ToolPin } from '../tools/toolbox.port.js';
 import type { QuestionRequest } from './question.dto.js';
 import { parseHistory } from './question.policy.js';
+import { clientToolsOf } from './tool-actions.policy.js';
 
 /** A question whose caller, agent and settings are settled; asking it needs nothing more. */
 export type ResolvedQuestion = Readonly<{
@@ -42,6 +44,7 @@ export class QuestionResolver {
     private readonly store: EventStore,
     private readonly agents: AgentQueries,
     private readonly models: LanguageModels,
+    private readonly toolbox: Toolbox,
   ) {}
 
   /** @throws Rejection agent-not-found, origin-not-allowed, conversation-not-found, invalid-request */
@@ -67,6 +70,13 @@ export class QuestionResolver {
       sharedUsage: agent !== undefined && agent.ownerId !== ownerId,
       settings: await this.settings(request, caller, agent, modelId),
     };
+  }
+
+  /** A page may hold an agent's key and still not be one that the agent is for. @throws Rejection agent-not-found, origin-not-allowed */
+  async refuseOrigin(caller: Caller, origin: string | undefined): Promise<void> {
+    if (caller.kind !== 'agent-key') return;
+    const agent = await this.usable(caller.agentId, caller.ownerId);
+    refuseOrigin(agent.configuration.config, origin);
   }
 
   private async checkedModel(modelId: string | null | undefined): Promise<string | undefined> {
@@ -103,26 +113,42 @@ export class QuestionResolver {
 
   private async settings(request: QuestionRequest, caller: Caller, agent: AgentRecord | undefined, modelId: string | undefined) {
     const configuration = agent?.configuration;
+    const ownerId = agent?.ownerId ?? ownerOf(caller);
+    const model = modelId ?? (await this.modelFor(configuration?.defaultModelId));
     const own = configuration ? [configuration.source, ...configuration.additionalSources].filter(Boolean) : [];
     const sources = own.length > 0 ? own : sourceIds(request.active_docs);
     return {
       agentId: agent?.id ?? null,
       agentKeyId: caller.kind === 'agent-key' ? caller.keyId : null,
-      modelId: modelId ?? (await this.modelFor(configuration?.defaultModelId)),
+      modelId: model,
       promptId: configuration?.promptId || request.prompt_id || '',
-      configurationOwnerId: agent?.ownerId ?? ownerOf(caller),
+      configurationOwnerId: ownerId,
       sources: request.isNoneDoc ? [] : [...new Set(sources)].map((id) => ({ id })),
       chunks: chunksWithinBounds((configuration ? configuration.chunks : request.chunks) ?? CHUNKS_DEFAULT),
       retriever: configuration?.retriever || request.retriever || 'classic',
       passthrough: request.passthrough ?? {},
       responseSchema: configuration?.jsonSchema ?? null,
+      tools: await this.pinned(ownerId, model, configuration?.tools),
+      clientTools: clientToolsOf(request.client_tools ?? []),
+      agentType: configuration?.agentType ?? 'classic',
+      writeAllowlist: isOwner(caller, ownerId) ? null : (configuration?.config.api_write_allowlist ?? []),
     };
+  }
+
+  /** The tools as they are now, where the model can call any: an agent's own, else those of the user's chats. */
+  private async pinned(ownerId: string, modelId: string, toolIds: readonly string[] | undefined): Promise<readonly ToolPin[]> {
+    if (toolIds?.length === 0) return [];
+    const model = (await this.models.list()).find(({ id }) => id === modelId);
+    return model?.tools ? this.toolbox.pin(ownerId, toolIds) : [];
   }
 
   private async modelFor(preferred: string | undefined): Promise<string> {
     return preferred && (await this.models.has(preferred)) ? preferred : this.models.defaultModelId();
   }
 }
+
+/** Whoever signs in as the owner may have the owner's credentials write, also when the request carries a key. */
+const isOwner = (caller: Caller, ownerId: string): boolean => signedInUserOf(caller)?.userId === ownerId;
 
 /** `default` stands for no source at all. */
 const sourceIds = (docs: QuestionRequest['active_docs']): readonly string[] =>

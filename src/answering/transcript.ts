@@ -10,10 +10,31 @@ import {
   type ConversationEvent,
   conversationStream,
   type Exchange,
+  type ToolCallAnswered,
+  type ToolCallApproved,
+  type ToolCallDenied,
+  type ToolCallFinished,
   type TurnAsked,
+  type TurnId,
+  type TurnPaused,
 } from '../conversation/conversation.events.js';
 
-type TurnRecord = { asked: TurnAsked['data']; cause: Cause; answer: string | null; superseded: boolean };
+/** What a resumed turn goes on from: its pause, what was decided on each call, and what is known of those that ran since. */
+export type Resumption = Readonly<{
+  paused: TurnPaused['data'];
+  decisions: ReadonlyMap<string, ToolCallApproved | ToolCallDenied | ToolCallAnswered>;
+  begun: ReadonlySet<string>;
+  finished: ReadonlyMap<string, ToolCallFinished['data']>;
+}>;
+
+type TurnRecord = {
+  asked: TurnAsked['data'];
+  /** What the run answers to: the question, or the last thing that was decided of its calls. */
+  cause: Cause;
+  answer: string | null;
+  superseded: boolean;
+  resumption: Resumption | null;
+};
 
 /** What a conversation says to the one who runs one of its turns. */
 export type Transcript = Readonly<{
@@ -27,6 +48,7 @@ export type Transcript = Readonly<{
   folded: Folded<Conversation> | undefined;
   /** What was answered before, oldest first. Turns that failed, were stopped or replaced are no answers. */
   exchanges: readonly Exchange[];
+  resumption: Resumption | null;
 }>;
 
 /** Reads a conversation for one of its turns; undefined when there is no such turn. */
@@ -60,21 +82,45 @@ export async function readTranscript(
     folded,
     beginsConversation: [...turns.keys()][0] === turnId,
     exchanges: [...brought, ...answered],
+    resumption: turn.resumption,
   };
 }
 
 const placeOf = ({ revision, position }: Recorded<ConversationEvent>) => ({ revision, position });
 
-function remember(turns: Map<string, TurnRecord>, event: Recorded<ConversationEvent>, actor: string): void {
+function remember(turns: Map<TurnId, TurnRecord>, event: Recorded<ConversationEvent>, actor: string): void {
+  if (event.type === 'TurnAsked') {
+    const cause = causedBy(event, actor);
+    turns.set(event.data.turnId, { asked: event.data, cause, answer: null, superseded: false, resumption: null });
+  } else if (event.type === 'TurnsSuperseded') {
+    for (const turnId of event.data.turnIds) if (turns.has(turnId)) turns.get(turnId)!.superseded = true;
+  } else if ('turnId' in event.data && turns.has(event.data.turnId)) {
+    follow(turns.get(event.data.turnId)!, event, actor);
+  }
+}
+
+function follow(turn: TurnRecord, event: Recorded<ConversationEvent>, actor: string): void {
+  const { resumption } = turn;
   switch (event.type) {
-    case 'TurnAsked':
-      turns.set(event.data.turnId, { asked: event.data, cause: causedBy(event, actor), answer: null, superseded: false });
-      break;
-    case 'TurnsSuperseded':
-      for (const turnId of event.data.turnIds) if (turns.has(turnId)) turns.get(turnId)!.superseded = true;
-      break;
     case 'TurnAnswered':
-      if (turns.has(event.data.turnId)) turns.get(event.data.turnId)!.answer = event.data.answer;
+      turn.answer = event.data.answer;
+      break;
+    case 'TurnPaused':
+      turn.resumption = { paused: event.data, decisions: new Map(), begun: new Set(), finished: new Map() };
+      break;
+    case 'ToolCallApproved':
+    case 'ToolCallDenied':
+    case 'ToolCallAnswered':
+      turn.resumption &&= { ...resumption!, decisions: new Map(resumption!.decisions).set(event.data.callId, event) };
+      break;
+    case 'ToolCallStarted':
+      turn.resumption &&= { ...resumption!, begun: new Set(resumption!.begun).add(event.data.call.callId) };
+      break;
+    case 'ToolCallFinished':
+      turn.resumption &&= { ...resumption!, finished: new Map(resumption!.finished).set(event.data.callId, event.data) };
+      break;
+    case 'TurnResumed':
+      turn.cause = causedBy(event, actor);
       break;
     default:
   }

@@ -1,20 +1,39 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '../kernel/clock.js';
 import { EventStore } from '../kernel/event-store.js';
 import type { Cause } from '../kernel/events.js';
 import { type Folded, outlasting, Streams } from '../kernel/streams.js';
 import { conclude, conversation, seal } from '../conversation/conversation.decider.js';
 import type { Conversation, Turn } from '../conversation/turn.policy.js';
-import { type AnswerParts, conversationStream, type TurnOutcome } from '../conversation/conversation.events.js';
+import { type AnswerParts, conversationStream, type TurnOutcome, type TurnPaused } from '../conversation/conversation.events.js';
+import { pause } from '../conversation/pause.decider.js';
+import { deniedRecord, outcomeUnknown, type ToolCallRecord, withToolCalls } from '../conversation/tool-call.policy.js';
 import { type Frame, INTERRUPTED, messageStream, STOPPED } from '../conversation/message.events.js';
-import { type Message, MessageDigest, noMessage, withFrame } from '../conversation/message.policy.js';
+import {
+  type Message,
+  MessageDigest,
+  noMessage,
+  pauseFrames,
+  pauseFramesCount,
+  withFrame,
+} from '../conversation/message.policy.js';
 import { AnsweringOptions } from './answering-options.js';
 import { type Journal, RUN_PATIENCE_MS } from './journal.js';
-import type { Transcript } from './transcript.js';
+import type { Resumption, Transcript } from './transcript.js';
+import { Continuations } from './continuations.js';
 
 export const INTERRUPTED_TEXT = 'The answer was interrupted. What was written so far is kept; please ask again.';
 const STOPPED_TEXT = 'The answer was stopped.';
 
-export type JournalSoFar = Readonly<{ digest: MessageDigest; message: Message }>;
+export type JournalSoFar = Readonly<{
+  digest: MessageDigest;
+  message: Message;
+  /** The frames of the last run. */
+  sinceLastRun: readonly Frame[];
+}>;
+
+/** A pause as a run comes to it. */
+export type Pausing = Omit<TurnPaused['data'], 'continuation' | 'expiresAt' | 'lastId'> & Readonly<{ continuation: string }>;
 
 /** Ends turns: those that were run to their end, and those whose producer died on the way. */
 @Injectable()
@@ -22,6 +41,8 @@ export class TurnCloser {
   constructor(
     private readonly store: EventStore,
     private readonly streams: Streams,
+    private readonly continuations: Continuations,
+    private readonly clock: Clock,
     private readonly options: AnsweringOptions,
   ) {}
 
@@ -42,7 +63,30 @@ export class TurnCloser {
   }
 
   /**
-   * Brings a turn to its end whose producer is gone, or whose conversation is, from wherever it got to. Its first frame, written at the revision that
+   * The run ends, the turn waits: first what was shown is durable, then the pause is stated, then it is shown. A crash in
+   * between leaves a journal that `settle` completes.
+   */
+  async pause(journal: Journal, pausing: Pausing, cause: Cause, known: Folded<Conversation>): Promise<void> {
+    const continuation = await this.continuations.keep(pausing.continuation);
+    await journal.flush();
+    const { conversationId, turnId } = pausing;
+    const expiresAt = new Date(this.clock.now().getTime() + this.options.settings.approvalTtlMs).toISOString();
+    const lastId = journal.digest.lastId + pauseFramesCount(pausing.calls.length);
+    const paused = { ...pausing, continuation, expiresAt, lastId };
+    const folded = await outlasting(RUN_PATIENCE_MS, () =>
+      this.streams.transact(conversationStream(conversationId), conversation, pause(paused), cause, known),
+    );
+    if (folded.state.turns.get(turnId)?.status === 'paused') {
+      completePause(journal, paused);
+      return journal.flush();
+    }
+    // It was stopped, or deleted with its conversation, at the last moment.
+    for (const frame of closingFrames(folded.state, turnId)) journal.write(frame);
+    await this.seal(journal, conversationId, turnId, cause, folded);
+  }
+
+  /**
+   * Brings a turn to its end, or to its pause, whose producer is gone, or whose conversation is, from wherever it got to. Its first frame, written at the revision that
    * was read, shuts a producer out that is alive after all; asked again it does nothing twice.
    */
   async settle(transcript: Transcript, { message }: JournalSoFar, journal: Journal, cause: Cause): Promise<void> {
@@ -52,6 +96,13 @@ export class TurnCloser {
     const turn = state.turns.get(turnId);
     if (!turn || turn.sealed || (turn.status === 'asked' && state.status === 'open')) return;
     if (!message.last) journal.write(firstFrame(transcript));
+    const { resumption } = transcript;
+    if (resumption) completePause(journal, resumption.paused);
+    if (turn.status === 'paused' && state.status === 'open') return journal.flush();
+    if (resumption && isUnresumed(resumption)) {
+      for (const frame of unresumedFrames(transcript, resumption, journal.digest)) journal.write(frame);
+      return this.seal(journal, conversationId, turnId, cause, known);
+    }
     if (turn.status === 'running') return this.close(journal, endOf(turn, state, transcript, message, journal), cause, known);
     const isClosed = message.last === 'end' || message.error?.code === STOPPED;
     const missing = isClosed ? [] : closingFrames(state, turnId).filter((frame) => frame.type !== message.last);
@@ -62,13 +113,17 @@ export class TurnCloser {
   async readJournal(messageId: string): Promise<JournalSoFar> {
     const digest = new MessageDigest();
     let message = noMessage;
+    let sinceLastRun: Frame[] = [];
     for await (const page of this.store.read(messageStream(messageId))) {
       for (const { revision, data } of page) {
+        const frame = JSON.parse(data) as Frame;
         digest.add(revision, data);
-        message = withFrame(message, JSON.parse(data) as Frame);
+        message = withFrame(message, frame);
+        if (frame.type === 'message_id') sinceLastRun = [];
+        sinceLastRun.push(frame);
       }
     }
-    return { digest, message };
+    return { digest, message, sinceLastRun };
   }
 
   private async seal(
@@ -97,10 +152,67 @@ const closingFrames = (state: Conversation, turnId: string): readonly Frame[] =>
 
 /** How an abandoned turn ends: stopped when that was asked for, else interrupted, with what it had shown. */
 function endOf(turn: Turn, state: Conversation, { asked }: Transcript, message: Message, journal: Journal): TurnOutcome {
-  if (turn.stopRequested || state.status === 'deleted') return stoppedWith(asked, message.parts);
+  const cut = callsCutOff(turn, message);
+  if (!message.error) for (const record of cut) journal.write({ type: 'tool_call', data: record });
+  const parts = { ...message.parts, toolCalls: withToolCalls(message.parts.toolCalls, cut) };
+  if (turn.stopRequested || state.status === 'deleted') return stoppedWith(asked, parts);
   const error = message.error ?? { text: INTERRUPTED_TEXT, code: INTERRUPTED };
   if (!message.error) journal.write({ type: 'error', error: error.text, code: INTERRUPTED });
-  return failedWith(asked, message.parts, error.text, error.code);
+  return failedWith(asked, parts, error.text, error.code);
+}
+
+/** Calls that were under way when their producer died. Of those with effects nobody knows whether they took place. */
+function callsCutOff({ unfinishedCalls }: Turn, { parts }: Message): readonly ToolCallRecord[] {
+  const shown = parts.toolCalls.filter(({ status }) => status === 'pending') as unknown as readonly ToolCallRecord[];
+  const reads = shown.filter(({ call_id: callId }) => !unfinishedCalls.has(callId));
+  return [
+    ...reads.map((record): ToolCallRecord => ({ ...record, status: 'error', error: 'The call was interrupted.' })),
+    ...[...unfinishedCalls.values()].map(outcomeUnknown),
+  ];
+}
+
+/** What a pause shows at the end of its run, from wherever the journal got to. */
+export function completePause(journal: Journal, paused: TurnPaused['data']): void {
+  const missing = paused.lastId - journal.digest.lastId;
+  if (missing > 0) for (const frame of pauseFrames(paused).slice(-missing)) journal.write(frame);
+}
+
+/** Whether a turn ended without anybody deciding on what it waited for. */
+export const isUnresumed = ({ decisions }: Resumption): boolean =>
+  [...decisions.values()].some(
+    (decision) =>
+      decision.type === 'ToolCallDenied' && (decision.data.notRun === 'expired' || decision.data.notRun === 'moved_on'),
+  );
+
+/** The last run of such a turn, as far as it is not shown yet. It tells nothing but that its calls were not run. */
+function unresumedFrames(transcript: Transcript, { paused, decisions }: Resumption, { lastId }: MessageDigest): readonly Frame[] {
+  const denied = paused.calls.map((call) => {
+    const decision = decisions.get(call.callId);
+    return deniedRecord(call, decision?.type === 'ToolCallDenied' ? decision.data.notRun : null);
+  });
+  const frames: readonly Frame[] = [
+    firstFrame(transcript),
+    ...denied.map((data): Frame => ({ type: 'tool_call', data })),
+    { type: 'source', source: paused.sources },
+    { type: 'tool_calls', tool_calls: withToolCalls(paused.toolCalls, denied) },
+    { type: 'id', id: paused.conversationId },
+    { type: 'end' },
+  ];
+  return frames.slice(Math.max(0, lastId - paused.lastId));
+}
+
+/**
+ * Whether another producer may go on with a resumed run whose own is gone: it has shown nothing yet but what became of
+ * calls that were decided on. What was approved stays approved.
+ */
+export function isResumable({ resumption, asked, folded }: Transcript, { message, sinceLastRun }: JournalSoFar): boolean {
+  const turn = folded?.state.turns.get(asked.turnId);
+  if (!resumption || folded?.state.status !== 'open' || turn?.status !== 'running' || turn.stopRequested) return false;
+  if (message.runs < turn.runs) return true;
+  const decided = new Set(resumption.paused.calls.map(({ callId }) => callId));
+  return sinceLastRun.every(
+    (frame) => frame.type === 'message_id' || (frame.type === 'tool_call' && decided.has(frame.data.call_id)),
+  );
 }
 
 type Ids = Readonly<{ conversationId: string; turnId: string }>;
@@ -120,9 +232,10 @@ export const stoppedWith = ({ conversationId, turnId }: Ids, parts: AnswerParts)
   data: { conversationId, turnId, ...parts },
 });
 
-export const firstFrame = ({ asked, beginsConversation }: Transcript): Frame => ({
+export const firstFrame = ({ asked, beginsConversation, resumption }: Transcript): Frame => ({
   type: 'message_id',
   message_id: asked.turnId,
-  conversation_id: beginsConversation ? null : asked.conversationId,
+  // Whoever saw a pause knows the conversation by then.
+  conversation_id: beginsConversation && !resumption ? null : asked.conversationId,
   request_id: asked.requestId,
 });

@@ -8,21 +8,23 @@ import { Signals } from '../kernel/signals.js';
 import { type Folded, outlasting, Streams } from '../kernel/streams.js';
 import { conversation, startTurn } from '../conversation/conversation.decider.js';
 import type { Conversation } from '../conversation/turn.policy.js';
-import { conversationStream, type AnswerParts, type TurnOutcome, type Usage } from '../conversation/conversation.events.js';
+import { conversationStream, type TurnOutcome } from '../conversation/conversation.events.js';
+import { handOn } from '../conversation/pause.decider.js';
+import { withToolCalls } from '../conversation/tool-call.policy.js';
 import type { JournalAccess } from '../conversation/message.events.js';
 import { MessageDigest } from '../conversation/message.policy.js';
-import { problemsWith } from '../agents/response-schema.policy.js';
 import { ModelFailed } from '../models/language-model.port.js';
+import type { Run } from './agent-loop.js';
 import { AnswerComposer } from './answer-composer.js';
+import { AnswerWriter, type Progress, type UserError } from './answer-writer.js';
 import { FramePublisher } from './frame-publisher.port.js';
 import { Journal, JournalLost, RUN_PATIENCE_MS } from './journal.js';
-import { failedWith, firstFrame, INTERRUPTED_TEXT, stoppedWith, TurnCloser } from './turn-closer.js';
+import { completePause, failedWith, firstFrame, isResumable, isUnresumed, stoppedWith, TurnCloser } from './turn-closer.js';
+import { TurnLedger } from './turn-ledger.js';
 import { readTranscript, type Transcript } from './transcript.js';
 
 /** Who states what happens while a turn runs. */
 export const TURN_RUNNER = 'system:turn-runner';
-/** An answer and its thoughts together, as JSON: they have to fit one event. A model that writes more is cut off with an error. */
-export const ANSWER_BYTES_MAX = 256 * 1024;
 /** A stop is told by a signal, which may be lost: so often a running turn looks for one in the log. */
 const STOP_LOOK_MS = 2_000;
 const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
@@ -33,10 +35,7 @@ const ANY_RUNNER = 'any-runner';
 export const stopSubject = (turnId: string): string => `turn.stop.${turnId}`;
 
 type StopReason = 'stopped' | 'interrupted' | 'lost';
-type Run = { readonly done: Promise<void>; readonly abort: (reason: StopReason) => void };
-
-/** Where a running turn's answer stands. */
-type Progress = { parts: AnswerParts; usage: Usage | null };
+type RunInHand = { readonly done: Promise<void>; readonly abort: (reason: StopReason) => void };
 
 /**
  * Runs turns: takes a turn by an append, journals what the composer yields, and closes it. Whoever loses the append, or
@@ -46,7 +45,7 @@ type Progress = { parts: AnswerParts; usage: Usage | null };
 export class TurnRunner {
   /** Names this process as the producer of the turns it takes. */
   readonly producer = newId();
-  private readonly runs = new Map<string, Run>();
+  private readonly runs = new Map<string, RunInHand>();
   private readonly logger = new Logger(TurnRunner.name);
   private closing = false;
 
@@ -83,11 +82,21 @@ export class TurnRunner {
     await finished();
   }
 
-  /** Brings to its end a turn that a dead producer left, or that nobody may run any more. */
+  /** Brings further a turn that a dead producer left, or that nobody may run any more. */
   async settle(conversationId: string, turnId: string): Promise<void> {
     const transcript = await readTranscript(this.store, conversationId, turnId, TURN_RUNNER);
     if (!transcript) return;
     const soFar = await this.closer.readJournal(turnId);
+    if (isResumable(transcript, soFar)) {
+      await this.streams.transact(
+        conversationStream(conversationId),
+        conversation,
+        handOn(turnId, transcript.folded!.state.turns.get(turnId)!.producer!),
+        transcript.cause,
+        transcript.folded,
+      );
+      return this.run(conversationId, turnId);
+    }
     const journal = this.journal(transcript, soFar.digest);
     await unlessLost(this.closer.settle(transcript, soFar, journal, transcript.cause));
   }
@@ -95,25 +104,58 @@ export class TurnRunner {
   private async take(conversationId: string, turnId: string, controller: AbortController): Promise<void> {
     const transcript = await outlasting(RUN_PATIENCE_MS, () => readTranscript(this.store, conversationId, turnId, TURN_RUNNER));
     if (!transcript) return;
-    const journal = this.journal(transcript, new MessageDigest(), ANY_RUNNER);
-    journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
-    // It says nothing of who runs the turn, so it need not wait until that is settled: both go to disk together.
-    const isAsked = transcript.folded?.state.turns.get(turnId)?.status === 'asked';
-    if (isAsked) journal.write(firstFrame(transcript));
-    const claimed = await this.claim(transcript, journal);
-    if (!claimed) return;
-    if (!isAsked) journal.write(firstFrame(transcript));
+    const turn = transcript.folded?.state.turns.get(turnId);
+    // It ended while it was paused: nobody runs it, but its readers are owed its end.
+    if (transcript.resumption && isUnresumed(transcript.resumption) && !turn?.sealed) return this.settle(conversationId, turnId);
+    const begun = transcript.resumption
+      ? await this.resume(transcript, controller)
+      : await this.begin(transcript, turn?.status === 'asked', controller);
+    // Of a deleted conversation no turn is run any more, but whoever reads its stream is owed an end.
+    if (begun === 'deleted') return this.settle(conversationId, turnId);
+    if (begun === 'taken') return;
+    const { journal, claimed, start } = begun;
     if (claimed.state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
     const stopWatching = this.watchForStop(claimed, turnId, controller);
     try {
-      await unlessLost(this.answer(transcript, journal, claimed, controller));
+      await unlessLost(this.answer(transcript, journal, claimed, start, controller));
     } finally {
       stopWatching();
     }
   }
 
-  /** Takes the turn for this producer; undefined when it is not to be had. */
-  private async claim({ asked, cause, folded }: Transcript, journal: Journal): Promise<Folded<Conversation> | undefined> {
+  /** The run of a turn that was asked. */
+  private async begin(transcript: Transcript, isAsked: boolean, controller: AbortController): Promise<Begun | NotHad> {
+    const journal = this.journal(transcript, new MessageDigest(), ANY_RUNNER);
+    journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
+    // It says nothing of who runs the turn, so it need not wait until that is settled: both go to disk together.
+    if (isAsked) journal.write(firstFrame(transcript));
+    const claimed = await this.claim(transcript);
+    if (typeof claimed === 'string') {
+      if (claimed === 'deleted') await unlessLost(journal.flush());
+      return claimed;
+    }
+    if (!isAsked) journal.write(firstFrame(transcript));
+    const structured = transcript.asked.settings.responseSchema !== null;
+    const parts = { answer: '', thought: '', sources: [], toolCalls: [], structured };
+    return { journal, claimed, start: { parts, usage: null } };
+  }
+
+  /** The run of a turn that goes on after a pause: its answer grows on what was there, its journal where it ended. */
+  private async resume(transcript: Transcript, controller: AbortController): Promise<Begun | NotHad> {
+    const claimed = await this.claim(transcript);
+    if (typeof claimed === 'string') return claimed;
+    const { paused } = transcript.resumption!;
+    const { digest, message } = await outlasting(RUN_PATIENCE_MS, () => this.closer.readJournal(paused.turnId));
+    const journal = this.journal(transcript, digest);
+    journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
+    completePause(journal, paused);
+    if (message.runs < claimed.state.turns.get(paused.turnId)!.runs) journal.write(firstFrame(transcript));
+    const { answer, thought, sources, structured, usage } = paused;
+    const toolCalls = withToolCalls(paused.toolCalls, message.parts.toolCalls);
+    return { journal, claimed, start: { parts: { answer, thought, sources, structured, toolCalls }, usage } };
+  }
+
+  private async claim({ asked, cause, folded }: Transcript): Promise<Folded<Conversation> | NotHad> {
     const { conversationId, turnId } = asked;
     const claim = startTurn(turnId, this.producer);
     try {
@@ -122,12 +164,7 @@ export class TurnRunner {
       );
     } catch (error) {
       if (!(error instanceof Rejection)) throw error;
-      // Of a deleted conversation no turn is run any more, but whoever reads its stream is owed an end.
-      if (error.code === 'conversation-not-found') {
-        await unlessLost(journal.flush());
-        await this.settle(conversationId, turnId);
-      }
-      return undefined;
+      return error.code === 'conversation-not-found' ? 'deleted' : 'taken';
     }
   }
 
@@ -135,81 +172,44 @@ export class TurnRunner {
     transcript: Transcript,
     journal: Journal,
     claimed: Folded<Conversation>,
+    start: Progress,
     controller: AbortController,
   ): Promise<void> {
     const { asked, cause } = transcript;
-    const { settings } = asked;
-    const progress: Progress = {
-      parts: { answer: '', thought: '', sources: [], toolCalls: [], structured: settings.responseSchema !== null },
-      usage: null,
-    };
-    const error = await this.produce(transcript, journal, progress, controller.signal).catch((thrown: unknown) =>
-      this.told(thrown, asked.turnId),
-    );
+    const { conversationId, turnId, settings } = asked;
+    const ids = { conversationId, turnId, producer: this.producer };
+    const ledger = new TurnLedger(this.streams, ids, cause, claimed);
+    const writer = new AnswerWriter(journal, settings.responseSchema, start);
+    const run: Run = { signal: controller.signal, ledger, records: () => writer.progress.parts.toolCalls };
+    const error = await writer
+      .write(this.composer.compose(transcript, run), controller.signal)
+      .catch((thrown: unknown) => this.told(thrown, turnId, controller));
+    const { parts, usage } = writer.progress;
+    const isStopped = controller.signal.aborted && controller.signal.reason === 'stopped';
+    if (writer.pause && !error && !isStopped) {
+      const about = { conversationId, turnId, ...parts, modelId: settings.modelId, usage };
+      return this.closer.pause(journal, { ...about, ...writer.pause }, cause, ledger.folded);
+    }
     const outcome = ((): TurnOutcome => {
-      if (controller.signal.aborted && controller.signal.reason === 'stopped') return stoppedWith(asked, progress.parts);
-      if (error !== undefined) return failedWith(asked, progress.parts, error.text, error.code);
-      const { parts, usage } = progress;
-      const { conversationId, turnId } = asked;
+      if (isStopped) return stoppedWith(asked, parts);
+      if (error) return failedWith(asked, parts, error.text, error.code);
       return { type: 'TurnAnswered', data: { conversationId, turnId, ...parts, modelId: settings.modelId, usage } };
     })();
-    if (outcome.type === 'TurnAnswered') this.writeResult(journal, progress.parts, settings.responseSchema);
+    if (outcome.type === 'TurnAnswered') writer.writeResult();
     if (outcome.type === 'TurnFailed') {
       journal.write({ type: 'error', error: outcome.data.error, ...(outcome.data.code ? { code: outcome.data.code } : {}) });
     }
-    await this.closer.close(journal, outcome, cause, claimed);
-  }
-
-  /** Journals the answer as it comes; resolves to what went wrong, if anything did. */
-  private async produce(
-    transcript: Transcript,
-    journal: Journal,
-    progress: Progress,
-    signal: AbortSignal,
-  ): Promise<UserError | undefined> {
-    const isStructured = progress.parts.structured;
-    let bytes = 0;
-    for await (const piece of this.composer.compose(transcript, signal)) {
-      if (signal.aborted) break;
-      const { parts } = progress;
-      if (piece.type === 'notice') journal.write({ type: 'notice', notice: piece.text });
-      else if (piece.type === 'sources') progress.parts = { ...parts, sources: piece.sources };
-      else if (piece.type === 'usage')
-        progress.usage = { promptTokens: piece.promptTokens, completionTokens: piece.completionTokens };
-      else {
-        bytes += Buffer.byteLength(JSON.stringify(piece.text));
-        if (bytes > ANSWER_BYTES_MAX) return { text: 'The answer became too long and was cut off.', code: 'answer-too-long' };
-        if (piece.type === 'thought') {
-          progress.parts = { ...parts, thought: parts.thought + piece.text };
-          journal.write({ type: 'thought', thought: piece.text });
-        } else {
-          progress.parts = { ...parts, answer: parts.answer + piece.text };
-          if (!isStructured) journal.write({ type: 'answer', answer: piece.text });
-        }
-        await journal.room();
-      }
-    }
-    if (signal.aborted) return { text: INTERRUPTED_TEXT, code: 'interrupted' };
-    const schema = transcript.asked.settings.responseSchema;
-    if (schema && !isValid(progress.parts.answer, schema)) {
-      return { text: 'The model gave an answer that does not fit the schema of this agent.', code: 'invalid-structured-answer' };
-    }
-    return undefined;
+    await this.closer.close(journal, outcome, cause, ledger.folded);
   }
 
   /** What the user is told of a failure: what the model or the rules said for them, and of anything else nothing. */
-  private told(error: unknown, turnId: string): UserError {
+  private told(error: unknown, turnId: string, controller: AbortController): UserError {
     if (error instanceof JournalLost) throw error;
+    if (error instanceof Rejection && error.code === 'turn-stopping') controller.abort('stopped' satisfies StopReason);
     if (error instanceof ModelFailed) return { text: error.message, code: error.failure };
     if (error instanceof Rejection) return { text: error.message, code: error.code };
     this.logger.error(`Turn ${turnId} failed unexpectedly.`, error);
     return { text: UNEXPECTED_TEXT, code: null };
-  }
-
-  private writeResult(journal: Journal, parts: AnswerParts, schema: unknown): void {
-    journal.write({ type: 'source', source: parts.sources });
-    journal.write({ type: 'tool_calls', tool_calls: parts.toolCalls });
-    if (parts.structured) journal.write({ type: 'structured_answer', answer: parts.answer, structured: true, schema });
   }
 
   private journal(transcript: Transcript, digest: MessageDigest, firstWriter?: string): Journal {
@@ -241,15 +241,6 @@ export class TurnRunner {
   }
 }
 
-/** A structured answer is JSON, and valid against the schema of its agent. */
-function isValid(answer: string, schema: Readonly<Record<string, unknown>>): boolean {
-  try {
-    return problemsWith(JSON.parse(answer), schema).length === 0;
-  } catch {
-    return false;
-  }
-}
-
 /** Whoever else writes to the journal has taken the turn over. */
 async function unlessLost(work: Promise<void>): Promise<void> {
   try {
@@ -259,4 +250,7 @@ async function unlessLost(work: Promise<void>): Promise<void> {
   }
 }
 
-type UserError = Readonly<{ text: string; code: string | null }>;
+/** Why a turn cannot be taken. */
+type NotHad = 'deleted' | 'taken';
+/** What a run starts from. */
+type Begun = Readonly<{ journal: Journal; claimed: Folded<Conversation>; start: Progress }>;

@@ -1,4 +1,19 @@
-import type { Source, TurnId } from './conversation.events.js';
+import type { PauseType, Source, TurnId } from './conversation.events.js';
+import type { ToolCallRecord } from './tool-call.policy.js';
+
+/** A call that waits for a decision or for the result of the client's own code. */
+export type PendingToolCall = Readonly<{
+  call_id: string;
+  /** What the model calls the action; clients know it under both names. */
+  name: string;
+  llm_name: string;
+  tool_name: string;
+  action_name: string;
+  arguments: Readonly<Record<string, unknown>>;
+  pause_type: PauseType;
+  thought_signature: null;
+  expires_at: string;
+}>;
 
 /**
  * What a client is shown of an answer, in order. Each is stored once, as the JSON text of its `data:` line, and its
@@ -10,7 +25,9 @@ export type Frame =
   | { type: 'thought'; thought: string }
   | { type: 'notice'; notice: string }
   | { type: 'source'; source: readonly Source[] }
+  | { type: 'tool_call'; data: ToolCallRecord }
   | { type: 'tool_calls'; tool_calls: readonly unknown[] }
+  | { type: 'tool_calls_pending'; data: { pending_tool_calls: readonly PendingToolCall[] } }
   | { type: 'structured_answer'; answer: string; structured: true; schema: unknown }
   | { type: 'error'; error: string; code?: string }
   | { type: 'id'; id: string }

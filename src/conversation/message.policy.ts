@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { AnswerParts, Source } from './conversation.events.js';
-import type { Frame } from './message.events.js';
+import type { AnswerParts, Source, TurnPaused } from './conversation.events.js';
+import type { Frame, PendingToolCall } from './message.events.js';
+import { recordOf, withToolCalls } from './tool-call.policy.js';
 
 /** What the frames of a message add up to: the same for the live caller, the poller and the recovery after a crash. */
 export type Message = Readonly<{
@@ -10,6 +11,10 @@ export type Message = Readonly<{
   requestId: string | null;
   error: { text: string; code: string | null } | null;
   notices: readonly string[];
+  /** What the turn waits for, when its run ended in a pause. */
+  pending: readonly PendingToolCall[];
+  /** How often the stream has begun: once, and again after each pause. */
+  runs: number;
   /** The type of the last frame, null before the first. */
   last: Frame['type'] | null;
 }>;
@@ -21,6 +26,8 @@ export const noMessage: Message = {
   requestId: null,
   error: null,
   notices: [],
+  pending: [],
+  runs: 0,
   last: null,
 };
 
@@ -29,7 +36,14 @@ export function withFrame(message: Message, frame: Frame): Message {
   const part = (parts: Partial<AnswerParts>): Message => ({ ...next, parts: { ...message.parts, ...parts } });
   switch (frame.type) {
     case 'message_id':
-      return { ...next, conversationId: frame.conversation_id, requestId: frame.request_id, error: null };
+      return {
+        ...next,
+        conversationId: frame.conversation_id,
+        requestId: frame.request_id,
+        error: null,
+        pending: [],
+        runs: message.runs + 1,
+      };
     case 'answer':
       return part({ answer: message.parts.answer + frame.answer });
     case 'thought':
@@ -38,8 +52,12 @@ export function withFrame(message: Message, frame: Frame): Message {
       return { ...next, notices: [...message.notices, frame.notice] };
     case 'source':
       return part({ sources: frame.source });
+    case 'tool_call':
+      return part({ toolCalls: withToolCalls(message.parts.toolCalls, [frame.data]) });
     case 'tool_calls':
-      return part({ toolCalls: frame.tool_calls as AnswerParts['toolCalls'] });
+      return part({ toolCalls: withToolCalls(message.parts.toolCalls, frame.tool_calls as AnswerParts['toolCalls']) });
+    case 'tool_calls_pending':
+      return { ...next, pending: frame.data.pending_tool_calls };
     case 'structured_answer':
       return { ...part({ answer: frame.answer, structured: true }), schema: frame.schema };
     case 'error':
@@ -82,3 +100,29 @@ export class MessageDigest {
 
 /** Sources in a shape the interface promises; nothing else of a retrieved chunk leaves the service. */
 export const sourceOf = ({ text, title, source, filename }: Source): Source => ({ text, title, source, filename });
+
+/** The frames that show a pause and end its run, the same whoever writes them. */
+export function pauseFrames({ conversationId, calls, expiresAt, sources, toolCalls }: TurnPaused['data']): readonly Frame[] {
+  const pending = calls.map(({ callId, name, toolName, actionName, arguments: args, pauseType }): PendingToolCall => ({
+    call_id: callId,
+    name,
+    llm_name: name,
+    tool_name: toolName,
+    action_name: actionName,
+    arguments: args,
+    pause_type: pauseType,
+    thought_signature: null,
+    expires_at: expiresAt,
+  }));
+  return [
+    ...calls.map((call): Frame => ({ type: 'tool_call', data: recordOf(call, { status: call.pauseType }) })),
+    { type: 'source', source: sources },
+    { type: 'tool_calls', tool_calls: toolCalls },
+    { type: 'tool_calls_pending', data: { pending_tool_calls: pending } },
+    { type: 'id', id: conversationId },
+    { type: 'end' },
+  ];
+}
+
+/** How many frames a pause with so many calls shows at its end. */
+export const pauseFramesCount = (calls: number): number => calls + 5;

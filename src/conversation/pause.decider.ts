@@ -124,6 +124,8 @@ export const startCall =
     if (turn?.status !== 'running' || turn.producer !== producer) {
       throw new Rejection('turn-taken', `Turn ${turnId} is no longer run here.`);
     }
+    // Its 202 was a promise.
+    if (turn.stopRequested) throw new Rejection('turn-stopping', `Turn ${turnId} is being stopped.`);
     return [{ type: 'ToolCallStarted', data: { conversationId: state.id, turnId, call } }];
   };
 

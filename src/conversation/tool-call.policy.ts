@@ -58,3 +58,9 @@ export function withToolCalls(known: readonly Entry[], told: readonly Entry[]): 
 
 /** Whether somebody still has to decide on it, or bring its result. */
 export const isWaiting = ({ status }: Entry): boolean => status === 'awaiting_approval' || status === 'requires_client_execution';
+
+export const OUTCOME_UNKNOWN_TEXT = 'The call was begun, but whether it took effect is not known. It is not repeated.';
+
+/** A call with effects whose producer died before it could say what came of it. */
+export const outcomeUnknown = (call: CalledTool): ToolCallRecord =>
+  recordOf(call, { status: 'error', error: OUTCOME_UNKNOWN_TEXT, error_type: 'outcome_unknown' });

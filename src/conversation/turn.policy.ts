@@ -7,6 +7,8 @@ export type TurnStatus = 'asked' | 'running' | 'paused' | 'answered' | 'failed' 
 export type Pause = Readonly<{
   calls: readonly PendingCall[];
   expiresAt: string;
+  /** The last frame of the run that ended with it. */
+  lastId: number;
   parts: AnswerParts;
   modelId: string;
 }>;
@@ -81,9 +83,9 @@ export function withEvent(turn: Turn, event: Exclude<TurnEvent, { type: 'TurnAsk
     case 'ToolCallFinished':
       return { ...turn, unfinishedCalls: new Map([...turn.unfinishedCalls].filter(([id]) => id !== event.data.callId)) };
     case 'TurnPaused': {
-      const { calls, expiresAt, modelId, answer, thought, sources, toolCalls, structured } = event.data;
+      const { calls, expiresAt, lastId, modelId, answer, thought, sources, toolCalls, structured } = event.data;
       const parts = { answer, thought, sources, toolCalls, structured };
-      return { ...turn, status: 'paused', pause: { calls, expiresAt, parts, modelId } };
+      return { ...turn, status: 'paused', pause: { calls, expiresAt, lastId, parts, modelId } };
     }
     case 'TurnResumed':
       return { ...turn, status: 'asked', producer: null, runs: turn.runs + 1 };

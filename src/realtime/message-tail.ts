@@ -3,7 +3,7 @@ import { FrameTail, type TurnToRun } from '../answering/frame-tail.port.js';
 import { type FrameBatch, MessageFeed } from './message-feed.js';
 import { TurnActivity } from './turn-activity.js';
 
-/** The live caller reads what a reconnecting one reads: the message's frames from the first on. */
+/** The live caller reads what a reconnecting one reads. */
 @Injectable()
 export class MessageTail extends FrameTail {
   constructor(
@@ -13,7 +13,7 @@ export class MessageTail extends FrameTail {
     super();
   }
 
-  tail({ conversationId, turnId }: TurnToRun, signal: AbortSignal): AsyncIterable<FrameBatch> {
-    return this.feed.tail(turnId, -1, () => this.activity.goesOn(conversationId, turnId), signal);
+  tail({ conversationId, turnId }: TurnToRun, after: number, signal: AbortSignal): AsyncIterable<FrameBatch> {
+    return this.feed.tail(turnId, after, (terminalId) => this.activity.goesOn(conversationId, turnId, terminalId), signal);
   }
 }

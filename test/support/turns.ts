@@ -1,5 +1,7 @@
+import type { Run } from '../../src/answering/agent-loop.js';
 import { AnsweringOptions } from '../../src/answering/answering-options.js';
 import type { AnswerComposer, Piece } from '../../src/answering/answer-composer.js';
+import { Continuations } from '../../src/answering/continuations.js';
 import { TurnCloser } from '../../src/answering/turn-closer.js';
 import { TurnRunner } from '../../src/answering/turn-runner.js';
 import { ask, conversation } from '../../src/conversation/conversation.decider.js';
@@ -10,6 +12,7 @@ import type { Cause } from '../../src/kernel/events.js';
 import type { Signals } from '../../src/kernel/signals.js';
 import { Streams } from '../../src/kernel/streams.js';
 import { MessageFeed } from '../../src/realtime/message-feed.js';
+import { InMemoryBlobs } from './in-memory-blobs.js';
 import { turnSettings } from './turn-settings.js';
 
 export const cause: Cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' };
@@ -20,6 +23,7 @@ export const answeringOptions = new AnsweringOptions({
   streamsMax: 100,
   staleProducerMs: 1_000,
   idempotencyTtlMs: 86_400_000,
+  approvalTtlMs: 1_800_000,
   messageEventsRetentionSeconds: 1_209_600,
   shutdownMs: 1_000,
   apiBaseUrl: null,
@@ -30,7 +34,7 @@ export const settings: TurnSettings = turnSettings({ modelId: 'scripted' });
 
 /** A composer that yields what the test scripts, and stops when told to. */
 export const scripted = (script: (signal: AbortSignal) => AsyncIterable<Piece>): AnswerComposer =>
-  ({ compose: (_: unknown, signal: AbortSignal) => script(signal) }) as unknown as AnswerComposer;
+  ({ compose: (_: unknown, { signal }: Run) => script(signal) }) as unknown as AnswerComposer;
 
 export const pieces = (...texts: string[]) =>
   async function* (): AsyncGenerator<Piece> {
@@ -42,7 +46,13 @@ export const pieces = (...texts: string[]) =>
 export function workerOver(store: EventStore, signals: Signals, composer: AnswerComposer) {
   const streams = new Streams(store);
   const feed = new MessageFeed(store, signals);
-  const closer = new TurnCloser(store, streams, answeringOptions);
+  const closer = new TurnCloser(
+    store,
+    streams,
+    new Continuations(new InMemoryBlobs()),
+    { now: () => new Date() },
+    answeringOptions,
+  );
   const runner = new TurnRunner(store, streams, signals, feed, composer, closer);
   return { streams, feed, runner };
 }

@@ -1,0 +1,51 @@
+import type { ClientTool } from '../conversation/conversation.events.js';
+import type { ModelTool } from '../models/language-model.port.js';
+import type { OfferedAction } from '../tools/toolbox.port.js';
+
+/** What model endpoints accept as the name of a function. */
+export const TOOL_NAME_CHARACTERS_MAX = 64;
+
+/** Something a model may call: an action of a tool of the service, or the caller's own code. */
+export type Offer = Readonly<{ runBy: 'server'; action: OfferedAction } | { runBy: 'client'; tool: ClientTool }>;
+
+const bareName = (offer: Offer): string => (offer.runBy === 'server' ? offer.action.actionName : offer.tool.name);
+const longName = (offer: Offer): string =>
+  offer.runBy === 'server' ? `${offer.action.toolName}_${offer.action.actionName}` : `client_${offer.tool.name}`;
+
+/** What a model is offered, each under a name of its own: the action's where that is unique, else with its tool's before it. */
+export class OfferedTools {
+  private readonly offers = new Map<string, Offer>();
+
+  constructor(actions: readonly OfferedAction[], clientTools: readonly ClientTool[]) {
+    const all: Offer[] = [
+      ...clientTools.map((tool): Offer => ({ runBy: 'client', tool })),
+      ...actions.map((action): Offer => ({ runBy: 'server', action })),
+    ];
+    for (const offer of all) {
+      const isUnique = all.filter((other) => bareName(other) === bareName(offer)).length === 1;
+      this.offers.set(this.freeName(isUnique ? bareName(offer) : longName(offer)), offer);
+    }
+  }
+
+  get size(): number {
+    return this.offers.size;
+  }
+
+  byName(name: string): Offer | undefined {
+    return this.offers.get(name);
+  }
+
+  get forModel(): readonly ModelTool[] {
+    return [...this.offers].map(([name, offer]) => {
+      const { description, parameters } = offer.runBy === 'server' ? offer.action : offer.tool;
+      return { name, description, parameters };
+    });
+  }
+
+  private freeName(wanted: string): string {
+    const clean = wanted.replace(/[^\w-]/g, '_').slice(0, TOOL_NAME_CHARACTERS_MAX) || 'tool';
+    for (let count = 1, name = clean; ; name = `${clean.slice(0, TOOL_NAME_CHARACTERS_MAX - 4)}_${++count}`) {
+      if (!this.offers.has(name)) return name;
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import type { Cause } from '../kernel/events.js';
+import { Rejection } from '../kernel/rejection.js';
+import { type Folded, outlasting, type Streams } from '../kernel/streams.js';
+import { conversation } from '../conversation/conversation.decider.js';
+import { type CalledTool, conversationStream } from '../conversation/conversation.events.js';
+import { finishCall, startCall } from '../conversation/pause.decider.js';
+import type { Conversation, Decide } from '../conversation/turn.policy.js';
+import { JournalLost, RUN_PATIENCE_MS } from './journal.js';
+import type { CallLedger } from './tool-round.js';
+
+/** What a producer states in the conversation while it runs a turn, each on top of what it knows of it already. */
+export class TurnLedger implements CallLedger {
+  constructor(
+    private readonly streams: Streams,
+    private readonly ids: Readonly<{ conversationId: string; turnId: string; producer: string }>,
+    private readonly cause: Cause,
+    /** The conversation as far as this producer has read and written it. */
+    public folded: Folded<Conversation>,
+  ) {}
+
+  /** Before a call with effects runs. @throws JournalLost when the turn is somebody else's by now */
+  readonly begin = async (call: CalledTool): Promise<void> => {
+    try {
+      await this.state(startCall(this.ids.turnId, this.ids.producer, call));
+    } catch (error) {
+      if (error instanceof Rejection && error.code === 'turn-taken') throw new JournalLost(error.message, { cause: error });
+      throw error;
+    }
+  };
+
+  readonly finish = async (callId: string, status: 'completed' | 'error', result: string): Promise<void> => {
+    const { conversationId, turnId } = this.ids;
+    await this.state(finishCall({ conversationId, turnId, callId, status, result }));
+  };
+
+  private async state(decide: Decide): Promise<void> {
+    const stream = conversationStream(this.ids.conversationId);
+    this.folded = await outlasting(RUN_PATIENCE_MS, () =>
+      this.streams.transact(stream, conversation, decide, this.cause, this.folded),
+    );
+  }
+}

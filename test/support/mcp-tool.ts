@@ -1,0 +1,89 @@
+import { AuthorizationServers } from '../../src/tools/mcp/authorization-server.js';
+import { McpServers } from '../../src/tools/mcp/mcp-servers.js';
+import { McpSessions, type McpSessionLimits } from '../../src/tools/mcp/mcp-sessions.js';
+import { McpTool } from '../../src/tools/mcp/mcp-tool.js';
+import { OAuthGrants } from '../../src/tools/mcp/oauth-grants.js';
+import { OAuthHandshakes } from '../../src/tools/mcp/oauth-handshakes.js';
+import { Streams } from '../../src/kernel/streams.js';
+import { InProcessKeyValue } from '../../src/platform/key-value/in-process-key-value.js';
+import { AddressRefused } from '../../src/tools/outgoing-http.port.js';
+import type { ActionDefinition } from '../../src/tools/tool.events.js';
+import { InMemoryEventStore } from './in-memory-event-store.js';
+import { MemoryCredentialVault } from './memory-credential-vault.js';
+import { PlainOutgoingHttp } from './plain-outgoing-http.js';
+
+const cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' } as const;
+
+export type CallOptions = Readonly<{
+  toolId?: string;
+  config?: Record<string, unknown>;
+  secrets?: Record<string, string>;
+  signal?: AbortSignal;
+}>;
+
+/** The kind of tool with everything it rests on, in memory, for servers of tests. */
+export function mcpToolForTests(limits?: McpSessionLimits, now: () => Date = () => new Date()) {
+  const outgoing = new PlainOutgoingHttp();
+  const store = new InMemoryEventStore();
+  const streams = new Streams(store);
+  const vault = new MemoryCredentialVault();
+  const authorization = new AuthorizationServers(outgoing.fetch, now);
+  const grants = new OAuthGrants(streams, vault, authorization, new InProcessKeyValue(), { now });
+  const sessions = new McpSessions(outgoing.fetch, limits);
+  const servers = new McpServers(outgoing.fetch, grants, sessions);
+  const handshakes = new OAuthHandshakes(streams, vault, authorization, servers, { now });
+  const tool = new McpTool(servers, grants, outgoing);
+  const call = async (
+    server: Readonly<{ url: string }>,
+    name: string,
+    args: Record<string, unknown> = {},
+    { toolId = 't1', config = {}, secrets = {}, signal = new AbortController().signal }: CallOptions = {},
+  ): Promise<unknown> => {
+    const repeatable = name === 'echo';
+    const action = {
+      name,
+      description: '',
+      active: true,
+      parameters: { type: 'object', properties: {} },
+      annotations: { readOnlyHint: repeatable },
+    } satisfies ActionDefinition;
+    const definition = {
+      name: 'mcp_tool',
+      displayName: '',
+      customName: '',
+      description: '',
+      config: { server_url: server.url, ...config },
+      credentialsId: null,
+      actions: [action],
+      status: true,
+    };
+    const context = {
+      callId: 'c1',
+      userId: 'alice',
+      agentId: null,
+      conversationId: 'k',
+      turnId: 'u',
+      sources: [],
+      cause,
+      signal,
+    };
+    return tool.run(action, args, { toolId, ownerId: 'alice', definition, secrets }, context);
+  };
+  return {
+    tool,
+    call,
+    cause,
+    store,
+    streams,
+    vault,
+    grants,
+    handshakes,
+    sessions,
+    refuseAddresses: () => {
+      outgoing.check = () => Promise.reject(new AddressRefused('private'));
+    },
+    close: () => servers.close(),
+  };
+}
+
+export type McpToolForTests = ReturnType<typeof mcpToolForTests>;
