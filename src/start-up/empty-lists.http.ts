@@ -3,7 +3,7 @@ import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
 
 /**
- * Lists that clients load when they start and that this service has nothing to put into: it has no teams, tools, folders,
+ * Lists that clients load when they start and that this service has nothing to put into: it has no teams, folders,
  * templates and shared agents. Said plainly, an empty list lets the client go on; a missing route would stop it.
  */
 @Controller('api')
@@ -11,16 +11,6 @@ export class EmptyListsController {
   @Get('teams')
   teams(@CurrentUser() _: SignedInUser) {
     return { success: true, teams: [] };
-  }
-
-  @Get('get_tools')
-  tools(@CurrentUser() _: SignedInUser) {
-    return { success: true, tools: [] };
-  }
-
-  @Get('available_tools')
-  availableTools(@CurrentUser() _: SignedInUser) {
-    return { success: true, data: [] };
   }
 
   @Get('agents/folders')

@@ -60,9 +60,17 @@ export abstract class ToolKind {
   abstract readonly configFields: Readonly<Record<string, ConfigField>>;
   /** What every tool of this kind can do; none where that follows from its configuration. */
   abstract readonly actions: readonly ActionDefinition[];
-  /** Checks what the owner gave, before it is stored. `secrets` holds the values of the secret fields, old ones included. @throws Rejection */
-  configure(config: Readonly<Record<string, unknown>>, secrets: Readonly<Record<string, string>>): Promise<Configured> {
-    return Promise.resolve({ config, secrets });
+  /**
+   * Checks what the owner gave, before it is stored; by default keeps the fields it knows. `secrets` holds the values of the
+   * secret fields, old ones included; what it resolves to is kept in their place. @throws Rejection
+   */
+  configure(
+    config: Readonly<Record<string, unknown>>,
+    secrets: Readonly<Record<string, string>>,
+    _ownerId: string,
+  ): Promise<Configured> {
+    const known = Object.entries(config).filter(([name]) => Object.hasOwn(this.configFields, name));
+    return Promise.resolve({ config: Object.fromEntries(known), secrets });
   }
   /** `args` holds what the model filled and the fixed values. Resolves to JSON. @throws ToolFailed */
   abstract run(

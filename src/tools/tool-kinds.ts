@@ -2,10 +2,15 @@ import type { ToolKind } from './tool-kind.port.js';
 
 /** Every kind of tool that the service knows, by name. */
 export class ToolKinds {
-  private readonly kinds: ReadonlyMap<string, ToolKind>;
+  private readonly kinds = new Map<string, ToolKind>();
 
   constructor(kinds: readonly ToolKind[]) {
-    this.kinds = new Map(kinds.map((kind) => [kind.name, kind]));
+    for (const kind of kinds) this.add(kind);
+  }
+
+  add(kind: ToolKind): void {
+    if (this.kinds.has(kind.name)) throw new Error(`There are two kinds of tools named ${kind.name}.`);
+    this.kinds.set(kind.name, kind);
   }
 
   byName(name: string): ToolKind | undefined {

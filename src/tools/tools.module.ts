@@ -1,15 +1,34 @@
 import { Module, type Type } from '@nestjs/common';
+import { ToolQueries } from '../../projections/tools/tools.queries.js';
+import { ChangeToolHandler } from './change-tool.command.js';
+import { CreateToolHandler } from './create-tool.command.js';
+import { DeleteToolHandler } from './delete-tool.command.js';
+import { StoredToolbox } from './stored-toolbox.js';
+import { SwitchDefaultToolHandler } from './switch-default-tool.command.js';
+import { ToolHistory } from './tool-history.js';
 import type { ToolKind } from './tool-kind.port.js';
 import { ToolKinds } from './tool-kinds.js';
+import { ToolSetup } from './tool-setup.js';
+import { Toolbox } from './toolbox.port.js';
+import { ToolsController } from './tools.http.js';
 
 /** Every kind of tool there is, one a line, in the order in which they are offered to be set up. */
 export const TOOL_KINDS: readonly Type<ToolKind>[] = [];
 
 @Module({
+  controllers: [ToolsController],
   providers: [
     ...TOOL_KINDS,
     { provide: ToolKinds, inject: [...TOOL_KINDS], useFactory: (...kinds: ToolKind[]) => new ToolKinds(kinds) },
+    ToolQueries,
+    ToolSetup,
+    ToolHistory,
+    { provide: Toolbox, useClass: StoredToolbox },
+    CreateToolHandler,
+    ChangeToolHandler,
+    DeleteToolHandler,
+    SwitchDefaultToolHandler,
   ],
-  exports: [ToolKinds],
+  exports: [ToolKinds, Toolbox, ToolQueries],
 })
 export class ToolsModule {}

@@ -1,0 +1,87 @@
+import { accessOf } from './access.policy.js';
+import type { ActionDefinition, ParameterDefinition, ParametersDefinition } from './tool.events.js';
+
+/** A model never sees a parameter that says so, nor one that only has a value. */
+const isFilledByModel = ({ filled_by_llm: filled, value }: ParameterDefinition): boolean => filled ?? value === undefined;
+
+const filledNames = ({ properties }: ParametersDefinition): readonly string[] =>
+  Object.entries(properties).flatMap(([name, parameter]) => (isFilledByModel(parameter) ? [name] : []));
+
+/** What is said of a parameter in words of our own, which JSON Schema does not know or knows otherwise. */
+function schemaOf({ filled_by_llm: _, value: __, required, ...schema }: ParameterDefinition): object {
+  return Array.isArray(required) ? { ...schema, required } : schema;
+}
+
+/** JSON Schema of what the model fills. */
+export function modelParameters({ parameters }: ActionDefinition): Readonly<Record<string, unknown>> {
+  const { type, properties, required, ...keywords } = parameters;
+  const filled = filledNames(parameters);
+  const needed = filled.filter((name) => properties[name]?.required === true || required?.includes(name));
+  return {
+    ...keywords,
+    type,
+    properties: Object.fromEntries(filled.map((name) => [name, schemaOf(properties[name]!)])),
+    ...(needed.length > 0 && { required: needed }),
+  };
+}
+
+/** The arguments of a call: what the model filled, and the values that are fixed, which no model can replace. */
+export function completeArguments(
+  { parameters: { properties } }: ActionDefinition,
+  filled: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const fixed = Object.entries(properties).filter(([, parameter]) => !isFilledByModel(parameter));
+  const hidden = new Set(fixed.map(([name]) => name));
+  const values = fixed.map(([name, { value, default: otherwise }]) => [name, value ?? otherwise] as const);
+  return Object.fromEntries([
+    ...Object.entries(filled).filter(([name]) => !hidden.has(name)),
+    ...values.filter(([, value]) => value !== undefined),
+  ]);
+}
+
+/** What an owner may decide about an action; all else is said by its kind or its server. */
+export type ActionChoice = Readonly<{ name: string }> & Partial<ActionDefinition>;
+
+const SWITCHES = ['active', 'require_approval'] as const;
+const FIXED_VALUES = ['filled_by_llm', 'value', 'default'] as const;
+
+/**
+ * The actions of a kind or a server as an owner wants them. What the owner knows nothing of yet is as it comes. Texts are
+ * the owner's where they were written by the owner; a server that words its actions anew is heard.
+ */
+export function chosenActions(
+  kind: string,
+  actions: readonly ActionDefinition[],
+  choices: readonly ActionChoice[],
+  { texts }: Readonly<{ texts: boolean }>,
+): readonly ActionDefinition[] {
+  const byName = new Map(choices.map((choice) => [choice.name, choice]));
+  return actions.map((action) => {
+    const choice = byName.get(action.name);
+    return choice ? chosen(kind, action, choice, texts ? ['description'] : []) : action;
+  });
+}
+
+function chosen(kind: string, action: ActionDefinition, choice: ActionChoice, texts: readonly 'description'[]): ActionDefinition {
+  const { access: said, ...rest } = action;
+  const access = choice.access ?? said;
+  // Clients send back what they were shown. What would be so anyway was not decided by anybody.
+  const decided = access !== undefined && access !== accessOf(kind, action);
+  const properties = Object.entries(action.parameters.properties).map(([name, parameter]) => {
+    const wanted = own(choice.parameters?.properties, name);
+    return [name, { ...parameter, ...(wanted && picked(wanted, [...FIXED_VALUES, ...texts])) }] as const;
+  });
+  return {
+    ...(rest as ActionDefinition),
+    ...(said !== undefined && { access: said }),
+    ...picked(choice, [...SWITCHES, ...texts]),
+    ...(decided && { access }),
+    parameters: { ...action.parameters, properties: Object.fromEntries(properties) },
+  };
+}
+
+const picked = <T extends object>(from: T, names: readonly (keyof T)[]): Partial<T> =>
+  Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]]))) as Partial<T>;
+
+const own = <T>(values: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
+  values && Object.hasOwn(values, name) ? values[name] : undefined;
