@@ -1,0 +1,38 @@
+import { Module } from '@nestjs/common';
+import { Clock } from '../../kernel/clock.js';
+import { KeyValue } from '../../kernel/key-value.js';
+import { Streams } from '../../kernel/streams.js';
+import { CredentialVault } from '../credential-vault.port.js';
+import { OutgoingHttp } from '../outgoing-http.port.js';
+import { AuthorizationServers } from './authorization-server.js';
+import { McpServers } from './mcp-servers.js';
+import { OAuthGrants } from './oauth-grants.js';
+import { OAuthHandshakes } from './oauth-handshakes.js';
+
+/** What tools of tool servers rest on: the servers themselves, and the sign-ins at their authorization servers. */
+@Module({
+  providers: [
+    {
+      provide: AuthorizationServers,
+      inject: [OutgoingHttp, Clock],
+      useFactory: (outgoing: OutgoingHttp, clock: Clock) => new AuthorizationServers(outgoing.fetch, () => clock.now()),
+    },
+    {
+      provide: OAuthGrants,
+      inject: [Streams, CredentialVault, AuthorizationServers, KeyValue, Clock],
+      useFactory: (...parts: ConstructorParameters<typeof OAuthGrants>) => new OAuthGrants(...parts),
+    },
+    {
+      provide: McpServers,
+      inject: [OutgoingHttp, OAuthGrants],
+      useFactory: (outgoing: OutgoingHttp, grants: OAuthGrants) => new McpServers(outgoing.fetch, grants),
+    },
+    {
+      provide: OAuthHandshakes,
+      inject: [Streams, CredentialVault, AuthorizationServers, McpServers, Clock],
+      useFactory: (...parts: ConstructorParameters<typeof OAuthHandshakes>) => new OAuthHandshakes(...parts),
+    },
+  ],
+  exports: [McpServers, OAuthGrants, OAuthHandshakes],
+})
+export class McpModule {}
