@@ -1,0 +1,18 @@
+/** An argument as its type asks for it, where it can be understood so: models write numbers and objects as text now and then. */
+export function coerced(value: unknown, type: unknown): unknown {
+  if (type === 'string') return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+  if (typeof value !== 'string') return value;
+  if (type === 'integer' || type === 'number') return /^\s*[+-]?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
+  if (type === 'boolean') return value === 'true' ? true : value === 'false' ? false : value;
+  if (type === 'object' || type === 'array') return parsed(value, type);
+  return value;
+}
+
+function parsed(text: string, type: 'object' | 'array'): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && Array.isArray(value) === (type === 'array') ? value : text;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import type { EncodingRule } from './api-action.policy.js';
+
+/** A field of a body that was filled, with the rule for writing it. */
+export type Field = Readonly<{ name: string; value: unknown; rule: EncodingRule }>;
+
+export type Written = Readonly<{ contentType: string; body: string }>;
+
+type BodyForm = 'json' | 'form' | 'multipart' | 'text';
+
+/** How bodies of a media type are written, or undefined when they cannot be. */
+export function bodyFormOf(mediaType: string): BodyForm | undefined {
+  const type = mediaType.split(';', 1)[0]!.trim().toLowerCase();
+  if (type === 'application/json' || /^application\/[\w.-]+\+json$/.test(type)) return 'json';
+  if (type === 'application/x-www-form-urlencoded') return 'form';
+  if (type === 'multipart/form-data') return 'multipart';
+  if (/^text\/[\w.+-]+$/.test(type) || /^application\/(xml|octet-stream|yaml|graphql|[\w.-]+\+xml)$/.test(type)) return 'text';
+  return undefined;
+}
+
+/** The body of a request, of whatever type; `whole`: the one field is all of it. */
+export function writtenBody(mediaType: string, fields: readonly Field[], whole: boolean): Written {
+  switch (bodyFormOf(mediaType)) {
+    case 'form':
+      return { contentType: mediaType, body: new URLSearchParams(fields.flatMap(pairsOf)).toString() };
+    case 'multipart':
+      return multipart(fields);
+    case 'text':
+      return { contentType: mediaType, body: asText(fields) };
+    case 'json':
+    case undefined:
+      return { contentType: mediaType, body: JSON.stringify(whole ? fields[0]?.value : Object.fromEntries(fields.map(entryOf))) };
+  }
+}
+
+const entryOf = ({ name, value }: Field): [string, unknown] => [name, value];
+
+const SEPARATORS: Readonly<Record<string, string>> = { spaceDelimited: ' ', pipeDelimited: '|' };
+
+/** Names and values as forms and queries hold them: lists repeat their name, unless they are to be one value. */
+export function pairsOf({ name, value, rule: { style = 'form', explode = style === 'form' } }: Field): [string, string][] {
+  if (Array.isArray(value)) {
+    const texts = value.map(plainText);
+    return explode ? texts.map((text) => [name, text]) : [[name, texts.join(SEPARATORS[style] ?? ',')]];
+  }
+  if (style === 'deepObject' && typeof value === 'object' && value !== null) {
+    return Object.entries(value).map(([key, each]) => [`${name}[${key}]`, plainText(each)]);
+  }
+  return [[name, plainText(value)]];
+}
+
+/** A value where only text can stand. */
+export const plainText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+
+function multipart(fields: readonly Field[]): Written {
+  const boundary = `verbatim-${randomUUID()}`;
+  const parts = fields.flatMap(({ name, value, rule }) =>
+    (Array.isArray(value) && rule.explode !== false ? (value as unknown[]) : [value]).map((each) => {
+      const type = rule.contentType ?? (typeof each === 'object' && each !== null ? 'application/json' : undefined);
+      const head = `Content-Disposition: form-data; name="${quoted(name)}"${type ? `\r\nContent-Type: ${type}` : ''}`;
+      return `--${boundary}\r\n${head}\r\n\r\n${plainText(each)}\r\n`;
+    }),
+  );
+  return { contentType: `multipart/form-data; boundary=${boundary}`, body: `${parts.join('')}--${boundary}--\r\n` };
+}
+
+const quoted = (name: string): string => name.replaceAll(/["\r\n]/g, (character) => encodeURIComponent(character));
+
+const asText = (fields: readonly Field[]): string =>
+  fields.length === 1 ? plainText(fields[0]!.value) : fields.map(({ name, value }) => `${name}: ${plainText(value)}`).join('\n');
