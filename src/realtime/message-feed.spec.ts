@@ -96,6 +96,25 @@ it('takes a reader through the end of a pause into what comes after it', async (
   expect(await live).toBe(rendered(0, answer('a'), END, answer('b'), END));
 });
 
+it.each([
+  ['of the first run', 0, 1],
+  ['of the end of the pause', 1, 2],
+])('takes a reader who comes back with a cursor %s to the end of the resumed run', async (_, cursor, from) => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new InProcessSignals());
+  const asked: number[] = [];
+  const goesOn = async (terminalId: number) => asked.push(terminalId) > 0 && terminalId === 1;
+  await write(store, feed, 0, answer('a'), END);
+  const live = textOf(feed.tail('m1', cursor, goesOn, never));
+  await pause(5);
+  await write(store, feed, 2, answer('b'));
+  await write(store, feed, 3, END);
+  const all = [answer('a'), END, answer('b'), END];
+  expect(await live).toBe(rendered(from, ...all.slice(from)));
+  expect(await textOf(feed.tail('m1', cursor, goesOn, never))).toBe(rendered(from, ...all.slice(from)));
+  expect(asked).toEqual([1, 3]);
+});
+
 it('finds in the log what a lost signal did not tell, as soon as the next one comes', async () => {
   const store = new InMemoryEventStore();
   const signals = new LossySignals();

@@ -101,8 +101,8 @@ function offerSignalled(readers: ReadonlySet<Reader>, payload: string): void {
   }
 }
 
-/** Whether a message whose journal ends with a terminal frame goes on: its turn was resumed, or is about to run. */
-export type GoesOn = () => Promise<boolean>;
+/** Whether a message whose journal ends with a terminal frame, that of this id, goes on: its turn was resumed, or is about to run. */
+export type GoesOn = (terminalId: number) => Promise<boolean>;
 
 /**
  * The frames of messages, past and live, as one thing: `POST /stream` reads a message from the start, a reconnect from its
@@ -150,7 +150,8 @@ export class MessageFeed implements FramePublisher {
               if (signal.aborted) return;
             }
           }
-          if ((last ? last.terminal : await this.endsAt(messageId, reader.next - 1)) && !(await goesOn())) return;
+          const terminalId = last ? terminalIdOf(last) : await this.terminalIdUpTo(messageId, reader.next - 1);
+          if (terminalId !== undefined && !(await goesOn(terminalId))) return;
         } catch (error) {
           if (!(error instanceof StoreUnavailable)) throw error;
           await pause(STORE_RETRY_MS, undefined, { ref: false });
@@ -168,11 +169,11 @@ export class MessageFeed implements FramePublisher {
     }
   }
 
-  /** Whether the journal has a terminal frame at its very end and nothing after a cursor (which may lie past that end). */
-  private async endsAt(messageId: string, cursor: number): Promise<boolean> {
-    if (cursor < 0) return false;
+  /** The id of the terminal frame at the very end of the journal, when nothing comes after a cursor (which may lie past that end). */
+  private async terminalIdUpTo(messageId: string, cursor: number): Promise<number | undefined> {
+    if (cursor < 0) return undefined;
     const last = await this.lastFrame(messageId);
-    return last !== undefined && last.revision <= cursor && isTerminal(last.data);
+    return last !== undefined && last.revision <= cursor && isTerminal(last.data) ? last.revision : undefined;
   }
 
   lastFrame(messageId: string): Promise<StoredEvent | undefined> {
@@ -185,4 +186,5 @@ export class MessageFeed implements FramePublisher {
   }
 }
 
+const terminalIdOf = ({ terminal, last }: FrameBatch): number | undefined => (terminal ? last : undefined);
 const dataOf = (event: StoredEvent): string => event.data;

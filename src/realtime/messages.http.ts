@@ -46,7 +46,7 @@ export class MessagesController {
     if (this.streams.size >= this.options.streamsMax) throw new Rejection('too-many-requests', 'Too many concurrent streams');
     const sse = this.streams.start(reply);
     await sse.comment('connected');
-    const goesOn = () => this.activity.goesOn(message.conversationId, messageId);
+    const goesOn = (terminalId: number) => this.activity.goesOn(message.conversationId, messageId, terminalId);
     const sent = await pump(this.feed.tail(messageId, after, goesOn, sse.signal), sse);
     if (sent === 0) await sse.comment('up-to-date');
     sse.end();
@@ -85,7 +85,9 @@ export class MessagesController {
       last = page.at(-1);
     }
     const complete =
-      last !== undefined && isTerminal(last.data) && !(await this.activity.goesOn(message.conversationId, messageId));
+      last !== undefined &&
+      isTerminal(last.data) &&
+      (await this.activity.endsWith(message.conversationId, messageId, last.revision));
     return { message_id: messageId, frames: digest.frames, last_id: digest.lastId, sha256: digest.hex(), complete };
   }
 
@@ -109,8 +111,9 @@ export function cursorOf(given: string | undefined): number {
   return Math.min(Number(given), REVISION_MAX - 1);
 }
 
-/** The words that clients of the polling route know. */
-function statusOf(message: Message): 'pending' | 'streaming' | 'complete' | 'failed' {
+/** The words that clients of the polling route know. A paused message is one that streams, until it is resumed or expires. */
+export function statusOf(message: Message): 'pending' | 'streaming' | 'complete' | 'failed' {
+  if (message.pending.length > 0) return 'streaming';
   if (message.last === 'end') return message.error ? 'failed' : 'complete';
   if (message.error) return 'complete';
   return message.parts.answer === '' ? 'pending' : 'streaming';
