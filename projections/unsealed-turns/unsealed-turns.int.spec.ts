@@ -21,6 +21,8 @@ const sealed = (conversationId: string, turnId: string): ConversationEvent => ({
   data: { conversationId, turnId, lastId: 1, frames: 2, sha256: 'ab' },
 });
 
+const NONE = { running: [], pauses: [] };
+
 const paused = (conversationId: string, turnId: string, expiresAt: Date): ConversationEvent =>
   turnPaused({ conversationId, turnId }, [waitingCall('k1'), waitingCall('k2')], { expiresAt: expiresAt.toISOString() });
 const answered = (conversationId: string, turnId: string): ConversationEvent =>
@@ -62,9 +64,12 @@ it('producers are those of turns that are not complete', async () => {
 });
 
 it('what producers have taken comes without what is known to be under way', async () => {
-  expect(idsOf(await queries.takenBy(['p1', 'p2'], ['second of p1'], 10))).toEqual(['first of p1', 'of p2']);
-  expect(idsOf(await queries.takenBy(['p1'], [], 1))).toEqual(['first of p1']);
-  expect(await queries.takenBy([], [], 10)).toEqual([]);
+  expect(idsOf(await queries.takenBy(['p1', 'p2'], { running: ['second of p1'], pauses: [] }, 10))).toEqual([
+    'first of p1',
+    'of p2',
+  ]);
+  expect(idsOf(await queries.takenBy(['p1'], NONE, 1))).toEqual(['first of p1']);
+  expect(await queries.takenBy([], NONE, 10)).toEqual([]);
 });
 
 describe('a turn that waits for somebody', () => {
@@ -74,12 +79,17 @@ describe('a turn that waits for somebody', () => {
   const untaken = async () => (await queries.untaken(at(60), 10)).filter(ofPaused).map(({ turnId }) => turnId);
   const expired = async (now: Date, limit = 10) => idsOf(await queries.expired(now, limit));
 
-  it('is left alone until it expires, the first to expire first', async () => {
+  it('waits until it expires, the first to expire first, and is looked at until its stream is known to be whole', async () => {
     await wait(11, 'c11', at(50));
     await wait(12, 'c12', at(40));
     expect(await untaken()).toEqual([]);
-    expect(await queries.producers()).not.toContain('p8');
-    expect(await queries.takenBy(['p8'], [], 10)).toEqual([]);
+    expect(await queries.producers()).toContain('p8');
+    const taken = await queries.takenBy(['p8'], NONE, 10);
+    expect(taken.map(({ turnId, isPaused }) => [turnId, isPaused])).toEqual([
+      ['p-c11', true],
+      ['p-c12', true],
+    ]);
+    expect(await queries.takenBy(['p8'], { running: [], pauses: ['p-c11', 'p-c12'] }, 10)).toEqual([]);
     expect(await expired(at(39))).toEqual([]);
     expect(await expired(at(40))).toEqual(['p-c12']);
     expect(await expired(at(50))).toEqual(['p-c12', 'p-c11']);
@@ -97,7 +107,7 @@ describe('a turn that waits for somebody', () => {
       expect.arrayContaining(['p9']),
     ]);
     await given(15, 'c11', { type: 'TurnHandedOn', data: { ...about('c11'), producer: 'p9' } });
-    expect([await untaken(), idsOf(await queries.takenBy(['p9'], [], 10))]).toEqual([['p-c11'], []]);
+    expect([await untaken(), idsOf(await queries.takenBy(['p9'], NONE, 10))]).toEqual([['p-c11'], []]);
     await given(16, 'c11', taken('c11', 'p-c11', 'p7'), paused('c11', 'p-c11', at(45)));
     expect([await untaken(), await expired(at(60))]).toEqual([[], ['p-c12', 'p-c11']]);
   });
@@ -116,12 +126,12 @@ describe('a turn that waits for somebody', () => {
     await given(21, 'c13', asked('c13', 'p-running'), taken('c13', 'p-running', 'p6'));
     await given(22, 'c13', { type: 'ConversationDeleted', data: { conversationId: 'c13' } });
     expect([await untaken(), await expired(at(60))]).toEqual([['p-c11', 'p-c13'], ['p-c14']]);
-    expect(idsOf(await queries.takenBy(['p6'], [], 10))).toEqual(['p-running']);
+    expect(idsOf(await queries.takenBy(['p6'], NONE, 10))).toEqual(['p-running']);
   });
 
   it('stays its producer’s when it is answered without a pause', async () => {
     await given(23, 'c13', answered('c13', 'p-running'));
-    expect(idsOf(await queries.takenBy(['p6'], [], 10))).toEqual(['p-running']);
+    expect(idsOf(await queries.takenBy(['p6'], NONE, 10))).toEqual(['p-running']);
     expect(await untaken()).not.toContain('p-running');
   });
 });

@@ -3,6 +3,9 @@ import { ReadModels } from '../read-models.js';
 
 export type UnsealedTurn = Readonly<{ turnId: string; conversationId: string }>;
 
+/** `isPaused`: its run is over, and it waits for somebody. */
+export type TakenTurn = UnsealedTurn & Readonly<{ isPaused: boolean }>;
+
 /** Which turns still have to be brought to their end, and who is at it. While a turn is paused nobody has to. */
 @Injectable()
 export class UnsealedTurnQueries {
@@ -18,15 +21,21 @@ export class UnsealedTurnQueries {
   /** Who has taken turns that are not complete. */
   async producers(): Promise<readonly string[]> {
     const rows = await this.readModels.sql<{ producer: string }[]>`
-      select distinct producer from unsealed_turns.unsealed_turn where producer is not null and expires_at is null`;
+      select distinct producer from unsealed_turns.unsealed_turn where producer is not null`;
     return rows.map(({ producer }) => producer);
   }
 
-  /** Those that some producers have taken, except some that are known to be under way; the oldest first. */
-  async takenBy(producers: readonly string[], except: readonly string[], limit: number): Promise<readonly UnsealedTurn[]> {
-    return this.readModels.sql<UnsealedTurn[]>`
-      select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
-      where producer = any(${[...producers]}) and expires_at is null and turn_id <> all(${[...except]})
+  /** Those that some producers have taken, except some that are known to be under way, and pauses known to be shown whole; the oldest first. */
+  async takenBy(
+    producers: readonly string[],
+    except: Readonly<{ running: readonly string[]; pauses: readonly string[] }>,
+    limit: number,
+  ): Promise<readonly TakenTurn[]> {
+    return this.readModels.sql<TakenTurn[]>`
+      select turn_id as "turnId", conversation_id as "conversationId", expires_at is not null as "isPaused"
+      from unsealed_turns.unsealed_turn
+      where producer = any(${[...producers]}) and turn_id <> all(${[...except.running]})
+        and (expires_at is null or turn_id <> all(${[...except.pauses]}))
       order by since, turn_id limit ${limit}`;
   }
 

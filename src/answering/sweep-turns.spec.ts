@@ -8,18 +8,23 @@ import { AnsweringOptions, producerLeaseMs } from './answering-options.js';
 import { producerKey, SweepTurns, SWEEP_EVERY_MS } from './sweep-turns.ticker.js';
 import type { TurnRunner } from './turn-runner.js';
 
-type Taken = Readonly<{ turnId: string; producer: string | null }>;
+type Taken = Readonly<{ turnId: string; producer: string | null; isPaused?: boolean }>;
+type Except = Readonly<{ running: readonly string[]; pauses: readonly string[] }>;
 
 /** A sweeper over given turns, whose runner writes down what it is told; `beat` lets a second pass. */
 function sweeping(turns: readonly Taken[], { keyValue = new InProcessKeyValue(), concurrent = 100 } = {}) {
   const done: string[] = [];
   const running: string[] = [];
-  const asTurns = (chosen: readonly Taken[]) => chosen.map(({ turnId }) => ({ turnId, conversationId: 'c1' }));
+  const asTurns = (chosen: readonly Taken[]) =>
+    chosen.map(({ turnId, isPaused = false }) => ({ turnId, conversationId: 'c1', isPaused }));
   const queries = {
     untaken: async (_: Date, limit: number) => asTurns(turns.filter(({ producer }) => producer === null).slice(0, limit)),
     producers: async () => [...new Set(turns.flatMap(({ producer }) => producer ?? []))],
-    takenBy: async (producers: readonly string[], except: readonly string[], limit: number) =>
-      asTurns(turns.filter(({ turnId, producer }) => producers.includes(producer!) && !except.includes(turnId)).slice(0, limit)),
+    takenBy: async (producers: readonly string[], except: Except, limit: number) => {
+      const isKnown = ({ turnId, isPaused }: Taken) =>
+        except.running.includes(turnId) || (isPaused && except.pauses.includes(turnId));
+      return asTurns(turns.filter((turn) => producers.includes(turn.producer!) && !isKnown(turn)).slice(0, limit));
+    },
   } as unknown as UnsealedTurnQueries;
   const runner = {
     producer: 'own',
@@ -58,6 +63,16 @@ it('settles at the second look what a producer without a lease has left, and not
   expect(done).toEqual([]);
   await beat();
   expect(done).toEqual(['settle t1']);
+});
+
+it('sees once that a pause is shown whole, and looks again when its turn was resumed and left', async () => {
+  const left = { turnId: 't1', producer: 'dead', isPaused: true };
+  const { done, beat } = sweeping([left]);
+  for (let beats = 0; beats < 5; beats++) await beat();
+  expect(done).toEqual(['settle t1']);
+  left.isPaused = false;
+  for (let beats = 0; beats < 2; beats++) await beat();
+  expect(done).toEqual(['settle t1', 'settle t1']);
 });
 
 it('settles what this process has taken and does not run, whatever its lease says', async () => {

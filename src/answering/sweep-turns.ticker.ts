@@ -1,5 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { UnsealedTurnQueries, type UnsealedTurn } from '../../projections/unsealed-turns/unsealed-turns.queries.js';
+import {
+  type TakenTurn,
+  UnsealedTurnQueries,
+  type UnsealedTurn,
+} from '../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { KeyValue, KeyValueUnavailable } from '../kernel/key-value.js';
 import { isHeld } from '../kernel/lease.js';
 import type { Ticker } from '../kernel/ticker.js';
@@ -10,6 +14,7 @@ export const SWEEP_EVERY_MS = 1_000;
 /** Turns looked at in one sweep, and brought to their end side by side. */
 export const SWEPT_TURNS_MAX = 500;
 const SETTLED_AT_ONCE_MAX = 8;
+export const PAUSES_REMEMBERED_MAX = 10_000;
 /** A turn that was asked this long ago and that nobody took was not heard of: its nudge was lost. */
 export const UNHEARD_AFTER_MS = 1_000;
 
@@ -27,6 +32,8 @@ export class SweepTurns implements Ticker {
   readonly everyMs = SWEEP_EVERY_MS;
   private readonly logger = new Logger(SweepTurns.name);
   private missed: ReadonlySet<string> = new Set();
+  /** Pauses whose stream was seen to be shown to its end: until they are resumed there is nothing more to do. */
+  private readonly wholePauses = new Set<string>();
   private leasesToldFrom = new Date(0);
 
   constructor(
@@ -50,11 +57,12 @@ export class SweepTurns implements Ticker {
   }
 
   private async settleOrphans(now: Date): Promise<void> {
-    const alone = await this.turns.takenBy(await this.absentees(now), this.runner.running, SWEPT_TURNS_MAX);
+    const known = { running: this.runner.running, pauses: [...this.wholePauses] };
+    const alone = await this.turns.takenBy(await this.absentees(now), known, SWEPT_TURNS_MAX);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
     this.missed = new Set(alone.map(({ turnId }) => turnId));
     for (let first = 0; first < orphans.length; first += SETTLED_AT_ONCE_MAX) {
-      await Promise.all(orphans.slice(first, first + SETTLED_AT_ONCE_MAX).map((turn) => this.attempt(turn, 'settle')));
+      await Promise.all(orphans.slice(first, first + SETTLED_AT_ONCE_MAX).map((turn) => this.settle(turn)));
     }
   }
 
@@ -75,12 +83,20 @@ export class SweepTurns implements Ticker {
     }
   }
 
+  private async settle(turn: TakenTurn): Promise<void> {
+    if (!(await this.attempt(turn, 'settle')) || !turn.isPaused) return;
+    this.wholePauses.add(turn.turnId);
+    if (this.wholePauses.size > PAUSES_REMEMBERED_MAX) this.wholePauses.delete(this.wholePauses.values().next().value!);
+  }
+
   /** One turn that cannot be helped must not keep the others from their end. */
-  private async attempt({ conversationId, turnId }: UnsealedTurn, how: 'run' | 'settle'): Promise<void> {
+  private async attempt({ conversationId, turnId }: UnsealedTurn, how: 'run' | 'settle'): Promise<boolean> {
     try {
       await this.runner[how](conversationId, turnId);
+      return true;
     } catch (error) {
       this.logger.error(`Turn ${turnId} could not be ${how === 'run' ? how : 'settled'}; the next sweep tries again.`, error);
+      return false;
     }
   }
 }
