@@ -28,6 +28,7 @@ const END_OF_PAUSE = paused.data.lastId;
 const resumed = turnResumed(turn, 'k1');
 const unresumed = turnUnresumed(turn, 'expired', 'k1');
 const answered = unresumed.slice(-1);
+const sealed: ConversationEvent = { type: 'TurnSealed', data: { ...turn, lastId: END_OF_PAUSE, frames: 7, sha256: 'f' } };
 const deleted: ConversationEvent = { type: 'ConversationDeleted', data: { conversationId: 'c1' } };
 
 async function activityAfter(...events: ConversationEvent[]): Promise<TurnActivity> {
@@ -50,14 +51,14 @@ describe('after a terminal frame', () => {
     ],
     ['of a pause that nobody resumed, the end comes', [paused, ...unresumed], END_OF_PAUSE, true, false],
     ['of a run after a pause, nothing comes', [paused, ...resumed, ...answered], END_OF_PAUSE + 9, false, true],
+    ['of a pause, nobody is kept waiting when the conversation is deleted', [paused, deleted], END_OF_PAUSE, false, false],
     [
-      'of a pause in a deleted conversation, an end is written that nobody is kept waiting for',
-      [paused, deleted],
+      'of a pause whose conversation was deleted, nothing comes once that is stated',
+      [paused, deleted, sealed],
       END_OF_PAUSE,
       false,
-      false,
+      true,
     ],
-    ['of a deleted conversation, nothing comes', [paused, deleted], END_OF_PAUSE + 2, false, true],
   ])('%s', async (_, events, terminalId, goesOn, endsWith) => {
     const activity = await activityAfter(...events);
     expect([await activity.goesOn('c1', 't1', terminalId), await activity.endsWith('c1', 't1', terminalId)]).toEqual([

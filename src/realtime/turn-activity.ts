@@ -22,7 +22,7 @@ export class TurnActivity {
   /** Whether no frames come after a terminal one, whatever anybody does. */
   async endsWith(conversationId: string, turnId: string, terminalId: number): Promise<boolean> {
     const { state, turn } = await this.read(conversationId, turnId);
-    return turn === undefined || (isOver(state, turn) && !isEndOfPause(turn, terminalId));
+    return turn === undefined || turn.sealed || (isOver(state, turn) && !isEndOfPause(turn, terminalId));
   }
 
   private async read(conversationId: string, turnId: string) {
