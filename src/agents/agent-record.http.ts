@@ -1,6 +1,7 @@
 import type { AgentRecord } from '../../projections/agents/agents.queries.js';
 import { CHUNKS_DEFAULT } from '../sources/retrieval.policy.js';
 import { imageUrl } from './agent-images.http.js';
+import type { Referred, ToolDetail } from './referred-things.js';
 
 /** What the owner of an agent may do with it. */
 const OWNER_ACTIONS = [
@@ -21,7 +22,7 @@ const OWNER_ACTIONS = [
 ] as const;
 
 /** An agent as the listings show it to its owner. */
-export function agentRecord({ configuration, ...agent }: AgentRecord, pinned: boolean) {
+export function agentRecord({ configuration, ...agent }: AgentRecord, pinned: boolean, tools: ReadonlyMap<string, ToolDetail>) {
   return {
     id: agent.id,
     name: configuration.name,
@@ -34,7 +35,7 @@ export function agentRecord({ configuration, ...agent }: AgentRecord, pinned: bo
     retriever: configuration.retriever,
     prompt_id: configuration.promptId,
     tools: configuration.tools,
-    tool_details: [],
+    tool_details: configuration.tools.flatMap((id) => tools.get(id) ?? []),
     agent_type: configuration.agentType,
     status: agent.status,
     json_schema: configuration.jsonSchema,
@@ -63,18 +64,21 @@ export function agentRecord({ configuration, ...agent }: AgentRecord, pinned: bo
   };
 }
 
-export type ReferredName = Readonly<{ type: 'source' | 'prompt'; id: string; name: string | undefined }>;
-
-/** One agent with what it refers to: a name that is missing belongs to something that is gone. */
-export const agentRecordInFull = (agent: AgentRecord, pinned: boolean, referred: readonly ReferredName[]) => ({
-  ...agentRecord(agent, pinned),
+/** One agent with what it refers to. */
+export const agentRecordInFull = (
+  agent: AgentRecord,
+  pinned: boolean,
+  tools: ReadonlyMap<string, ToolDetail>,
+  referred: readonly Referred[],
+) => ({
+  ...agentRecord(agent, pinned, tools),
   prompt_name: referred.find(({ type }) => type === 'prompt')?.name ?? (agent.configuration.promptId || 'default'),
   source_details: referred.filter(({ type }) => type === 'source').map(({ id, name }) => ({ id, name: name ?? null })),
   resource_sponsors: [],
   resource_states: referred.map(resourceState),
 });
 
-const resourceState = ({ type, id, name }: ReferredName) => ({
+const resourceState = ({ type, id, name, ownerCredentialWrites }: Referred) => ({
   key: `${type}:${id}`,
   type,
   id,
@@ -86,7 +90,7 @@ const resourceState = ({ type, id, name }: ReferredName) => ({
   connection: null,
   credential_mode: null,
   account: null,
-  owner_credential_writes: [],
+  owner_credential_writes: ownerCredentialWrites,
   can_confirm: false,
   can_reconnect: false,
 });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { PromptQueries } from '../../projections/prompts/prompts.queries.js';
 import type { SourceQueries } from '../../projections/sources/sources.queries.js';
+import type { ToolQueries } from '../../projections/tools/tools.queries.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import { agentKeyHash } from '../identity/agent-keys.policy.js';
 import { decodeCause } from '../kernel/codec.js';
@@ -20,7 +21,7 @@ const causeOf = (requestId: string) =>
   ({ actor: 'user:alice', credential: 'session-token', correlationId: requestId, causationId: requestId }) as const;
 const cause = causeOf('r1');
 const clock = { now: () => new Date('2026-01-01T00:00:00Z') };
-const [source, prompt] = [newId(), newId()];
+const [source, prompt, tool] = [newId(), newId(), newId()];
 const configuration = { ...BLANK_AGENT, name: 'Guide', description: 'Knows' };
 
 let store: InMemoryEventStore;
@@ -31,7 +32,11 @@ beforeEach(() => {
   streams = new Streams(store);
   const prompts = { byId: async (id: string) => (id === prompt ? { ownerId: 'alice' } : undefined) } as PromptQueries;
   const ownedAmong = async (owner: string, ids: readonly string[]) => ids.filter((id) => owner === 'alice' && id === source);
-  references = new AccessibleReferences(prompts, { ownedAmong } as unknown as SourceQueries);
+  const tools = {
+    ownedAmong: async (owner: string, ids: readonly string[]) =>
+      ids.filter((id) => owner === 'alice' && id === tool).map((id) => ({ id })),
+  };
+  references = new AccessibleReferences(prompts, { ownedAmong } as unknown as SourceQueries, tools as unknown as ToolQueries);
 });
 
 async function log(): Promise<readonly StoredEvent[]> {
@@ -78,6 +83,7 @@ describe('making an agent', () => {
     ['source', { source }],
     ['additional source', { additionalSources: [source] }],
     ['prompt', { promptId: prompt }],
+    ['tool', { tools: [tool] }],
   ])('may use a %s of its owner and of nobody else', async (_, uses) => {
     await create({ configuration: { ...configuration, ...uses } });
     await expect(create({ configuration: { ...configuration, ...uses } }, 'bob')).rejects.toMatchObject({

@@ -145,12 +145,13 @@ function refuseInaccessible(
 
 type Reference = Readonly<{ id: string; code: string; text: string }>;
 
-function referencesIn({ source, additionalSources, promptId, folderId, workflowId }: Partial<AgentConfiguration>) {
+function referencesIn({ source, additionalSources, promptId, tools, folderId, workflowId }: Partial<AgentConfiguration>) {
   const to = (code: string, text: string, ids: readonly (string | null | undefined)[]): readonly Reference[] =>
     ids.filter((id) => !!id).map((id) => ({ id: id!, code, text }));
   return [
     ...to('source-not-accessible', 'Source not accessible', [source, ...(additionalSources ?? [])]),
     ...to('prompt-not-accessible', 'Prompt not accessible', [promptId]),
+    ...to('tool-not-accessible', 'Tool not accessible', tools ?? []),
     ...to('folder-not-found', 'Folder not found', [folderId]),
     ...to('workflow-not-found', 'Workflow not found', [workflowId]),
   ];

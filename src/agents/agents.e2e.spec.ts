@@ -4,6 +4,7 @@ import { eventually } from '../../test/support/eventually.js';
 import { serviceForTests, type TestService } from '../../test/support/service.js';
 import { SessionTokens } from '../identity/session-tokens.js';
 import { newId } from '../kernel/ids.js';
+import { defaultToolId } from '../tools/default-tools.policy.js';
 
 let service: TestService;
 let alice: Client;
@@ -11,6 +12,7 @@ let bob: Client;
 let send: (method: string, path: string, body?: unknown, as?: Client) => Promise<Reply>;
 
 type Reply = Readonly<{ status: number; body: Record<string, unknown>; headers: Headers }>;
+const MEMORY = defaultToolId('memory');
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -66,7 +68,7 @@ describe('an agent', () => {
   });
 
   it('is shown with every field that clients read, at once', async () => {
-    const { id } = await create({ tools: ['t1'], models: ['offline'], default_model_id: 'offline' });
+    const { id } = await create({ tools: [MEMORY], models: ['offline'], default_model_id: 'offline' });
     expect(await read(id)).toEqual({
       id,
       ...publishable,
@@ -77,8 +79,8 @@ describe('an agent', () => {
       source: '',
       sources: [],
       source_details: [],
-      tools: ['t1'],
-      tool_details: [],
+      tools: [MEMORY],
+      tool_details: [{ id: MEMORY, name: 'memory', display_name: 'Memory' }],
       agent_type: 'classic',
       status: 'published',
       json_schema: null,
@@ -116,7 +118,7 @@ describe('an agent', () => {
     const fields = {
       ...publishable,
       status: 'published',
-      tools: '["t1"]',
+      tools: `["${MEMORY}"]`,
       json_schema: '',
       limited_token_mode: 'True',
       token_limit: '9',
@@ -126,7 +128,7 @@ describe('an agent', () => {
     const { status, body } = await send('POST', '/api/create_agent', form);
     expect(status).toBe(201);
     const agent = await read(body['id'] as string);
-    expect(agent).toMatchObject({ tools: ['t1'], json_schema: null, limited_token_mode: true, token_limit: 9 });
+    expect(agent).toMatchObject({ tools: [MEMORY], json_schema: null, limited_token_mode: true, token_limit: 9 });
     const image = await fetch(service.url + (agent['image'] as string));
     expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/png']);
     expect(Buffer.from(await image.arrayBuffer())).toEqual(PIXEL);

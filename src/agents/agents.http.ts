@@ -17,8 +17,6 @@ import { FileInterceptor, type UploadedMultipartFile } from '@nestjs/platform-fa
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { type AgentRecord, AgentQueries } from '../../projections/agents/agents.queries.js';
-import { PromptQueries } from '../../projections/prompts/prompts.queries.js';
-import { SourceQueries } from '../../projections/sources/sources.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Blobs } from '../kernel/blobs.js';
@@ -30,10 +28,11 @@ import { agentNotFound } from './agent.decider.js';
 import { BLANK_AGENT } from './agent.policy.js';
 import { changesIn, readAgentFields, refuseIncomplete } from './agent-fields.http.js';
 import { keepImage } from './agent-images.http.js';
-import { agentRecord, agentRecordInFull, type ReferredName } from './agent-record.http.js';
+import { agentRecord, agentRecordInFull } from './agent-record.http.js';
 import { CreateAgent } from './create-agent.command.js';
 import { DeleteAgent } from './delete-agent.command.js';
 import { PinAgent } from './pin-agent.command.js';
+import { ReferredThings } from './referred-things.js';
 import { RegenerateAgentKey } from './regenerate-agent-key.command.js';
 import { UpdateAgent } from './update-agent.command.js';
 
@@ -46,8 +45,7 @@ export class AgentsController {
   constructor(
     private readonly commands: CommandBus,
     private readonly agents: AgentQueries,
-    private readonly prompts: PromptQueries,
-    private readonly sources: SourceQueries,
+    private readonly things: ReferredThings,
     private readonly blobs: Blobs,
     private readonly freshness: Freshness,
   ) {}
@@ -56,19 +54,26 @@ export class AgentsController {
   async list(@CurrentUser() user: SignedInUser) {
     const [agents, pinned] = await Promise.all([this.agents.ownedBy(user.userId), this.agents.pinnedBy(user.userId)]);
     const pins = new Set(pinned.map(({ id }) => id));
-    return agents.map((agent) => agentRecord(agent, pins.has(agent.id)));
+    const tools = await this.things.toolDetails(user.userId, agents);
+    return agents.map((agent) => agentRecord(agent, pins.has(agent.id), tools));
   }
 
   @Get('get_agent')
   async one(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
     const agent = await this.owned(user, id);
-    const [pinned, referred] = await Promise.all([this.agents.isPinned(agent.id, user.userId), this.referred(agent)]);
-    return agentRecordInFull(agent, pinned, referred);
+    const [pinned, tools, referred] = await Promise.all([
+      this.agents.isPinned(agent.id, user.userId),
+      this.things.toolDetails(user.userId, [agent]),
+      this.things.of(agent),
+    ]);
+    return agentRecordInFull(agent, pinned, tools, referred);
   }
 
   @Get('pinned_agents')
   async pinned(@CurrentUser() user: SignedInUser) {
-    return (await this.agents.pinnedBy(user.userId)).map((agent) => agentRecord(agent, true));
+    const agents = await this.agents.pinnedBy(user.userId);
+    const tools = await this.things.toolDetails(user.userId, agents);
+    return agents.map((agent) => agentRecord(agent, true, tools));
   }
 
   @Post('create_agent')
@@ -146,19 +151,6 @@ export class AgentsController {
     const agent = isId(id) ? await this.agents.byId(id) : undefined;
     if (agent?.ownerId !== user.userId) throw agentNotFound();
     return agent;
-  }
-
-  private async referred({ ownerId, configuration }: AgentRecord): Promise<readonly ReferredName[]> {
-    const { promptId, source, additionalSources } = configuration;
-    const sourceIds = [...new Set([source, ...additionalSources])].filter((id) => id !== '');
-    const prompts = isId(promptId) ? [{ type: 'prompt' as const, id: promptId, found: this.prompts.byId(promptId) }] : [];
-    const sources = sourceIds.map((id) => ({ type: 'source' as const, id, found: this.sources.byId(id) }));
-    return Promise.all(
-      [...sources, ...prompts].map(async ({ type, id, found }) => {
-        const thing = await found;
-        return { type, id, name: thing?.ownerId === ownerId ? thing.name : undefined };
-      }),
-    );
   }
 
   private async imageIn(file: UploadedMultipartFile | undefined) {

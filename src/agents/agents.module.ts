@@ -3,6 +3,7 @@ import { MultipartModule } from '@nestjs/platform-fastify';
 import { AgentQueries } from '../../projections/agents/agents.queries.js';
 import { PromptQueries } from '../../projections/prompts/prompts.queries.js';
 import { SourceQueries } from '../../projections/sources/sources.queries.js';
+import { ToolQueries } from '../../projections/tools/tools.queries.js';
 import { AgentKeyDirectory } from '../identity/agent-key-directory.port.js';
 import { Config } from '../platform/config/config.js';
 import { AccessibleReferences } from './accessible-references.js';
@@ -11,6 +12,7 @@ import { AgentsController } from './agents.http.js';
 import { CreateAgentHandler } from './create-agent.command.js';
 import { DeleteAgentHandler } from './delete-agent.command.js';
 import { PinAgentHandler } from './pin-agent.command.js';
+import { ReferredThings } from './referred-things.js';
 import { RegenerateAgentKeyHandler } from './regenerate-agent-key.command.js';
 import { StoredAgentKeys } from './stored-agent-keys.js';
 import { UpdateAgentHandler } from './update-agent.command.js';
@@ -28,6 +30,8 @@ const images = MultipartModule.registerAsync({
     AgentQueries,
     PromptQueries,
     SourceQueries,
+    ToolQueries,
+    ReferredThings,
     AccessibleReferences,
     { provide: AgentKeyDirectory, useClass: StoredAgentKeys },
     CreateAgentHandler,

@@ -1,7 +1,12 @@
 import { deterministicId } from '../kernel/ids.js';
 
+/** What default tools are called, by the names of their kinds. */
+const DISPLAY_NAMES: Readonly<Record<string, string>> = { memory: 'Memory', read_webpage: 'Read Webpage' };
+
 /** The kinds of tools that need nothing set up and that every user has, where the service knows them. */
-export const DEFAULT_TOOLS: readonly string[] = ['memory', 'read_webpage'];
+export const DEFAULT_TOOLS: readonly string[] = Object.keys(DISPLAY_NAMES);
+
+export const defaultToolDisplayName = (name: string): string => DISPLAY_NAMES[name] ?? name;
 
 /** For everybody the same: agents refer to it. */
 export const defaultToolId = (name: string): string => deterministicId('default-tool', name);

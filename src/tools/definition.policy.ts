@@ -88,7 +88,7 @@ function problemOfChoice(choice: Readonly<Record<string, unknown>>): string | un
   if (!isText(description)) return `description must be a text of at most ${TOOL_DESCRIPTION_CHARACTERS_MAX} characters`;
   if (parameters === undefined) return undefined;
   if (!isObject(parameters) || !isObject(parameters['properties'] ?? {})) return 'parameters must be an object with properties';
-  for (const [name, parameter] of Object.entries((parameters['properties'] ?? {}))) {
+  for (const [name, parameter] of Object.entries(parameters['properties'] ?? {})) {
     if (!isObject(parameter)) return `the parameter ${name} must be an object`;
     if (!isText(parameter['description'])) return `the description of ${name} must be a text`;
     const { filled_by_llm: filled } = parameter;

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { ToolQueries } from '../../projections/tools/tools.queries.js';
-import { InMemoryCredentialVault } from '../../test/support/in-memory-credential-vault.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
+import { MemoryCredentialVault } from '../../test/support/memory-credential-vault.js';
 import { InternalKindForTests, ToolKindForTests } from '../../test/support/tool-kinds.js';
 import { Streams } from '../kernel/streams.js';
 import { ChangeTool, ChangeToolHandler } from './change-tool.command.js';
@@ -21,7 +21,7 @@ const cause = { actor: 'user:alice', credential: 'session-token', correlationId:
 const SECRET = 'tok_planted&1';
 
 let kind: ToolKindForTests;
-let vault: InMemoryCredentialVault;
+let vault: MemoryCredentialVault;
 let streams: Streams;
 let setup: ToolSetup;
 let toolbox: StoredToolbox;
@@ -31,7 +31,7 @@ let off: Set<string>;
 beforeEach(() => {
   const store = new InMemoryEventStore();
   streams = new Streams(store);
-  vault = new InMemoryCredentialVault();
+  vault = new MemoryCredentialVault();
   kind = new ToolKindForTests();
   const kinds = new ToolKinds([kind, ...['memory', 'think', 'internal_search'].map((name) => new InternalKindForTests(name))]);
   setup = new ToolSetup(kinds, vault);
@@ -161,7 +161,7 @@ describe('a call', () => {
     const pin = await create();
     await new DeleteToolHandler(streams, setup).execute(new DeleteTool(pin.toolId, 'alice', cause));
     await expect(run([pin])).rejects.toEqual(failed(REMOVED));
-    expect([kind.calls, vault.kept.size]).toEqual([[], 0]);
+    expect([kind.calls, vault.rows.size]).toEqual([[], 0]);
   });
 
   it('of a tool that was put away is not made', async () => {
@@ -174,7 +174,7 @@ describe('a call', () => {
     const pin = await create();
     await change(pin.toolId, { config: { token: 'another token' } });
     await expect(run([pin])).rejects.toEqual(failed(CREDENTIALS_REPLACED));
-    vault.kept.clear();
+    vault.rows.clear();
     await expect(run([{ ...pin, revision: 1 }])).rejects.toEqual(failed(CREDENTIALS_REPLACED));
     expect(kind.calls).toEqual([]);
   });
