@@ -1,9 +1,10 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { modelParameters } from './action.policy.js';
 import type { ActionDefinition } from './tool.events.js';
 
 export const PARAMETERS_DEPTH_MAX = 40;
-const PROBLEMS_MAX = 5;
+/** Of the values in one call. */
+export const MENDED_MAX = 20;
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -51,20 +52,52 @@ export function problemOfParameters(action: ActionDefinition): string | undefine
   }
 }
 
-/** What a model filled, without the nothing that models write where they leave something out. */
-export function withoutNothing(action: ActionDefinition, args: Schema): Schema {
+/** Arguments as an action takes them, or what keeps them from being so, in words that help to mend them. */
+export type FittedArguments = Readonly<{ args: Schema } | { problem: string }>;
+
+/**
+ * Models write nothing where they leave something out, and now and then a number as text or text as a number: that much is
+ * understood. Everything else they have to mend themselves.
+ */
+export function fitted(action: ActionDefinition, given: Schema): FittedArguments {
+  const validate = compiledOf(action);
   const { required = [] } = modelParameters(action) as { required?: readonly string[] };
-  return Object.fromEntries(Object.entries(args).filter(([name, value]) => value !== null || required.includes(name)));
+  const filled = Object.entries(given).filter(([name, value]) => value !== null || required.includes(name));
+  const args = structuredClone(Object.fromEntries(filled));
+  for (let mended = 0; !validate(args); mended++) {
+    const problem = validate.errors![0]!;
+    if (mended === MENDED_MAX || !mend(args, problem)) return { problem: wordsFor(problem) };
+  }
+  return { args };
 }
 
-/** What keeps arguments from being what an action asks for, in words that help to mend them; none: they are. */
-export function problemsOfArguments(action: ActionDefinition, args: Schema): readonly string[] {
-  const validate = compiledOf(action);
-  if (validate(args)) return [];
-  return (validate.errors ?? []).slice(0, PROBLEMS_MAX).map(({ instancePath, message = 'is wrong', keyword, params }) => {
-    const what = instancePath === '' ? 'The arguments' : `The argument ${instancePath.slice(1).replaceAll('/', '.')}`;
-    const which = keyword === 'enum' ? `: ${(params as { allowedValues: unknown[] }).allowedValues.map(String).join(', ')}` : '';
-    const extra = keyword === 'additionalProperties' ? `: ${(params as { additionalProperty: string }).additionalProperty}` : '';
-    return `${what} ${message}${which}${extra}`;
-  });
+function wordsFor({ instancePath, message = 'is wrong', keyword, params }: ErrorObject): string {
+  const what = instancePath === '' ? 'The arguments' : `The argument ${instancePath.slice(1).replaceAll('/', '.')}`;
+  const { allowedValues, additionalProperty } = params as { allowedValues?: readonly unknown[]; additionalProperty?: string };
+  const more = { enum: `: ${allowedValues?.map(String).join(', ')}`, additionalProperties: `: ${additionalProperty}` }[keyword];
+  return `${what} ${message}${more ?? ''}.`;
+}
+
+/** Puts the value that was meant in the place of the one that was written; false where none can be told. */
+function mend(args: Schema, { keyword, instancePath, params }: ErrorObject): boolean {
+  const names = instancePath
+    .split('/')
+    .slice(1)
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const last = names.pop();
+  if (keyword !== 'type' || last === undefined) return false;
+  const holder = names.reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], args) as Record<string, unknown>;
+  const meant = asType((params as { type: unknown }).type, holder[last]);
+  if (meant === undefined) return false;
+  holder[last] = meant;
+  return true;
+}
+
+function asType(type: unknown, value: unknown): unknown {
+  if (type === 'string') return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+  if (typeof value !== 'string') return undefined;
+  if (type === 'boolean') return { true: true, false: false }[value.trim().toLowerCase()];
+  const number = /^\s*-?\d[\d.eE+-]*\s*$/.test(value) ? Number(value) : Number.NaN;
+  if (type === 'number') return Number.isFinite(number) ? number : undefined;
+  return type === 'integer' && Number.isSafeInteger(number) ? number : undefined;
 }

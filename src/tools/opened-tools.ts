@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { accessOf, actsForOwner, isIdempotent } from './access.policy.js';
 import { completeArguments, modelParameters } from './action.policy.js';
-import { problemsOfArguments, withoutNothing } from './arguments.policy.js';
+import { fitted } from './arguments.policy.js';
 import { redaction } from './redaction.policy.js';
 import type { ActionDefinition, ToolDefinition } from './tool.events.js';
 import { type CallContext, ToolFailed, type ToolKind } from './tool-kind.port.js';
@@ -40,11 +40,10 @@ export class OpenedTools extends OpenTools {
     const tool = this.tools.get(toolId);
     const action = tool?.definition.actions.find(({ name }) => name === actionName);
     if (!tool || !action) throw new ToolFailed('There is no such action.');
-    const filled = withoutNothing(action, args);
-    const problems = problemsOfArguments(action, filled);
-    if (problems.length > 0) throw new ToolFailed(`The arguments cannot be used. ${problems.join('. ')}.`);
+    const filled = fitted(action, args);
+    if ('problem' in filled) throw new ToolFailed(`The arguments cannot be used. ${filled.problem}`);
     try {
-      return await this.call(tool, action, completeArguments(action, filled), context);
+      return await this.call(tool, action, completeArguments(action, filled.args), context);
     } catch (error) {
       if (error instanceof ToolFailed) throw error;
       if (context.signal.aborted) throw new ToolFailed('The call was stopped.');

@@ -150,7 +150,7 @@ describe('a call', () => {
 
   it.each([
     ['a missing argument', {}, "The arguments must have required property 'to'"],
-    ['one of the wrong type', { to: 7 }, 'The argument to must be string'],
+    ['one of the wrong type', { to: ['Bob'] }, 'The argument to must be string'],
     ['one out of bounds', { to: 'Bob', stamps: 0 }, 'The argument stamps must be >= 1'],
   ])('with %s is not made, and the model hears what is wrong', async (_, args, text) => {
     await expect(run([await create()], args)).rejects.toEqual(failed(text));

@@ -1,0 +1,158 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { chosenActions, completeArguments, modelParameters } from './action.policy.js';
+import { fitted, MENDED_MAX, PARAMETERS_DEPTH_MAX, problemOfParameters } from './arguments.policy.js';
+import type { ActionDefinition, ParameterDefinition, ParametersDefinition } from './tool.events.js';
+
+const action = (
+  properties: Readonly<Record<string, ParameterDefinition>>,
+  more: Partial<ParametersDefinition> = {},
+): ActionDefinition => ({
+  name: 'act',
+  description: 'Acts',
+  active: true,
+  parameters: { type: 'object', properties, ...more },
+});
+
+describe('of its parameters a model sees', () => {
+  it('those it fills, as JSON Schema, in their order', () => {
+    const parameters = modelParameters(
+      action(
+        {
+          zebra: { type: 'string', description: 'Z', filled_by_llm: true, value: '', default: 'z', required: true },
+          hidden: { type: 'string', filled_by_llm: false, value: 'x', required: true },
+          valued: { type: 'string', value: 'x' },
+          ant: {
+            type: 'object',
+            properties: { value: { type: 'string' } },
+            required: ['value'],
+          } as unknown as ParameterDefinition,
+        },
+        { required: ['hidden', 'ant'], additionalProperties: false, $defs: { x: {} } },
+      ),
+    );
+    expect(JSON.stringify(parameters)).toBe(
+      JSON.stringify({
+        additionalProperties: false,
+        $defs: { x: {} },
+        type: 'object',
+        properties: {
+          zebra: { type: 'string', description: 'Z', default: 'z' },
+          ant: { type: 'object', properties: { value: { type: 'string' } }, required: ['value'] },
+        },
+        required: ['zebra', 'ant'],
+      }),
+    );
+  });
+
+  it('and whatever it says, what is fixed stays', () => {
+    const fixed = action({ a: {}, b: { filled_by_llm: false, value: 'fixed' }, c: { filled_by_llm: false, default: 'other' } });
+    expect(completeArguments(fixed, { a: 1, b: 'mine', c: 'mine', d: 2 })).toEqual({ a: 1, b: 'fixed', c: 'other', d: 2 });
+    expect(completeArguments(action({ e: { filled_by_llm: false } }), { e: 'mine' })).toEqual({});
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (args) => {
+        expect(completeArguments(fixed, args)).toMatchObject({ b: 'fixed', c: 'other' });
+      }),
+    );
+  });
+});
+
+describe('arguments', () => {
+  it.each([
+    ['a number as text', { n: { type: 'integer' } }, { n: ' 7 ' }, { n: 7 }],
+    ['text as a number', { s: { type: 'string' } }, { s: 7 }, { s: '7' }],
+    ['a truth as text', { b: { type: 'boolean' } }, { b: 'True' }, { b: true }],
+    [
+      'one inside another',
+      { o: { type: 'object', properties: { 'a/b': { type: 'number' } } } },
+      { o: { 'a/b': '1e3' } },
+      { o: { 'a/b': 1000 } },
+    ],
+    ['nothing for what may be left out', { s: { type: 'string' } }, { s: null }, {}],
+    ['what is not described', {}, { x: [1] }, { x: [1] }],
+    [
+      'text that would not match, which is left to whoever is called',
+      { s: { type: 'string', pattern: '^(a+)+$' } },
+      { s: 'b' },
+      { s: 'b' },
+    ],
+    ['what is named like a keyword', { pattern: { type: 'string' } }, { pattern: 'x' }, { pattern: 'x' }],
+  ] as const)('may be %s', (_, properties, given, args) => {
+    expect(fitted(action(properties as never), given)).toEqual({ args });
+  });
+
+  it.each([
+    ['too little', { s: { required: true } }, {}, "The arguments must have required property 's'."],
+    ['nothing where something must be', { s: { type: 'string', required: true } }, { s: null }, 'The argument s must be string.'],
+    ['text that is no number', { n: { type: 'integer' } }, { n: '7 apples' }, 'The argument n must be integer.'],
+    ['part of a number', { n: { type: 'integer' } }, { n: '7.5' }, 'The argument n must be integer.'],
+    [
+      'another choice',
+      { s: { enum: ['a', 'b'] } },
+      { s: 'c' },
+      'The argument s must be equal to one of the allowed values: a, b.',
+    ],
+    [
+      'wrong deep inside',
+      { l: { type: 'array', items: { type: 'object' } } },
+      { l: [{}, 1] },
+      'The argument l.1 must be object.',
+    ],
+  ] as const)('may not be %s', (_, properties, given, problem) => {
+    expect(fitted(action(properties as never), given)).toEqual({ problem });
+  });
+
+  it('may not be more than is described, where that is said', () => {
+    expect(fitted(action({}, { additionalProperties: false }), { odd: 1 })).toEqual({
+      problem: 'The arguments must NOT have additional properties: odd.',
+    });
+  });
+
+  it('are mended up to a limit, and never in the hands of the caller', () => {
+    const list = action({ l: { type: 'array', items: { type: 'integer' } } });
+    const given = { l: Array<string>(MENDED_MAX).fill('1') };
+    expect(fitted(list, given)).toEqual({ args: { l: Array<number>(MENDED_MAX).fill(1) } });
+    expect(given.l[0]).toBe('1');
+    expect(fitted(list, { l: [...given.l, '1'] })).toHaveProperty('problem');
+  });
+
+  it('can be checked against any parameters but these', () => {
+    const deep = Array.from({ length: PARAMETERS_DEPTH_MAX }).reduce<object>((items) => ({ type: 'array', items }), {});
+    expect(problemOfParameters(action({ a: deep as ParameterDefinition }))).toMatch(/nested deeper/);
+    expect(problemOfParameters(action({ a: { type: 'nonsense' } }))).toBeDefined();
+    expect(problemOfParameters(action({ a: { $ref: 'https://elsewhere.example/schema.json' } }))).toBeDefined();
+    const lenient = { $schema: 'http://json-schema.org/draft-07/schema#', $id: 'x', $defs: { t: { type: 'string' } } };
+    for (let times = 0; times < 2; times++)
+      expect(problemOfParameters(action({ a: { $ref: '#/$defs/t' } }, lenient))).toBeUndefined();
+  });
+});
+
+describe('an owner decides about actions', () => {
+  const served = [action({ a: { type: 'string', description: 'A' } }), { ...action({}), name: 'get', access: 'read' } as const];
+  const choose = (...choices: Parameters<typeof chosenActions>[2]) => chosenActions('mcp_tool', served, choices, { texts: true });
+
+  it('whether they are offered, and after whose approval; the rest is as it comes', () => {
+    expect(choose({ name: 'act', active: false, require_approval: true, idempotent: true })).toEqual([
+      { ...served[0], active: false, require_approval: true },
+      served[1],
+    ]);
+  });
+
+  it('which parameters are fixed, and with what words they are described', () => {
+    const parameters = { properties: { a: { value: 'x', filled_by_llm: false, type: 'integer' }, b: {} } };
+    expect(choose({ name: 'act', description: 'Mine', parameters } as never)[0]).toMatchObject({
+      description: 'Mine',
+      parameters: { properties: { a: { type: 'string', description: 'A', value: 'x', filled_by_llm: false } } },
+    });
+    const [reworded] = chosenActions('mcp_tool', served, [{ name: 'act', description: 'Old' }], { texts: false });
+    expect(reworded!.description).toBe('Acts');
+  });
+
+  it('what they do to the world; sending back what was shown decides nothing', () => {
+    expect(choose({ name: 'act', access: 'write' }, { name: 'get', access: 'read' })).toEqual(served);
+    expect(choose({ name: 'act', access: 'read' }, { name: 'get', access: 'write' })).toMatchObject([
+      { access: 'read' },
+      { access: 'write' },
+    ]);
+  });
+});
