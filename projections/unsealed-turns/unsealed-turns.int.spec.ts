@@ -96,13 +96,6 @@ describe('a turn that waits for somebody', () => {
     expect(await expired(at(50), 1)).toEqual(['p-c12']);
   });
 
-  it('is known by whoever ran it until then, who may have died before that was shown', async () => {
-    expect(idsOf(await queries.pausedBy(['p8', 'p1'], [], 10))).toEqual(['p-c11', 'p-c12']);
-    expect(idsOf(await queries.pausedBy(['p8'], ['p-c11'], 10))).toEqual(['p-c12']);
-    expect(idsOf(await queries.pausedBy(['p8'], [], 1))).toEqual(['p-c11']);
-    expect(await queries.pausedBy(['p9'], [], 10)).toEqual([]);
-  });
-
   it('is anybody’s once it was resumed, and waits anew when it pauses again', async () => {
     await given(13, 'c11', ...turnResumed(about('c11'), 'k1', 'k2'));
     expect(await untaken()).toEqual(['p-c11']);

@@ -39,14 +39,6 @@ export class UnsealedTurnQueries {
       order by since, turn_id limit ${limit}`;
   }
 
-  /** Those that wait, and that some producers ran until then, except some; those that have waited longest first. */
-  async pausedBy(producers: readonly string[], except: readonly string[], limit: number): Promise<readonly UnsealedTurn[]> {
-    return this.readModels.sql<UnsealedTurn[]>`
-      select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
-      where producer = any(${[...producers]}) and expires_at is not null and turn_id <> all(${[...except]})
-      order by since, turn_id limit ${limit}`;
-  }
-
   /** Those that have waited for somebody as long as they were to, the one that waited out first before all others. */
   async expired(now: Date, limit: number): Promise<readonly UnsealedTurn[]> {
     return this.readModels.sql<UnsealedTurn[]>`
