@@ -106,9 +106,11 @@ export class QuestionDesk {
   }
 
   /** Nobody waits for the queue: it only says "now", and a turn that no queue knows of is found in the log. */
-  private nudge({ conversationId, turnId }: TurnToRun): void {
+  private nudge({ conversationId, turnId, after }: Started): void {
     const payload = JSON.stringify({ conversationId, turnId } satisfies TurnToRun);
-    this.queue.enqueue(TURNS_QUEUE, turnId, payload).catch(() => undefined);
+    // Each run of a turn has a name of its own: the queue takes what it has had before for a repetition.
+    const run = after === undefined ? turnId : `${turnId}-${after}`;
+    this.queue.enqueue(TURNS_QUEUE, run, payload).catch(() => undefined);
   }
 }
 

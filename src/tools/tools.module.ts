@@ -1,8 +1,12 @@
 import { Module, type Type } from '@nestjs/common';
 import { ToolQueries } from '../../projections/tools/tools.queries.js';
+import { ApiTool } from './api/api-tool.js';
 import { ChangeToolHandler } from './change-tool.command.js';
 import { CreateToolHandler } from './create-tool.command.js';
 import { DeleteToolHandler } from './delete-tool.command.js';
+import { McpModule } from './mcp/mcp.module.js';
+import { McpServerController } from './mcp/mcp-server.http.js';
+import { McpTool } from './mcp/mcp-tool.js';
 import { StoredToolbox } from './stored-toolbox.js';
 import { SwitchDefaultToolHandler } from './switch-default-tool.command.js';
 import { ToolHistory } from './tool-history.js';
@@ -13,10 +17,11 @@ import { Toolbox } from './toolbox.port.js';
 import { ToolsController } from './tools.http.js';
 
 /** Every kind of tool there is, one a line, in the order in which they are offered to be set up. */
-export const TOOL_KINDS: readonly Type<ToolKind>[] = [];
+export const TOOL_KINDS: readonly Type<ToolKind>[] = [ApiTool, McpTool];
 
 @Module({
-  controllers: [ToolsController],
+  imports: [McpModule],
+  controllers: [ToolsController, McpServerController],
   providers: [
     ...TOOL_KINDS,
     { provide: ToolKinds, inject: [...TOOL_KINDS], useFactory: (...kinds: ToolKind[]) => new ToolKinds(kinds) },

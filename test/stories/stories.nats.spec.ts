@@ -1,9 +1,11 @@
 import { describe } from '@jest/globals';
 import { onEventStoreDbAndNats } from '../support/backing.js';
+import { approvalEventsStory } from './approval-events.story.js';
 import { conversationsStory } from './conversations.story.js';
 import { fuzzStory } from './fuzz.story.js';
 import { idempotencyStory } from './idempotency.story.js';
 import { oldClientsStory } from './old-clients.story.js';
+import { pausesStory } from './pauses.story.js';
 import { questionsStory } from './questions.story.js';
 import { readersStory } from './readers.story.js';
 import { refusalsStory } from './refusals.story.js';
@@ -20,10 +22,12 @@ describe.each([
   ['readers', readersStory],
   ['idempotency', idempotencyStory],
   ['questions', questionsStory],
+  ['pauses', pausesStory],
   ['conversations', conversationsStory],
   ['retention', retentionStory],
   ['fuzz', fuzzStory],
   ['old clients', oldClientsStory],
   ['user events', userEventsStory],
+  ['approvals that are told', approvalEventsStory],
   ['the backlog of user events', userBacklogStory],
 ])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));
