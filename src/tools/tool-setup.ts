@@ -4,6 +4,7 @@ import { chosenActions } from './action.policy.js';
 import { type ConfigGiven, readConfig } from './config.policy.js';
 import { CredentialsMissing, CredentialsUnreadable, CredentialVault } from './credential-vault.port.js';
 import { checked, invalid, readChoices, refuseFunctionNames, refuseLarge } from './definition.policy.js';
+import { redactedError, redaction } from './redaction.policy.js';
 import { toolNotFound } from './tool.decider.js';
 import type { ActionDefinition, ToolDefinition } from './tool.events.js';
 import type { ToolKind } from './tool-kind.port.js';
@@ -88,7 +89,10 @@ export class ToolSetup {
     const read = readConfig(kind.configFields, config ?? seen.config, new Set(Object.keys(before)));
     if (Object.keys(read.errors).length > 0) throw invalid(read.errors);
     refuseFunctionNames(read.config);
-    const configured = await kind.configure(read.config, { ...before, ...read.secrets, ...secrets }, ownerId);
+    const all = { ...before, ...read.secrets, ...secrets };
+    const configured = await kind.configure(read.config, all, ownerId).catch((error: unknown) => {
+      throw redactedError(error, redaction(all));
+    });
     if (!configured.actions) {
       return { config: configured.config, secrets: configured.secrets, actions: this.actions(seen, actions) };
     }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { readConfig } from '../../src/platform/config/config.js';
 import { openPlatform } from '../../src/platform/platform.js';
 import { type Service, startService } from '../../src/service.js';
@@ -33,6 +33,7 @@ export const TEST_SETTINGS = {
 export async function serviceForTests(
   environment: Readonly<Record<string, string>> = {},
   makeBacking: MakeBacking = onPostgres,
+  log?: Logger,
 ): Promise<TestService> {
   const backing = await makeBacking();
   const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-test-'));
@@ -42,7 +43,7 @@ export async function serviceForTests(
     const lost = (error: Error): void => {
       throw error;
     };
-    return startService(await openPlatform(config, lost), pino({ level: config.logLevel }));
+    return startService(await openPlatform(config, lost), log ?? pino({ level: config.logLevel }));
   };
   let service = await start({ PORT: '0' });
   const { port } = new URL(service.url);
