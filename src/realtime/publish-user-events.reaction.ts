@@ -16,6 +16,8 @@ import {
 import { taskCodec } from '../tasks/task.codec.js';
 import { type TaskEvent, type TaskProgressed, taskStream } from '../tasks/task.events.js';
 import { type News, newsOf, noNews, withNewsOf } from './conversation-news.policy.js';
+import { oauthCodec } from '../tools/mcp/oauth.codec.js';
+import { type OAuthEvent, oauthStream } from '../tools/mcp/oauth.events.js';
 import {
   type Ingestion,
   ingestionAnnounced,
@@ -23,6 +25,7 @@ import {
   progressAnnounced,
   withIngestionChangedBy,
 } from './ingestion.policy.js';
+import { SIGN_IN_EVENTS, signInAnnounced } from './tool-sign-in.policy.js';
 import { UserEventsOptions } from './user-events-options.js';
 import { UserJournal } from './user-journal.js';
 
@@ -30,7 +33,7 @@ import { UserJournal } from './user-journal.js';
 export const CONVERSATIONS_REMEMBERED_MAX = 1_000;
 
 type IngestEvent = SourceIngestRequested | SourceIngestCompleted | SourceIngestFailed;
-type Told = ConversationEvent | IngestEvent | TaskProgressed;
+type Told = ConversationEvent | IngestEvent | TaskProgressed | OAuthEvent;
 
 /**
  * Tells users' open tabs what has changed of theirs. Steps: fold the event's stream as far as the event; ask the user's
@@ -40,8 +43,8 @@ type Told = ConversationEvent | IngestEvent | TaskProgressed;
 @Injectable()
 export class PublishUserEvents implements Reaction<Told> {
   readonly name = 'publish-user-events';
-  readonly categories = ['conversation', 'source', 'task'];
-  readonly codec: Codec<Told> = { ...conversationCodec, ...sourceCodec, ...taskCodec };
+  readonly categories = ['conversation', 'source', 'task', 'oauth'];
+  readonly codec: Codec<Told> = { ...conversationCodec, ...sourceCodec, ...taskCodec, ...oauthCodec };
   readonly on: ReactionHandlers<Told>;
   private readonly known = new Map<string, Readonly<{ revision: number; news: News }>>();
 
@@ -68,6 +71,9 @@ export class PublishUserEvents implements Reaction<Told> {
       SourceIngestCompleted: ofIngestion,
       SourceIngestFailed: ofIngestion,
       TaskProgressed: (event) => this.tellOfProgress(event),
+      ...(Object.fromEntries(
+        SIGN_IN_EVENTS.map((type) => [type, (event: Recorded<OAuthEvent>) => this.tellOfSignIn(event)]),
+      ) as ReactionHandlers<Told>),
     };
   }
 
@@ -104,6 +110,13 @@ export class PublishUserEvents implements Reaction<Told> {
     if (typeof sourceId !== 'string') return;
     // Asked after the user's stream: once the end of the ingestion was told, no progress of it is.
     await this.journal.announce(ownerId, event, async () => progressAnnounced(await this.ingestion(sourceId), taskId, percent));
+  }
+
+  private async tellOfSignIn(event: Recorded<OAuthEvent>): Promise<void> {
+    const first = await firstEvent(this.store, oauthStream(event.data.handshakeId));
+    const started = first && decode<OAuthEvent>(oauthCodec, first);
+    if (started?.type !== 'OAuthHandshakeStarted') return;
+    await this.journal.announce(started.data.ownerId, event, async () => signInAnnounced(event));
   }
 
   private ingestion(sourceId: string, upTo?: number): Promise<Ingestion> {

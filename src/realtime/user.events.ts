@@ -33,6 +33,14 @@ export type Announcement =
       }
     >
   | About<'tool.approval.cleared', 'conversation', { conversation_id: string; message_id: string; reason: ApprovalEnd }>
+  | About<'mcp.oauth.in_progress', 'mcp_oauth', { task_id: string; message: string }>
+  | About<'mcp.oauth.awaiting_redirect', 'mcp_oauth', { task_id: string; message: string; authorization_url: string }>
+  | About<
+      'mcp.oauth.completed',
+      'mcp_oauth',
+      { task_id: string; tools: readonly { name: string; description: string }[]; tools_count: number }
+    >
+  | About<'mcp.oauth.failed', 'mcp_oauth', { task_id: string; error: string }>
   | About<'conversation.mark', 'conversation', { conversation_id: string; mark: Mark | null }>;
 
 /** An announcement as it is stored and sent, in this order: the stored text is the `data:` line. */

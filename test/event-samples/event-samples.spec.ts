@@ -59,6 +59,10 @@ const USER_EVENT_TYPES: Readonly<Record<UserEvent['type'], true>> = {
   'source.ingest.failed': true,
   'tool.approval.required': true,
   'tool.approval.cleared': true,
+  'mcp.oauth.in_progress': true,
+  'mcp.oauth.awaiting_redirect': true,
+  'mcp.oauth.completed': true,
+  'mcp.oauth.failed': true,
   'conversation.mark': true,
 };
 

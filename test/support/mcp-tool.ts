@@ -4,6 +4,7 @@ import { McpSessions, type McpSessionLimits } from '../../src/tools/mcp/mcp-sess
 import { McpTool } from '../../src/tools/mcp/mcp-tool.js';
 import { OAuthGrants } from '../../src/tools/mcp/oauth-grants.js';
 import { OAuthHandshakes } from '../../src/tools/mcp/oauth-handshakes.js';
+import type { KeyValue } from '../../src/kernel/key-value.js';
 import { Streams } from '../../src/kernel/streams.js';
 import { InProcessKeyValue } from '../../src/platform/key-value/in-process-key-value.js';
 import { AddressRefused } from '../../src/tools/outgoing-http.port.js';
@@ -21,18 +22,22 @@ export type CallOptions = Readonly<{
   signal?: AbortSignal;
 }>;
 
+/** What several processes of one service share. */
+type Shared = Readonly<{ store: InMemoryEventStore; vault: MemoryCredentialVault; keyValue: KeyValue }>;
+
 /** The kind of tool with everything it rests on, in memory, for servers of tests. */
-export function mcpToolForTests(limits?: McpSessionLimits, now: () => Date = () => new Date()) {
+export function mcpToolForTests(limits?: McpSessionLimits, now: () => Date = () => new Date(), beside: Partial<Shared> = {}) {
   const outgoing = new PlainOutgoingHttp();
-  const store = new InMemoryEventStore();
+  const store = beside.store ?? new InMemoryEventStore();
   const streams = new Streams(store);
-  const vault = new MemoryCredentialVault();
+  const vault = beside.vault ?? new MemoryCredentialVault();
+  const keyValue = beside.keyValue ?? new InProcessKeyValue();
   const authorization = new AuthorizationServers(outgoing.fetch, now);
-  const grants = new OAuthGrants(streams, vault, authorization, new InProcessKeyValue(), { now });
+  const grants = new OAuthGrants(streams, vault, authorization, keyValue, { now });
   const sessions = new McpSessions(outgoing.fetch, limits);
   const servers = new McpServers(outgoing.fetch, grants, sessions);
   const handshakes = new OAuthHandshakes(streams, vault, authorization, servers, { now });
-  const tool = new McpTool(servers, grants, outgoing);
+  const tool = new McpTool(servers, grants, outgoing, vault);
   const call = async (
     server: Readonly<{ url: string }>,
     name: string,
@@ -76,6 +81,7 @@ export function mcpToolForTests(limits?: McpSessionLimits, now: () => Date = () 
     store,
     streams,
     vault,
+    keyValue,
     grants,
     handshakes,
     sessions,

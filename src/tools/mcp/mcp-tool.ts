@@ -3,9 +3,10 @@ import type { Cause } from '../../kernel/events.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { isIdempotent } from '../access.policy.js';
+import { CredentialsMissing, CredentialVault } from '../credential-vault.port.js';
 import { AddressRefused, OutgoingHttp } from '../outgoing-http.port.js';
 import { type CallContext, type Configured, ToolFailed, ToolKind, type UsedTool } from '../tool-kind.port.js';
-import type { ActionDefinition } from '../tool.events.js';
+import type { ActionDefinition, ToolDefinition } from '../tool.events.js';
 import { MCP_RESULT_BYTES_MAX, resultOf, withoutSecrets } from './mcp-answer.policy.js';
 import { MCP_CONFIG_FIELDS, mcpSettings, OAUTH_GRANT, secretsInUse, shownConfig, signInHeaders } from './mcp-config.policy.js';
 import { failureText, isServiceFailure } from './mcp-failures.js';
@@ -28,6 +29,7 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
     private readonly servers: McpServers,
     private readonly grants: OAuthGrants,
     private readonly outgoing: OutgoingHttp,
+    private readonly vault: CredentialVault,
   ) {
     super();
   }
@@ -47,6 +49,26 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
       if (error instanceof Rejection || isServiceFailure(error)) throw error;
       throw new Rejection('tool-server-unreachable', failureText(error));
     }
+  }
+
+  /** What a server offers, with the secrets that a stored tool has for the same place where none are given. */
+  async tryOut(ownerId: string, config: Config, stored: ToolDefinition | undefined) {
+    const known = stored && isSamePlace(config, stored) ? await this.secretsOf(ownerId, stored) : {};
+    const given = Object.entries(config).filter(([name, value]) => this.configFields[name]?.secret && isFilled(value));
+    const { actions = [] } = await this.configure(config, { ...known, ...Object.fromEntries(given) } as Secrets, ownerId);
+    return { actions };
+  }
+
+  /** A configuration as clients send it, for a tool that may be there: it goes on with the sign-in that it has. */
+  asStored(config: Config, stored: ToolDefinition | undefined): Config {
+    const scopes = config['oauth_scopes'];
+    const known = stored && isSamePlace(config, stored) ? stored.config['oauth_task_id'] : undefined;
+    const grant = isFilled(config['oauth_task_id']) ? config['oauth_task_id'] : known;
+    return {
+      ...config,
+      ...(Array.isArray(scopes) && { oauth_scopes: scopes.join(', ') }),
+      ...(grant !== undefined && { oauth_task_id: grant }),
+    };
   }
 
   async run(action: ActionDefinition, args: Config, tool: UsedTool, { signal, cause }: CallContext): Promise<unknown> {
@@ -71,9 +93,18 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
     return this.servers.close();
   }
 
-  private async refuseAddress(url: string): Promise<void> {
+  /** @throws Rejection for an address that may not be reached */
+  async refuseAddress(url: string): Promise<void> {
     await this.outgoing.check(url).catch((error: unknown) => {
       if (error instanceof AddressRefused) throw new Rejection('tool-server-refused', 'Invalid server URL');
+      throw error;
+    });
+  }
+
+  private async secretsOf(ownerId: string, { credentialsId }: ToolDefinition): Promise<Secrets> {
+    if (credentialsId === null) return {};
+    return this.vault.reveal(ownerId, credentialsId).catch((error: unknown) => {
+      if (error instanceof CredentialsMissing) return {};
       throw error;
     });
   }
@@ -84,6 +115,12 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
     throw new Rejection('oauth-not-granted', 'Connection not authorized. Please sign in to the tool server first.');
   }
 }
+
+const isFilled = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
+
+/** Secrets and sign-ins are for the place that they were given for. */
+const isSamePlace = (config: Config, { config: stored }: ToolDefinition): boolean =>
+  URL.parse(mcpSettings(config).serverUrl)?.origin === URL.parse(mcpSettings(stored).serverUrl)?.origin;
 
 const withoutScheme = (header: string): string => header.replace(/^(Basic|Bearer) /, '');
 

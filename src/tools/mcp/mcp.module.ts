@@ -2,9 +2,11 @@ import { Module } from '@nestjs/common';
 import { Clock } from '../../kernel/clock.js';
 import { KeyValue } from '../../kernel/key-value.js';
 import { Streams } from '../../kernel/streams.js';
+import { Config } from '../../platform/config/config.js';
 import { CredentialVault } from '../credential-vault.port.js';
 import { OutgoingHttp } from '../outgoing-http.port.js';
 import { AuthorizationServers } from './authorization-server.js';
+import { McpOptions } from './mcp-options.js';
 import { McpServers } from './mcp-servers.js';
 import { OAuthGrants } from './oauth-grants.js';
 import { OAuthHandshakes } from './oauth-handshakes.js';
@@ -32,7 +34,12 @@ import { OAuthHandshakes } from './oauth-handshakes.js';
       inject: [Streams, CredentialVault, AuthorizationServers, McpServers, Clock],
       useFactory: (...parts: ConstructorParameters<typeof OAuthHandshakes>) => new OAuthHandshakes(...parts),
     },
+    {
+      provide: McpOptions,
+      inject: [Config],
+      useFactory: (config: Config) => new McpOptions(config.publicApiBaseUrl ?? null),
+    },
   ],
-  exports: [McpServers, OAuthGrants, OAuthHandshakes],
+  exports: [McpOptions, McpServers, OAuthGrants, OAuthHandshakes],
 })
 export class McpModule {}

@@ -1,0 +1,41 @@
+import type { OAuthGrant } from './oauth.decider.js';
+
+/** How a handshake stands, in the words that clients know. */
+export function handshakeRecord(grant: OAuthGrant, overdue: boolean) {
+  const { id: task_id, status, authorizationUrl, tools, reason } = grant;
+  if (overdue) return { task_id, status: 'error', message: 'The sign-in took too long.', error: 'The sign-in took too long.' };
+  switch (status) {
+    case 'awaiting':
+      return {
+        task_id,
+        status: 'awaiting_redirect',
+        message: 'Please sign in to the tool server.',
+        authorization_url: authorizationUrl,
+      };
+    case 'granted':
+      return { task_id, status: 'completed', message: 'Signed in.', tools, tools_count: tools.length };
+    case 'failed':
+    case 'lost':
+      return { task_id, status: 'error', message: reason, error: reason };
+    case 'none':
+    case 'started':
+    case 'returned':
+      return { task_id, status: 'in_progress', message: 'Signing in to the tool server.' };
+  }
+}
+
+/** What the window shows that came back from the authorization server. Nothing that came with it is repeated. */
+export function callbackPage(succeeded: boolean): string {
+  const [title, text] = succeeded
+    ? ['Signed in', 'The tool server is connected. You can close this window.']
+    : ['Not signed in', 'The sign-in did not succeed. Please close this window and try again.'];
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>\n`;
+}
+
+export const CALLBACK_HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+} as const;
