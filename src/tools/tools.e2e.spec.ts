@@ -213,6 +213,42 @@ describe('tools', () => {
     ]);
   });
 
+  it('are used by agents of their owner, who sees what they can change on the owner’s behalf', async () => {
+    const agent = { name: 'Guide', description: 'Knows', chunks: 2, retriever: 'classic', prompt_id: '', status: 'published' };
+    const [id, open, theirs] = [
+      await create({ customName: 'Post' }),
+      await create({ name: 'deriving', config: {} }),
+      await create({}, bob),
+    ];
+    const memory = defaultToolId('memory');
+    expect((await send('create_agent', { ...agent, tools: [theirs] })).body).toEqual({
+      success: false,
+      message: 'Tool not accessible',
+    });
+    const { status, body } = await send('create_agent', { ...agent, tools: [id, open, memory] });
+    expect(status).toBe(201);
+    const read = () => alice.json<Record<string, unknown>>(`/api/get_agent?id=${body['id'] as string}`);
+    const state = { type: 'tool', state: 'active', reason: null, can_confirm: false };
+    expect(await read()).toMatchObject({
+      tools: [id, open, memory],
+      tool_details: [
+        { id, name: 'postcard', display_name: 'Post' },
+        { id: open, name: 'deriving', display_name: 'Cards' },
+        { id: memory, name: 'memory', display_name: 'Memory' },
+      ],
+      resource_states: [
+        { ...state, key: `tool:${id}`, id, name: 'Post', owner_credential_writes: ['send_card'] },
+        { ...state, key: `tool:${open}`, id: open, name: 'Cards', owner_credential_writes: [] },
+      ],
+    });
+    await send('delete_tool', { id });
+    expect(await read()).toMatchObject({
+      tools: [id, open, memory],
+      tool_details: [{ id: open }, { id: memory }],
+      resource_states: [{ id, name: null, state: 'stopped', reason: 'deleted', owner_credential_writes: [] }, { id: open }],
+    });
+  });
+
   it('are limited in number', async () => {
     const { sql } = service.database;
     await sql`insert into tools.tool select 'x' || n, 'bob', 0, 'postcard', '', '', '', '{}', null, '[]', false, now(), now()
