@@ -40,8 +40,6 @@ type Answer = { status: number; location: string | null; body: unknown };
 
 const LISTS = {
   '/api/teams': { success: true, teams: [] },
-  '/api/get_tools': { success: true, tools: [] },
-  '/api/available_tools': { success: true, data: [] },
   '/api/agents/folders/': { folders: [] },
   '/api/shared_agents': [],
   '/api/template_agents': [],
