@@ -8,6 +8,8 @@ import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 export type McpServerOptions = Readonly<{
   /** Whether a request is let in; by default everybody is. */
   admits?: (request: IncomingMessage) => boolean;
+  /** Lists its tools in pages without an end. */
+  endless?: boolean;
   /** What else a refused request is told. */
   challenge?: string;
   /** Answers paths other than that of the tool server; false where there is nothing. */
@@ -113,6 +115,11 @@ export async function mcpServerForTests(options: McpServerOptions = {}): Promise
       toCutOff -= 1;
       response.write = () => (request.socket.destroy(), false);
       response.end = () => (request.socket.destroy(), response);
+    }
+    if (options.endless && message?.method === 'tools/list') {
+      const { id: rpcId } = message as { id?: number };
+      const page = { jsonrpc: '2.0', id: rpcId, result: { tools: [], nextCursor: randomUUID() } };
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(page));
     }
     await known.handleRequest(request, response, message);
   };

@@ -77,7 +77,8 @@ export function failureText(error: unknown): string {
   const protocol = found(error, ProtocolError);
   if (protocol) return `The tool server refused: ${protocol.message.slice(0, REASON_CHARACTERS_MAX)}`;
   const sdk = found(error, SdkError);
-  if (sdk?.code === SdkErrorCode.RequestTimeout) return 'The tool server did not answer in time.';
+  const isLate = sdk?.code === SdkErrorCode.RequestTimeout || [...chain(error)].some(({ name }) => name === 'TimeoutError');
+  if (isLate) return 'The tool server did not answer in time.';
   if (sdk?.code === SdkErrorCode.ListPaginationExceeded) return 'The tool server lists its tools without an end.';
   if (isConnectionLost(error)) return 'The tool server could not be reached, or the connection to it broke.';
   return 'The tool server does not speak the protocol as it should.';

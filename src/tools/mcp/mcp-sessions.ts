@@ -49,6 +49,7 @@ export class McpSessions {
   }
 
   private async attempt<T>(key: string, server: McpServer, { work, act }: Attempt<T>): Promise<T> {
+    if (this.closed) throw new SessionsExhausted('The sessions were closed.');
     const kept = this.kept.get(key) ?? this.open(key, server, work);
     clearTimeout(kept.expiry);
     kept.users += 1;

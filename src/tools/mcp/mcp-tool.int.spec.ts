@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { mcpServerForTests, type McpServerForTests, type McpServerOptions } from '../../../test/support/mcp-server.js';
 import { mcpToolForTests, type McpToolForTests } from '../../../test/support/mcp-tool.js';
 import { MCP_TIMEOUT_SECONDS_MAX } from './mcp-config.policy.js';
+import { MCP_LIST_PAGES_MAX } from './mcp-session.js';
+import { eventually } from '../../../test/support/eventually.js';
 
 let server: McpServerForTests;
 let kit: McpToolForTests;
@@ -68,6 +70,15 @@ describe('setting up a tool server', () => {
       code: 'tool-server-unreachable',
       message: 'The tool server could not be reached, or the connection to it broke.',
     });
+  });
+
+  it('says so where the list of tools has no end', async () => {
+    await serving({ endless: true });
+    await expect(configured()).rejects.toMatchObject({
+      code: 'tool-server-unreachable',
+      message: 'The tool server lists its tools without an end.',
+    });
+    expect(server.requests.filter(({ rpc }) => rpc === 'tools/list')).toHaveLength(MCP_LIST_PAGES_MAX);
   });
 
   it('refuses an address that may not be reached', async () => {
@@ -189,5 +200,31 @@ describe('a session', () => {
     await kit.call(server, 'echo', { word: 'a' });
     await kit.close();
     expect(server.sessions()).toBe(0);
+  });
+
+  it('ends after a while without a call, and the next call opens another', async () => {
+    await kit.close();
+    kit = mcpToolForTests({ sessionsMax: 5, idleMs: 50 });
+    await kit.call(server, 'echo', { word: 'a' });
+    await eventually(() => server.sessions() === 0);
+    expect(await kit.call(server, 'echo', { word: 'b' })).toBe('You said b.');
+  });
+
+  it('makes room for another when there are too many, unless all are at work', async () => {
+    await kit.close();
+    kit = mcpToolForTests({ sessionsMax: 1, idleMs: 60_000 });
+    await kit.call(server, 'echo', { word: 'a' });
+    await kit.call(server, 'echo', { word: 'b' }, { toolId: 't2' });
+    expect(kit.sessions.size).toBe(1);
+    await eventually(() => server.sessions() === 1);
+    const stop = new AbortController();
+    const slow = kit.call(server, 'slow', {}, { toolId: 't2', signal: stop.signal });
+    await eventually(() => server.calls.get('slow') === 1);
+    await expect(kit.call(server, 'echo', { word: 'c' })).rejects.toMatchObject({
+      name: 'ToolFailed',
+      message: 'Too many tool servers are in use right now.',
+    });
+    stop.abort(new Error('stopped'));
+    await expect(slow).rejects.toThrow('stopped');
   });
 });

@@ -3,7 +3,7 @@ import type { Cause } from '../../kernel/events.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { isIdempotent } from '../access.policy.js';
-import { CredentialsMissing, CredentialVault } from '../credential-vault.port.js';
+import { CredentialsMissing, CredentialsUnreadable, CredentialVault } from '../credential-vault.port.js';
 import { AddressRefused, OutgoingHttp } from '../outgoing-http.port.js';
 import { type CallContext, type Configured, ToolFailed, ToolKind, type UsedTool } from '../tool-kind.port.js';
 import type { ActionDefinition, ToolDefinition } from '../tool.events.js';
@@ -76,7 +76,9 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
     const settings = mcpSettings(definition.config);
     const own = { ownerId, settings, secrets, grantId: settings.authType === 'oauth' ? (secrets[OAUTH_GRANT] ?? '') : null };
     const call = { name: action.name, arguments: { ...args } };
-    const work = { timeoutMs: settings.timeoutSeconds * 1000, signal, cause };
+    const timeoutMs = settings.timeoutSeconds * 1000;
+    // All of it together: connecting, calling, and whatever is done again.
+    const work = { timeoutMs, signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]), cause };
     const sent = [...Object.values(secrets), ...Object.values(signInHeaders(settings, secrets)).map(withoutScheme)];
     const answer = await this.servers.call(toolId, own, call, work, isIdempotent(this.name, action)).catch((error: unknown) => {
       if (signal.aborted || isServiceFailure(error)) throw error;
@@ -104,7 +106,7 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
   private async secretsOf(ownerId: string, { credentialsId }: ToolDefinition): Promise<Secrets> {
     if (credentialsId === null) return {};
     return this.vault.reveal(ownerId, credentialsId).catch((error: unknown) => {
-      if (error instanceof CredentialsMissing) return {};
+      if (error instanceof CredentialsMissing || error instanceof CredentialsUnreadable) return {};
       throw error;
     });
   }

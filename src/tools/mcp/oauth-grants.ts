@@ -4,7 +4,7 @@ import type { Cause } from '../../kernel/events.js';
 import type { KeyValue } from '../../kernel/key-value.js';
 import { holdLease } from '../../kernel/lease.js';
 import type { Streams } from '../../kernel/streams.js';
-import { CredentialsMissing, type CredentialVault } from '../credential-vault.port.js';
+import { CredentialsMissing, CredentialsUnreadable, type CredentialVault } from '../credential-vault.port.js';
 import type { AuthorizationServers, GrantTokens } from './authorization-server.js';
 import { SignInNeeded } from './mcp-failures.js';
 import type { TokenSource } from './mcp-session.js';
@@ -74,6 +74,7 @@ export class OAuthGrants {
       return { credentialsId, tokens: JSON.parse(secrets[TOKENS]!) as GrantTokens };
     } catch (error) {
       // Somebody else renewed them between the two questions; that they are gone for good comes only once.
+      if (error instanceof CredentialsUnreadable) throw new SignInNeeded('The tokens cannot be read any more.', { cause: error });
       if (error instanceof CredentialsMissing) return this.current(ownerId, grantId, credentialsId);
       throw error;
     }
@@ -116,6 +117,7 @@ export class OAuthGrants {
     } catch (error) {
       if (error instanceof SignInNeeded) {
         await this.streams.transact(stream, oauthGrant, lose(before.credentialsId, error.message), cause);
+        await this.vault.forget(ownerId, before.credentialsId);
       }
       throw error;
     }

@@ -201,6 +201,7 @@ describe('a grant', () => {
     const lost = { name: 'ToolFailed', message: 'The tool server asks for a new sign-in.' };
     await expect(echo(id)).rejects.toMatchObject(lost);
     expect((await kit.grants.grant(id)).status).toBe('lost');
+    expect(kit.vault.rows.size).toBe(0);
     await expect(echo(id)).rejects.toMatchObject(lost);
     expect(server.grants.refresh_token).toBe(1);
   });
