@@ -191,7 +191,7 @@ const preferred = (types: readonly string[]): string | undefined =>
 function nameOf(wanted: string, taken: Set<string>): string {
   const base =
     wanted
-      .replaceAll(/[^A-Za-z0-9_-]+/g, '_')
+      .replaceAll(/[^A-Za-z0-9-]+/g, '_')
       .replaceAll(/^_+|_+$/g, '')
       .slice(0, 60) || 'action';
   let name = base;
