@@ -1,12 +1,20 @@
 import { Module, type Type } from '@nestjs/common';
 import { ToolQueries } from '../../projections/tools/tools.queries.js';
 import { ApiTool } from './api/api-tool.js';
+import { BuiltinModule } from './builtin/builtin.module.js';
+import { InternalSearchTool } from './builtin/internal-search-tool.js';
+import { PostgresTool } from './builtin/postgres-tool.js';
+import { ThinkTool } from './builtin/think-tool.js';
 import { ChangeToolHandler } from './change-tool.command.js';
 import { CreateToolHandler } from './create-tool.command.js';
 import { DeleteToolHandler } from './delete-tool.command.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { McpServerController } from './mcp/mcp-server.http.js';
 import { McpTool } from './mcp/mcp-tool.js';
+import { MemoryTool } from './notebooks/memory-tool.js';
+import { NotebooksModule } from './notebooks/notebooks.module.js';
+import { NotesTool } from './notebooks/notes-tool.js';
+import { TodoListTool } from './notebooks/todo-list-tool.js';
 import { StoredToolbox } from './stored-toolbox.js';
 import { SwitchDefaultToolHandler } from './switch-default-tool.command.js';
 import { ToolHistory } from './tool-history.js';
@@ -17,10 +25,19 @@ import { Toolbox } from './toolbox.port.js';
 import { ToolsController } from './tools.http.js';
 
 /** Every kind of tool there is, one a line, in the order in which they are offered to be set up. */
-export const TOOL_KINDS: readonly Type<ToolKind>[] = [ApiTool, McpTool];
+export const TOOL_KINDS: readonly Type<ToolKind>[] = [
+  ApiTool,
+  McpTool,
+  MemoryTool,
+  NotesTool,
+  TodoListTool,
+  PostgresTool,
+  ThinkTool,
+  InternalSearchTool,
+];
 
 @Module({
-  imports: [McpModule],
+  imports: [McpModule, NotebooksModule, BuiltinModule],
   controllers: [ToolsController, McpServerController],
   providers: [
     ...TOOL_KINDS,

@@ -1,0 +1,38 @@
+import type { ConnectionTarget } from './connection-target.js';
+import type { QueryLimits } from './query-limits.js';
+import type { QueryFailure } from './query-thread.js';
+
+export const OUTCOME_UNKNOWN = 'What the statement was to change may or may not be changed.';
+
+const TEXT_CHARACTERS_MAX = 1_000;
+const SECRET_CHARACTERS_MIN = 3;
+
+/** Codes of Postgres: a statement was stopped; something was to be written where nothing can be. */
+const STATEMENT_STOPPED = '57014';
+const READ_ONLY = '25006';
+
+/** Of the class 28: who it is, or with what password. */
+const NOT_LET_IN = /^28/;
+
+type Asked = Readonly<{ target: ConnectionTarget; mayWrite: boolean; limits: QueryLimits }>;
+
+/**
+ * Why nothing came of it, in words for a model. Before the server has let us in, its words are about the connection string:
+ * they are not told. Later they are, but for the password, should a server repeat it.
+ */
+export function failureText({ stage, code, text, tooMuch }: QueryFailure, { target, mayWrite, limits }: Asked): string {
+  const unknown = mayWrite ? ` ${OUTCOME_UNKNOWN}` : '';
+  if (tooMuch) return `The database sends more than ${limits.receivedBytesMax} bytes: ask for less.${unknown}`;
+  if (stage === 'connecting') {
+    if (code !== undefined && NOT_LET_IN.test(code)) return 'The database does not accept the user or the password.';
+    return code === undefined ? 'The database cannot be reached.' : `The database does not let us in (${code}).`;
+  }
+  if (code === undefined || text === undefined) return `The connection to the database was lost.${unknown}`;
+  if (code === STATEMENT_STOPPED) return `The statement was stopped after ${limits.statementMs / 1000} seconds: ask for less.`;
+  const said = withoutSecret(text, target.password).slice(0, TEXT_CHARACTERS_MAX);
+  if (code === READ_ONLY && !mayWrite) return `${said}. This tool only reads. Its owner can allow writes in its settings.`;
+  return `The database refuses the statement: ${said} (${code})`;
+}
+
+const withoutSecret = (text: string, secret: string): string =>
+  secret.length < SECRET_CHARACTERS_MIN ? text : text.replaceAll(secret, '***');

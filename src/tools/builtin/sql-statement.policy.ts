@@ -1,0 +1,50 @@
+export const SQL_CHARACTERS_MAX = 50_000;
+
+/** What reads, and is no order to the server or to the connection. Whether it really only reads, the server decides. */
+const READING = new Set(['SELECT', 'WITH', 'VALUES', 'TABLE', 'SHOW', 'EXPLAIN']);
+
+/** They are about the connection and its transaction, which belong to this service, or turn it into a stream of bytes. */
+const NEVER = new Set(['ABORT', 'BEGIN', 'COMMIT', 'COPY', 'END', 'PREPARE', 'RELEASE', 'ROLLBACK', 'SAVEPOINT', 'START']);
+
+/** Why a statement is not even shown to a server, in words for the model; nothing when it may be. */
+export function statementRefusal(statement: string, mayWrite: boolean): string | undefined {
+  if (statement.length > SQL_CHARACTERS_MAX) return `A statement has ${SQL_CHARACTERS_MAX} characters at most.`;
+  if (statement.includes('\u0000')) return 'A statement cannot hold a NUL character.';
+  const keyword = firstKeyword(statement);
+  if (keyword === undefined) return 'There is no SQL statement in it.';
+  if (NEVER.has(keyword)) return `${keyword} cannot be used here: each statement runs in a transaction of its own.`;
+  if (!mayWrite && !READING.has(keyword)) {
+    return `${keyword} is refused: this tool only reads. Its owner can allow writes in its settings.`;
+  }
+  return undefined;
+}
+
+/** The word that says what a statement is, behind comments and opening brackets. */
+function firstKeyword(statement: string): string | undefined {
+  let at = 0;
+  for (;;) {
+    const rest = /[^\s(;]/g;
+    rest.lastIndex = at;
+    at = rest.exec(statement)?.index ?? statement.length;
+    if (statement.startsWith('--', at)) at = endOf(statement, '\n', at);
+    else if (statement.startsWith('/*', at)) at = endOfComment(statement, at);
+    else return /^[A-Za-z_]+/.exec(statement.slice(at, at + 100))?.[0].toUpperCase();
+  }
+}
+
+function endOf(statement: string, mark: string, from: number): number {
+  const at = statement.indexOf(mark, from);
+  return at < 0 ? statement.length : at + mark.length;
+}
+
+/** Postgres nests such comments. */
+function endOfComment(statement: string, start: number): number {
+  let depth = 0;
+  const marks = /\/\*|\*\//g;
+  marks.lastIndex = start;
+  for (let mark; (mark = marks.exec(statement));) {
+    depth += mark[0] === '/*' ? 1 : -1;
+    if (depth === 0) return marks.lastIndex;
+  }
+  return statement.length;
+}
