@@ -32,6 +32,10 @@ describe('a tool', () => {
     given(tool, [created, { type: 'ToolChanged', data: { toolId, changes: { credentialsId: 'c2' } } }])
       .when(change('alice', definition, { credentialsId: 'c3' }))
       .thenRejected('tool-changed-meanwhile'));
+  it('keeps what somebody else has changed meanwhile beside it', () =>
+    given(tool, [created, { type: 'ToolChanged', data: { toolId, changes: { status: false, customName: 'Theirs' } } }])
+      .when(change('alice', definition, { ...definition, config: {}, displayName: 'Mine' }))
+      .then([{ type: 'ToolChanged', data: { toolId, changes: { config: {}, displayName: 'Mine' } } }]));
   it.each([
     ['changed', change('bob', definition, { status: false })],
     ['deleted', remove('bob')],

@@ -45,26 +45,30 @@ export const create =
   (state) =>
     state.status === 'none' ? [{ type: 'ToolCreated', data: { toolId, ownerId, definition } }] : [];
 
-/** What the kind of a tool is never changes. */
+/** What kind of tool it is never changes. */
 export type ToolChanges = Partial<Omit<ToolDefinition, 'name'>>;
 
-/** Changes that were worked out from a definition apply to that one only: what stands beside them belongs to them. */
+/** These follow from one another, so whoever changes one has to have seen them all. */
+const SET_UP = ['config', 'credentialsId', 'actions'] as const satisfies readonly (keyof ToolDefinition)[];
+
+/** Changes what is wanted otherwise than it was seen; what others have changed meanwhile beside that stays changed. */
 export const change =
-  (ownerId: string, seen: ToolDefinition, changes: ToolChanges): Decide =>
+  (ownerId: string, seen: ToolDefinition, wanted: ToolChanges): Decide =>
   (state) => {
     const current = definitionFor(state, ownerId);
-    const before: Readonly<Record<string, unknown>> = current;
-    const differing = Object.entries(changes).filter(([field, value]) => !same(before[field], value));
-    if (differing.length === 0) return [];
-    if (!sameSetUp(current, seen)) {
+    const changes = differing(current, differing(seen, wanted));
+    if (Object.keys(changes).length === 0) return [];
+    if (SET_UP.some((field) => field in changes) && SET_UP.some((field) => !same(current[field], seen[field]))) {
       throw new Rejection('tool-changed-meanwhile', 'Somebody else changed this tool at the same time. Please try again.');
     }
-    return [{ type: 'ToolChanged', data: { toolId: state.id, changes: Object.fromEntries(differing) } }];
+    return [{ type: 'ToolChanged', data: { toolId: state.id, changes } }];
   };
 
-/** Configuration, credentials and actions follow from one another. */
-const sameSetUp = (a: ToolDefinition, b: ToolDefinition): boolean =>
-  a.credentialsId === b.credentialsId && same(a.config, b.config) && same(a.actions, b.actions);
+/** The fields that would not stay as they are. */
+function differing(current: ToolDefinition, wanted: ToolChanges): ToolChanges {
+  const before: Readonly<Record<string, unknown>> = current;
+  return Object.fromEntries(Object.entries(wanted).filter(([field, value]) => !same(before[field], value)));
+}
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
