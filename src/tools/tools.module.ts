@@ -1,5 +1,6 @@
 import { Module, type Type } from '@nestjs/common';
 import { ToolQueries } from '../../projections/tools/tools.queries.js';
+import { ApiToolsModule } from './api/api.module.js';
 import { ApiTool } from './api/api-tool.js';
 import { BuiltinModule } from './builtin/builtin.module.js';
 import { InternalSearchTool } from './builtin/internal-search-tool.js';
@@ -23,11 +24,24 @@ import { ToolKinds } from './tool-kinds.js';
 import { ToolSetup } from './tool-setup.js';
 import { Toolbox } from './toolbox.port.js';
 import { ToolsController } from './tools.http.js';
+import { BraveTool } from './web/brave-tool.js';
+import { CryptoPriceTool } from './web/crypto-price-tool.js';
+import { DuckDuckGoTool } from './web/duckduckgo-tool.js';
+import { NtfyTool } from './web/ntfy-tool.js';
+import { ReadWebpageTool } from './web/read-webpage-tool.js';
+import { TelegramTool } from './web/telegram-tool.js';
+import { WebToolsModule } from './web/web.module.js';
 
 /** Every kind of tool there is, one a line, in the order in which they are offered to be set up. */
 export const TOOL_KINDS: readonly Type<ToolKind>[] = [
   ApiTool,
   McpTool,
+  ReadWebpageTool,
+  BraveTool,
+  DuckDuckGoTool,
+  CryptoPriceTool,
+  NtfyTool,
+  TelegramTool,
   MemoryTool,
   NotesTool,
   TodoListTool,
@@ -37,7 +51,7 @@ export const TOOL_KINDS: readonly Type<ToolKind>[] = [
 ];
 
 @Module({
-  imports: [McpModule, NotebooksModule, BuiltinModule],
+  imports: [ApiToolsModule, WebToolsModule, McpModule, NotebooksModule, BuiltinModule],
   controllers: [ToolsController, McpServerController],
   providers: [
     ...TOOL_KINDS,
