@@ -107,7 +107,7 @@ export class ToolRound {
     const hasEffects = action.access === 'write';
     if (hasEffects) await ledger.begin(call);
     const { record, text, sources } = await this.outcome(call, () =>
-      tools.run(action, call.arguments, { ...context, callId: call.callId, signal: this.signalFor(action) }),
+      this.withSignalFor(action, (signal) => tools.run(action, call.arguments, { ...context, callId: call.callId, signal })),
     );
     const told = forModel(text, resultCharactersMax);
     if (hasEffects) await ledger.finish(call.callId, record.status === 'error' ? 'error' : 'completed', told);
@@ -127,13 +127,13 @@ export class ToolRound {
   }
 
   /** Whoever stops an answer does not un-happen what was begun. */
-  private signalFor({ access }: OfferedAction): AbortSignal {
+  private async withSignalFor<T>({ access }: OfferedAction, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal } = this.setting;
-    if (access === 'read') return signal;
+    if (access === 'read') return run(signal);
     const ended = new AbortController();
     const end = () => signal.reason !== 'stopped' && ended.abort(signal.reason);
-    signal.addEventListener('abort', end, { once: true });
-    return ended.signal;
+    signal.addEventListener('abort', end);
+    return run(ended.signal).finally(() => signal.removeEventListener('abort', end));
   }
 
   private judge(asked: ModelToolCall): readonly Step[] {
@@ -184,7 +184,13 @@ export class ToolRound {
 /** What is told of a call that gave something, to the reader and to the model. */
 export function outcomeOf(call: CalledTool, result: unknown): Readonly<{ record: ToolCallRecord; text: string }> {
   const status = isErrorResult(result) ? 'error' : 'completed';
-  return { record: recordOf(call, { status, result: forReader(result), artifact_id: null }), text: textOf(result) };
+  return { record: recordOf(call, { status, result: forReader(result), artifact_id: artifactIn(result) }), text: textOf(result) };
+}
+
+/** A result may name the note or list it wrote, which clients show beside the call. */
+function artifactIn(result: unknown): string | null {
+  const { artifact_id: id } = (result ?? {}) as { artifact_id?: unknown };
+  return typeof id === 'string' ? id : null;
 }
 
 /** An approved call whose tool is gone, or out of reach. */

@@ -71,6 +71,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'prompt-stale-write': { status: 409, code: 'stale_write' },
   'message-not-running': { status: 409, code: 'message_not_running' },
   'turn-taken': { status: 409, code: 'turn_taken' },
+  'turn-stopping': { status: 409, code: 'turn_stopping' },
   'resume-in-progress': { status: 409, code: 'resume_in_progress' },
   'ingest-superseded': { status: 409, code: 'ingest_superseded' },
   'tool-changed-meanwhile': { status: 409, code: 'conflict' },

@@ -4,8 +4,8 @@ import { announce } from '../program.js';
 
 /**
  * The least that could do our job without its promise: it passes a model's tokens on as Server-Sent Events and keeps
- * nothing. `/stream` asks the model, `/replay` sends frames from memory, `/idle` sends nothing. Its argument is the model's
- * address.
+ * nothing. `/stream` asks the model, `/replay` sends frames from memory, `/idle` sends nothing, `/tell` sends two events to
+ * whoever holds `/events` open under the same name. Its argument is the model's address.
  */
 const [model = ''] = process.argv.slice(2);
 const models = new Agent({ connections: 2_000, headersTimeout: 0, bodyTimeout: 0 });
@@ -51,12 +51,28 @@ function replay(count: number, response: ServerResponse): void {
   next();
 }
 
+const listening = new Map<string, ServerResponse>();
+
+function tell(name: string, response: ServerResponse): void {
+  for (const mark of ['running', 'unread']) {
+    const millis = Date.now();
+    const event = { type: 'conversation.mark', ts: new Date(millis).toISOString(), user_id: name, payload: { mark } };
+    listening.get(name)?.write(`id: ${millis}-0\ndata: ${JSON.stringify(event)}\n\n`);
+  }
+  response.end('{}');
+}
+
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const [path, argument] = request.url!.split('?');
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   if (path === '/replay') return replay(Number(argument), response);
   if (path === '/idle') return void response.writeHead(200, SSE).write(': connected\n\n');
+  if (path === '/tell') return tell(argument!, response);
+  if (path === '/events') {
+    listening.set(argument!, response);
+    return void response.writeHead(200, SSE).write(': connected\n\n');
+  }
   const { question } = JSON.parse(Buffer.concat(parts).toString('utf8')) as { question: string };
   await relay(question, response);
 }

@@ -6,12 +6,28 @@ const ORDER = /paced (\d+) tokens (\d+) ms/;
 /** The first token comes, and nothing after it for as long as the caller stays. */
 const SILENCE = 'then silence';
 
+/** So many times it calls each tool it is offered, a call a round, before it says anything. */
+const CALLS = /call (\d+) times/;
+const OFFERED = /"tools":\[\{"type":"function","function":\{"name":"([^"]+)"/;
+
 const HEAD = 'data: {"id":"c1","object":"chat.completion.chunk","model":"paced","choices":[{"index":0,"delta":{"content":"';
 const TAIL = '"},"finish_reason":null}]}\n\n';
 const END =
   'data: {"id":"c1","object":"chat.completion.chunk","model":"paced","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n' +
   'data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":10}}\n\ndata: [DONE]\n\n';
 const BURST = 250;
+
+let callCount = 0;
+const callOf = (name: string): string => {
+  const call = { index: 0, id: `call-${++callCount}`, type: 'function', function: { name, arguments: '{"text":"hello"}' } };
+  const chunk = {
+    id: 'c1',
+    object: 'chat.completion.chunk',
+    model: 'paced',
+    choices: [{ index: 0, delta: { tool_calls: [call] } }],
+  };
+  return `data: ${JSON.stringify(chunk)}\n\n${END.replace('"stop"', '"tool_calls"')}`;
+};
 
 const token = (): string => `${HEAD}t${microsNow()} ${TAIL}`;
 
@@ -20,6 +36,11 @@ function play(body: string, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   if (body.includes(SILENCE)) {
     response.write(token());
+    return;
+  }
+  const [, calls = '0'] = CALLS.exec(body) ?? [];
+  if (body.split('"role":"tool"').length - 1 < Number(calls)) {
+    response.end(callOf(OFFERED.exec(body)![1]!));
     return;
   }
   const [, tokens = '1', everyMs = '0'] = ORDER.exec(body) ?? [];

@@ -1,0 +1,147 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SessionTokens } from '../../src/identity/session-tokens.js';
+import { startService } from './measured-service.js';
+import { startProgram } from './program.js';
+import { type Bench, type Figure, quantile } from './report.js';
+import { type Call, read } from './token-reader.js';
+import { usageOf } from './usage.js';
+
+const USERS = 500;
+const EVENTS_PER_SECOND = 50;
+/** Each question is told of twice: that it runs, and that it is answered. */
+const EVENTS_PER_QUESTION = 2;
+const SECONDS = 60;
+/** The first event of a user costs more, and a process needs some time to find its size. */
+const WARM_UP_SECONDS = 25;
+const SECRET = 'a secret for benches that is long enough';
+/** Events that have not come by then are lost. */
+const PATIENCE_MS = 5_000;
+
+type Side = Readonly<{
+  /** Where a user listens, and what makes something happen that they are told of. */
+  listen: (user: number) => [string, Call];
+  cause: (user: number) => [string, Call];
+  rss: () => Promise<number>;
+}>;
+
+type Measured = Readonly<{ lateMs: readonly number[]; rssAtStart: number; rssAtEnd: number }>;
+
+/** All users listen; one after the other has something happen. An event is late by what has passed since its cause was stored. */
+async function measure({ listen, cause, rss }: Side): Promise<Measured> {
+  const leaving = new AbortController();
+  setMaxListeners(0, leaving.signal);
+  const lateMs: number[] = [];
+  let told = 0;
+  for (let user = 0; user < USERS; user++) {
+    const [url, call] = listen(user);
+    await new Promise<void>((connected, refused) => {
+      let rest = '';
+      const onText = (piece: string): undefined => {
+        const now = performance.timeOrigin + performance.now();
+        const records = (rest + piece).split('\n\n');
+        rest = records.pop()!;
+        for (const record of records) {
+          if (record === ': connected') connected();
+          const ts = /"ts":"([^"]+)"/.exec(record)?.[1];
+          if (ts === undefined) continue;
+          told++;
+          lateMs.push(now - Date.parse(ts));
+        }
+      };
+      read(url, { ...call, signal: leaving.signal }, { onText }).catch(refused);
+    });
+  }
+  let user = 0;
+  const causeFor = async (seconds: number): Promise<void> => {
+    told = 0;
+    const questions = (seconds * EVENTS_PER_SECOND) / EVENTS_PER_QUESTION;
+    const begunAt = performance.now();
+    const running: Promise<void>[] = [];
+    for (let question = 0; question < questions; question++) {
+      await pause(Math.max(0, begunAt + (question * 1000 * EVENTS_PER_QUESTION) / EVENTS_PER_SECOND - performance.now()));
+      running.push(read(...cause(user++ % USERS), {}));
+    }
+    await Promise.all(running);
+    const until = performance.now() + PATIENCE_MS;
+    while (told < questions * EVENTS_PER_QUESTION && performance.now() < until) await pause(10);
+    if (told !== questions * EVENTS_PER_QUESTION) throw new Error(`${told} events came of ${questions * EVENTS_PER_QUESTION}.`);
+  };
+  await causeFor(WARM_UP_SECONDS);
+  lateMs.length = 0;
+  const rssAtStart = await rss();
+  await causeFor(SECONDS);
+  const rssAtEnd = await rss();
+  leaving.abort();
+  return { lateMs, rssAtStart, rssAtEnd };
+}
+
+/** From the append of what happened, over the reaction that follows the log and the user's stored event, to an open tab. */
+export const bench: Bench = {
+  name: 'user-events',
+  title: `${USERS} users with an open tab each, ${EVENTS_PER_SECOND} events a second`,
+  async run(context) {
+    const model = await startProgram('paced-model');
+    const bare = await startProgram('bare-server', model.url);
+    const service = await startService(context, {
+      OPENAI_BASE_URL: `${model.url}/v1`,
+      AUTH_TYPE: 'session_jwt',
+      JWT_SECRET_KEY: SECRET,
+      TITLE_MODEL_ID: 'none',
+    });
+    const tokens = new SessionTokens(SECRET);
+    const headers = await Promise.all(
+      Array.from({ length: USERS }, async (_, user) => ({
+        authorization: `Bearer ${await tokens.issue({ userId: `user-${user}`, roles: [] })}`,
+      })),
+    );
+    const body = { question: 'paced 1 tokens 0 ms', visibility: 'listed' };
+    const ours = await measure({
+      listen: (user) => [`${service.url}/api/events`, { headers: headers[user]! }],
+      cause: (user) => [`${service.url}/api/answer`, { method: 'POST', headers: headers[user]!, body }],
+      rss: async () => (await service.usage()).service.rssBytes,
+    });
+    const theirs = await measure({
+      listen: (user) => [`${bare.url}/events?user-${user}`, {}],
+      cause: (user) => [`${bare.url}/tell?user-${user}`, { method: 'POST', body }],
+      rss: async () => (await usageOf([bare.pid])).rssBytes,
+    });
+    await Promise.all([service.stop(), bare.stop(), model.stop()]);
+    return { figures: figuresOf(ours, theirs), notes: notesOf(ours, theirs) };
+  },
+};
+
+const MIB = 2 ** 20;
+const growth = ({ rssAtStart, rssAtEnd }: Measured): number => (rssAtEnd - rssAtStart) / MIB;
+
+function figuresOf(ours: Measured, bare: Measured): Figure[] {
+  const late = (name: string, share: number): Figure => ({
+    name,
+    value: quantile(ours.lateMs, share),
+    unit: 'ms',
+    baseline: { name: 'bare relay', value: quantile(bare.lateMs, share) },
+  });
+  return [
+    late('an event comes late by, median', 0.5),
+    { ...late('p99', 0.99), target: { atMost: 100 } },
+    late('at most', 1),
+    {
+      name: 'RSS of the service at the end',
+      value: ours.rssAtEnd / MIB,
+      unit: 'MiB',
+      baseline: { name: 'at the start', value: ours.rssAtStart / MIB },
+    },
+    {
+      name: `its growth over ${SECONDS * EVENTS_PER_SECOND} events`,
+      value: growth(ours),
+      unit: 'MiB',
+      baseline: { name: 'bare relay', value: growth(bare) },
+      target: { atMost: 32 },
+    },
+  ];
+}
+
+const notesOf = (ours: Measured, bare: Measured): string[] => [
+  `${ours.lateMs.length} events within ${SECONDS} s, two for each question that the service answers meanwhile; the bare relay answers none, keeps nothing, and passes ${bare.lateMs.length} events on.`,
+  'Measured from the time that is stored with what happened, which is told in whole milliseconds.',
+];
