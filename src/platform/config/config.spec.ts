@@ -75,6 +75,8 @@ describe('the configuration', () => {
     ['EVENTS_STREAM_MAXLEN', { EVENTS_STREAM_MAXLEN: '0' }],
     ['ENABLE_SSE_PUSH', { ENABLE_SSE_PUSH: 'maybe' }],
     ['UPLOAD_MAX_FILE_BYTES', { UPLOAD_MAX_FILE_BYTES: '1.5' }],
+    ['ALLOWED_PRIVATE_HOSTS', { ALLOWED_PRIVATE_HOSTS: '10.0.0.0/8, http://printer' }],
+    ['BRAVE_BASE_URL', { BRAVE_BASE_URL: 'ftp://brave.example' }],
     ['DEFAULT_MODEL_ID', { MODEL_IDS: 'a,b', DEFAULT_MODEL_ID: 'c' }],
   ])('refuses a bad %s by its name: %o', (variable, environment) => {
     expect(problemsOf(environment)).toEqual([expect.stringMatching(`^${variable} `)]);
