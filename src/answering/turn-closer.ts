@@ -91,7 +91,8 @@ export class TurnCloser {
    */
   async settle(transcript: Transcript, { message }: JournalSoFar, journal: Journal, cause: Cause): Promise<void> {
     const { conversationId, turnId } = transcript.asked;
-    const known = await this.streams.fold(conversationStream(conversationId), conversation);
+    // The conversation as the transcript has it: what came later, like the end of a pause, is settled by whoever reads it.
+    const known = transcript.folded ?? (await this.streams.fold(conversationStream(conversationId), conversation));
     const { state } = known;
     const turn = state.turns.get(turnId);
     if (!turn || turn.sealed || (turn.status === 'asked' && state.status === 'open')) return;

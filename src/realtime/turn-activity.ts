@@ -22,7 +22,7 @@ export class TurnActivity {
   /** Whether no frames come after a terminal one, whatever anybody does. */
   async endsWith(conversationId: string, turnId: string, terminalId: number): Promise<boolean> {
     const { state, turn } = await this.read(conversationId, turnId);
-    return turn === undefined || turn.sealed || (isOver(state, turn) && !isEndOfPause(turn, terminalId));
+    return turn === undefined || (isOver(state, turn) && !isEndOfPause(turn, terminalId));
   }
 
   private async read(conversationId: string, turnId: string) {
@@ -31,4 +31,5 @@ export class TurnActivity {
   }
 }
 
-const isEndOfPause = ({ pause }: Turn, terminalId: number): boolean => pause !== null && terminalId <= pause.lastId;
+const isEndOfPause = ({ pause, sealed }: Turn, terminalId: number): boolean =>
+  !sealed && pause !== null && terminalId <= pause.lastId;

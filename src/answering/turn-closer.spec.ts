@@ -1,0 +1,59 @@
+import { expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
+import { turnPaused, waitingCall } from '../../test/support/pauses.js';
+import { askedTurn, cause, eventsOf, pieces, scripted, workerOver } from '../../test/support/turns.js';
+import { conversation, startTurn } from '../conversation/conversation.decider.js';
+import { conversationStream } from '../conversation/conversation.events.js';
+import { FRAME_EVENT, messageStream } from '../conversation/message.events.js';
+import { pauseFrames, pauseFramesCount } from '../conversation/message.policy.js';
+import { expire, pause } from '../conversation/pause.decider.js';
+import type { Decide } from '../conversation/turn.policy.js';
+import { newId } from '../kernel/ids.js';
+import { Streams } from '../kernel/streams.js';
+import { InProcessSignals } from '../platform/signals/in-process-signals.js';
+
+const stream = conversationStream('c1');
+const turn = { conversationId: 'c1', turnId: 't1' };
+const AFTER_IT_EXPIRED = new Date('2026-01-02');
+
+/** A log to which something is added once somebody has read the conversation and turns to the journal. */
+class InterruptedStore extends InMemoryEventStore {
+  meanwhile: (() => Promise<unknown>) | undefined;
+
+  override async *read(...given: Parameters<InMemoryEventStore['read']>): ReturnType<InMemoryEventStore['read']> {
+    if (given[0] === messageStream('t1')) {
+      const { meanwhile } = this;
+      this.meanwhile = undefined;
+      await meanwhile?.();
+    }
+    yield* super.read(...given);
+  }
+}
+
+it('a pause that expires while it is looked at still gets its last run', async () => {
+  const store = new InterruptedStore();
+  const streams = new Streams(store);
+  const { runner } = workerOver(store, new InProcessSignals(), scripted(pieces('So.')));
+  const decide = (decision: Decide) => streams.transact(stream, conversation, decision, cause);
+  await askedTurn(store, 'c1', 't1');
+  await decide(startTurn('t1', 'dead'));
+  const first = { type: 'message_id', message_id: 't1', conversation_id: 'c1', request_id: 'r1' };
+  const { data } = turnPaused(turn, [waitingCall('k1')]);
+  const paused = { ...data, lastId: pauseFramesCount(1) };
+  await decide(pause(paused));
+  const frames = [first, ...pauseFrames(paused)].map((frame) => JSON.stringify(frame));
+  const journaled = frames.map((text) => ({ id: newId(), type: FRAME_EVENT, data: text, metadata: '{}' }));
+  await store.append(messageStream('t1'), 'none', journaled);
+
+  store.meanwhile = () => decide(expire('t1', AFTER_IT_EXPIRED));
+  await runner.settle('c1', 't1');
+  await runner.run('c1', 't1');
+
+  const shown = (await eventsOf(store, messageStream('t1'))).slice(frames.length);
+  expect(shown.map(({ data }) => (JSON.parse(data) as { type: string }).type)).toEqual([
+    ...['message_id', 'tool_call', 'source', 'tool_calls', 'id', 'end'],
+  ]);
+  const conversed = await eventsOf(store, stream);
+  expect(conversed.map(({ type }) => type).slice(-3)).toEqual(['ToolCallDenied', 'TurnAnswered', 'TurnSealed']);
+  expect(JSON.parse(conversed.at(-1)!.data)).toMatchObject({ lastId: frames.length + shown.length - 1 });
+});
