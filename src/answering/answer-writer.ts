@@ -44,7 +44,8 @@ export class AnswerWriter {
   /** Journals the pieces as they come; resolves to what went wrong, if anything did. @throws what the composer and the journal throw */
   async write(pieces: AsyncIterable<Piece>, signal: AbortSignal): Promise<UserError | undefined> {
     for await (const piece of pieces) {
-      if (signal.aborted) break;
+      // What came of a call that was under way is told also of an answer that is stopped.
+      if (signal.aborted && piece.type !== 'tool-call') break;
       if (!this.add(piece)) return { text: 'The answer became too long and was cut off.', code: 'answer-too-long' };
       await this.journal.room();
     }

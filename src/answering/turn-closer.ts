@@ -7,7 +7,13 @@ import { conclude, conversation, seal } from '../conversation/conversation.decid
 import type { Conversation, Turn } from '../conversation/turn.policy.js';
 import { type AnswerParts, conversationStream, type TurnOutcome, type TurnPaused } from '../conversation/conversation.events.js';
 import { pause } from '../conversation/pause.decider.js';
-import { deniedRecord, outcomeUnknown, type ToolCallRecord, withToolCalls } from '../conversation/tool-call.policy.js';
+import {
+  deniedRecord,
+  outcomeUnknown,
+  type ToolCallRecord,
+  withoutUnfinished,
+  withToolCalls,
+} from '../conversation/tool-call.policy.js';
 import { type Frame, INTERRUPTED, messageStream, STOPPED } from '../conversation/message.events.js';
 import {
   type Message,
@@ -216,6 +222,8 @@ export function isResumable({ resumption, asked, folded }: Transcript, { message
   );
 }
 
+const asEnded = (parts: AnswerParts): AnswerParts => ({ ...parts, toolCalls: withoutUnfinished(parts.toolCalls) });
+
 type Ids = Readonly<{ conversationId: string; turnId: string }>;
 
 export const failedWith = (
@@ -225,12 +233,12 @@ export const failedWith = (
   code: string | null,
 ): TurnOutcome => ({
   type: 'TurnFailed',
-  data: { conversationId, turnId, ...parts, error, code },
+  data: { conversationId, turnId, ...asEnded(parts), error, code },
 });
 
 export const stoppedWith = ({ conversationId, turnId }: Ids, parts: AnswerParts): TurnOutcome => ({
   type: 'TurnStopped',
-  data: { conversationId, turnId, ...parts },
+  data: { conversationId, turnId, ...asEnded(parts) },
 });
 
 export const firstFrame = ({ asked, beginsConversation, resumption }: Transcript): Frame => ({

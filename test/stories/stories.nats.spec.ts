@@ -12,6 +12,7 @@ import { refusalsStory } from './refusals.story.js';
 import { replayStory } from './replay.story.js';
 import { retentionStory } from './retention.story.js';
 import { stopStory } from './stop.story.js';
+import { toolsStory } from './tools.story.js';
 import { userBacklogStory } from './user-backlog.story.js';
 import { userEventsStory } from './user-events.story.js';
 
@@ -23,6 +24,7 @@ describe.each([
   ['idempotency', idempotencyStory],
   ['questions', questionsStory],
   ['pauses', pausesStory],
+  ['tools', toolsStory],
   ['conversations', conversationsStory],
   ['retention', retentionStory],
   ['fuzz', fuzzStory],

@@ -147,6 +147,27 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
     });
   });
 
+  it.each([
+    ['the newest', 'pat', 3, 2],
+    ['none there ever was', 'quin', 0, 99],
+  ])('a cursor on %s waits for what comes', async (_, userId, before, cursor) => {
+    await write(userId, 0, before);
+    const tab = await TabForTests.open(await signedIn(userId), idAt(cursor));
+    await write(userId, before, 2);
+    await eventually(() => tab.ids.length === 2);
+    expect(tab.ids).toEqual(revisions(before, 2));
+    await tab.close();
+  });
+
+  it('an empty cursor is none', async () => {
+    await write('ruth', 0, 3);
+    const tab = await TabForTests.open(await signedIn('ruth'), '');
+    await write('ruth', 3, 1);
+    await eventually(() => tab.ids.length > 0);
+    expect(tab.ids).toEqual(revisions(3, 1));
+    await tab.close();
+  });
+
   it('a client that comes back page by page misses nothing and gets nothing twice, while more and more comes', async () => {
     await write('lea', 0, 1);
     const lea = await signedIn('lea');

@@ -1,6 +1,6 @@
 import type { PendingToolCall } from '../../src/conversation/message.events.js';
 import type { ToolCallRecord } from '../../src/conversation/tool-call.policy.js';
-import { type Client, conversationIdIn, framesIn, messageIdIn, recordsIn, streamed } from './client.js';
+import { type Client, framesIn, messageIdIn, recordsIn, streamed } from './client.js';
 
 export type AnsweringRoute = '/stream' | '/api/answer';
 
@@ -35,7 +35,7 @@ export async function askOver(
     stream.frames.filter(({ data }) => data.type === type).at(-1)?.data[field] as T | undefined;
   return {
     status: response.status,
-    conversationId: conversationIdIn(stream),
+    conversationId: last<string>('id', 'id') ?? '',
     messageId: messageIdIn(stream),
     answer: stream.frames.map(({ data }) => (data.type === 'answer' ? (data['answer'] as string) : '')).join(''),
     toolCalls: last('tool_calls', 'tool_calls') ?? [],
