@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { conversationCodec } from '../../src/conversation/conversation.codec.js';
 import type { ConversationEvent } from '../../src/conversation/conversation.events.js';
-import { type Marked, markOf, unmarked, withMarkChangedBy } from '../../src/conversation/conversation-mark.policy.js';
 import { decode } from '../../src/kernel/codec.js';
 import { type EventStore, LOG_START } from '../../src/kernel/event-store.js';
+import { type News, newsOf, noNews, withNewsOf } from '../../src/realtime/conversation-news.policy.js';
 import { userStream } from '../../src/realtime/user.events.js';
 import { onPostgres } from '../support/backing.js';
-import { Client } from '../support/client.js';
+import { Client, type Streamed } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { ServiceProcess } from '../support/process.js';
-import { say, ScriptedModelServer, wait } from '../support/scripted-model-server.js';
+import { call, say, ScriptedModelServer, wait } from '../support/scripted-model-server.js';
 import { Seeded } from '../support/seeded.js';
 import { TabForTests } from '../support/tab.js';
 import { eventsOf } from '../support/turns.js';
@@ -21,37 +21,71 @@ const KILLS = 5;
 const QUESTIONS_PER_LIFE = 12;
 const TABS = 8;
 
-/** The marks each conversation went through, by what the log says. */
-async function marksBy(store: EventStore): Promise<Map<string, unknown[]>> {
-  const states = new Map<string, Marked>();
-  const marks = new Map<string, unknown[]>();
+type Told = Readonly<{ type: string; payload: unknown }>;
+
+/** What is to be told of each conversation, by what the log says. */
+async function newsBy(store: EventStore): Promise<Map<string, Told[]>> {
+  const states = new Map<string, News>();
+  const all = new Map<string, Told[]>();
   for await (const { events } of store.readAll({ after: LOG_START, filter: { categories: ['conversation'] } })) {
     for (const stored of events) {
       const event = decode<ConversationEvent>(conversationCodec, stored);
       if (!event) continue;
       const id = event.data.conversationId;
-      const before = states.get(id) ?? unmarked;
-      const after = withMarkChangedBy(before, event);
+      const before = states.get(id) ?? noNews;
+      const after = withNewsOf(before, event);
       states.set(id, after);
-      if (markOf(after) !== markOf(before)) marks.set(id, [...(marks.get(id) ?? []), markOf(after)]);
+      const news = newsOf(before, after, event).map(({ announcement: { type, payload } }) => ({ type, payload }));
+      all.set(id, [...(all.get(id) ?? []), ...news]);
     }
   }
-  return marks;
+  return all;
 }
 
-async function marksTold(store: EventStore): Promise<Map<string, unknown[]>> {
-  const told = new Map<string, unknown[]>();
+async function told(store: EventStore): Promise<Map<string, Told[]>> {
+  const all = new Map<string, Told[]>();
   for (const { data } of await eventsOf(store, userStream('local'))) {
-    const { payload } = JSON.parse(data) as { payload: { conversation_id: string; mark: unknown } };
-    told.set(payload.conversation_id, [...(told.get(payload.conversation_id) ?? []), payload.mark]);
+    const { type, scope, payload } = JSON.parse(data) as Told & { scope: { id: string } };
+    all.set(scope.id, [...(all.get(scope.id) ?? []), { type, payload }]);
   }
-  return told;
+  return all;
 }
 
-it(`a service killed ${KILLS} times tells every mark once and in order, and its connections free their places at once`, async () => {
+const lastMark = (news: readonly Told[]): unknown => (news.findLast(isMark)?.payload as { mark: unknown } | undefined)?.mark;
+const isMark = ({ type }: Told): boolean => type === 'conversation.mark';
+const countOf = (news: Map<string, Told[]>, type: string): number =>
+  [...news.values()].flat().filter((each) => each.type === type).length;
+
+/** An agent whose model asks to write a note, which its owner has to approve. */
+async function agentWithNotes(client: Client): Promise<string> {
+  const notes = { name: 'notes', displayName: 'Notes', description: 'Notes', config: {}, status: true };
+  const { id } = (await (await client.post('/api/create_tool', notes)).json()) as { id: string };
+  const { tools } = await client.json<{ tools: { id: string; actions: Record<string, unknown>[] }[] }>('/api/get_tools');
+  const actions = tools.find((tool) => tool.id === id)!.actions.map((action) => ({ ...action, require_approval: true }));
+  await client.post('/api/update_tool_actions', { id, actions });
+  const agent = { name: 'Guide', description: 'Knows', chunks: 4, retriever: 'classic', prompt_id: 'default', tools: [id] };
+  return ((await (await client.post('/api/create_agent', { ...agent, status: 'published' })).json()) as { id: string }).id;
+}
+
+/** Approved, denied, or asked past. */
+function nextFor(paused: Streamed, index: number, agentId: string): object {
+  const pending = paused.frames.find(({ data }) => data.type === 'tool_calls_pending')!.data['data'];
+  const [waiting] = (pending as { pending_tool_calls: { call_id: string }[] }).pending_tool_calls;
+  const about = { conversation_id: paused.frames.find(({ data }) => data.type === 'id')!.data['id'], agent_id: agentId };
+  if (index % 3 === 2) return { ...about, question: 'And else?' };
+  const decision = index % 3 === 0 ? 'approved' : 'denied';
+  return { ...about, tool_actions: [{ call_id: waiting!.call_id, decision }] };
+}
+
+it(`a service killed ${KILLS} times tells every mark and every approval once and in order, and its connections free their places at once`, async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-user-events-'));
   const [backing, model] = await Promise.all([onPostgres(), ScriptedModelServer.start()]);
-  model.always([...say('So '), wait(20), ...say('it is.')]);
+  let calls = 0;
+  model.always(({ tools, messages }) =>
+    tools && messages.at(-1)!.role === 'user'
+      ? [...say('Let me '), wait(20), call(`call-${++calls}`, 'note_overwrite', { text: 'It is so.' })]
+      : [...say('So '), wait(20), ...say('it is.')],
+  );
   const random = new Seeded(11);
   const environment = {
     ...backing.environment,
@@ -63,29 +97,42 @@ it(`a service killed ${KILLS} times tells every mark once and in order, and its 
     SSE_MAX_CONCURRENT_PER_USER: String(TABS),
   };
   const service = await ServiceProcess.start({ environment, standbys: 1 });
+  let waiting: Streamed[] = [];
   try {
+    const agentId = await agentWithNotes(new Client(service.url));
     for (let kill = 1; kill <= KILLS; kill++) {
       const client = new Client(service.url);
       const tabs = await Promise.all(Array.from({ length: TABS }, () => TabForTests.open(client)));
       expect((await client.get('/api/events')).status).toBe(429);
-      const asking = Array.from({ length: QUESTIONS_PER_LIFE }, () =>
-        client.stream({ question: 'Why?', visibility: 'listed' }).catch(() => undefined),
+      const asking = Array.from({ length: QUESTIONS_PER_LIFE }, (_, index) =>
+        client
+          .stream({ question: 'Why?', visibility: 'listed', ...(index % 2 === 0 ? { agent_id: agentId } : {}) })
+          .catch(() => undefined),
       );
+      // What was left waiting in the life before is decided in this one, or moved on from.
+      const deciding = waiting.map((paused, index) => client.stream(nextFor(paused, index, agentId)).catch(() => undefined));
       const enough = random.between(1, 2 * QUESTIONS_PER_LIFE);
       await tabs[0]!.has((text) => text.split('\ndata: ').length > enough);
       await service.kill();
-      await Promise.all([...asking, ...tabs.map(({ closed }) => closed)]);
+      const asked = await Promise.all(asking);
+      waiting = asked.filter((each) => each !== undefined && each.text.includes('tool_calls_pending')) as Streamed[];
+      await Promise.all([...deciding, ...tabs.map(({ closed }) => closed)]);
       await service.start();
     }
-    const isOver = (marks: Map<string, unknown[]>) => [...marks.values()].every((each) => each.at(-1) !== 'running');
-    await eventually(async () => isOver(await marksBy(backing.store)), 30_000);
-    const expected = await marksBy(backing.store);
+    const client = new Client(service.url);
+    const last = await client.stream({ question: 'Why?', visibility: 'listed', agent_id: agentId });
+    await client.stream(nextFor(last, 0, agentId));
+    const isOver = (news: Map<string, Told[]>) => [...news.values()].every((each) => lastMark(each) !== 'running');
+    await eventually(async () => isOver(await newsBy(backing.store)), 30_000);
+    const expected = await newsBy(backing.store);
     await eventually(async () => {
-      const told = await marksTold(backing.store);
-      return [...expected].every(([id, marks]) => (told.get(id)?.length ?? 0) >= marks.length);
+      const all = await told(backing.store);
+      return [...expected].every(([id, news]) => (all.get(id)?.length ?? 0) >= news.length);
     }, 30_000);
     expect(expected.size).toBeGreaterThan(KILLS);
-    expect(new Map([...(await marksTold(backing.store))].sort())).toEqual(new Map([...expected].sort()));
+    expect(countOf(expected, 'tool.approval.required')).toBeGreaterThan(0);
+    expect(countOf(expected, 'tool.approval.cleared')).toBeGreaterThan(0);
+    expect(new Map([...(await told(backing.store))].sort())).toEqual(new Map([...expected].sort()));
   } finally {
     await service.close();
     await model.close();
