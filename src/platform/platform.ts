@@ -21,6 +21,7 @@ import { GuardedHttp } from './outgoing/guarded-http.js';
 import { openDatabase } from './postgres/database.js';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.js';
 import { claimDatabaseAlone } from './postgres/sole-owner.js';
+import { WatchedDatabase } from './postgres/watched-database.js';
 import { InProcessSignals } from './signals/in-process-signals.js';
 import { NatsSignals } from './signals/nats-signals.js';
 import { InProcessWorkQueue } from './work-queue/in-process-work-queue.js';
@@ -43,6 +44,9 @@ export type Platform = Readonly<{
   close(): Promise<void>;
 }>;
 
+/** How long queries in hand may still take when the process ends. */
+const CLOSE_SECONDS = 5;
+
 /** Connects what the configuration names; what it does not name runs embedded. */
 export async function openPlatform(config: Config, onLost: (error: Error) => void): Promise<Platform> {
   const closers = new Closers();
@@ -50,9 +54,12 @@ export async function openPlatform(config: Config, onLost: (error: Error) => voi
   try {
     const url =
       config.databaseUrl ?? (await opened(startEmbeddedPostgres({ dataDir: config.dataDir }), (embedded) => embedded.stop())).url;
-    const sql = await opened(openDatabase({ url, name: 'read models', connections: config.databasePoolMax }), (pool) =>
-      pool.end({ timeout: 5 }),
-    );
+    const connected = (name: string, connections: number) => () => openDatabase({ url, name, connections });
+    const watched = new WatchedDatabase({
+      open: connected('read models', config.databasePoolMax),
+      probe: connected('read models, watched', 1),
+    });
+    const { sql } = await opened(watched, (each) => each.close(CLOSE_SECONDS));
     if (!config.natsUrl) await opened(claimDatabaseAlone(url, onLost), (claim) => claim.release());
     const store = await openEventStore(config, url, opened);
     const credentials = new PostgresCredentialVault(sql, config.encryptionSecretKey);

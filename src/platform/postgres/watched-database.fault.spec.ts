@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { PostgresLine } from '../../../test/support/postgres-for-tests.line.js';
+import { testDatabase, type TestDatabase } from '../../../test/support/postgres-for-tests.js';
+import { isConnectionError, openDatabase } from './database.js';
+import { WatchedDatabase } from './watched-database.js';
+
+const SILENCE_MS = 500;
+const TOLD_MS_MAX = 5_000;
+
+let database: TestDatabase;
+let line: PostgresLine;
+let watched: WatchedDatabase;
+
+beforeEach(async () => {
+  database = await testDatabase();
+  line = await PostgresLine.to(database.url);
+  const open = (connections: number) => () => openDatabase({ url: line.url, name: 'watched', connections });
+  watched = new WatchedDatabase({ open: open(3), probe: open(1), lookEveryMs: 50, silenceMsMax: SILENCE_MS });
+});
+afterEach(async () => {
+  await watched.close(0);
+  await line.close();
+  await database.close();
+});
+
+it('is used as any other: queries, pieces of them, transactions, values', async () => {
+  const { sql } = watched;
+  await sql`create table thing (id integer primary key, name text, more json)`;
+  await sql`insert into thing ${sql([{ id: 1, name: 'one', more: sql.json({ a: 1 }) }])}`;
+  await sql.begin(async (transaction) => transaction`update thing set name = 'two' where ${sql`id = 1`}`);
+  expect(await sql`select name, more from ${sql('thing')} where id = any(${[1]})`).toMatchObject([
+    { name: 'two', more: { a: 1 } },
+  ]);
+  await expect(sql`select 1/0`).rejects.toMatchObject({ code: '22012' });
+});
+
+it('tells everybody who waits on a frozen server, and works again once that does', async () => {
+  const { sql } = watched;
+  await sql`select 1`;
+  line.freeze();
+  const since = performance.now();
+  const waiting = [
+    ...Array.from({ length: 10 }, () => Promise.resolve(sql`select 1`)),
+    sql.begin((transaction) => transaction`select 1`),
+  ];
+  const told = await Promise.all(
+    waiting.map((query) =>
+      query.then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+    ),
+  );
+  expect(told.map(isConnectionError)).toEqual(told.map(() => true));
+  expect(performance.now() - since).toBeLessThan(TOLD_MS_MAX);
+  line.cut();
+  line.mend();
+  expect(await sql`select 7 as seven`).toMatchObject([{ seven: 7 }]);
+});
+
+it('lets long queries of a server that is alive take their time', async () => {
+  const busy = Array.from({ length: 3 }, () => Promise.resolve(watched.sql`select pg_sleep(${(3 * SILENCE_MS) / 1000})`));
+  const queued = Promise.resolve(watched.sql`select 1`);
+  expect(await Promise.all([...busy, queued])).toHaveLength(4);
+});
