@@ -16,18 +16,21 @@ import {
   type ModelToolCall,
 } from '../models/language-model.port.js';
 import { type OpenTools, Toolbox } from '../tools/toolbox.port.js';
+import { finishedAs, outcomeOf } from './call-ends.policy.js';
 import { estimatedTokens, CHARACTERS_PER_TOKEN } from './messages.policy.js';
 import { OfferedTools } from './offered-tools.js';
 import { MODEL_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';
-import { type CallLedger, outcomeOf, type Step, ToolRound, unavailable } from './tool-round.js';
+import { type CallLedger, hasRoomForCalls, type Step, ToolRound, unavailable } from './tool-round.js';
 import type { Resumption, Transcript } from './transcript.js';
 
 /** Rounds of model and tools; after these the model has to answer without. */
 export const TOOL_ROUNDS_MAX = 25;
 /** Calls of one round; a model that asks for more has those beyond forgotten. */
 export const CALLS_PER_ROUND_MAX = 64;
+/** Longer ids of calls, and such with characters that JSON escapes, are replaced. */
+export const CALL_ID_CHARACTERS_MAX = 256;
 /** What a model is told of one result even when its window is nearly full. */
-const RESULT_CHARACTERS_MIN = 2_000;
+export const RESULT_CHARACTERS_MIN = 2_000;
 const NO_TOOLS: OpenTools = { actions: [], notices: [], run: () => Promise.reject(new Error('There are no tools.')) };
 
 export type LoopPiece =
@@ -88,13 +91,13 @@ export class AgentLoop {
     let { messages, round: number, unknownCalls } = state;
     if (transcript.resumption) {
       const round = this.round(setting, offered, state, run);
-      yield* round.perform(stepsOf(transcript.resumption, tools));
+      yield* round.perform(stepsOf(transcript, transcript.resumption, tools));
       if (run.signal.aborted) return;
       messages = [...messages, ...toldIn(messages, { ...state.results, ...Object.fromEntries(round.results) })];
       number++;
     }
     for (; ; number++) {
-      const mayCall = offered.size > 0 && number < TOOL_ROUNDS_MAX;
+      const mayCall = offered.size > 0 && number < TOOL_ROUNDS_MAX && hasRoomForCalls(bytesOf(run.records()));
       const calls: ModelToolCall[] = [];
       let text = '';
       const chunks = this.models.stream({ ...request, messages, ...(mayCall && { tools: offered.forModel }) }, run.signal);
@@ -105,7 +108,8 @@ export class AgentLoop {
       }
       if (run.signal.aborted || calls.length === 0 || !mayCall) return;
       yield { type: 'round-over' };
-      const asked = withOwnIds(calls.slice(0, CALLS_PER_ROUND_MAX), run.records());
+      const known = run.records().map((record) => record['call_id'] as string);
+      const asked = withOwnIds(calls.slice(0, CALLS_PER_ROUND_MAX), [...known, ...transcript.waited]);
       messages = [...messages, { role: 'assistant', content: text, toolCalls: asked }];
       const round = this.round(setting, offered, { messages, round: number, unknownCalls, results: {} }, run);
       yield* round.run(asked);
@@ -140,44 +144,55 @@ export class AgentLoop {
       context,
       ledger,
       signal,
-      recordsBytes: Buffer.byteLength(JSON.stringify(records())),
+      recordsBytes: bytesOf(records()),
       unknownCalls: state.unknownCalls,
       resultCharactersMax: resultCharactersMax(state.messages, model),
     });
   }
 }
 
-/** A result may fill half of what is left of the model's window. */
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** The results of a round, which answer the calls of the last message, may together fill half of what is left of the model's window. */
 function resultCharactersMax(messages: readonly ChatMessage[], model: ModelDescription | undefined): number {
   if (!model) return MODEL_RESULT_CHARACTERS_MAX;
   const used = messages.reduce((sum, { content }) => sum + (typeof content === 'string' ? estimatedTokens(content) : 0), 0);
-  const left = ((model.contextWindow - used) * CHARACTERS_PER_TOKEN) / 2;
+  const left = ((model.contextWindow - used) * CHARACTERS_PER_TOKEN) / 2 / Math.max(1, callsOf(messages).length);
   return Math.min(MODEL_RESULT_CHARACTERS_MAX, Math.max(RESULT_CHARACTERS_MIN, Math.floor(left)));
 }
 
-/** Providers number calls anew in every reply, or not at all; within a turn each has an id of its own. */
-function withOwnIds(calls: readonly ModelToolCall[], records: readonly Readonly<Record<string, unknown>>[]): ModelToolCall[] {
-  const taken = new Set(records.map((record) => record['call_id']));
+/** What every provider takes back, and costs no more bytes than characters. */
+const USABLE_ID = new RegExp(`^[!#-\\[\\]-~]{1,${CALL_ID_CHARACTERS_MAX}}$`);
+
+/** Providers number calls anew in every reply, or not at all; within a conversation nobody is asked about two calls under one id. */
+function withOwnIds(calls: readonly ModelToolCall[], known: Iterable<string>): ModelToolCall[] {
+  const taken = new Set(known);
   return calls.map((call) => {
-    const id = call.id === '' || taken.has(call.id) ? newId() : call.id;
+    const id = taken.has(call.id) || !USABLE_ID.test(call.id) ? newId() : call.id;
     taken.add(id);
     return { id, name: call.name, arguments: call.arguments };
   });
 }
 
-/** The results of the calls of the last message, in the order of the calls. */
-function toldIn(messages: readonly ChatMessage[], results: Readonly<Record<string, string>>): readonly ChatMessage[] {
+function callsOf(messages: readonly ChatMessage[]): readonly ModelToolCall[] {
   const last = messages.at(-1);
-  const calls = (last?.role === 'assistant' && last.toolCalls) || [];
-  return calls.map(({ id }) => ({ role: 'tool', toolCallId: id, content: results[id] ?? '' }));
+  return (last?.role === 'assistant' && last.toolCalls) || [];
 }
 
+/** The results of the calls of the last message, in the order of the calls. */
+const toldIn = (messages: readonly ChatMessage[], results: Readonly<Record<string, string>>): readonly ChatMessage[] =>
+  callsOf(messages).map(({ id }) => ({ role: 'tool', toolCallId: id, content: results[id] ?? '' }));
+
 /** What becomes of the calls of a pause now that all of them are decided. */
-function stepsOf({ paused, decisions, begun, finished }: Resumption, tools: OpenTools): readonly Step[] {
+function stepsOf(
+  { calls: { begun, finished } }: Transcript,
+  { paused, decisions }: Resumption,
+  tools: OpenTools,
+): readonly Step[] {
   return paused.calls.map((call): Step => {
     const decision = decisions.get(call.callId);
     const end = finished.get(call.callId);
-    if (end) return { call, record: { ...outcomeOf(call, valueOf(end.result)).record, status: end.status }, text: end.result };
+    if (end) return { call, ...finishedAs(call, end) };
     if (decision?.type === 'ToolCallAnswered') return { call, ...outcomeOf(call, JSON.parse(decision.data.result)) };
     if (decision?.type !== 'ToolCallApproved') {
       const { comment, notRun } = decision?.data ?? { comment: null, notRun: null };
@@ -189,13 +204,4 @@ function stepsOf({ paused, decisions, begun, finished }: Resumption, tools: Open
     }
     return action ? { call, action } : unavailable(call);
   });
-}
-
-/** A result that was kept as text, as it was before. */
-function valueOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -3,6 +3,7 @@ import type { Frame } from '../conversation/message.events.js';
 import { isWaiting, type ToolCallRecord, withToolCalls } from '../conversation/tool-call.policy.js';
 import { problemsWith } from '../agents/response-schema.policy.js';
 import type { Piece } from './answer-composer.js';
+import { type CallHistory, cutOff } from './call-ends.policy.js';
 import type { Journal } from './journal.js';
 import { SOURCES_BYTES_MAX } from './messages.policy.js';
 import { INTERRUPTED_TEXT } from './turn-closer.js';
@@ -45,15 +46,21 @@ export class AnswerWriter {
   async write(pieces: AsyncIterable<Piece>, signal: AbortSignal): Promise<UserError | undefined> {
     for await (const piece of pieces) {
       // What came of a call that was under way is told also of an answer that is stopped.
-      if (signal.aborted && piece.type !== 'tool-call') break;
+      if (signal.aborted && piece.type !== 'tool-call' && piece.type !== 'pause') break;
       if (!this.add(piece)) return { text: 'The answer became too long and was cut off.', code: 'answer-too-long' };
       await this.journal.room();
     }
+    if (this.pause) return undefined;
     if (signal.aborted) return { text: INTERRUPTED_TEXT, code: 'interrupted' };
-    if (!this.pause && this.schema && !isValid(this.parts.answer, this.schema)) {
+    if (this.schema && !isValid(this.parts.answer, this.schema)) {
       return { text: 'The model gave an answer that does not fit the schema of this agent.', code: 'invalid-structured-answer' };
     }
     return undefined;
+  }
+
+  /** Says of calls that are under way, or wait, what has become of them now that the turn ends. */
+  cutOff(calls: CallHistory): void {
+    for (const record of cutOff(this.parts.toolCalls, calls)) this.noteCall(record);
   }
 
   /** What follows an answer that came to its end. */
@@ -84,7 +91,7 @@ export class AnswerWriter {
         break;
       case 'round-over':
         // A structured answer is one JSON value: what was said on the way to it is not part of it.
-        if (this.parts.structured) this.change({ answer: '' });
+        if (this.parts.structured) this.forgetAnswer();
         break;
       case 'usage':
         this.usage = withUsage(this.usage, piece);
@@ -103,6 +110,11 @@ export class AnswerWriter {
     else if (structured) this.change({ answer: answer + text });
     else this.change({ answer: answer + text }, { type: 'answer', answer: text });
     return true;
+  }
+
+  private forgetAnswer(): void {
+    this.change({ answer: '' });
+    this.bytes = bytesOf(this.parts.thought);
   }
 
   /** What an earlier run has shown of a call in the very same words is not shown again. */

@@ -5,7 +5,7 @@ import type { Continuation } from '../conversation/conversation.events.js';
 import { Blobs } from '../kernel/blobs.js';
 import type { LoopState } from './agent-loop.js';
 
-/** A longer one is kept beside the log. */
+/** As it is stored, a text within JSON; a longer one is kept beside the log. */
 export const INLINE_BYTES_MAX = 64 * 1024;
 
 /** What paused turns go on from. */
@@ -15,8 +15,8 @@ export class Continuations {
 
   /** @throws BlobsUnavailable */
   async keep(text: string): Promise<Continuation> {
-    const bytes = Buffer.from(text);
-    return bytes.length <= INLINE_BYTES_MAX ? { text } : { blob: await this.blobs.put(Readable.from([bytes])) };
+    if (Buffer.byteLength(JSON.stringify(text)) <= INLINE_BYTES_MAX) return { text };
+    return { blob: await this.blobs.put(Readable.from([Buffer.from(text)])) };
   }
 
   /** @throws BlobMissing, BlobsUnavailable */

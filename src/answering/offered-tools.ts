@@ -44,8 +44,10 @@ export class OfferedTools {
 
   private freeName(wanted: string): string {
     const clean = wanted.replace(/[^\w-]/g, '_').slice(0, TOOL_NAME_CHARACTERS_MAX) || 'tool';
-    for (let count = 1, name = clean; ; name = `${clean.slice(0, TOOL_NAME_CHARACTERS_MAX - 4)}_${++count}`) {
+    for (let count = 1, name = clean; ;) {
       if (!this.offers.has(name)) return name;
+      const suffix = `_${++count}`;
+      name = clean.slice(0, TOOL_NAME_CHARACTERS_MAX - suffix.length) + suffix;
     }
   }
 }

@@ -4,7 +4,7 @@ import type { CallAnswer } from '../conversation/pause.decider.js';
 
 export const TOOL_ACTIONS_MAX = 100;
 export const COMMENT_CHARACTERS_MAX = 4_000;
-/** All results of one resumption, as JSON: they are stored in one append. */
+/** All results and comments of one resumption as they are stored, which is in one append. */
 export const RESULTS_BYTES_MAX = 512 * 1024;
 export const CLIENT_TOOLS_MAX = 100;
 /** All of them as JSON: they are stored with the question. */
@@ -20,8 +20,8 @@ export function answersOf(actions: readonly unknown[]): readonly CallAnswer[] {
   if (actions.length > TOOL_ACTIONS_MAX) throw invalid(`tool_actions may have at most ${TOOL_ACTIONS_MAX} entries.`);
   const answers = actions.map(answerOf);
   if (new Set(answers.map(({ callId }) => callId)).size < answers.length) throw invalid('tool_actions names a call_id twice.');
-  const bytes = answers.reduce((sum, answer) => sum + ('result' in answer ? Buffer.byteLength(answer.result) : 0), 0);
-  if (bytes > RESULTS_BYTES_MAX) throw new Rejection('too-large', `The results may have at most ${RESULTS_BYTES_MAX} bytes.`);
+  const bytes = answers.reduce((sum, answer) => sum + Buffer.byteLength(JSON.stringify(answer)), 0);
+  if (bytes > RESULTS_BYTES_MAX) throw new Rejection('too-large', `tool_actions may have at most ${RESULTS_BYTES_MAX} bytes.`);
   return answers;
 }
 

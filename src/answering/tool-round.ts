@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { CalledTool, PendingCall, Source } from '../conversation/conversation.events.js';
-import { recordOf, type ToolCallRecord } from '../conversation/tool-call.policy.js';
+import { OUTCOME_UNKNOWN_TEXT, outcomeUnknown, recordOf, type ToolCallRecord } from '../conversation/tool-call.policy.js';
 import type { ModelToolCall } from '../models/language-model.port.js';
 import { type CallContext, ToolFailed } from '../tools/tool-kind.port.js';
 import type { OfferedAction, OpenTools } from '../tools/toolbox.port.js';
+import { type CallEnd, failureOf, outcomeOf } from './call-ends.policy.js';
 import { type OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
-import { forModel, forReader, isErrorResult, textOf } from './tool-result.policy.js';
+import { forModel, SHOWN_RESULT_BYTES_MAX } from './tool-result.policy.js';
 
 /** Reads of one round that run side by side. */
 export const PARALLEL_READS_MAX = 8;
@@ -13,10 +14,13 @@ export const PARALLEL_READS_MAX = 8;
 export const ARGUMENTS_BYTES_MAX = 32 * 1024;
 /** All calls of a turn as they are kept with its answer: they have to fit one event with it. Calls past this are skipped. */
 export const RECORDS_BYTES_MAX = 256 * 1024;
+/** With less room than this left no tools are offered any more. */
+const CALL_BYTES_MIN = 4 * 1024;
+const NOT_BEGUN_TEXT = 'The answer ended before the call was run.';
 /** So many calls of tools that do not exist are answered kindly. */
 export const UNKNOWN_TOOLS_MAX = 2;
 /** What a call may still add to its record once it has run. */
-const RESULT_BYTES_RESERVED = 12 * 1024;
+const RESULT_BYTES_RESERVED = SHOWN_RESULT_BYTES_MAX + 512;
 
 /** Where calls with effects are written down before and after they run. */
 export type CallLedger = Readonly<{
@@ -29,6 +33,11 @@ export type RoundPiece =
 
 /** What becomes of a call: it is settled without running, or it runs. */
 export type Step = Readonly<{ call: CalledTool } & ({ record: ToolCallRecord; text: string } | { action: OfferedAction })>;
+
+type RunEnd = CallEnd & Readonly<{ sources?: readonly Source[] }>;
+
+/** Whether a turn with such records has room for another call. */
+export const hasRoomForCalls = (recordsBytes: number): boolean => recordsBytes + CALL_BYTES_MIN <= RECORDS_BYTES_MAX;
 
 export type RoundSetting = Readonly<{
   offered: OfferedTools;
@@ -82,14 +91,12 @@ export class ToolRound {
         yield this.settled(step.call, step.record, step.text);
       } else {
         yield { type: 'tool-call', record: recordOf(step.call, { status: 'pending' }) };
-        running.set(
-          callId,
-          this.execute(step.call, step.action).then((pieces) => ({ callId, pieces })),
-        );
+        const run = this.execute(step.call, step.action).then((pieces) => ({ callId, pieces }));
+        // A failure is thrown in its turn, if anybody still listens; it must not count as unhandled before.
+        run.catch(() => undefined);
+        running.set(callId, run);
       }
     }
-    // A failure of one is thrown in its turn; it must not count as unhandled before.
-    for (const run of running.values()) run.catch(() => undefined);
     while (running.size > 0) {
       const { callId, pieces } = await Promise.race(running.values());
       running.delete(callId);
@@ -103,51 +110,58 @@ export class ToolRound {
   }
 
   private async execute(call: CalledTool, action: OfferedAction): Promise<readonly RoundPiece[]> {
-    const { tools, context, ledger, resultCharactersMax } = this.setting;
-    const hasEffects = action.access === 'write';
-    if (hasEffects) await ledger.begin(call);
-    const { record, text, sources } = await this.outcome(call, () =>
-      this.withSignalFor(action, (signal) => tools.run(action, call.arguments, { ...context, callId: call.callId, signal })),
-    );
-    const told = forModel(text, resultCharactersMax);
-    if (hasEffects) await ledger.finish(call.callId, record.status === 'error' ? 'error' : 'completed', told);
+    const { tools, context, signal } = this.setting;
+    const run = (until: AbortSignal) =>
+      this.outcome(call, () => tools.run(action, call.arguments, { ...context, callId: call.callId, signal: until }));
+    const { record, text, sources = [] } = action.access === 'read' ? await run(signal) : await this.effect(call, run);
     const found: readonly RoundPiece[] = sources.length > 0 ? [{ type: 'found', sources }] : [];
-    return [...found, this.settled(call, record, told)];
+    return [...found, this.settled(call, record, text)];
   }
 
-  private async outcome(call: CalledTool, run: () => Promise<unknown>) {
+  /**
+   * Is written down before and after. Whoever stops an answer does not un-happen what was begun; a process that ends lets
+   * go of it, and does not learn what came of it.
+   */
+  private async effect(call: CalledTool, run: (until: AbortSignal) => Promise<RunEnd>): Promise<RunEnd> {
+    const { ledger, signal, resultCharactersMax } = this.setting;
+    await ledger.begin(call);
+    const letGo = new AbortController();
+    const onAbort = () => signal.reason !== 'stopped' && letGo.abort(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    const end = await (signal.aborted ? Promise.resolve(failureOf(call, NOT_BEGUN_TEXT)) : run(letGo.signal)).finally(() =>
+      signal.removeEventListener('abort', onAbort),
+    );
+    if (letGo.signal.aborted && end.record.status === 'error') {
+      return { record: outcomeUnknown(call), text: OUTCOME_UNKNOWN_TEXT };
+    }
+    const text = forModel(end.text, resultCharactersMax);
+    await ledger.finish(call.callId, end.record.status === 'error' ? 'error' : 'completed', text);
+    return { ...end, text };
+  }
+
+  private async outcome(call: CalledTool, run: () => Promise<unknown>): Promise<RunEnd> {
     try {
       const result = await run();
       return { ...outcomeOf(call, result), sources: call.toolName === 'internal_search' ? sourcesIn(result) : [] };
     } catch (error) {
       if (!(error instanceof ToolFailed)) throw error;
-      const text = `Error executing tool: ${error.message}`;
-      return { record: recordOf(call, { status: 'error', error: text }), text, sources: [] };
+      return failureOf(call, `Error executing tool: ${error.message}`);
     }
-  }
-
-  /** Whoever stops an answer does not un-happen what was begun. */
-  private async withSignalFor<T>({ access }: OfferedAction, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { signal } = this.setting;
-    if (access === 'read') return run(signal);
-    const ended = new AbortController();
-    const end = () => signal.reason !== 'stopped' && ended.abort(signal.reason);
-    signal.addEventListener('abort', end);
-    return run(ended.signal).finally(() => signal.removeEventListener('abort', end));
   }
 
   private judge(asked: ModelToolCall): readonly Step[] {
     const offer = this.setting.offered.byName(asked.name);
     const parsed = argumentsOf(asked.arguments);
     const args = 'problem' in parsed ? {} : parsed.args;
+    const name = asked.name.slice(0, TOOL_NAME_CHARACTERS_MAX);
     const tool = !offer
-      ? { toolId: '', toolName: 'unknown', actionName: asked.name }
+      ? { toolId: '', toolName: 'unknown', actionName: name }
       : offer.runBy === 'client'
         ? { toolId: '', toolName: offer.tool.name, actionName: offer.tool.name }
         : { toolId: offer.action.toolId, toolName: offer.action.toolName, actionName: offer.action.actionName };
-    const call: CalledTool = { callId: asked.id, name: asked.name, ...tool, arguments: args, argumentsSha256: digestOf(args) };
+    const call: CalledTool = { callId: asked.id, name, ...tool, arguments: args, argumentsSha256: digestOf(args) };
     if (!this.hasRoomFor(call)) return [skipped(asked)];
-    if (!offer) return [failed(call, this.unknownTool(asked.name))];
+    if (!offer) return [failed(call, this.unknownTool(name))];
     if ('problem' in parsed) return [failed(call, parsed.problem)];
     if (offer.runBy === 'client') return this.waits(call, 'requires_client_execution');
     return this.judgeAction(call, offer.action);
@@ -181,23 +195,11 @@ export class ToolRound {
   }
 }
 
-/** What is told of a call that gave something, to the reader and to the model. */
-export function outcomeOf(call: CalledTool, result: unknown): Readonly<{ record: ToolCallRecord; text: string }> {
-  const status = isErrorResult(result) ? 'error' : 'completed';
-  return { record: recordOf(call, { status, result: forReader(result), artifact_id: artifactIn(result) }), text: textOf(result) };
-}
-
-/** A result may name the note or list it wrote, which clients show beside the call. */
-function artifactIn(result: unknown): string | null {
-  const { artifact_id: id } = (result ?? {}) as { artifact_id?: unknown };
-  return typeof id === 'string' ? id : null;
-}
-
 /** An approved call whose tool is gone, or out of reach. */
 export const unavailable = (call: CalledTool): Step => failed(call, 'This tool is no longer available, so the call was not run.');
 
 function failed(call: CalledTool, text: string): Step {
-  return { call, record: recordOf(call, { status: 'error', error: text }), text };
+  return { call, ...failureOf(call, text) };
 }
 
 function notAllowed(call: CalledTool): Step {
@@ -205,8 +207,9 @@ function notAllowed(call: CalledTool): Step {
   return { call, record: recordOf(call, { status: 'denied', error: text, error_type: 'tool_not_allowed' }), text };
 }
 
+/** Kept short, for there may be many: its name in characters of one byte, no arguments. */
 function skipped({ id, name: asked }: ModelToolCall): Step {
-  const name = asked.slice(0, TOOL_NAME_CHARACTERS_MAX);
+  const name = asked.slice(0, TOOL_NAME_CHARACTERS_MAX).replace(/[^\w-]/g, '_');
   const call: CalledTool = {
     callId: id,
     toolId: '',

@@ -13,18 +13,16 @@ import {
   type ToolCallAnswered,
   type ToolCallApproved,
   type ToolCallDenied,
-  type ToolCallFinished,
   type TurnAsked,
   type TurnId,
   type TurnPaused,
 } from '../conversation/conversation.events.js';
+import type { CallHistory } from './call-ends.policy.js';
 
-/** What a resumed turn goes on from: its pause, what was decided on each call, and what is known of those that ran since. */
+/** What a resumed turn goes on from: its pause, and what was decided on each call. */
 export type Resumption = Readonly<{
   paused: TurnPaused['data'];
   decisions: ReadonlyMap<string, ToolCallApproved | ToolCallDenied | ToolCallAnswered>;
-  begun: ReadonlySet<string>;
-  finished: ReadonlyMap<string, ToolCallFinished['data']>;
 }>;
 
 type TurnRecord = {
@@ -34,6 +32,9 @@ type TurnRecord = {
   answer: string | null;
   superseded: boolean;
   resumption: Resumption | null;
+  calls: CallHistory;
+  /** Calls that somebody was asked about, by their ids. */
+  waited: Set<string>;
 };
 
 /** What a conversation says to the one who runs one of its turns. */
@@ -49,6 +50,9 @@ export type Transcript = Readonly<{
   /** What was answered before, oldest first. Turns that failed, were stopped or replaced are no answers. */
   exchanges: readonly Exchange[];
   resumption: Resumption | null;
+  calls: CallHistory;
+  /** The ids of calls that somebody was asked about in this conversation: none of them stands for another call. */
+  waited: ReadonlySet<string>;
 }>;
 
 /** Reads a conversation for one of its turns; undefined when there is no such turn. */
@@ -83,6 +87,8 @@ export async function readTranscript(
     beginsConversation: [...turns.keys()][0] === turnId,
     exchanges: [...brought, ...answered],
     resumption: turn.resumption,
+    calls: turn.calls,
+    waited: new Set([...turns.values()].flatMap(({ waited }) => [...waited])),
   };
 }
 
@@ -91,7 +97,9 @@ const placeOf = ({ revision, position }: Recorded<ConversationEvent>) => ({ revi
 function remember(turns: Map<TurnId, TurnRecord>, event: Recorded<ConversationEvent>, actor: string): void {
   if (event.type === 'TurnAsked') {
     const cause = causedBy(event, actor);
-    turns.set(event.data.turnId, { asked: event.data, cause, answer: null, superseded: false, resumption: null });
+    const calls: CallHistory = { begun: new Map(), finished: new Map() };
+    const unknown = { answer: null, superseded: false, resumption: null, calls, waited: new Set<string>() };
+    turns.set(event.data.turnId, { asked: event.data, cause, ...unknown });
   } else if (event.type === 'TurnsSuperseded') {
     for (const turnId of event.data.turnIds) if (turns.has(turnId)) turns.get(turnId)!.superseded = true;
   } else if ('turnId' in event.data && turns.has(event.data.turnId)) {
@@ -100,13 +108,14 @@ function remember(turns: Map<TurnId, TurnRecord>, event: Recorded<ConversationEv
 }
 
 function follow(turn: TurnRecord, event: Recorded<ConversationEvent>, actor: string): void {
-  const { resumption } = turn;
+  const { resumption, calls } = turn;
   switch (event.type) {
     case 'TurnAnswered':
       turn.answer = event.data.answer;
       break;
     case 'TurnPaused':
-      turn.resumption = { paused: event.data, decisions: new Map(), begun: new Set(), finished: new Map() };
+      turn.resumption = { paused: event.data, decisions: new Map() };
+      for (const { callId } of event.data.calls) turn.waited.add(callId);
       break;
     case 'ToolCallApproved':
     case 'ToolCallDenied':
@@ -114,10 +123,10 @@ function follow(turn: TurnRecord, event: Recorded<ConversationEvent>, actor: str
       turn.resumption &&= { ...resumption!, decisions: new Map(resumption!.decisions).set(event.data.callId, event) };
       break;
     case 'ToolCallStarted':
-      turn.resumption &&= { ...resumption!, begun: new Set(resumption!.begun).add(event.data.call.callId) };
+      turn.calls = { ...calls, begun: new Map(calls.begun).set(event.data.call.callId, event.data.call) };
       break;
     case 'ToolCallFinished':
-      turn.resumption &&= { ...resumption!, finished: new Map(resumption!.finished).set(event.data.callId, event.data) };
+      turn.calls = { ...calls, finished: new Map(calls.finished).set(event.data.callId, event.data) };
       break;
     case 'TurnResumed':
       turn.cause = causedBy(event, actor);

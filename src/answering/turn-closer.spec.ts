@@ -40,7 +40,7 @@ it('a pause that expires while it is looked at still gets its last run', async (
   const first = { type: 'message_id', message_id: 't1', conversation_id: 'c1', request_id: 'r1' };
   const { data } = turnPaused(turn, [waitingCall('k1')]);
   const paused = { ...data, lastId: pauseFramesCount(1) };
-  await decide(pause(paused));
+  await decide(pause(paused, 'dead'));
   const frames = [first, ...pauseFrames(paused)].map((frame) => JSON.stringify(frame));
   const journaled = frames.map((text) => ({ id: newId(), type: FRAME_EVENT, data: text, metadata: '{}' }));
   await store.append(messageStream('t1'), 'none', journaled);

@@ -6,14 +6,7 @@ import { type Folded, outlasting, Streams } from '../kernel/streams.js';
 import { conclude, conversation, seal } from '../conversation/conversation.decider.js';
 import type { Conversation, Turn } from '../conversation/turn.policy.js';
 import { type AnswerParts, conversationStream, type TurnOutcome, type TurnPaused } from '../conversation/conversation.events.js';
-import { pause } from '../conversation/pause.decider.js';
-import {
-  deniedRecord,
-  outcomeUnknown,
-  type ToolCallRecord,
-  withoutUnfinished,
-  withToolCalls,
-} from '../conversation/tool-call.policy.js';
+import { deniedRecord, withToolCalls } from '../conversation/tool-call.policy.js';
 import { type Frame, INTERRUPTED, messageStream, STOPPED } from '../conversation/message.events.js';
 import {
   type Message,
@@ -24,8 +17,10 @@ import {
   withFrame,
 } from '../conversation/message.policy.js';
 import { AnsweringOptions } from './answering-options.js';
+import { cutOff } from './call-ends.policy.js';
 import { type Journal, RUN_PATIENCE_MS } from './journal.js';
 import type { Resumption, Transcript } from './transcript.js';
+import type { TurnLedger } from './turn-ledger.js';
 import { Continuations } from './continuations.js';
 
 export const INTERRUPTED_TEXT = 'The answer was interrupted. What was written so far is kept; please ask again.';
@@ -72,18 +67,17 @@ export class TurnCloser {
    * The run ends, the turn waits: first what was shown is durable, then the pause is stated, then it is shown. A crash in
    * between leaves a journal that `settle` completes.
    */
-  async pause(journal: Journal, pausing: Pausing, cause: Cause, known: Folded<Conversation>): Promise<void> {
+  async pause(journal: Journal, pausing: Pausing, cause: Cause, ledger: TurnLedger): Promise<void> {
     const continuation = await this.continuations.keep(pausing.continuation);
     await journal.flush();
     const { conversationId, turnId } = pausing;
     const expiresAt = new Date(this.clock.now().getTime() + this.options.settings.approvalTtlMs).toISOString();
     const lastId = journal.digest.lastId + pauseFramesCount(pausing.calls.length);
     const paused = { ...pausing, continuation, expiresAt, lastId };
-    const folded = await outlasting(RUN_PATIENCE_MS, () =>
-      this.streams.transact(conversationStream(conversationId), conversation, pause(paused), cause, known),
-    );
+    await ledger.pause(paused);
+    const { folded } = ledger;
     if (folded.state.turns.get(turnId)?.status === 'paused') {
-      completePause(journal, paused);
+      for (const frame of missingOfPause(journal, paused)) journal.write(frame);
       return journal.flush();
     }
     // It was stopped, or deleted with its conversation, at the last moment.
@@ -95,25 +89,34 @@ export class TurnCloser {
    * Brings a turn to its end, or to its pause, whose producer is gone, or whose conversation is, from wherever it got to. Its first frame, written at the revision that
    * was read, shuts a producer out that is alive after all; asked again it does nothing twice.
    */
-  async settle(transcript: Transcript, { message }: JournalSoFar, journal: Journal, cause: Cause): Promise<void> {
+  async settle(transcript: Transcript, { message: before }: JournalSoFar, journal: Journal, cause: Cause): Promise<void> {
     const { conversationId, turnId } = transcript.asked;
     // The conversation as the transcript has it: what came later, like the end of a pause, is settled by whoever reads it.
     const known = transcript.folded ?? (await this.streams.fold(conversationStream(conversationId), conversation));
     const { state } = known;
     const turn = state.turns.get(turnId);
     if (!turn || turn.sealed || (turn.status === 'asked' && state.status === 'open')) return;
-    if (!message.last) journal.write(firstFrame(transcript));
+    let message = before;
+    const show = (...frames: readonly Frame[]) => {
+      for (const frame of frames) journal.write(frame);
+      message = frames.reduce(withFrame, message);
+    };
     const { resumption } = transcript;
-    if (resumption) completePause(journal, resumption.paused);
+    if (!message.last) show(firstFrame(transcript));
+    if (resumption) show(...missingOfPause(journal, resumption.paused));
     if (turn.status === 'paused' && state.status === 'open') return journal.flush();
     if (resumption && isUnresumed(resumption)) {
-      for (const frame of unresumedFrames(transcript, resumption, journal.digest)) journal.write(frame);
+      show(...unresumedFrames(transcript, resumption, journal.digest));
       return this.seal(journal, conversationId, turnId, cause, known);
     }
-    if (turn.status === 'running') return this.close(journal, endOf(turn, state, transcript, message, journal), cause, known);
+    if (message.runs < turn.runs) show(firstFrame(transcript));
+    if (turn.status === 'running') {
+      const { frames, outcome } = endOf(turn, state, transcript, message);
+      show(...frames);
+      return this.close(journal, outcome, cause, known);
+    }
     const isClosed = message.last === 'end' || message.error?.code === STOPPED;
-    const missing = isClosed ? [] : closingFrames(state, turnId).filter((frame) => frame.type !== message.last);
-    for (const frame of missing) journal.write(frame);
+    if (!isClosed) show(...closingFrames(state, turnId).filter((frame) => frame.type !== message.last));
     await this.seal(journal, conversationId, turnId, cause, known);
   }
 
@@ -157,31 +160,21 @@ const closingFrames = (state: Conversation, turnId: string): readonly Frame[] =>
     ? [{ type: 'error', error: STOPPED_TEXT, code: STOPPED }]
     : [{ type: 'id', id: state.id }, { type: 'end' }];
 
-/** How an abandoned turn ends: stopped when that was asked for, else interrupted, with what it had shown. */
-function endOf(turn: Turn, state: Conversation, { asked }: Transcript, message: Message, journal: Journal): TurnOutcome {
-  const cut = callsCutOff(turn, message);
-  if (!message.error) for (const record of cut) journal.write({ type: 'tool_call', data: record });
+/** How an abandoned turn ends, and what is still to be shown of it: stopped when that was asked for, else interrupted, with what it had shown. */
+function endOf(turn: Turn, state: Conversation, { asked, calls }: Transcript, message: Message) {
+  const cut = cutOff(message.parts.toolCalls, calls);
   const parts = { ...message.parts, toolCalls: withToolCalls(message.parts.toolCalls, cut) };
-  if (turn.stopRequested || state.status === 'deleted') return stoppedWith(asked, parts);
-  const error = message.error ?? { text: INTERRUPTED_TEXT, code: INTERRUPTED };
-  if (!message.error) journal.write({ type: 'error', error: error.text, code: INTERRUPTED });
-  return failedWith(asked, parts, error.text, error.code);
+  const frames = message.error ? [] : cut.map((data): Frame => ({ type: 'tool_call', data }));
+  if (turn.stopRequested || state.status === 'deleted') return { frames, outcome: stoppedWith(asked, parts) };
+  if (message.error) return { frames, outcome: failedWith(asked, parts, message.error.text, message.error.code) };
+  const error: Frame = { type: 'error', error: INTERRUPTED_TEXT, code: INTERRUPTED };
+  return { frames: [...frames, error], outcome: failedWith(asked, parts, INTERRUPTED_TEXT, INTERRUPTED) };
 }
 
-/** Calls that were under way when their producer died. Of those with effects nobody knows whether they took place. */
-function callsCutOff({ unfinishedCalls }: Turn, { parts }: Message): readonly ToolCallRecord[] {
-  const shown = parts.toolCalls.filter(({ status }) => status === 'pending') as unknown as readonly ToolCallRecord[];
-  const reads = shown.filter(({ call_id: callId }) => !unfinishedCalls.has(callId));
-  return [
-    ...reads.map((record): ToolCallRecord => ({ ...record, status: 'error', error: 'The call was interrupted.' })),
-    ...[...unfinishedCalls.values()].map(outcomeUnknown),
-  ];
-}
-
-/** What a pause shows at the end of its run, from wherever the journal got to. */
-export function completePause(journal: Journal, paused: TurnPaused['data']): void {
+/** What a pause still has to show at the end of its run, from wherever the journal got to. */
+export function missingOfPause(journal: Journal, paused: TurnPaused['data']): readonly Frame[] {
   const missing = paused.lastId - journal.digest.lastId;
-  if (missing > 0) for (const frame of pauseFrames(paused).slice(-missing)) journal.write(frame);
+  return missing > 0 ? pauseFrames(paused).slice(-missing) : [];
 }
 
 /** Whether a turn ended without anybody deciding on what it waited for. */
@@ -212,17 +205,19 @@ function unresumedFrames(transcript: Transcript, { paused, decisions }: Resumpti
  * Whether another producer may go on with a resumed run whose own is gone: it has shown nothing yet but what became of
  * calls that were decided on. What was approved stays approved.
  */
-export function isResumable({ resumption, asked, folded }: Transcript, { message, sinceLastRun }: JournalSoFar): boolean {
+export function isResumable({ resumption, asked, folded, calls }: Transcript, { message, sinceLastRun }: JournalSoFar): boolean {
   const turn = folded?.state.turns.get(asked.turnId);
   if (!resumption || folded?.state.status !== 'open' || turn?.status !== 'running' || turn.stopRequested) return false;
+  const { paused } = resumption;
+  const decided = new Set(paused.calls.map(({ callId }) => callId));
+  const before = new Set(paused.toolCalls.map((call) => call['call_id']));
+  // What the model asked for since, it would ask for again; it may not have been shown yet.
+  if ([...calls.begun.keys()].some((callId) => !decided.has(callId) && !before.has(callId))) return false;
   if (message.runs < turn.runs) return true;
-  const decided = new Set(resumption.paused.calls.map(({ callId }) => callId));
   return sinceLastRun.every(
     (frame) => frame.type === 'message_id' || (frame.type === 'tool_call' && decided.has(frame.data.call_id)),
   );
 }
-
-const asEnded = (parts: AnswerParts): AnswerParts => ({ ...parts, toolCalls: withoutUnfinished(parts.toolCalls) });
 
 type Ids = Readonly<{ conversationId: string; turnId: string }>;
 
@@ -233,12 +228,12 @@ export const failedWith = (
   code: string | null,
 ): TurnOutcome => ({
   type: 'TurnFailed',
-  data: { conversationId, turnId, ...asEnded(parts), error, code },
+  data: { conversationId, turnId, ...parts, error, code },
 });
 
 export const stoppedWith = ({ conversationId, turnId }: Ids, parts: AnswerParts): TurnOutcome => ({
   type: 'TurnStopped',
-  data: { conversationId, turnId, ...asEnded(parts) },
+  data: { conversationId, turnId, ...parts },
 });
 
 export const firstFrame = ({ asked, beginsConversation, resumption }: Transcript): Frame => ({

@@ -2,8 +2,8 @@ import type { Cause } from '../kernel/events.js';
 import { Rejection } from '../kernel/rejection.js';
 import { type Folded, outlasting, type Streams } from '../kernel/streams.js';
 import { conversation } from '../conversation/conversation.decider.js';
-import { type CalledTool, conversationStream } from '../conversation/conversation.events.js';
-import { finishCall, startCall } from '../conversation/pause.decider.js';
+import { type CalledTool, conversationStream, type TurnPaused } from '../conversation/conversation.events.js';
+import { finishCall, pause, startCall } from '../conversation/pause.decider.js';
 import type { Conversation, Decide } from '../conversation/turn.policy.js';
 import { JournalLost, RUN_PATIENCE_MS } from './journal.js';
 import type { CallLedger } from './tool-round.js';
@@ -19,24 +19,32 @@ export class TurnLedger implements CallLedger {
   ) {}
 
   /** Before a call with effects runs. @throws JournalLost when the turn is somebody else's by now */
-  readonly begin = async (call: CalledTool): Promise<void> => {
-    try {
-      await this.state(startCall(this.ids.turnId, this.ids.producer, call));
-    } catch (error) {
-      if (error instanceof Rejection && error.code === 'turn-taken') throw new JournalLost(error.message, { cause: error });
-      throw error;
-    }
-  };
+  readonly begin = (call: CalledTool): Promise<void> => this.state(startCall(this.ids.turnId, this.ids.producer, call));
 
   readonly finish = async (callId: string, status: 'completed' | 'error', result: string): Promise<void> => {
     const { conversationId, turnId } = this.ids;
     await this.state(finishCall({ conversationId, turnId, callId, status, result }));
   };
 
+  /** @throws JournalLost when the turn is somebody else's by now */
+  pause(paused: TurnPaused['data']): Promise<void> {
+    return this.state(pause(paused, this.ids.producer));
+  }
+
+  /** Calls with effects that were begun and of which no end is known. */
+  get unfinished(): ReadonlyMap<string, CalledTool> {
+    return this.folded.state.turns.get(this.ids.turnId)?.unfinishedCalls ?? new Map();
+  }
+
   private async state(decide: Decide): Promise<void> {
     const stream = conversationStream(this.ids.conversationId);
-    this.folded = await outlasting(RUN_PATIENCE_MS, () =>
-      this.streams.transact(stream, conversation, decide, this.cause, this.folded),
-    );
+    try {
+      this.folded = await outlasting(RUN_PATIENCE_MS, () =>
+        this.streams.transact(stream, conversation, decide, this.cause, this.folded),
+      );
+    } catch (error) {
+      if (error instanceof Rejection && error.code === 'turn-taken') throw new JournalLost(error.message, { cause: error });
+      throw error;
+    }
   }
 }

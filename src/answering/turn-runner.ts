@@ -12,14 +12,14 @@ import { conversationStream, type TurnOutcome } from '../conversation/conversati
 import { handOn } from '../conversation/pause.decider.js';
 import { withToolCalls } from '../conversation/tool-call.policy.js';
 import type { JournalAccess } from '../conversation/message.events.js';
-import { MessageDigest } from '../conversation/message.policy.js';
+import { type Message, MessageDigest, withFrame } from '../conversation/message.policy.js';
 import { ModelFailed } from '../models/language-model.port.js';
 import type { Run } from './agent-loop.js';
 import { AnswerComposer } from './answer-composer.js';
 import { AnswerWriter, type Progress, type UserError } from './answer-writer.js';
 import { FramePublisher } from './frame-publisher.port.js';
 import { Journal, JournalLost, RUN_PATIENCE_MS } from './journal.js';
-import { completePause, failedWith, firstFrame, isResumable, isUnresumed, stoppedWith, TurnCloser } from './turn-closer.js';
+import { failedWith, firstFrame, isResumable, isUnresumed, missingOfPause, stoppedWith, TurnCloser } from './turn-closer.js';
 import { TurnLedger } from './turn-ledger.js';
 import { readTranscript, type Transcript } from './transcript.js';
 
@@ -27,6 +27,8 @@ import { readTranscript, type Transcript } from './transcript.js';
 export const TURN_RUNNER = 'system:turn-runner';
 /** A stop is told by a signal, which may be lost: so often a running turn looks for one in the log. */
 const STOP_LOOK_MS = 2_000;
+/** How often a resumed run looks where its journal ends, while the run before may still be writing that. */
+const OPENINGS_MAX = 3;
 const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
 
 /** Whoever runs a turn begins its journal with the same frame under this one name; what follows is each one's own. */
@@ -35,7 +37,12 @@ const ANY_RUNNER = 'any-runner';
 export const stopSubject = (turnId: string): string => `turn.stop.${turnId}`;
 
 type StopReason = 'stopped' | 'interrupted' | 'lost';
-type RunInHand = { readonly done: Promise<void>; readonly abort: (reason: StopReason) => void };
+type RunInHand = {
+  readonly done: Promise<void>;
+  readonly abort: (reason: StopReason) => void;
+  /** What was asked for meanwhile. */
+  next?: Promise<void>;
+};
 
 /**
  * Runs turns: takes a turn by an append, journals what the composer yields, and closes it. Whoever loses the append, or
@@ -64,7 +71,10 @@ export class TurnRunner {
   }
 
   async run(conversationId: string, turnId: string): Promise<void> {
-    if (this.runs.has(turnId)) return this.runs.get(turnId)!.done;
+    const inHand = this.runs.get(turnId);
+    // Who resumes a turn may be faster than the run that is still showing its pause.
+    const again = () => this.run(conversationId, turnId);
+    if (inHand) return (inHand.next ??= inHand.done.then(again, again));
     // What is not begun yet is found in the log by whoever comes next, and run whole.
     if (this.closing) return;
     const controller = new AbortController();
@@ -113,11 +123,11 @@ export class TurnRunner {
     // Of a deleted conversation no turn is run any more, but whoever reads its stream is owed an end.
     if (begun === 'deleted') return this.settle(conversationId, turnId);
     if (begun === 'taken') return;
-    const { journal, claimed, start } = begun;
+    const { claimed } = begun;
     if (claimed.state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
     const stopWatching = this.watchForStop(claimed, turnId, controller);
     try {
-      await unlessLost(this.answer(transcript, journal, claimed, start, controller));
+      await unlessLost(this.answer(begun, controller));
     } finally {
       stopWatching();
     }
@@ -137,44 +147,62 @@ export class TurnRunner {
     if (!isAsked) journal.write(firstFrame(transcript));
     const structured = transcript.asked.settings.responseSchema !== null;
     const parts = { answer: '', thought: '', sources: [], toolCalls: [], structured };
-    return { journal, claimed, start: { parts, usage: null } };
+    return { transcript, journal, claimed, start: { parts, usage: null } };
   }
 
   /** The run of a turn that goes on after a pause: its answer grows on what was there, its journal where it ended. */
-  private async resume(transcript: Transcript, controller: AbortController): Promise<Begun | NotHad> {
-    const claimed = await this.claim(transcript);
+  private async resume(found: Transcript, controller: AbortController): Promise<Begun | NotHad> {
+    const { conversationId, turnId } = found.asked;
+    const claimed = await this.claim(found);
     if (typeof claimed === 'string') return claimed;
+    // Only from here on nobody else begins a call: what others began before is read after.
+    const transcript = (await outlasting(RUN_PATIENCE_MS, () =>
+      readTranscript(this.store, conversationId, turnId, TURN_RUNNER),
+    ))!;
     const { paused } = transcript.resumption!;
-    const { digest, message } = await outlasting(RUN_PATIENCE_MS, () => this.closer.readJournal(paused.turnId));
-    const journal = this.journal(transcript, digest);
+    const opened = await this.opened(transcript, claimed.state.turns.get(turnId)!.runs);
+    if (!opened) return 'taken';
+    const { journal, message } = opened;
     journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
-    completePause(journal, paused);
-    if (message.runs < claimed.state.turns.get(paused.turnId)!.runs) journal.write(firstFrame(transcript));
     const { answer, thought, sources, structured, usage } = paused;
     const toolCalls = withToolCalls(paused.toolCalls, message.parts.toolCalls);
-    return { journal, claimed, start: { parts: { answer, thought, sources, structured, toolCalls }, usage } };
+    return { transcript, journal, claimed, start: { parts: { answer, thought, sources, structured, toolCalls }, usage } };
+  }
+
+  /** The journal of a resumed run from its first frame on; undefined when others write to it who have no business there. */
+  private async opened(transcript: Transcript, runs: number): Promise<Opened | undefined> {
+    const { paused } = transcript.resumption!;
+    for (let opening = 1; opening <= OPENINGS_MAX; opening++) {
+      const { digest, message } = await outlasting(RUN_PATIENCE_MS, () => this.closer.readJournal(paused.turnId));
+      const journal = this.journal(transcript, digest);
+      const frames = [...missingOfPause(journal, paused), ...(message.runs < runs ? [firstFrame(transcript)] : [])];
+      for (const frame of frames) journal.write(frame);
+      try {
+        await journal.flush();
+        return { journal, message: frames.reduce(withFrame, message) };
+      } catch (error) {
+        if (!(error instanceof JournalLost)) throw error;
+      }
+    }
+    return undefined;
   }
 
   private async claim({ asked, cause, folded }: Transcript): Promise<Folded<Conversation> | NotHad> {
     const { conversationId, turnId } = asked;
     const claim = startTurn(turnId, this.producer);
     try {
-      return await outlasting(RUN_PATIENCE_MS, () =>
+      const claimed = await outlasting(RUN_PATIENCE_MS, () =>
         this.streams.transact(conversationStream(conversationId), conversation, claim, cause, folded),
       );
+      // A run of this process that failed is settled first, like anybody else's.
+      return claimed.events.length === 0 ? 'taken' : claimed;
     } catch (error) {
       if (!(error instanceof Rejection)) throw error;
       return error.code === 'conversation-not-found' ? 'deleted' : 'taken';
     }
   }
 
-  private async answer(
-    transcript: Transcript,
-    journal: Journal,
-    claimed: Folded<Conversation>,
-    start: Progress,
-    controller: AbortController,
-  ): Promise<void> {
+  private async answer({ transcript, journal, claimed, start }: Begun, controller: AbortController): Promise<void> {
     const { asked, cause } = transcript;
     const { conversationId, turnId, settings } = asked;
     const ids = { conversationId, turnId, producer: this.producer };
@@ -184,11 +212,13 @@ export class TurnRunner {
     const error = await writer
       .write(this.composer.compose(transcript, run), controller.signal)
       .catch((thrown: unknown) => this.told(thrown, turnId, controller));
-    const { parts, usage } = writer.progress;
     const isStopped = controller.signal.aborted && controller.signal.reason === 'stopped';
-    if (writer.pause && !error && !isStopped) {
+    const isPaused = writer.pause && !error && !isStopped;
+    if (!isPaused) writer.cutOff({ begun: ledger.unfinished, finished: new Map() });
+    const { parts, usage } = writer.progress;
+    if (isPaused) {
       const about = { conversationId, turnId, ...parts, modelId: settings.modelId, usage };
-      return this.closer.pause(journal, { ...about, ...writer.pause }, cause, ledger.folded);
+      return this.closer.pause(journal, { ...about, ...writer.pause! }, cause, ledger);
     }
     const outcome = ((): TurnOutcome => {
       if (isStopped) return stoppedWith(asked, parts);
@@ -253,4 +283,5 @@ async function unlessLost(work: Promise<void>): Promise<void> {
 /** Why a turn cannot be taken. */
 type NotHad = 'deleted' | 'taken';
 /** What a run starts from. */
-type Begun = Readonly<{ journal: Journal; claimed: Folded<Conversation>; start: Progress }>;
+type Begun = Readonly<{ transcript: Transcript; journal: Journal; claimed: Folded<Conversation>; start: Progress }>;
+type Opened = Readonly<{ journal: Journal; message: Message }>;

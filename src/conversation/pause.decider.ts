@@ -33,14 +33,16 @@ export function turnToResume(state: Conversation, callIds: readonly string[], by
   if (state.status !== 'open' || state.ownerId !== (isOwner ? by.userId : by.ownerId)) throw notFound();
   if (!isOwner && state.agentId !== by.agentId) throw notFound();
   const turns = [...state.turns].filter(([, turn]) => callIds.some((callId) => waitsFor(turn, callId)));
-  const found = turns.find(([, turn]) => isPaused(turn));
+  // What its owner asked, its owner decides.
+  if (!isOwner && turns.some(([, { agentKeyId }]) => agentKeyId === null)) throw notFound();
+  const [found, another] = turns.filter(([, turn]) => isPaused(turn));
   if (!found) {
     if (turns.some(([, turn]) => isUnfinished(turn) && turn.runs > 1)) throw inProgress();
     throw notPending();
   }
-  const [, { agentKeyId, pause }] = found;
-  // What its owner asked, its owner decides.
-  if (!isOwner && agentKeyId === null) throw notFound();
+  // An id that two turns wait for says nothing of which of them is meant.
+  if (another) throw notPending();
+  const [, { pause }] = found;
   if (new Date(pause!.expiresAt) <= now) throw notPending();
   if (!callIds.every((callId) => waitsFor(found[1], callId))) throw notPending();
   return found;
@@ -78,12 +80,18 @@ function decisionOn({ callId, pauseType }: PendingCall, answer: CallAnswer | und
 const turnOf = (state: Conversation, turnId: TurnId): Turn | undefined =>
   state.status === 'open' ? state.turns.get(turnId) : undefined;
 
-/** The run of a producer ends and waits. A stop that was accepted before goes first, as does whatever ended the turn meanwhile. */
+const taken = (turnId: TurnId) => new Rejection('turn-taken', `Turn ${turnId} is no longer run here.`);
+
+/**
+ * The run of a producer ends and waits. A stop that was accepted before goes first, as does whatever ended the turn
+ * meanwhile. Refused when another producer goes on with the turn.
+ */
 export const pause =
-  (paused: TurnPaused['data']): Decide =>
+  (paused: TurnPaused['data'], producer: string): Decide =>
   (state) => {
     const { conversationId, turnId, answer, thought, sources, toolCalls, structured } = paused;
     const turn = turnOf(state, turnId);
+    if (turn && isUnfinished(turn) && turn.producer !== producer) throw taken(turnId);
     if (turn?.status !== 'running') return [];
     if (!turn.stopRequested) return [{ type: 'TurnPaused', data: paused }];
     const parts = { answer, thought, sources, toolCalls, structured };
@@ -92,7 +100,7 @@ export const pause =
 
 /** The end of a turn that nobody resumed: its text stays, what it waited for counts as denied. */
 export function unresumed(state: Conversation, turnId: TurnId, { pause: open }: Turn, notRun: NotRun): ConversationEvent[] {
-  const { calls, parts, modelId } = open!;
+  const { calls, parts, modelId, usage } = open!;
   const about = { conversationId: state.id, turnId };
   const toolCalls = withToolCalls(
     parts.toolCalls,
@@ -103,7 +111,7 @@ export function unresumed(state: Conversation, turnId: TurnId, { pause: open }: 
       type: 'ToolCallDenied',
       data: { ...about, callId, comment: null, notRun },
     })),
-    { type: 'TurnAnswered', data: { ...about, ...parts, toolCalls, modelId, usage: null } },
+    { type: 'TurnAnswered', data: { ...about, ...parts, toolCalls, modelId, usage } },
   ];
 }
 
@@ -120,11 +128,9 @@ export const expire =
 export const startCall =
   (turnId: TurnId, producer: string, call: CalledTool): Decide =>
   (state) => {
-    const turn = turnOf(state, turnId);
-    if (turn?.status !== 'running' || turn.producer !== producer) {
-      throw new Rejection('turn-taken', `Turn ${turnId} is no longer run here.`);
-    }
-    // Its 202 was a promise.
+    const turn = state.turns.get(turnId);
+    if (turn?.status !== 'running' || turn.producer !== producer) throw taken(turnId);
+    // Its 202 was a promise; a deletion stops what runs.
     if (turn.stopRequested) throw new Rejection('turn-stopping', `Turn ${turnId} is being stopped.`);
     return [{ type: 'ToolCallStarted', data: { conversationId: state.id, turnId, call } }];
   };

@@ -56,10 +56,6 @@ export function withToolCalls(known: readonly Entry[], told: readonly Entry[]): 
   return [...calls.values()];
 }
 
-/** Calls that were begun and will not be heard of any more. */
-export const withoutUnfinished = (calls: readonly Entry[]): readonly Entry[] =>
-  calls.map((call) => (call['status'] === 'pending' ? { ...call, status: 'error', error: 'The call was interrupted.' } : call));
-
 /** Whether somebody still has to decide on it, or bring its result. */
 export const isWaiting = ({ status }: Entry): boolean => status === 'awaiting_approval' || status === 'requires_client_execution';
 

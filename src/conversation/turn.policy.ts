@@ -1,5 +1,5 @@
 import type { Decision } from '../kernel/decider.js';
-import type { AnswerParts, CalledTool, ConversationEvent, PendingCall, TurnId, TurnAsked } from './conversation.events.js';
+import type { AnswerParts, CalledTool, ConversationEvent, PendingCall, TurnId, TurnAsked, Usage } from './conversation.events.js';
 
 export type TurnStatus = 'asked' | 'running' | 'paused' | 'answered' | 'failed' | 'stopped';
 
@@ -11,6 +11,7 @@ export type Pause = Readonly<{
   lastId: number;
   parts: AnswerParts;
   modelId: string;
+  usage: Usage | null;
 }>;
 
 export type Turn = Readonly<{
@@ -83,9 +84,9 @@ export function withEvent(turn: Turn, event: Exclude<TurnEvent, { type: 'TurnAsk
     case 'ToolCallFinished':
       return { ...turn, unfinishedCalls: new Map([...turn.unfinishedCalls].filter(([id]) => id !== event.data.callId)) };
     case 'TurnPaused': {
-      const { calls, expiresAt, lastId, modelId, answer, thought, sources, toolCalls, structured } = event.data;
+      const { calls, expiresAt, lastId, modelId, usage, answer, thought, sources, toolCalls, structured } = event.data;
       const parts = { answer, thought, sources, toolCalls, structured };
-      return { ...turn, status: 'paused', pause: { calls, expiresAt, lastId, parts, modelId } };
+      return { ...turn, status: 'paused', pause: { calls, expiresAt, lastId, parts, modelId, usage } };
     }
     case 'TurnResumed':
       return { ...turn, status: 'asked', producer: null, runs: turn.runs + 1 };

@@ -7,6 +7,7 @@ import { TurnRunner } from '../../src/answering/turn-runner.js';
 import { ask, conversation } from '../../src/conversation/conversation.decider.js';
 import { conversationStream, type TurnSettings } from '../../src/conversation/conversation.events.js';
 import { messageStream } from '../../src/conversation/message.events.js';
+import type { Blobs } from '../../src/kernel/blobs.js';
 import type { EventStore, StoredEvent } from '../../src/kernel/event-store.js';
 import type { Cause } from '../../src/kernel/events.js';
 import type { Signals } from '../../src/kernel/signals.js';
@@ -43,16 +44,11 @@ export const pieces = (...texts: string[]) =>
   };
 
 /** One runner with its feed over a store: what a worker process has of answering. */
-export function workerOver(store: EventStore, signals: Signals, composer: AnswerComposer) {
+export function workerOver(store: EventStore, signals: Signals, composer: AnswerComposer, blobs: Blobs = new InMemoryBlobs()) {
   const streams = new Streams(store);
   const feed = new MessageFeed(store, signals);
-  const closer = new TurnCloser(
-    store,
-    streams,
-    new Continuations(new InMemoryBlobs()),
-    { now: () => new Date() },
-    answeringOptions,
-  );
+  const clock = { now: () => new Date() };
+  const closer = new TurnCloser(store, streams, new Continuations(blobs), clock, answeringOptions);
   const runner = new TurnRunner(store, streams, signals, feed, composer, closer);
   return { streams, feed, runner };
 }

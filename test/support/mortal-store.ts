@@ -1,0 +1,45 @@
+import {
+  type Appended,
+  EventStore,
+  type ExpectedRevision,
+  type LogFilter,
+  type LogReading,
+  type NewEvent,
+  type Retention,
+  type StreamReading,
+} from '../../src/kernel/event-store.js';
+
+/** The log as a process has it that dies after so many appends: nothing it does afterwards reaches the log. */
+export class MortalStore extends EventStore {
+  constructor(
+    private readonly store: EventStore,
+    private left: number,
+  ) {
+    super();
+  }
+
+  get isDead(): boolean {
+    return this.left < 0;
+  }
+
+  override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    this.left--;
+    this.expectAlive();
+    return this.store.append(stream, expected, events);
+  }
+
+  override async setRetention(stream: string, retention: Retention): Promise<void> {
+    this.expectAlive();
+    return this.store.setRetention(stream, retention);
+  }
+
+  override read = (stream: string, reading?: StreamReading) => this.store.read(stream, reading);
+  override readAll = (reading: LogReading) => this.store.readAll(reading);
+  override follow = (stream: string, after: number, signal: AbortSignal) => this.store.follow(stream, after, signal);
+  override followAll = (after: bigint, filter: LogFilter, signal: AbortSignal) => this.store.followAll(after, filter, signal);
+  override head = () => this.store.head();
+
+  private expectAlive(): void {
+    if (this.isDead) throw new Error('The process is dead.');
+  }
+}

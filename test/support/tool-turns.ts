@@ -1,0 +1,130 @@
+import { AgentLoop } from '../../src/answering/agent-loop.js';
+import { AnswerComposer } from '../../src/answering/answer-composer.js';
+import { Continuations } from '../../src/answering/continuations.js';
+import type { Blobs } from '../../src/kernel/blobs.js';
+import {
+  LanguageModels,
+  type ModelChunk,
+  type ModelDescription,
+  type ModelRequest,
+} from '../../src/models/language-model.port.js';
+import type { PromptRenderer } from '../../src/prompts/prompt.port.js';
+import type { Search } from '../../src/sources/search.port.js';
+import type { CallContext } from '../../src/tools/tool-kind.port.js';
+import { type OfferedAction, OpenTools, Toolbox } from '../../src/tools/toolbox.port.js';
+import { answeringOptions } from './turns.js';
+
+export type Chunks = Iterable<ModelChunk> | AsyncIterable<ModelChunk>;
+
+export const MODEL: ModelDescription = {
+  id: 'scripted',
+  provider: 'scripted',
+  displayName: 'Scripted',
+  description: '',
+  attachmentTypes: [],
+  tools: true,
+  structuredOutput: true,
+  streaming: true,
+  contextWindow: 1_000_000,
+  reasoningEffort: null,
+};
+
+/** A model that says what its script makes of what it was told; every request is kept. */
+export class ScriptedModels extends LanguageModels {
+  readonly requests: ModelRequest[] = [];
+
+  constructor(
+    private readonly script: (request: ModelRequest, signal: AbortSignal) => Chunks,
+    private readonly model: ModelDescription = MODEL,
+  ) {
+    super();
+  }
+
+  override async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk> {
+    this.requests.push(request);
+    for await (const chunk of this.script(request, signal)) {
+      if (signal.aborted) return;
+      yield chunk;
+    }
+  }
+
+  override list = () => Promise.resolve([this.model]);
+  override defaultModelId = () => Promise.resolve(this.model.id);
+  override has = (id: string) => Promise.resolve(id === this.model.id);
+}
+
+export const text = (words: string): ModelChunk => ({ type: 'text', text: words });
+export const toolCall = (id: string, name: string, args: unknown = {}): ModelChunk => ({
+  type: 'tool-call',
+  id,
+  name,
+  arguments: typeof args === 'string' ? args : JSON.stringify(args),
+});
+
+/** How often the model was answered to: the number of its round. */
+export const roundOf = ({ messages }: ModelRequest): number => messages.filter(({ role }) => role === 'assistant').length;
+
+/** What the model was told of its calls, by their ids. */
+export const toldIn = ({ messages }: ModelRequest): Record<string, string> =>
+  Object.fromEntries(messages.flatMap((message) => (message.role === 'tool' ? [[message.toolCallId, message.content]] : [])));
+
+/** An action that only reads and asks nobody, unless it says otherwise. */
+export const offeredAction = (actionName: string, more: Partial<OfferedAction> = {}): OfferedAction => ({
+  toolId: 'tool-1',
+  toolName: 'api_tool',
+  actionName,
+  description: `Does ${actionName}`,
+  parameters: { type: 'object', properties: {} },
+  access: 'read',
+  idempotent: false,
+  requiresApproval: false,
+  ownerCredentials: false,
+  ...more,
+});
+
+type Arguments = Readonly<Record<string, unknown>>;
+export type Ran = Readonly<{ name: string; args: Arguments; context: CallContext }>;
+
+/** Tools that write down what is run, and do what the test says. */
+export class ToolsForTests extends OpenTools {
+  readonly ran: Ran[] = [];
+  override readonly notices: readonly string[] = [];
+
+  constructor(
+    override readonly actions: readonly OfferedAction[],
+    private readonly does: (call: Ran) => unknown = ({ name }) => `${name} is done`,
+  ) {
+    super();
+  }
+
+  get names(): readonly string[] {
+    return this.ran.map(({ name }) => name);
+  }
+
+  override async run({ actionName: name }: OfferedAction, args: Arguments, context: CallContext): Promise<unknown> {
+    const call = { name, args, context };
+    this.ran.push(call);
+    return this.does(call);
+  }
+}
+
+export class ToolboxForTests extends Toolbox {
+  constructor(private readonly tools: OpenTools) {
+    super();
+  }
+
+  override pin = () => Promise.resolve(this.tools.actions.map(({ toolId }) => ({ toolId, revision: 0 })));
+  override open = () => Promise.resolve(this.tools);
+}
+
+/** The settings of a turn that may use the tools. */
+export const WITH_TOOLS = { tools: [{ toolId: 'tool-1', revision: 0 }] } as const;
+
+/** Everything between a turn and its model as it is in the service, but that nothing is searched and the prompt is empty. */
+export function composerOver(models: LanguageModels, tools: OpenTools, blobs: Blobs): AnswerComposer {
+  const prompts = { render: async () => ({ text: '', holdsDocuments: false }) } as unknown as PromptRenderer;
+  const search = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
+  const loop = new AgentLoop(models, new ToolboxForTests(tools));
+  const clock = { now: () => new Date() };
+  return new AnswerComposer(search, prompts, models, loop, new Continuations(blobs), clock, answeringOptions);
+}
