@@ -13,7 +13,9 @@ import {
 export class MortalStore extends EventStore {
   constructor(
     private readonly store: EventStore,
-    private left: number,
+    private left = Infinity,
+    /** Holds an append up, for as long as it takes. */
+    private readonly before: (stream: string, types: readonly string[]) => Promise<unknown> | void = () => undefined,
   ) {
     super();
   }
@@ -23,6 +25,10 @@ export class MortalStore extends EventStore {
   }
 
   override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    await this.before(
+      stream,
+      events.map(({ type }) => type),
+    );
     this.left--;
     this.expectAlive();
     return this.store.append(stream, expected, events);
@@ -38,6 +44,15 @@ export class MortalStore extends EventStore {
   override follow = (stream: string, after: number, signal: AbortSignal) => this.store.follow(stream, after, signal);
   override followAll = (after: bigint, filter: LogFilter, signal: AbortSignal) => this.store.followAll(after, filter, signal);
   override head = () => this.store.head();
+
+  die(): void {
+    this.left = -1;
+  }
+
+  /** It was cut off only for a while. */
+  revive(): void {
+    this.left = Infinity;
+  }
 
   private expectAlive(): void {
     if (this.isDead) throw new Error('The process is dead.');
