@@ -16,6 +16,7 @@ import {
   type ModelToolCall,
 } from '../models/language-model.port.js';
 import { type OpenTools, Toolbox } from '../tools/toolbox.port.js';
+import type { Attendance } from './attendance.policy.js';
 import { finishedAs, outcomeOf } from './call-ends.policy.js';
 import { estimatedTokens, CHARACTERS_PER_TOKEN } from './messages.policy.js';
 import { OfferedTools } from './offered-tools.js';
@@ -57,6 +58,7 @@ export const beginning = (messages: readonly ChatMessage[]): LoopState => ({ mes
 export type Run = Readonly<{
   signal: AbortSignal;
   ledger: CallLedger;
+  attendance: Attendance;
   /** The calls of the turn so far, as they are kept with its answer. */
   records: () => readonly Readonly<Record<string, unknown>>[];
 }>;
@@ -87,7 +89,10 @@ export class AgentLoop {
   async *run(setting: LoopSetting, state: LoopState, run: Run): AsyncGenerator<LoopPiece> {
     const { transcript, model, tools, request } = setting;
     const { clientTools = [] } = transcript.asked.settings;
-    const offered = new OfferedTools(tools.actions, model?.tools ? clientTools : []);
+    const offered = new OfferedTools(
+      tools.actions.filter(({ toolName }) => run.attendance.offers(toolName)),
+      model?.tools ? clientTools : [],
+    );
     let { messages, round: number, unknownCalls } = state;
     if (transcript.resumption) {
       const round = this.round(setting, offered, state, run);
@@ -127,7 +132,7 @@ export class AgentLoop {
 
   private round({ transcript, model, tools }: LoopSetting, offered: OfferedTools, state: LoopState, run: Run): ToolRound {
     const { conversationId, turnId, settings } = transcript.asked;
-    const { signal, ledger, records } = run;
+    const { signal, ledger, attendance, records } = run;
     const context = {
       userId: transcript.ownerId,
       agentId: settings.agentId,
@@ -141,6 +146,7 @@ export class AgentLoop {
       offered,
       tools,
       writeAllowlist: settings.writeAllowlist ?? null,
+      attendance,
       context,
       ledger,
       signal,

@@ -30,7 +30,7 @@ export class AnswerWriter {
   pause: Readonly<{ calls: readonly PendingCall[]; continuation: string }> | undefined;
 
   constructor(
-    private readonly journal: Journal,
+    private readonly journal: Pick<Journal, 'write' | 'room'>,
     private readonly schema: Schema | null,
     start: Progress,
   ) {

@@ -23,6 +23,8 @@ import { TitleConversation } from './title-conversation.reaction.js';
 import { TurnCloser } from './turn-closer.js';
 import { TurnRunner } from './turn-runner.js';
 import { TurnsWorker } from './turns-worker.js';
+import { Unattended } from './unattended.port.js';
+import { UnattendedAnswers } from './unattended-answers.js';
 
 @Module({
   imports: [SourcesModule, RealtimeModule, PromptsModule, ToolsModule],
@@ -61,7 +63,8 @@ import { TurnsWorker } from './turns-worker.js';
     TurnsWorker,
     SweepTurns,
     TitleConversation,
+    { provide: Unattended, useClass: UnattendedAnswers },
   ],
-  exports: [ExpirePauses, SweepTurns, TitleConversation, TurnRunner],
+  exports: [ExpirePauses, SweepTurns, TitleConversation, TurnRunner, Unattended],
 })
 export class AnsweringModule {}

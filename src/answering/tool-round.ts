@@ -4,6 +4,7 @@ import { OUTCOME_UNKNOWN_TEXT, outcomeUnknown, recordOf, type ToolCallRecord } f
 import type { ModelToolCall } from '../models/language-model.port.js';
 import { type CallContext, ToolFailed } from '../tools/tool-kind.port.js';
 import type { OfferedAction, OpenTools } from '../tools/toolbox.port.js';
+import type { Attendance } from './attendance.policy.js';
 import { type CallEnd, failureOf, outcomeOf } from './call-ends.policy.js';
 import { type OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
 import { forModel, SHOWN_RESULT_BYTES_MAX } from './tool-result.policy.js';
@@ -24,7 +25,8 @@ const RESULT_BYTES_RESERVED = SHOWN_RESULT_BYTES_MAX + 512;
 
 /** Where calls with effects are written down before and after they run. */
 export type CallLedger = Readonly<{
-  begin: (call: CalledTool) => Promise<void>;
+  /** Resolves to how the call ended before, where that is known: it is not run again then. */
+  begin: (call: CalledTool) => Promise<CallEnd | void>;
   finish: (callId: string, status: 'completed' | 'error', result: string) => Promise<void>;
 }>;
 
@@ -44,6 +46,7 @@ export type RoundSetting = Readonly<{
   tools: OpenTools;
   /** Null: whoever asked may have anything written. */
   writeAllowlist: readonly string[] | null;
+  attendance: Attendance;
   context: Omit<CallContext, 'callId'>;
   ledger: CallLedger;
   /** Aborts reads at once. A call with effects that was begun is waited for, unless the whole process ends. */
@@ -124,7 +127,8 @@ export class ToolRound {
    */
   private async effect(call: CalledTool, run: (until: AbortSignal) => Promise<RunEnd>): Promise<RunEnd> {
     const { ledger, signal, resultCharactersMax } = this.setting;
-    await ledger.begin(call);
+    const before = await ledger.begin(call);
+    if (before) return before;
     const letGo = new AbortController();
     const onAbort = () => signal.reason !== 'stopped' && letGo.abort(signal.reason);
     signal.addEventListener('abort', onAbort);
@@ -178,6 +182,8 @@ export class ToolRound {
   }
 
   private waits(call: CalledTool, pauseType: PendingCall['pauseType']): readonly Step[] {
+    const refusal = this.setting.attendance.refusalOf(call, pauseType);
+    if (refusal) return [{ call, ...refusal }];
     this.pending.push({ ...call, pauseType });
     return [];
   }

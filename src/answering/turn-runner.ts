@@ -16,6 +16,7 @@ import { type Message, MessageDigest, withFrame } from '../conversation/message.
 import { ModelFailed } from '../models/language-model.port.js';
 import type { Run } from './agent-loop.js';
 import { AnswerComposer } from './answer-composer.js';
+import { ATTENDED } from './attendance.policy.js';
 import { AnswerWriter, type Progress, type UserError } from './answer-writer.js';
 import { FramePublisher } from './frame-publisher.port.js';
 import { Journal, JournalLost, RUN_PATIENCE_MS } from './journal.js';
@@ -208,7 +209,8 @@ export class TurnRunner {
     const ids = { conversationId, turnId, producer: this.producer };
     const ledger = new TurnLedger(this.streams, ids, cause, claimed);
     const writer = new AnswerWriter(journal, settings.responseSchema, start);
-    const run: Run = { signal: controller.signal, ledger, records: () => writer.progress.parts.toolCalls };
+    const records = () => writer.progress.parts.toolCalls;
+    const run: Run = { signal: controller.signal, ledger, attendance: ATTENDED, records };
     const error = await writer
       .write(this.composer.compose(transcript, run), controller.signal)
       .catch((thrown: unknown) => this.told(thrown, turnId, controller));

@@ -1,0 +1,29 @@
+import type { CalledTool, PauseType } from '../conversation/conversation.events.js';
+import { recordOf, type ToolCallRecord } from '../conversation/tool-call.policy.js';
+
+/** Whether somebody is there to be asked about calls, and what that means for them. */
+export type Attendance = Readonly<{
+  /** Whether a model is offered tools of this kind. */
+  offers: (toolName: string) => boolean;
+  /** How a call ends on which somebody would have to decide; undefined: it waits for that. */
+  refusalOf: (call: CalledTool, pauseType: PauseType) => Readonly<{ record: ToolCallRecord; text: string }> | undefined;
+}>;
+
+export const ATTENDED: Attendance = { offers: () => true, refusalOf: () => undefined };
+
+/** What runs at set times or on conditions is not to set up more of its kind by itself. */
+const NEVER_UNATTENDED = new Set(['scheduler', 'monitor']);
+
+const REASONS: Readonly<Record<PauseType, string>> = {
+  awaiting_approval: "This tool requires approval and is not in the run's tool_allowlist.",
+  requires_client_execution: 'Client-side tools cannot run in headless / scheduled runs.',
+};
+
+export const UNATTENDED: Attendance = {
+  offers: (toolName) => !NEVER_UNATTENDED.has(toolName),
+  refusalOf: (call, pauseType) => {
+    const reason = REASONS[pauseType];
+    const record = recordOf(call, { status: 'denied', error: reason, error_type: 'tool_not_allowed' });
+    return { record, text: `Tool denied (headless): ${reason}` };
+  },
+};

@@ -1,0 +1,41 @@
+import type { AnswerParts, CalledTool, TurnSettings, Usage } from '../conversation/conversation.events.js';
+import type { Cause } from '../kernel/events.js';
+
+/** What is known of a call with effects; without an end nobody knows what came of it. */
+export type EffectKnown = Readonly<{ end: Readonly<{ status: 'completed' | 'error'; result: string }> | null }>;
+
+/** Where an unattended answer writes down its calls with effects. */
+export type EffectLedger = Readonly<{
+  /** Before a call runs. What it resolves to is known of an earlier one, which then stands for this: it is not run again. */
+  begin: (call: CalledTool) => Promise<EffectKnown | undefined>;
+  finish: (callId: string, status: 'completed' | 'error', result: string) => Promise<void>;
+}>;
+
+/** An agent's work on one input. `runId` stands where tools are told of a conversation and its turn. */
+export type UnattendedWork = Readonly<{
+  runId: string;
+  ownerId: string;
+  input: string;
+  settings: TurnSettings;
+  cause: Cause;
+  ledger: EffectLedger;
+  /** Ids that calls of earlier attempts have: none of them stands for another call. */
+  callIdsTaken: ReadonlySet<string>;
+  /** Told what the models have used, also of an answer that comes to nothing. */
+  used: (usage: Usage | null) => void;
+  signal: AbortSignal;
+}>;
+
+/** With `error` the model gave up on the way, and the answer is as far as it came. */
+export type UnattendedAnswer = Readonly<{
+  parts: AnswerParts;
+  error: Readonly<{ text: string; code: string | null }> | null;
+}>;
+
+/** Agents that answer with nobody watching, as their owners: whatever somebody would have to decide on is refused, and they are told. */
+export abstract class Unattended {
+  /** How the agent answers as it is now. @throws Rejection agent-not-found */
+  abstract settle(agentId: string, ownerId: string, cause: Cause): Promise<TurnSettings>;
+  /** @throws whatever is not the model's doing, and the reason of the signal once it aborts */
+  abstract answer(work: UnattendedWork): Promise<UnattendedAnswer>;
+}
