@@ -67,6 +67,7 @@ module.exports = {
           '^(node:)?(crypto|stream)$',
           '^src/sources/token-count\\.ts$',
           'node_modules/ajv(-formats)?/',
+          'node_modules/(croner|temporal-polyfill)/',
         ],
       },
     ),

@@ -1,0 +1,19 @@
+import type { Codec } from '../kernel/codec.js';
+import type { ScheduleEvent } from './schedule.events.js';
+
+export const scheduleCodec: Codec<ScheduleEvent> = {
+  ScheduleCreated: [],
+  ScheduleChanged: [],
+  SchedulePaused: [],
+  ScheduleAutoPaused: [],
+  ScheduleResumed: [],
+  ScheduleCompleted: [],
+  ScheduleCancelled: [],
+  ScheduleDeleted: [],
+  ScheduleRunQueued: [],
+  ScheduleMissed: [],
+  ScheduleSlotPaused: [],
+  ScheduleSlotSkipped: [],
+  ScheduleRunRequested: [],
+  ScheduleRunEnded: [],
+};

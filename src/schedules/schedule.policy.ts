@@ -1,0 +1,18 @@
+import { Rejection } from '../kernel/rejection.js';
+
+/** How slots become runs. */
+export type LedgerRules = Readonly<{
+  /** A recurring slot is still run when it is late by no more than this. */
+  misfireGraceMs: number;
+  /** A recurring slot for which no run was started is missed this long after it. */
+  missedAfterMs: number;
+  /** A run that is under way for longer is given up. */
+  runLimitMs: number;
+  /** A recurring schedule pauses itself after so many failures in a row; 0: never. */
+  failuresMax: number;
+}>;
+
+/** Slots that one append decides on at most: the rest of an outage is for the next append. */
+export const SLOTS_PER_APPEND_MAX = 200;
+
+export const scheduleNotFound = () => new Rejection('schedule-not-found', 'schedule not found');
