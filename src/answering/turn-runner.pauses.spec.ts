@@ -18,7 +18,7 @@ import {
 } from '../../test/support/tool-turns.js';
 import { askedTurn, cause, eventsOf, framesOf, workerOver } from '../../test/support/turns.js';
 import { conversation, remove, requestStop } from '../conversation/conversation.decider.js';
-import { type AnswerParts, conversationStream } from '../conversation/conversation.events.js';
+import { type AnswerParts, conversationStream, type TurnPaused } from '../conversation/conversation.events.js';
 import { messageStream } from '../conversation/message.events.js';
 import { handOn, resume } from '../conversation/pause.decider.js';
 import type { Decide } from '../conversation/turn.policy.js';
@@ -292,38 +292,54 @@ it('of however many processes that are offered a resumed turn, while it runs and
   expect(toldIn(models.requests.at(-1)!)).toEqual({ k1: '{"done":"send_card"}', k2: '{"done":"note_it"}' });
 });
 
-it('a pause is not stated by a producer that has lost its turn meanwhile', async () => {
+it.each(['works', 'waits as well'])('a pause is not stated by a producer whose successor %s', async (how) => {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
   const streams = new Streams(log);
-  const models = new ScriptedModels((request) =>
-    roundOf(request) === 2 ? [text('Done.')] : [toolCall(`k${roundOf(request)}`, 'send_card')],
-  );
   const tools = new ToolsForTests([offeredAction('send_card', { requiresApproval: true })]);
-  const process = (store = new MortalStore(log)) =>
-    workerOver(store, new InProcessSignals(), composerOver(models, tools, blobs), blobs).runner;
+  const process = (to: string, store = new MortalStore(log), told: Promise<void> = Promise.resolve()) => {
+    const models = new ScriptedModels(async function* (request) {
+      await told;
+      yield toolCall(`k${roundOf(request)}`, 'send_card', { to });
+    });
+    return workerOver(store, new InProcessSignals(), composerOver(models, tools, blobs), blobs).runner;
+  };
   const decide = (decision: Decide) => streams.transact(stream, conversation, decision, cause);
+  const [reached, held, asked, told] = [door(), door(), door(), door()];
   await askedTurn(log, 'c1', 't1', WITH_TOOLS);
-  await process().run('c1', 't1');
+  await process('ann').run('c1', 't1');
   await decide(resume([{ callId: 'k0', decision: 'denied', comment: null }], { userId: 'alice' }, new Date()));
-  const [reached, held] = [door(), door()];
-  const slow = process(
-    new MortalStore(log, Infinity, (_, types) => {
-      if (!types.includes('TurnPaused')) return undefined;
-      reached.open();
-      return held.opened;
-    }),
-  );
+  const slowStore = new MortalStore(log, Infinity, (_, types) => {
+    if (!types.includes('TurnPaused')) return undefined;
+    reached.open();
+    return held.opened;
+  });
+  const slow = process('bob', slowStore);
   const running = slow.run('c1', 't1');
   await reached.opened;
   await decide(handOn('t1', slow.producer));
-  await process().run('c1', 't1');
+
+  const nextStore = new MortalStore(log, Infinity, async (name) => {
+    const types = (await eventsOf(log, stream)).map(({ type }) => type);
+    if (name !== journal || types.filter((type) => type === 'TurnPaused').length < 2) return;
+    asked.open();
+    await told.opened;
+  });
+  const next = process('carol', nextStore, how === 'works' ? told.opened : Promise.resolve()).run('c1', 't1');
+  if (how === 'works') await eventually(async () => (await eventsOf(log, stream)).at(-1)!.type === 'TurnStarted');
+  else await asked.opened;
   held.open();
   await running;
+  told.open();
+  await next;
+
   const paused = (await eventsOf(log, stream)).filter(({ type }) => type === 'TurnPaused');
   expect(paused).toHaveLength(2);
-  const { lastId } = JSON.parse(paused[1]!.data) as { lastId: number };
-  expect(await framesOf(log, 't1')).toHaveLength(lastId + 1);
+  const { lastId, calls } = JSON.parse(paused[1]!.data) as TurnPaused['data'];
+  const frames = await framesOf(log, 't1');
+  expect(frames).toHaveLength(lastId + 1);
+  expect(calls.map((call) => call.arguments)).toEqual([{ to: 'carol' }]);
+  expect(JSON.stringify(frames)).not.toContain('bob');
 });
 
 const toolStopped = () => new ToolFailed('The call was stopped.');

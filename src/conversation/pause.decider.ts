@@ -91,7 +91,7 @@ export const pause =
   (state) => {
     const { conversationId, turnId, answer, thought, sources, toolCalls, structured } = paused;
     const turn = turnOf(state, turnId);
-    if (turn && isUnfinished(turn) && turn.producer !== producer) throw taken(turnId);
+    if (turn && (isUnfinished(turn) || isPaused(turn)) && turn.producer !== producer) throw taken(turnId);
     if (turn?.status !== 'running') return [];
     if (!turn.stopRequested) return [{ type: 'TurnPaused', data: paused }];
     const parts = { answer, thought, sources, toolCalls, structured };
