@@ -8,6 +8,7 @@ import { sources } from './sources/sources.projection.js';
 import { tasks } from './tasks/tasks.projection.js';
 import { tools } from './tools/tools.projection.js';
 import { unsealedTurns } from './unsealed-turns/unsealed-turns.projection.js';
+import { usage } from './usage/usage.projection.js';
 
 /** Every read model of the service, in no particular order: none knows another. */
 export const projections: readonly Projection[] = [
@@ -20,4 +21,5 @@ export const projections: readonly Projection[] = [
   tasks,
   tools,
   unsealedTurns,
+  usage,
 ];

@@ -5,7 +5,13 @@ import type { Cause } from '../kernel/events.js';
 import { type Folded, outlasting, Streams } from '../kernel/streams.js';
 import { conclude, conversation, seal } from '../conversation/conversation.decider.js';
 import type { Conversation, Turn } from '../conversation/turn.policy.js';
-import { type AnswerParts, conversationStream, type TurnOutcome, type TurnPaused } from '../conversation/conversation.events.js';
+import {
+  type AnswerParts,
+  conversationStream,
+  type TurnOutcome,
+  type TurnPaused,
+  type Usage,
+} from '../conversation/conversation.events.js';
 import { deniedRecord, withToolCalls } from '../conversation/tool-call.policy.js';
 import { type Frame, INTERRUPTED, messageStream, STOPPED } from '../conversation/message.events.js';
 import {
@@ -226,14 +232,15 @@ export const failedWith = (
   parts: AnswerParts,
   error: string,
   code: string | null,
+  usage: Usage | null = null,
 ): TurnOutcome => ({
   type: 'TurnFailed',
-  data: { conversationId, turnId, ...parts, error, code },
+  data: { conversationId, turnId, ...parts, error, code, ...(usage && { usage }) },
 });
 
-export const stoppedWith = ({ conversationId, turnId }: Ids, parts: AnswerParts): TurnOutcome => ({
+export const stoppedWith = ({ conversationId, turnId }: Ids, parts: AnswerParts, usage: Usage | null = null): TurnOutcome => ({
   type: 'TurnStopped',
-  data: { conversationId, turnId, ...parts },
+  data: { conversationId, turnId, ...parts, ...(usage && { usage }) },
 });
 
 export const firstFrame = ({ asked, beginsConversation, resumption }: Transcript): Frame => ({

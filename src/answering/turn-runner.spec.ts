@@ -163,6 +163,24 @@ describe('a turn that is run', () => {
     await expectSealed(store);
   });
 
+  it.each(['TurnFailed', 'TurnStopped'])('states what the model had used when it ends as %s', async (end) => {
+    const store = new InMemoryEventStore();
+    await askedTurn(store, 'c1', 't1');
+    const { runner, streams } = workerOver(
+      store,
+      signals(),
+      scripted(async function* () {
+        yield { type: 'usage', promptTokens: 30, completionTokens: 4 };
+        yield { type: 'usage', promptTokens: 50, completionTokens: 6 };
+        if (end === 'TurnFailed') throw new ModelFailed('overloaded', 'The model is busy.', true);
+        await streams.transact(conversationStream('c1'), conversation, requestStop('t1'), cause);
+      }),
+    );
+    await runner.run('c1', 't1');
+    const ended = (await eventsOf(store, conversationStream('c1'))).find(({ type }) => type === end);
+    expect(JSON.parse(ended!.data)).toMatchObject({ usage: { promptTokens: 80, completionTokens: 10 } });
+  });
+
   it('is ended as interrupted by a process that shuts down before it is done', async () => {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1');

@@ -223,8 +223,8 @@ export class TurnRunner {
       return this.closer.pause(journal, { ...about, ...writer.pause! }, cause, ledger);
     }
     const outcome = ((): TurnOutcome => {
-      if (isStopped) return stoppedWith(asked, parts);
-      if (error) return failedWith(asked, parts, error.text, error.code);
+      if (isStopped) return stoppedWith(asked, parts, usage);
+      if (error) return failedWith(asked, parts, error.text, error.code, usage);
       return { type: 'TurnAnswered', data: { conversationId, turnId, ...parts, modelId: settings.modelId, usage } };
     })();
     if (outcome.type === 'TurnAnswered') writer.writeResult();

@@ -111,6 +111,13 @@ describe('a turn', () => {
     given(conversation, [started, asked('t1'), taken('t1'), stopAsked('t1')])
       .when(conclude(answered('t1')))
       .then([stopped('t1')]));
+  it('stops with what it has used, even if the answer was ready', () => {
+    const usage = { promptTokens: 9, completionTokens: 2 };
+    const answer: TurnOutcome = { type: 'TurnAnswered', data: { conversationId, turnId: 't1', ...parts, modelId: 'm', usage } };
+    given(conversation, [started, asked('t1'), taken('t1'), stopAsked('t1')])
+      .when(conclude(answer))
+      .then([{ type: 'TurnStopped', data: { conversationId, turnId: 't1', ...parts, usage } }]);
+  });
   it('cannot be stopped after it ended', () =>
     given(conversation, [started, asked('t1'), taken('t1'), answered('t1')])
       .when(requestStop('t1'))

@@ -155,8 +155,9 @@ export const conclude =
   };
 
 function stoppedInstead({ data }: TurnOutcome): TurnOutcome {
-  const { conversationId, turnId, answer, thought, sources, toolCalls, structured } = data;
-  return { type: 'TurnStopped', data: { conversationId, turnId, answer, thought, sources, toolCalls, structured } };
+  const { conversationId, turnId, answer, thought, sources, toolCalls, structured, usage } = data;
+  const parts = { answer, thought, sources, toolCalls, structured };
+  return { type: 'TurnStopped', data: { conversationId, turnId, ...parts, ...(usage && { usage }) } };
 }
 
 /** Whether nothing more is shown of a turn than the end of its stream: it has an outcome, or is owed none any more. */

@@ -100,8 +100,12 @@ export type TurnsSuperseded = Event<'TurnsSuperseded', About<{ fromIndex: number
 export type TurnStarted = Event<'TurnStarted', AboutTurn<{ producer: string }>>;
 export type TurnStopRequested = Event<'TurnStopRequested', AboutTurn>;
 export type TurnAnswered = Event<'TurnAnswered', AboutTurn<AnswerParts & { modelId: string; usage: Usage | null }>>;
-export type TurnFailed = Event<'TurnFailed', AboutTurn<AnswerParts & { error: string; code: string | null }>>;
-export type TurnStopped = Event<'TurnStopped', AboutTurn<AnswerParts>>;
+/** `usage` is what the model had used by then; missing where nobody knows, as when the producer died, and in turns of before it was told. */
+export type TurnFailed = Event<
+  'TurnFailed',
+  AboutTurn<AnswerParts & { error: string; code: string | null; usage?: Usage | null }>
+>;
+export type TurnStopped = Event<'TurnStopped', AboutTurn<AnswerParts & { usage?: Usage | null }>>;
 /** A call with effects is about to run: should its end never be known, it is not repeated. */
 export type ToolCallStarted = Event<'ToolCallStarted', AboutTurn<{ call: CalledTool }>>;
 /** What came of it, as the model is told. */

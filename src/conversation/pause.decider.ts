@@ -89,13 +89,13 @@ const taken = (turnId: TurnId) => new Rejection('turn-taken', `Turn ${turnId} is
 export const pause =
   (paused: TurnPaused['data'], producer: string): Decide =>
   (state) => {
-    const { conversationId, turnId, answer, thought, sources, toolCalls, structured } = paused;
+    const { conversationId, turnId, answer, thought, sources, toolCalls, structured, usage } = paused;
     const turn = turnOf(state, turnId);
     if (turn && (isUnfinished(turn) || isPaused(turn)) && turn.producer !== producer) throw taken(turnId);
     if (turn?.status !== 'running') return [];
     if (!turn.stopRequested) return [{ type: 'TurnPaused', data: paused }];
     const parts = { answer, thought, sources, toolCalls, structured };
-    return [{ type: 'TurnStopped', data: { conversationId, turnId, ...parts } }];
+    return [{ type: 'TurnStopped', data: { conversationId, turnId, ...parts, ...(usage && { usage }) } }];
   };
 
 /** The end of a turn that nobody resumed: its text stays, what it waited for counts as denied. */

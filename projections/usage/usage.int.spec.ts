@@ -1,0 +1,188 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../test/support/postgres-for-tests.js';
+import { projecting } from '../../test/support/projecting.js';
+import { turnSettings } from '../../test/support/turn-settings.js';
+import { type ConversationEvent, conversationStream } from '../../src/conversation/conversation.events.js';
+import { ReadModels } from '../read-models.js';
+import { usage } from './usage.projection.js';
+import { UsageQueries } from './usage.queries.js';
+
+type Asking = Readonly<{ id: string; owner?: string; agent?: string | null; key?: string | null }>;
+
+const parts = { answer: '', thought: '', sources: [], toolCalls: [], structured: false };
+const used = (promptTokens: number, completionTokens: number) => ({ promptTokens, completionTokens });
+const at = (time: string) => ({ at: new Date(`2026-11-${time}Z`) });
+const date = (time: string) => at(time).at;
+
+let database: TestDatabase;
+let model: Awaited<ReturnType<typeof projecting>>;
+let queries: UsageQueries;
+
+/** A conversation of one turn, which has the same id. */
+async function asked(time: string, { id, owner = 'ann', agent = 'helper', key = 'key' }: Asking): Promise<void> {
+  const settings = turnSettings({ agentId: agent, agentKeyId: key });
+  const start = { ownerId: owner, agentId: agent, name: 'x', visibility: 'listed', sharedUsage: false, history: [] } as const;
+  const turn = { turnId: id, index: 0, question: 'Why?', requestId: 'r', settings };
+  await told(time, id, { type: 'ConversationStarted', data: { conversationId: id, ...start } });
+  await told(time, id, { type: 'TurnAsked', data: { conversationId: id, ...turn } });
+}
+const told = (time: string, id: string, event: ConversationEvent) => model.given(conversationStream(id), [event], at(time));
+const about = (id: string) => ({ conversationId: id, turnId: id, ...parts });
+const answered = (time: string, id: string, tokens: ReturnType<typeof used> | null) =>
+  told(time, id, { type: 'TurnAnswered', data: { ...about(id), modelId: 'm', usage: tokens } });
+const failed = (time: string, id: string, tokens?: ReturnType<typeof used>) =>
+  told(time, id, { type: 'TurnFailed', data: { ...about(id), error: 'x', code: null, ...(tokens && { usage: tokens }) } });
+const stopped = (time: string, id: string, tokens: ReturnType<typeof used>) =>
+  told(time, id, { type: 'TurnStopped', data: { ...about(id), usage: tokens } });
+const paused = (time: string, id: string, tokens: ReturnType<typeof used>) =>
+  told(time, id, {
+    type: 'TurnPaused',
+    data: {
+      ...about(id),
+      calls: [],
+      expiresAt: '2026-11-30T00:00:00Z',
+      lastId: 1,
+      modelId: 'm',
+      usage: tokens,
+      continuation: { text: '{}' },
+    },
+  });
+
+const byKeys = (since: string, turnIds: readonly string[] = []) => queries.byKeysOf('helper', date(since), turnIds);
+const since = async (time: string) => {
+  const { requests, tokens } = await byKeys(time);
+  return [requests, tokens];
+};
+
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  model = await projecting(usage, database.sql);
+  queries = new UsageQueries(new ReadModels(database.sql));
+});
+// Whatever a test has given: delivered twice and rebuilt it says the same.
+afterEach(async () => {
+  await model.again();
+  await model.expectSameAfterRebuild();
+});
+
+describe('of an agent with its keys', () => {
+  it('a request counts when it is asked, its tokens when they are known', async () => {
+    await asked('20T10:15:00', { id: 'a' });
+    expect(await since('20T10:00:00')).toEqual([1, 0]);
+    await answered('20T11:20:00', 'a', used(30, 12));
+    expect(await since('20T10:00:00')).toEqual([1, 42]);
+    expect(await since('20T10:30:00')).toEqual([0, 42]);
+    expect(await since('20T11:30:00')).toEqual([0, 0]);
+  });
+
+  it('counts what is after a time to the millisecond: what happened at that time is out', async () => {
+    await asked('20T10:00:00.000', { id: 'on-the-hour' });
+    await asked('20T10:59:59.999', { id: 'end-of-hour' });
+    await asked('20T11:00:00.000', { id: 'next-hour' });
+    const requests = async (time: string) => (await byKeys(time)).requests;
+    expect(await requests('20T09:59:59.999')).toBe(3);
+    expect(await requests('20T10:00:00.000')).toBe(2);
+    expect(await requests('20T10:59:59.998')).toBe(2);
+    expect(await requests('20T10:59:59.999')).toBe(1);
+    expect(await requests('20T11:00:00.000')).toBe(0);
+  });
+
+  it('every end of a run counts once with what is new: pauses, failures and stops as well', async () => {
+    await asked('20T10:00:00', { id: 'a' });
+    await paused('20T10:10:00', 'a', used(100, 10));
+    await answered('20T12:10:00', 'a', used(150, 30));
+    expect(await since('20T09:00:00')).toEqual([1, 180]);
+    expect(await since('20T10:20:00')).toEqual([0, 70]);
+    await asked('20T12:30:00', { id: 'b' });
+    await failed('20T12:31:00', 'b', used(5, 0));
+    await asked('20T12:40:00', { id: 'c' });
+    await stopped('20T12:41:00', 'c', used(7, 1));
+    expect(await since('20T12:20:00')).toEqual([2, 13]);
+  });
+
+  it('an end that knows of no usage leaves what was known', async () => {
+    await asked('20T10:00:00', { id: 'a' });
+    await paused('20T10:10:00', 'a', used(100, 10));
+    await answered('20T10:20:00', 'a', null);
+    await asked('20T10:30:00', { id: 'b' });
+    await failed('20T10:31:00', 'b');
+    expect(await since('20T09:00:00')).toEqual([2, 110]);
+  });
+
+  it('counts nothing of the signed-in, of other agents, or of no agent', async () => {
+    await asked('20T10:00:00', { id: 'signed-in', key: null });
+    await asked('20T10:00:00', { id: 'other', agent: 'other' });
+    await asked('20T10:00:00', { id: 'none', agent: null, key: null });
+    for (const id of ['signed-in', 'other', 'none']) await answered('20T10:01:00', id, used(1000, 1000));
+    expect(await since('20T09:00:00')).toEqual([0, 0]);
+    expect(await since('20T09:30:00')).toEqual([0, 0]);
+  });
+
+  it('stays when the conversation is deleted', async () => {
+    await asked('20T10:00:00', { id: 'a' });
+    await answered('20T10:01:00', 'a', used(1, 2));
+    await told('20T10:02:00', 'a', { type: 'ConversationDeleted', data: { conversationId: 'a' } });
+    expect(await since('20T09:00:00')).toEqual([1, 3]);
+  });
+
+  it('says which turns it knows of', async () => {
+    await asked('20T10:00:00', { id: 'a' });
+    expect((await byKeys('20T09:00:00', ['a', 'b'])).known).toEqual(['a']);
+  });
+});
+
+describe('when so much was reached, counted back from now', () => {
+  const reached = async (unit: 'requests' | 'tokens', amount: number) =>
+    (await queries.reachedAt('helper', unit, amount))?.toISOString().slice(8, -5);
+
+  beforeEach(async () => {
+    await asked('20T10:10:00', { id: 'a' });
+    await asked('20T10:20:00', { id: 'b' });
+    await asked('20T10:20:00', { id: 'c' });
+    await asked('20T13:00:00', { id: 'd' });
+    await answered('20T10:30:00', 'a', used(10, 0));
+    await answered('20T10:40:00', 'b', used(20, 5));
+    await answered('20T13:05:00', 'd', used(3, 4));
+    await asked('20T14:00:00', { id: 'other', agent: 'other' });
+    await answered('20T14:00:00', 'other', used(1000, 0));
+  });
+
+  it.each([
+    [1, '20T13:00:00'],
+    [2, '20T10:20:00'],
+    [3, '20T10:20:00'],
+    [4, '20T10:10:00'],
+    [5, undefined],
+  ])('%d requests', async (amount, time) => expect(await reached('requests', amount)).toBe(time));
+
+  it.each([
+    [7, '20T13:05:00'],
+    [8, '20T10:40:00'],
+    [32, '20T10:40:00'],
+    [33, '20T10:30:00'],
+    [43, undefined],
+  ])('%d tokens', async (amount, time) => expect(await reached('tokens', amount)).toBe(time));
+});
+
+it('an owner is charged for what was asked directly and of agents, whoever asked them, from an hour on', async () => {
+  await asked('19T23:59:59', { id: 'before' });
+  await asked('20T00:00:00', { id: 'direct', agent: null, key: null });
+  await answered('20T00:00:01', 'direct', used(1, 2));
+  await asked('20T00:00:00', { id: 'own-agent', key: null });
+  await answered('20T00:00:01', 'own-agent', used(10, 20));
+  await asked('21T00:00:00', { id: 'key' });
+  await answered('21T00:00:01', 'key', used(100, 200));
+  await asked('20T00:00:00', { id: 'of-bob', owner: 'bob' });
+  await answered('20T00:00:01', 'of-bob', used(1000, 2000));
+  expect(await queries.ofOwner('ann', date('20T00:00:00'))).toEqual({
+    direct: { requests: 1, tokens: 3 },
+    agent: { requests: 2, tokens: 330 },
+  });
+  expect(await queries.ofOwner('nobody', date('20T00:00:00'))).toEqual({
+    direct: { requests: 0, tokens: 0 },
+    agent: { requests: 0, tokens: 0 },
+  });
+});

@@ -1,0 +1,43 @@
+-- Whose the turns of a conversation are.
+create table conversation (
+  conversation_id   text primary key,
+  owner_id          text not null
+);
+
+-- Each turn with what it is known to have used so far. An empty agent or key is none.
+create table turn (
+  turn_id           text primary key,
+  owner_id          text not null,
+  agent_id          text not null,
+  agent_key_id      text not null,
+  prompt_tokens     bigint not null default 0,
+  completion_tokens bigint not null default 0
+);
+
+-- What was used, at the time it became known: one request when a turn is asked, then tokens with every run that ends.
+create table entry (
+  turn_id           text not null,
+  revision          integer not null,
+  at                timestamptz not null,
+  owner_id          text not null,
+  agent_id          text not null,
+  agent_key_id      text not null,
+  requests          integer not null,
+  prompt_tokens     bigint not null,
+  completion_tokens bigint not null,
+  primary key (turn_id, revision)
+);
+create index entry_of_key_turns on entry (agent_id, at) where agent_key_id <> '';
+
+-- The same, added up by hour (UTC).
+create table hour (
+  hour              timestamptz not null,
+  owner_id          text not null,
+  agent_id          text not null,
+  agent_key_id      text not null,
+  requests          bigint not null,
+  prompt_tokens     bigint not null,
+  completion_tokens bigint not null,
+  primary key (owner_id, hour, agent_id, agent_key_id)
+);
+create index hour_of_key_turns on hour (agent_id, hour) where agent_key_id <> '';
