@@ -70,6 +70,13 @@ describe('agents', () => {
     expect([(await queries.byKeyHash('hash-k2'))?.id, (await queries.byKeyHash('hash-k3'))?.id]).toEqual([undefined, 'b1']);
   });
 
+  it('are found by the hash of their webhook’s token', async () => {
+    const webhook = { hash: 'hash-w1', credentialsId: 'c1' };
+    await given('a1', { type: 'AgentWebhookMinted', data: { agentId: 'a1', webhook } });
+    expect(await queries.byWebhookHash('hash-w1')).toMatchObject({ id: 'a1', webhook });
+    expect([await queries.byWebhookHash('hash-w2'), (await queries.byId('b1'))?.webhook]).toEqual([undefined, null]);
+  });
+
   it('are listed for their owner only, whatever their names', async () => {
     expect((await queries.ownedBy('alice')).map(({ configuration }) => configuration.name)).toEqual([
       'a1',
@@ -102,8 +109,11 @@ describe('agents', () => {
   });
 
   it('leave nothing behind', async () => {
+    const webhook = { hash: 'hash-w2', credentialsId: 'c2' };
+    await given('a2', { type: 'AgentWebhookMinted', data: { agentId: 'a2', webhook } });
     await given('a2', { type: 'AgentDeleted', data: { agentId: 'a2' } });
     expect([await queries.byId('a2'), await queries.pinnedBy('alice')]).toEqual([undefined, []]);
+    expect(await queries.byWebhookHash('hash-w2')).toBeUndefined();
   });
 
   it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {

@@ -6,7 +6,7 @@ import type { TurnAsked } from '../../src/conversation/conversation.events.js';
 import { defineProjection, type Statement } from '../projection.js';
 import { asJsonb } from '../text.js';
 
-/** Every living agent with its configuration, its key (as a hash), who has pinned it and when it was last asked. */
+/** Every living agent with its configuration, its key and its webhook's token (as hashes), who has pinned it and when it was last asked. */
 export const agents = defineProjection<AgentEvent | TurnAsked>({
   name: 'agents',
   categories: ['agent', 'conversation'],
@@ -40,6 +40,10 @@ export const agents = defineProjection<AgentEvent | TurnAsked>({
 
     AgentKeyRevoked: ({ data }, sql) => sql`delete from agent_key where agent_id = ${data.agentId} and key_id = ${data.keyId}`,
 
+    AgentWebhookMinted: ({ data: { agentId, webhook } }, sql) => sql`
+      insert into agent_webhook (token_hash, agent_id, credentials_id) values (${webhook.hash}, ${agentId}, ${webhook.credentialsId})
+      on conflict (token_hash) do nothing`,
+
     AgentPinned: ({ data, at }, sql) => sql`
       insert into agent_pin (agent_id, user_id, pinned_at) values (${data.agentId}, ${data.userId}, ${at}) on conflict do nothing`,
 
@@ -47,6 +51,7 @@ export const agents = defineProjection<AgentEvent | TurnAsked>({
 
     AgentDeleted: ({ data }, sql) => [
       sql`delete from agent_pin where agent_id = ${data.agentId}`,
+      sql`delete from agent_webhook where agent_id = ${data.agentId}`,
       sql`delete from agent_use where agent_id = ${data.agentId}`,
       sql`delete from agent where agent_id = ${data.agentId}`,
     ],

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import type { AgentConfiguration, AgentStatus } from '../../src/agents/agent.events.js';
+import type { AgentConfiguration, AgentStatus, AgentWebhook } from '../../src/agents/agent.events.js';
 import { ReadModels } from '../read-models.js';
 
-/** An agent as it stands, with its key only as the log knows it. */
+/** An agent as it stands, with its key and its webhook only as the log knows them. */
 export type AgentRecord = Readonly<{
   id: string;
   ownerId: string;
@@ -13,6 +13,8 @@ export type AgentRecord = Readonly<{
   updatedAt: Date;
   lastUsedAt: Date | null;
   key: Readonly<{ keyId: string; hash: string; masked: string }> | null;
+  /** Null while an agent of before there were webhooks was not asked for its own. */
+  webhook: AgentWebhook | null;
 }>;
 
 @Injectable()
@@ -27,6 +29,12 @@ export class AgentQueries {
   /** The agent that the key with this hash stands for. */
   async byKeyHash(keyHash: string): Promise<AgentRecord | undefined> {
     const rows = await this.sql`${this.agents} where agent_key.key_hash = ${keyHash}`;
+    return rows.map(asRecord)[0];
+  }
+
+  /** The agent whose webhook has the token with this hash. */
+  async byWebhookHash(tokenHash: string): Promise<AgentRecord | undefined> {
+    const rows = await this.sql`${this.agents} where agent_webhook.token_hash = ${tokenHash}`;
     return rows.map(asRecord)[0];
   }
 
@@ -53,8 +61,10 @@ export class AgentQueries {
   }
 
   private get agents() {
-    return this.sql`select agent.*, agent_key.key_id, agent_key.key_hash, agent_key.masked, agent_use.last_used_at
-      from agents.agent left join agents.agent_key using (agent_id) left join agents.agent_use using (agent_id)`;
+    return this.sql`select agent.*, agent_key.key_id, agent_key.key_hash, agent_key.masked, agent_use.last_used_at,
+        agent_webhook.token_hash, agent_webhook.credentials_id
+      from agents.agent left join agents.agent_key using (agent_id) left join agents.agent_use using (agent_id)
+        left join agents.agent_webhook using (agent_id)`;
   }
 }
 
@@ -72,4 +82,5 @@ const asRecord = (row: Row): AgentRecord => ({
   key: row['key_hash']
     ? { keyId: row['key_id'] as string, hash: row['key_hash'] as string, masked: row['masked'] as string }
     : null,
+  webhook: row['token_hash'] ? { hash: row['token_hash'] as string, credentialsId: row['credentials_id'] as string } : null,
 });

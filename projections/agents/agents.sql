@@ -18,6 +18,14 @@ create table agent_key (
 );
 create unique index agent_key_by_agent on agent_key (agent_id);
 
+create table agent_webhook (
+  token_hash      text primary key,
+  agent_id        text not null,
+  -- where the token is kept
+  credentials_id  text not null
+);
+create unique index agent_webhook_by_agent on agent_webhook (agent_id);
+
 create table agent_pin (
   agent_id   text not null,
   user_id    text not null,

@@ -8,6 +8,7 @@ export const agentCodec: Codec<AgentEvent> = {
   AgentWithdrawnToDraft: [],
   AgentKeyIssued: [],
   AgentKeyRevoked: [],
+  AgentWebhookMinted: [],
   AgentPinned: [],
   AgentUnpinned: [],
   AgentDeleted: [],

@@ -3,19 +3,24 @@ import type { PromptQueries } from '../../projections/prompts/prompts.queries.js
 import type { SourceQueries } from '../../projections/sources/sources.queries.js';
 import type { ToolQueries } from '../../projections/tools/tools.queries.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
+import { MemoryCredentialVault } from '../../test/support/memory-credential-vault.js';
 import { agentKeyHash } from '../identity/agent-keys.policy.js';
 import { decodeCause } from '../kernel/codec.js';
 import { LOG_START, type StoredEvent } from '../kernel/event-store.js';
 import { newId } from '../kernel/ids.js';
 import { Streams } from '../kernel/streams.js';
 import { AccessibleReferences } from './accessible-references.js';
+import { agentCodec } from './agent.codec.js';
 import { agentStream } from './agent.events.js';
 import { BLANK_AGENT } from './agent.policy.js';
 import { CreateAgent, CreateAgentHandler } from './create-agent.command.js';
 import { DeleteAgent, DeleteAgentHandler } from './delete-agent.command.js';
+import { MintAgentWebhook, MintAgentWebhookHandler } from './mint-agent-webhook.command.js';
 import { PinAgent, PinAgentHandler } from './pin-agent.command.js';
 import { RegenerateAgentKey, RegenerateAgentKeyHandler } from './regenerate-agent-key.command.js';
 import { UpdateAgent, UpdateAgentHandler } from './update-agent.command.js';
+import { webhookTokenHash } from './webhook-token.policy.js';
+import { WebhookTokens } from './webhook-tokens.js';
 
 const causeOf = (requestId: string) =>
   ({ actor: 'user:alice', credential: 'session-token', correlationId: requestId, causationId: requestId }) as const;
@@ -26,10 +31,12 @@ const configuration = { ...BLANK_AGENT, name: 'Guide', description: 'Knows' };
 
 let store: InMemoryEventStore;
 let streams: Streams;
+let vault: MemoryCredentialVault;
 let references: AccessibleReferences;
 beforeEach(() => {
   store = new InMemoryEventStore();
   streams = new Streams(store);
+  vault = new MemoryCredentialVault();
   const prompts = { byId: async (id: string) => (id === prompt ? { ownerId: 'alice' } : undefined) } as PromptQueries;
   const ownedAmong = async (owner: string, ids: readonly string[]) => ids.filter((id) => owner === 'alice' && id === source);
   const tools = {
@@ -46,7 +53,7 @@ async function log(): Promise<readonly StoredEvent[]> {
 }
 const typesInLog = async () => (await log()).map(({ type }) => type);
 const create = (more: Partial<CreateAgent['wanted']> = {}, ownerId = 'alice') =>
-  new CreateAgentHandler(streams, clock, references).execute(
+  new CreateAgentHandler(streams, clock, references, new WebhookTokens(vault)).execute(
     new CreateAgent(ownerId, { configuration, status: 'published', ...more }, cause),
   );
 const update = (agentId: string, change: UpdateAgent['change'], requestId = 'r2') =>
@@ -56,18 +63,18 @@ describe('making an agent', () => {
   it('states what happened, who did it, and of the key no more than its hash', async () => {
     const { agentId, key, position } = await create();
     const events = await log();
-    expect(events.map(({ type }) => type)).toEqual(['AgentCreated', 'AgentPublished', 'AgentKeyIssued']);
+    expect(events.map(({ type }) => type)).toEqual(['AgentCreated', 'AgentWebhookMinted', 'AgentPublished', 'AgentKeyIssued']);
     expect(events.every((event) => event.stream === agentStream(agentId))).toBe(true);
-    expect(events.map(({ metadata }) => decodeCause(metadata).actor)).toEqual(Array(3).fill('user:alice'));
-    expect(JSON.parse(events[2]!.data)).toMatchObject({ key: { hash: agentKeyHash(key) } });
+    expect(events.map(({ metadata }) => decodeCause(metadata).actor)).toEqual(Array(4).fill('user:alice'));
+    expect(JSON.parse(events[3]!.data)).toMatchObject({ key: { hash: agentKeyHash(key) } });
     expect(events.map(({ data }) => data).join()).not.toContain(key);
-    expect(position).toBe(events[2]!.position);
+    expect(position).toBe(events[3]!.position);
   });
 
   it('happens once also when the answer of the store is lost', async () => {
     store.failNextAppend('after');
     const { key } = await create();
-    expect(await typesInLog()).toHaveLength(3);
+    expect(await typesInLog()).toHaveLength(4);
     expect(key).not.toBe('');
   });
 
@@ -76,7 +83,7 @@ describe('making an agent', () => {
     const first = await create({ id, key: 'demo' });
     const second = await create({ id, key: 'demo' });
     expect([first.key, second.key]).toEqual(['demo', '']);
-    expect(await typesInLog()).toHaveLength(3);
+    expect(await typesInLog()).toHaveLength(4);
   });
 
   it.each([
@@ -96,7 +103,7 @@ describe('changing an agent', () => {
   it('is decided again after a lost race, and both changes stand', async () => {
     const { agentId } = await create();
     await Promise.all([update(agentId, { changes: { name: 'Other' } }, 'r2'), update(agentId, { changes: { chunks: 3 } }, 'r3')]);
-    expect((await typesInLog()).slice(3)).toEqual(['AgentUpdated', 'AgentUpdated']);
+    expect((await typesInLog()).slice(4)).toEqual(['AgentUpdated', 'AgentUpdated']);
   });
 
   it('happens for one of two editors who saw the same version', async () => {
@@ -116,15 +123,53 @@ describe('changing an agent', () => {
   });
 });
 
+describe('the webhook of an agent', () => {
+  const tokens = () => [...vault.rows.values()].map(({ secrets }) => secrets['token']!);
+  const mint = (agentId: string) =>
+    new MintAgentWebhookHandler(streams, new WebhookTokens(vault)).execute(new MintAgentWebhook(agentId, 'alice', causeOf('r7')));
+
+  it('is minted with it: the log knows a hash of its token, which is kept apart', async () => {
+    const { agentId } = await create();
+    const [token] = tokens();
+    const { data } = (await log()).find(({ type }) => type === 'AgentWebhookMinted')!;
+    expect(JSON.parse(data)).toMatchObject({ agentId, webhook: { hash: webhookTokenHash(token!) } });
+    expect(data).not.toContain(token);
+    expect(Buffer.from(token!, 'base64url')).toHaveLength(32);
+  });
+
+  it('stays the same whoever asks for it, and no token is left over', async () => {
+    const { agentId } = await create();
+    const asked = await Promise.all([mint(agentId), mint(agentId)]);
+    expect(new Set(asked.map(({ webhook }) => webhook.hash))).toEqual(new Set([webhookTokenHash(tokens()[0]!)]));
+    expect(tokens()).toHaveLength(1);
+  });
+
+  it('is minted once for an agent of before, however many ask at once', async () => {
+    const agentId = newId();
+    const data = { agentId, ownerId: 'alice', createdAt: '2026-01-01T00:00:00.000Z', configuration };
+    await streams.append(agentStream(agentId), 'none', agentCodec, [{ type: 'AgentCreated', data }], cause);
+    const asked = await Promise.all([mint(agentId), mint(agentId), mint(agentId)]);
+    expect(new Set(asked.map(({ webhook }) => webhook.hash))).toEqual(new Set([webhookTokenHash(tokens()[0]!)]));
+    expect([tokens().length, await typesInLog()]).toEqual([1, ['AgentCreated', 'AgentWebhookMinted']]);
+  });
+
+  it('leaves no token behind where the agent is refused, or ends', async () => {
+    await expect(create({ configuration: BLANK_AGENT })).rejects.toMatchObject({ code: 'agent-not-publishable' });
+    const { agentId } = await create();
+    await new DeleteAgentHandler(streams, new WebhookTokens(vault)).execute(new DeleteAgent(agentId, 'alice', cause));
+    expect(tokens()).toEqual([]);
+  });
+});
+
 it('a key, a pin and an end leave their facts', async () => {
   const { agentId, key } = await create();
   const renewed = await new RegenerateAgentKeyHandler(streams).execute(new RegenerateAgentKey(agentId, 'alice', causeOf('r2')));
   await new PinAgentHandler(streams).execute(new PinAgent(agentId, 'alice', true, causeOf('r3')));
   await new PinAgentHandler(streams).execute(new PinAgent(agentId, 'alice', false, causeOf('r4')));
-  await new DeleteAgentHandler(streams).execute(new DeleteAgent(agentId, 'alice', causeOf('r5')));
-  await new DeleteAgentHandler(streams).execute(new DeleteAgent(agentId, 'alice', causeOf('r6')));
+  await new DeleteAgentHandler(streams, new WebhookTokens(vault)).execute(new DeleteAgent(agentId, 'alice', causeOf('r5')));
+  await new DeleteAgentHandler(streams, new WebhookTokens(vault)).execute(new DeleteAgent(agentId, 'alice', causeOf('r6')));
   expect(renewed.key).not.toBe(key);
-  expect((await typesInLog()).slice(3)).toEqual([
+  expect((await typesInLog()).slice(4)).toEqual([
     'AgentKeyRevoked',
     'AgentKeyIssued',
     'AgentPinned',

@@ -1,8 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { given } from '../../test/support/given.js';
-import { type Agent, agent, type AgentChange, create, pin, regenerateKey, remove, unpin, update } from './agent.decider.js';
-import type { AgentConfiguration, AgentEvent } from './agent.events.js';
+import {
+  type Agent,
+  agent,
+  type AgentChange,
+  create,
+  mintWebhook,
+  pin,
+  regenerateKey,
+  remove,
+  unpin,
+  update,
+} from './agent.decider.js';
+import type { AgentConfiguration, AgentEvent, AgentWebhook } from './agent.events.js';
 import { BLANK_AGENT } from './agent.policy.js';
 
 const agentId = 'a1';
@@ -10,6 +21,7 @@ const now = new Date('2026-01-01T00:00:00.000Z');
 const at = now.toISOString();
 const nextAt = '2026-01-01T00:00:00.001Z';
 const key = (keyId: string) => ({ keyId, hash: `hash of ${keyId}`, masked: 'abcd...wxyz' });
+const webhook = (id: string): AgentWebhook => ({ hash: `hash of ${id}`, credentialsId: id });
 const complete: AgentConfiguration = { ...BLANK_AGENT, name: 'Guide', description: 'Knows the docs' };
 const change = (more: Partial<AgentChange>): AgentChange => ({
   changes: {},
@@ -30,19 +42,20 @@ const updated = (changes: Partial<AgentConfiguration>): AgentEvent => ({
 const published = (updatedAt = at): AgentEvent => ({ type: 'AgentPublished', data: { agentId, updatedAt } });
 const issued = (keyId: string): AgentEvent => ({ type: 'AgentKeyIssued', data: { agentId, key: key(keyId) } });
 const revoked = (keyId: string): AgentEvent => ({ type: 'AgentKeyRevoked', data: { agentId, keyId } });
+const minted = (id: string): AgentEvent => ({ type: 'AgentWebhookMinted', data: { agentId, webhook: webhook(id) } });
 const deleted: AgentEvent = { type: 'AgentDeleted', data: { agentId } };
 
 describe('a new agent', () => {
-  const wanted = { configuration: complete, inaccessible: new Set<string>(), key: key('k1'), now };
+  const wanted = { configuration: complete, inaccessible: new Set<string>(), key: key('k1'), webhook: webhook('w1'), now };
 
   it('has no key as a draft', () =>
     given(agent, [])
       .when(create(agentId, 'alice', { ...wanted, status: 'draft' }))
-      .then([created()]));
+      .then([created(), minted('w1')]));
   it('gets its key when it is published', () =>
     given(agent, [])
       .when(create(agentId, 'alice', { ...wanted, status: 'published' }))
-      .then([created(), published(), issued('k1')]));
+      .then([created(), minted('w1'), published(), issued('k1')]));
   it('cannot be published without a description', () =>
     given(agent, [])
       .when(create(agentId, 'alice', { ...wanted, configuration: { ...complete, description: '' }, status: 'published' }))
@@ -122,6 +135,21 @@ describe('a key', () => {
     given(agent, [created(), published(), issued('k1')])
       .when(remove('alice'))
       .then([revoked('k1'), deleted]));
+});
+
+describe('a webhook', () => {
+  it('is minted for an agent that has none', () =>
+    given(agent, [created()])
+      .when(mintWebhook('alice', webhook('w1')))
+      .then([minted('w1')]));
+  it('never changes', () =>
+    given(agent, [created(), minted('w1')])
+      .when(mintWebhook('alice', webhook('w2')))
+      .thenNothing());
+  it('is nobody else’s', () =>
+    given(agent, [created()])
+      .when(mintWebhook('bob', webhook('w1')))
+      .thenRejected('agent-not-found'));
 });
 
 it('whatever is decided, a decision repeated at once says nothing more, one key at most is alive, and only where it should be', () => {

@@ -2,7 +2,7 @@ import type { Decision } from '../kernel/decider.js';
 import { Rejection } from '../kernel/rejection.js';
 import type { Aggregate } from '../kernel/streams.js';
 import { agentCodec } from './agent.codec.js';
-import type { AgentConfiguration, AgentEvent, AgentStatus, IssuedKey } from './agent.events.js';
+import type { AgentConfiguration, AgentEvent, AgentStatus, AgentWebhook, IssuedKey } from './agent.events.js';
 import { BLANK_AGENT, lackingForPublication } from './agent.policy.js';
 
 /** What decisions need to know of an agent. */
@@ -13,6 +13,8 @@ export type Agent = Readonly<{
   configuration: AgentConfiguration | null;
   updatedAt: string;
   keyId: string | null;
+  /** Null for agents of before there were any, until somebody asks. */
+  webhook: AgentWebhook | null;
   pinnedBy: ReadonlySet<string>;
 }>;
 
@@ -23,6 +25,7 @@ const initial: Agent = {
   configuration: null,
   updatedAt: '',
   keyId: null,
+  webhook: null,
   pinnedBy: new Set(),
 };
 
@@ -46,6 +49,8 @@ function evolve(state: Agent, event: AgentEvent): Agent {
       return { ...state, keyId: event.data.key.keyId };
     case 'AgentKeyRevoked':
       return { ...state, keyId: null };
+    case 'AgentWebhookMinted':
+      return { ...state, webhook: event.data.webhook };
     case 'AgentPinned':
       return { ...state, pinnedBy: new Set([...state.pinnedBy, event.data.userId]) };
     case 'AgentUnpinned':
@@ -77,13 +82,13 @@ export type AgentChange = Readonly<{
   now: Date;
 }>;
 
-/** A new agent, published at once when it comes with a status of that name; only then it gets the key. */
+/** A new agent with its webhook, published at once when it comes with a status of that name; only then it gets the key. */
 export const create =
   (
     agentId: string,
     ownerId: string,
     wanted: Pick<AgentChange, 'inaccessible' | 'key' | 'now'> &
-      Readonly<{ configuration: AgentConfiguration; status: AgentStatus }>,
+      Readonly<{ configuration: AgentConfiguration; status: AgentStatus; webhook: AgentWebhook }>,
   ): Decide =>
   (state) => {
     if (state.status !== 'none') return [];
@@ -93,8 +98,9 @@ export const create =
       type: 'AgentCreated',
       data: { agentId, ownerId, createdAt, configuration: wanted.configuration },
     };
-    if (wanted.status === 'draft') return [created];
-    return [created, ...publish(evolve(state, created), wanted.key, createdAt)];
+    const minted: AgentEvent = { type: 'AgentWebhookMinted', data: { agentId, webhook: wanted.webhook } };
+    if (wanted.status === 'draft') return [created, minted];
+    return [created, minted, ...publish(evolve(state, created), wanted.key, createdAt)];
   };
 
 export const update =
@@ -180,6 +186,14 @@ export const regenerateKey =
       { type: 'AgentKeyRevoked', data: { agentId: state.id, keyId: state.keyId } },
       { type: 'AgentKeyIssued', data: { agentId: state.id, key } },
     ];
+  };
+
+/** An agent of before there were webhooks gets its own; whoever has one keeps it. */
+export const mintWebhook =
+  (ownerId: string, webhook: AgentWebhook): Decide =>
+  (state) => {
+    ownedBy(state, ownerId);
+    return state.webhook ? [] : [{ type: 'AgentWebhookMinted', data: { agentId: state.id, webhook } }];
   };
 
 export const pin =

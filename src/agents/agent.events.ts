@@ -45,6 +45,9 @@ export type AgentConfiguration = Readonly<{
 /** A key as the log may know it: never the key itself. */
 export type IssuedKey = Readonly<{ keyId: string; hash: string; masked: string }>;
 
+/** What an agent's webhook is known by: the hash of its token, and where the token itself is kept, encrypted. */
+export type AgentWebhook = Readonly<{ hash: string; credentialsId: string }>;
+
 export type AgentCreated = Event<
   'AgentCreated',
   { agentId: AgentId; ownerId: string; createdAt: string; configuration: AgentConfiguration }
@@ -55,6 +58,8 @@ export type AgentPublished = Event<'AgentPublished', { agentId: AgentId; updated
 export type AgentWithdrawnToDraft = Event<'AgentWithdrawnToDraft', { agentId: AgentId; updatedAt: string }>;
 export type AgentKeyIssued = Event<'AgentKeyIssued', { agentId: AgentId; key: IssuedKey }>;
 export type AgentKeyRevoked = Event<'AgentKeyRevoked', { agentId: AgentId; keyId: string }>;
+/** The token is the agent's for good. */
+export type AgentWebhookMinted = Event<'AgentWebhookMinted', { agentId: AgentId; webhook: AgentWebhook }>;
 export type AgentPinned = Event<'AgentPinned', { agentId: AgentId; userId: string }>;
 export type AgentUnpinned = Event<'AgentUnpinned', { agentId: AgentId; userId: string }>;
 export type AgentDeleted = Event<'AgentDeleted', { agentId: AgentId }>;
@@ -66,6 +71,7 @@ export type AgentEvent =
   | AgentWithdrawnToDraft
   | AgentKeyIssued
   | AgentKeyRevoked
+  | AgentWebhookMinted
   | AgentPinned
   | AgentUnpinned
   | AgentDeleted;

@@ -8,14 +8,17 @@ import { AgentKeyDirectory } from '../identity/agent-key-directory.port.js';
 import { Config } from '../platform/config/config.js';
 import { AccessibleReferences } from './accessible-references.js';
 import { AgentImagesController } from './agent-images.http.js';
+import { AgentWebhookController, PublicBaseUrl } from './agent-webhook.http.js';
 import { AgentsController } from './agents.http.js';
 import { CreateAgentHandler } from './create-agent.command.js';
 import { DeleteAgentHandler } from './delete-agent.command.js';
+import { MintAgentWebhookHandler } from './mint-agent-webhook.command.js';
 import { PinAgentHandler } from './pin-agent.command.js';
 import { ReferredThings } from './referred-things.js';
 import { RegenerateAgentKeyHandler } from './regenerate-agent-key.command.js';
 import { StoredAgentKeys } from './stored-agent-keys.js';
 import { UpdateAgentHandler } from './update-agent.command.js';
+import { WebhookTokens } from './webhook-tokens.js';
 
 /** The pictures of agents are the only files that are sent here. */
 const images = MultipartModule.registerAsync({
@@ -25,7 +28,7 @@ const images = MultipartModule.registerAsync({
 
 @Module({
   imports: [images],
-  controllers: [AgentsController, AgentImagesController],
+  controllers: [AgentsController, AgentImagesController, AgentWebhookController],
   providers: [
     AgentQueries,
     PromptQueries,
@@ -39,6 +42,13 @@ const images = MultipartModule.registerAsync({
     RegenerateAgentKeyHandler,
     PinAgentHandler,
     DeleteAgentHandler,
+    MintAgentWebhookHandler,
+    WebhookTokens,
+    {
+      provide: PublicBaseUrl,
+      inject: [Config],
+      useFactory: ({ publicApiBaseUrl }: Config) => new PublicBaseUrl(publicApiBaseUrl),
+    },
   ],
   exports: [AgentQueries, AgentKeyDirectory],
 })

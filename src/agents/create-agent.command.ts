@@ -7,6 +7,7 @@ import { AccessibleReferences } from './accessible-references.js';
 import { agent, create } from './agent.decider.js';
 import { type AgentConfiguration, type AgentId, agentStream, type AgentStatus } from './agent.events.js';
 import { freshKey } from './issued-key.js';
+import { WebhookTokens } from './webhook-tokens.js';
 
 export type AgentMade = Readonly<{
   agentId: AgentId;
@@ -32,14 +33,18 @@ export class CreateAgentHandler implements ICommandHandler<CreateAgent> {
     private readonly streams: Streams,
     private readonly clock: Clock,
     private readonly references: AccessibleReferences,
+    private readonly webhookTokens: WebhookTokens,
   ) {}
 
   async execute({ ownerId, wanted, cause }: CreateAgent): Promise<AgentMade> {
     const { configuration, status, id: agentId = newId() } = wanted;
     const { key, issued } = freshKey(wanted.key);
     const inaccessible = await this.references.inaccessible(ownerId, configuration);
-    const decision = create(agentId, ownerId, { configuration, status, inaccessible, key: issued, now: this.clock.now() });
-    const { state, position } = await this.streams.transact(agentStream(agentId), agent, decision, cause);
+    const now = this.clock.now();
+    const { state, position } = await this.webhookTokens.minting(ownerId, (webhook) => {
+      const decision = create(agentId, ownerId, { configuration, status, inaccessible, key: issued, webhook, now });
+      return this.streams.transact(agentStream(agentId), agent, decision, cause);
+    });
     return { agentId, key: state.keyId === issued.keyId ? key : '', position };
   }
 }

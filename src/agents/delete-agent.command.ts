@@ -3,8 +3,9 @@ import type { Cause } from '../kernel/events.js';
 import { Streams } from '../kernel/streams.js';
 import { agent, remove } from './agent.decider.js';
 import { type AgentId, agentStream } from './agent.events.js';
+import { WebhookTokens } from './webhook-tokens.js';
 
-/** An agent's owner ends it, and its key with it. */
+/** An agent's owner ends it, and its key and its webhook with it. */
 export class DeleteAgent extends Command<bigint | undefined> {
   constructor(
     readonly agentId: AgentId,
@@ -17,9 +18,14 @@ export class DeleteAgent extends Command<bigint | undefined> {
 
 @CommandHandler(DeleteAgent)
 export class DeleteAgentHandler implements ICommandHandler<DeleteAgent> {
-  constructor(private readonly streams: Streams) {}
+  constructor(
+    private readonly streams: Streams,
+    private readonly webhookTokens: WebhookTokens,
+  ) {}
 
   async execute({ agentId, ownerId, cause }: DeleteAgent): Promise<bigint | undefined> {
-    return (await this.streams.transact(agentStream(agentId), agent, remove(ownerId), cause)).position;
+    const { state, position } = await this.streams.transact(agentStream(agentId), agent, remove(ownerId), cause);
+    if (state.webhook) await this.webhookTokens.forget(ownerId, state.webhook);
+    return position;
   }
 }
