@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { AgentsModule } from './agents/agents.module.js';
 import { AnsweringModule } from './answering/answering.module.js';
+import { AttachmentsModule } from './attachments/attachments.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { BackgroundModule } from './background.module.js';
 import { ConversationModule } from './conversation/conversation.module.js';
@@ -36,6 +37,7 @@ export class AppModule {
         RealtimeModule,
         TasksModule,
         SourcesModule,
+        AttachmentsModule,
         ToolsModule,
         AnsweringModule,
         StartUpModule,

@@ -13,6 +13,8 @@ import { AnsweringModule } from './answering/answering.module.js';
 import { ExpirePauses } from './answering/expire-pauses.ticker.js';
 import { SweepTurns } from './answering/sweep-turns.ticker.js';
 import { TitleConversation } from './answering/title-conversation.reaction.js';
+import { AttachmentsModule } from './attachments/attachments.module.js';
+import { QueueParsing } from './attachments/queue-parsing.reaction.js';
 import { Clock } from './kernel/clock.js';
 import { Conditions, Measurements } from './kernel/conditions.js';
 import { Freshness } from './kernel/freshness.js';
@@ -39,7 +41,7 @@ import { TellOfFailedTasks } from './tasks/tell-of-failed-tasks.reaction.js';
 /** What goes on whether anybody asks or not: read models are filled, events reacted to, and time passes. */
 @Global()
 @Module({
-  imports: [AnsweringModule, RealtimeModule, SourcesModule, TasksModule],
+  imports: [AnsweringModule, AttachmentsModule, RealtimeModule, SourcesModule, TasksModule],
   providers: [
     Progress,
     {
@@ -56,7 +58,7 @@ import { TellOfFailedTasks } from './tasks/tell-of-failed-tasks.reaction.js';
     },
     {
       provide: Reactions,
-      inject: [PLATFORM, LOG, TitleConversation, QueueIngestion, TellOfFailedTasks, PublishUserEvents],
+      inject: [PLATFORM, LOG, TitleConversation, QueueIngestion, QueueParsing, TellOfFailedTasks, PublishUserEvents],
       useFactory: ({ sql, store }: Platform, log: Logger, ...reactions: Reaction[]) =>
         new Reactions({ sql, store, log }, reactions),
     },

@@ -44,6 +44,7 @@ export const conversations = defineProjection<ConversationEvent>({
         request_id: data.requestId,
         model_id: data.settings.modelId,
         agent_key_id: data.settings.agentKeyId,
+        attachments: data.settings.attachments ?? [],
         asked_at: at,
         changed_at: at,
       }),

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { PendingCall } from '../../src/conversation/conversation.events.js';
+import type { AttachedFile, PendingCall } from '../../src/conversation/conversation.events.js';
 import type { Mark } from '../../src/conversation/conversation-mark.policy.js';
 import { recordOf, withToolCalls } from '../../src/conversation/tool-call.policy.js';
 import { ReadModels } from '../read-models.js';
@@ -37,6 +37,7 @@ type TurnRow = Readonly<{
   tool_calls: readonly Readonly<Record<string, unknown>>[];
   pending: readonly PendingCall[];
   structured: boolean;
+  attachments: readonly AttachedFile[];
   error: string | null;
   request_id: string;
   model_id: string;
@@ -178,6 +179,7 @@ const queryRecord = (row: TurnRow) => ({
   request_id: row.request_id,
   last_heartbeat_at: row.changed_at,
   ...(row.structured ? { structured: true } : {}),
+  ...(row.attachments.length > 0 ? { attachments: row.attachments.map(({ id, filename }) => ({ id, fileName: filename })) } : {}),
   ...(row.error === null ? {} : { metadata: { error: row.error } }),
   ...(row.feedback === null ? {} : { feedback: row.feedback, feedback_timestamp: row.feedback_at }),
 });

@@ -21,6 +21,8 @@ create table turn (
   request_id      text not null,
   model_id        text not null,
   agent_key_id    text,
+  -- What went with the question: [{"id": …, "filename": …, "mimeType": …}]
+  attachments     json not null default '[]',
   response        text not null default '',
   thought         text not null default '',
   sources         json not null default '[]',

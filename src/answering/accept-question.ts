@@ -48,7 +48,6 @@ export class QuestionDesk {
   /** @throws Rejection for whatever is wrong with the request; then nothing was written */
   async accept(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
     if (request.tool_actions?.length) return this.resume(request, caller, way);
-    if (request.attachments?.length) throw new Rejection('attachment-not-found', 'Attachment not found');
     const question = await this.resolver.resolve(request, caller, way.origin);
     const asking = ({ conversationId, turnId }: TurnToRun) => new AskQuestion(turnId, conversationId, question, caller.cause);
     const fresh: Started = { conversationId: question.conversationId ?? newId(), turnId: newId() };

@@ -6,6 +6,7 @@ import { type ChatMessage, LanguageModels, type ModelDescription } from '../mode
 import { PromptRenderer } from '../prompts/prompt.port.js';
 import { type RetrievedChunk, Search } from '../sources/search.port.js';
 import { AgentLoop, beginning, type LoopPiece, type Run } from './agent-loop.js';
+import { type Attached, AttachedFiles } from './attached-files.js';
 import { AnsweringOptions } from './answering-options.js';
 import { Continuations } from './continuations.js';
 import { documentsThatFit, messagesFor } from './messages.policy.js';
@@ -30,6 +31,7 @@ export class AnswerComposer {
     private readonly continuations: Continuations,
     private readonly clock: Clock,
     private readonly options: AnsweringOptions,
+    private readonly attachedFiles: AttachedFiles,
   ) {}
 
   async *compose(transcript: Transcript, run: Run): AsyncGenerator<Piece> {
@@ -52,12 +54,14 @@ export class AnswerComposer {
     for (const source of failed) yield { type: 'notice', text: `A source could not be searched and was skipped: ${source}` };
     for (const text of tools.notices) yield { type: 'notice', text };
     const contextWindow = model?.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
-    const documents = chunks && documentsThatFit(chunks, contextWindow);
+    const attached = await this.attachedFiles.give(settings.attachments ?? [], model, contextWindow);
+    for (const text of attached.notices) yield { type: 'notice', text };
+    const documents = chunks && documentsThatFit(chunks, contextWindow - attached.tokens);
     yield { type: 'sources', sources: (documents ?? []).map(sourceOf) };
     if (run.signal.aborted) return;
-    const messages = await this.messages(transcript, documents, contextWindow);
+    const messages = await this.messages(transcript, documents, attached, contextWindow);
     yield* this.loop.run(
-      { transcript, model, tools, request: { ...request, documents: documents ?? [] } },
+      { transcript, model, tools, request: { ...request, documents: [...attached.documents, ...(documents ?? [])] } },
       beginning(messages),
       run,
     );
@@ -80,6 +84,7 @@ export class AnswerComposer {
   private async messages(
     { asked, exchanges, ownerId }: Transcript,
     documents: readonly RetrievedChunk[] | undefined,
+    attached: Attached,
     contextWindow: number,
   ): Promise<readonly ChatMessage[]> {
     const { settings, question, requestId } = asked;
@@ -91,8 +96,9 @@ export class AnswerComposer {
         system: { now: this.clock.now(), requestId, userId: ownerId, apiBaseUrl: this.options.settings.apiBaseUrl },
         passthrough: settings.passthrough,
         documents: documents ?? [],
+        attachments: settings.attachments ?? [],
       },
     });
-    return messagesFor({ systemPrompt, holdsDocuments, documents, exchanges, question, contextWindow });
+    return messagesFor({ systemPrompt, holdsDocuments, documents, exchanges, question, attached, contextWindow });
   }
 }

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AgentQueries } from '../../projections/agents/agents.queries.js';
 import { UnsealedTurnQueries } from '../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { Config } from '../platform/config/config.js';
+import { AttachmentsModule } from '../attachments/attachments.module.js';
 import { PromptsModule } from '../prompts/prompts.module.js';
 import { RealtimeModule } from '../realtime/realtime.module.js';
 import { SourcesModule } from '../sources/sources.module.js';
@@ -12,6 +13,7 @@ import { AnswerComposer } from './answer-composer.js';
 import { AnsweringController } from './answering.http.js';
 import { AnsweringOptions } from './answering-options.js';
 import { AskQuestionHandler } from './ask-question.command.js';
+import { AttachedFiles } from './attached-files.js';
 import { Continuations } from './continuations.js';
 import { ExpirePauses } from './expire-pauses.ticker.js';
 import { QuestionResolver } from './resolve-question.js';
@@ -27,7 +29,7 @@ import { Unattended } from './unattended.port.js';
 import { UnattendedAnswers } from './unattended-answers.js';
 
 @Module({
-  imports: [SourcesModule, RealtimeModule, PromptsModule, ToolsModule],
+  imports: [AttachmentsModule, SourcesModule, RealtimeModule, PromptsModule, ToolsModule],
   controllers: [AnsweringController, StopAnswerController],
   providers: [
     {
@@ -53,6 +55,7 @@ import { UnattendedAnswers } from './unattended-answers.js';
     QuestionDesk,
     AgentLoop,
     Continuations,
+    AttachedFiles,
     AnswerComposer,
     AskQuestionHandler,
     ResumeTurnHandler,

@@ -1,6 +1,6 @@
 import type { Exchange } from '../conversation/conversation.events.js';
 import { sourceOf } from '../conversation/message.policy.js';
-import type { ChatMessage } from '../models/language-model.port.js';
+import type { ChatMessage, MessagePart } from '../models/language-model.port.js';
 import type { RetrievedChunk } from '../sources/search.port.js';
 
 /** Of a model's window this much is left for the answer, the question and what surrounds it. */
@@ -38,21 +38,30 @@ export type Prompted = Readonly<{
   documents: readonly RetrievedChunk[] | undefined;
   exchanges: readonly Exchange[];
   question: string;
+  /** What is given of the attachments, and what it counts for. */
+  attached: Readonly<{ parts: readonly MessagePart[]; tokens: number }>;
   contextWindow: number;
 }>;
 
 /** What the model is told: the prompt, as much of the newest history as fits, and the question with its documents. */
 export function messagesFor(prompted: Prompted): readonly ChatMessage[] {
-  const { systemPrompt, exchanges, contextWindow } = prompted;
+  const { systemPrompt, exchanges, contextWindow, attached } = prompted;
   const content = userTurn(prompted);
-  let budget = contextWindow - RESERVED_TOKENS - estimatedTokens(systemPrompt) - estimatedTokens(content);
+  let budget = contextWindow - RESERVED_TOKENS - attached.tokens - estimatedTokens(systemPrompt) - estimatedTokens(content);
   const kept: ChatMessage[] = [];
   for (const { prompt, response } of [...exchanges].reverse()) {
     budget -= estimatedTokens(prompt) + estimatedTokens(response);
     if (budget < 0) break;
     kept.unshift({ role: 'user', content: prompt }, { role: 'assistant', content: response });
   }
-  return [{ role: 'system', content: systemPrompt }, ...kept, { role: 'user', content }];
+  return [{ role: 'system', content: systemPrompt }, ...kept, { role: 'user', content: withAttached(attached.parts, content) }];
+}
+
+/** What is attached goes before the question. Where all of it is text the message is one too: not every model takes parts. */
+function withAttached(parts: readonly MessagePart[], content: string): string | readonly MessagePart[] {
+  const all: readonly MessagePart[] = [...parts, { type: 'text', text: content }];
+  const texts = all.flatMap((part) => (part.type === 'text' ? part.text : []));
+  return texts.length === all.length ? texts.join('\n\n') : all;
 }
 
 function userTurn({ documents, holdsDocuments, question }: Prompted): string {

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AgentQueries, type AgentRecord } from '../../projections/agents/agents.queries.js';
 import { refuseOrigin } from '../agents/agent-origins.policy.js';
+import { AttachmentShelf } from '../attachments/attachment-shelf.port.js';
 import { conversationCodec } from '../conversation/conversation.codec.js';
 import {
+  type AttachedFile,
   type ConversationEvent,
   type ConversationStarted,
   conversationStream,
@@ -16,6 +18,7 @@ import { Rejection } from '../kernel/rejection.js';
 import { LanguageModels } from '../models/language-model.port.js';
 import { CHUNKS_DEFAULT, chunksWithinBounds } from '../sources/retrieval.policy.js';
 import { Toolbox, type ToolPin } from '../tools/toolbox.port.js';
+import { ATTACHMENTS_MAX } from './attached.policy.js';
 import type { QuestionRequest } from './question.dto.js';
 import { parseHistory } from './question.policy.js';
 import { clientToolsOf } from './tool-actions.policy.js';
@@ -45,9 +48,10 @@ export class QuestionResolver {
     private readonly agents: AgentQueries,
     private readonly models: LanguageModels,
     private readonly toolbox: Toolbox,
+    private readonly attachments: AttachmentShelf,
   ) {}
 
-  /** @throws Rejection agent-not-found, origin-not-allowed, conversation-not-found, invalid-request */
+  /** @throws Rejection agent-not-found, origin-not-allowed, conversation-not-found, attachment-…, invalid-request */
   async resolve(request: QuestionRequest, caller: Caller, origin: string | undefined): Promise<ResolvedQuestion> {
     const question = request.question ?? '';
     if (question.trim() === '') throw new Rejection('invalid-request', 'Missing required fields: question');
@@ -132,6 +136,7 @@ export class QuestionResolver {
       clientTools: clientToolsOf(request.client_tools ?? []),
       agentType: configuration?.agentType ?? 'classic',
       writeAllowlist: isOwner(caller, ownerId) ? null : (configuration?.config.api_write_allowlist ?? []),
+      attachments: await this.attached(request.attachments ?? [], caller),
     };
   }
 
@@ -140,6 +145,16 @@ export class QuestionResolver {
     if (toolIds?.length === 0) return [];
     const model = (await this.models.list()).find(({ id }) => id === modelId);
     return model?.tools ? this.toolbox.pin(ownerId, toolIds) : [];
+  }
+
+  /** Whoever uploaded them with a key of the same owner, or was signed in as the same user, may refer to them. */
+  private async attached(ids: readonly string[], caller: Caller): Promise<readonly AttachedFile[]> {
+    if (ids.length === 0) return [];
+    if (new Set(ids).size > ATTACHMENTS_MAX)
+      throw new Rejection('invalid-request', `attachments must be at most ${ATTACHMENTS_MAX}.`);
+    const userIds = [ownerOf(caller), signedInUserOf(caller)?.userId].filter((id) => id !== undefined);
+    const picked = await this.attachments.pick(ids, userIds);
+    return picked.map(({ attachmentId: id, filename, mimeType }) => ({ id, filename, mimeType }));
   }
 
   private async modelFor(preferred: string | undefined): Promise<string> {

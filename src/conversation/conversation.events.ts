@@ -12,6 +12,9 @@ export type Source = Readonly<{ text: string; title: string; source: string; fil
 /** Code of the caller, offered to the model as a tool: the caller runs it and brings the result. */
 export type ClientTool = Readonly<{ name: string; description: string; parameters: Readonly<Record<string, unknown>> }>;
 
+/** A file that goes with a question, as it was when the question was accepted. */
+export type AttachedFile = Readonly<{ id: string; filename: string; mimeType: string }>;
+
 /** How a turn is to be run, settled when the question was accepted: later edits of the agent do not reach it. */
 export type TurnSettings = Readonly<{
   agentId: string | null;
@@ -32,6 +35,8 @@ export type TurnSettings = Readonly<{
   agentType?: string;
   /** What a caller who is not the owner may have written with the owner's credentials, as `<tool id>:<action>`; null: the caller is the owner. */
   writeAllowlist?: readonly string[] | null;
+  /** None in turns of before there were any. */
+  attachments?: readonly AttachedFile[];
 }>;
 
 /** What an answer consists of, whole or as far as it came. */

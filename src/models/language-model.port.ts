@@ -1,8 +1,10 @@
 /** A call of a tool as the model asked for it. `arguments` is the JSON text the model wrote, unchecked. */
 export type ModelToolCall = Readonly<{ id: string; name: string; arguments: string }>;
 
-/** What a user message may carry besides text: a picture, as a data URL. */
-export type MessagePart = Readonly<{ type: 'text'; text: string } | { type: 'image'; dataUrl: string }>;
+/** What a user message may carry besides text: a picture or a file, as a data URL. */
+export type MessagePart = Readonly<
+  { type: 'text'; text: string } | { type: 'image'; dataUrl: string } | { type: 'file'; filename: string; dataUrl: string }
+>;
 
 export type ChatMessage =
   | Readonly<{ role: 'system'; content: string }>

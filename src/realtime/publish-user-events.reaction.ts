@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { attachmentCodec } from '../attachments/attachment.codec.js';
+import { type AttachmentEvent, attachmentStream } from '../attachments/attachment.events.js';
 import { conversationCodec } from '../conversation/conversation.codec.js';
 import type { ConversationEvent } from '../conversation/conversation.events.js';
 import { type Codec, decode } from '../kernel/codec.js';
@@ -15,6 +17,12 @@ import {
 } from '../sources/source.events.js';
 import { taskCodec } from '../tasks/task.codec.js';
 import { type TaskEvent, type TaskProgressed, taskStream } from '../tasks/task.events.js';
+import {
+  attachmentAnnounced,
+  attachmentProgressAnnounced,
+  noAttachmentNews,
+  withAttachmentNewsOf,
+} from './attachment-news.policy.js';
 import { type News, newsOf, noNews, withNewsOf } from './conversation-news.policy.js';
 import { oauthCodec } from '../tools/mcp/oauth.codec.js';
 import { type OAuthEvent, oauthStream } from '../tools/mcp/oauth.events.js';
@@ -33,7 +41,7 @@ import { UserJournal } from './user-journal.js';
 export const CONVERSATIONS_REMEMBERED_MAX = 1_000;
 
 type IngestEvent = SourceIngestRequested | SourceIngestCompleted | SourceIngestFailed;
-type Told = ConversationEvent | IngestEvent | TaskProgressed | OAuthEvent;
+type Told = ConversationEvent | AttachmentEvent | IngestEvent | TaskProgressed | OAuthEvent;
 
 /**
  * Tells users' open tabs what has changed of theirs. Steps: fold the event's stream as far as the event; ask the user's
@@ -43,8 +51,8 @@ type Told = ConversationEvent | IngestEvent | TaskProgressed | OAuthEvent;
 @Injectable()
 export class PublishUserEvents implements Reaction<Told> {
   readonly name = 'publish-user-events';
-  readonly categories = ['conversation', 'source', 'task', 'oauth'];
-  readonly codec: Codec<Told> = { ...conversationCodec, ...sourceCodec, ...taskCodec, ...oauthCodec };
+  readonly categories = ['conversation', 'attachment', 'source', 'task', 'oauth'];
+  readonly codec: Codec<Told> = { ...conversationCodec, ...attachmentCodec, ...sourceCodec, ...taskCodec, ...oauthCodec };
   readonly on: ReactionHandlers<Told>;
   private readonly known = new Map<string, Readonly<{ revision: number; news: News }>>();
 
@@ -70,6 +78,9 @@ export class PublishUserEvents implements Reaction<Told> {
       SourceIngestRequested: ofIngestion,
       SourceIngestCompleted: ofIngestion,
       SourceIngestFailed: ofIngestion,
+      ...(Object.fromEntries(
+        Object.keys(attachmentCodec).map((type) => [type, (event: Recorded<AttachmentEvent>) => this.tellOfAttachment(event)]),
+      ) as ReactionHandlers<Told>),
       TaskProgressed: (event) => this.tellOfProgress(event),
       ...(Object.fromEntries(
         SIGN_IN_EVENTS.map((type) => [type, (event: Recorded<OAuthEvent>) => this.tellOfSignIn(event)]),
@@ -100,13 +111,22 @@ export class PublishUserEvents implements Reaction<Told> {
     await this.journal.announce(ingestion.ownerId, event, async () => ingestionAnnounced(ingestion, event));
   }
 
+  private async tellOfAttachment(event: Recorded<AttachmentEvent>): Promise<void> {
+    const { stored } = await this.attachmentNews(event.data.attachmentId);
+    if (stored) await this.journal.announce(stored.ownerId, event, async () => attachmentAnnounced(stored, event));
+  }
+
   private async tellOfProgress(event: Recorded<TaskProgressed>): Promise<void> {
     const { taskId, percent } = event.data;
     const first = await firstEvent(this.store, taskStream(taskId));
     const queued = first && decode<TaskEvent>(taskCodec, first);
     if (queued?.type !== 'TaskQueued') return;
     const { ownerId, input } = queued.data;
-    const { sourceId } = input;
+    const { sourceId, attachmentId } = input;
+    if (typeof attachmentId === 'string') {
+      const announced = async () => attachmentProgressAnnounced(await this.attachmentNews(attachmentId), percent);
+      return this.journal.announce(ownerId, event, announced);
+    }
     if (typeof sourceId !== 'string') return;
     // Asked after the user's stream: once the end of the ingestion was told, no progress of it is.
     await this.journal.announce(ownerId, event, async () => progressAnnounced(await this.ingestion(sourceId), taskId, percent));
@@ -117,6 +137,10 @@ export class PublishUserEvents implements Reaction<Told> {
     const started = first && decode<OAuthEvent>(oauthCodec, first);
     if (started?.type !== 'OAuthHandshakeStarted') return;
     await this.journal.announce(started.data.ownerId, event, async () => signInAnnounced(event));
+  }
+
+  private attachmentNews(attachmentId: string) {
+    return this.foldUpTo(attachmentStream(attachmentId), undefined, attachmentCodec, noAttachmentNews, withAttachmentNewsOf);
   }
 
   private ingestion(sourceId: string, upTo?: number): Promise<Ingestion> {

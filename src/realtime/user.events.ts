@@ -9,6 +9,8 @@ type About<Type extends string, Kind extends string, Payload> = Readonly<{
 
 type Ingestion = { source_id: string; job_name: string; filename: string; operation: 'upload' };
 
+type Attached = { attachment_id: string; filename: string };
+
 /** Why nobody is to approve a turn's calls any more: somebody decided, nobody came in time, or the conversation is past it. */
 export type ApprovalEnd = 'decided' | 'expired' | 'moved_on';
 
@@ -22,6 +24,10 @@ export type Announcement =
     >
   | About<'source.ingest.completed', 'source', Ingestion & { tokens: number; limited: false }>
   | About<'source.ingest.failed', 'source', Ingestion & { error: string }>
+  | About<'attachment.queued', 'attachment', Attached>
+  | About<'attachment.progress', 'attachment', Attached & { current: number; stage: 'processing' | 'storing' }>
+  | About<'attachment.completed', 'attachment', Attached & { token_count: number; mime_type: string }>
+  | About<'attachment.failed', 'attachment', Attached & { error: string }>
   | About<
       'tool.approval.required',
       'conversation',

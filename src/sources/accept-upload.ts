@@ -7,11 +7,11 @@ import { fingerprintOf, type KeyUse, useIdempotencyKey } from '../kernel/idempot
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Documents } from './document.port.js';
-import type { ReceivedUpload, StagedFile } from './received-upload.js';
 import { parseSourceConfig, type SourceConfig } from './source-config.policy.js';
 import type { SourceFile } from './source.events.js';
 import { storableText } from './storable-text.policy.js';
 import { UploadSource } from './upload-source.command.js';
+import type { ReceivedUpload, StagedFile } from './upload-staging.port.js';
 
 /** How long an `Idempotency-Key` stands for its first upload. */
 export abstract class UploadKeyTtl {

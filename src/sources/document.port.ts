@@ -12,21 +12,24 @@ export type Chunking = Readonly<{ maxTokens: number; minTokens: number }>;
 
 export const DEFAULT_CHUNKING: Chunking = { maxTokens: 1250, minTokens: 150 };
 
-/** The kinds of file that can be read, by the ending of their name. */
-export const DOCUMENT_EXTENSIONS: readonly string[] = [
-  'csv',
-  'docx',
-  'epub',
-  'html',
-  'json',
-  'md',
-  'mdx',
-  'pdf',
-  'pptx',
-  'rst',
-  'txt',
-  'xlsx',
-];
+/** The MIME types of the kinds of file that can be read. */
+export const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  csv: 'text/csv',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  epub: 'application/epub+zip',
+  html: 'text/html',
+  json: 'application/json',
+  md: 'text/markdown',
+  mdx: 'text/markdown',
+  pdf: 'application/pdf',
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  rst: 'text/x-rst',
+  txt: 'text/plain',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+/** These kinds, by the ending of a file's name. */
+export const DOCUMENT_EXTENSIONS: readonly string[] = Object.keys(MEDIA_TYPES);
 
 export const extensionOf = (filename: string): string => /\.([^./\\]+)$/.exec(filename)?.[1]?.toLowerCase() ?? '';
 

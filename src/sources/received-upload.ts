@@ -2,21 +2,19 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
+import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Rejection } from '../kernel/rejection.js';
 import { storableText } from './storable-text.policy.js';
-
-export type UploadLimits = Readonly<{ fileBytesMax: number; requestBytesMax: number }>;
-
-/** A part of a form as it comes in: a file's bytes have to be read before the next part comes. */
-export type FormPart =
-  | Readonly<{ type: 'field'; fieldname: string; value: unknown }>
-  | Readonly<{ type: 'file'; fieldname: string; filename?: string | undefined; file: Readable & { truncated?: boolean } }>;
-
-export type StagedFile = Readonly<{ filename: string; path: string; sha256: string; size: number; open(): Readable }>;
-
-export type ReceivedUpload = Readonly<{ fields: ReadonlyMap<string, string>; files: readonly StagedFile[] }>;
+import {
+  type FilesOfUpload,
+  type FormPart,
+  type OversizedFile,
+  type ReceivedUpload,
+  type StagedFile,
+  type UploadLimits,
+  UploadStaging,
+} from './upload-staging.port.js';
 
 const FILE_FIELD = 'file';
 const FILENAME_CHARACTERS_MAX = 255;
@@ -24,22 +22,24 @@ const FILENAME_CHARACTERS_MAX = 255;
 /** What a process that was killed left behind is removed once it is older than any upload may take. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
-/**
- * A folder where uploads wait until they are whole. A form that breaks off, or is refused, leaves nothing: neither here nor
- * among the blobs, which are shared by content and so could not be taken back.
- */
-export class UploadStaging {
+/** Uploads as files of a folder, one folder each. */
+export class UploadStagingFolder extends UploadStaging {
   constructor(
     private readonly folder: string,
     private readonly limits: UploadLimits,
-  ) {}
+  ) {
+    super();
+  }
 
-  /** Hands the whole form over, and removes its files when the work with it is done. @throws Rejection `too-large`, `invalid-request` */
-  async receive<T>(parts: AsyncIterable<FormPart>, work: (upload: ReceivedUpload) => Promise<T>): Promise<T> {
+  async receive<T>(
+    parts: AsyncIterable<FormPart>,
+    work: (upload: ReceivedUpload) => Promise<T>,
+    files: FilesOfUpload = 'as-one',
+  ): Promise<T> {
     await mkdir(this.folder, { recursive: true });
     const folder = await mkdtemp(join(this.folder, 'upload-'));
     try {
-      return await work(await this.stage(parts, folder).catch(asRefusal));
+      return await work(await this.stage(parts, folder, files).catch(asRefusal));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -53,9 +53,10 @@ export class UploadStaging {
     }
   }
 
-  private async stage(parts: AsyncIterable<FormPart>, folder: string): Promise<ReceivedUpload> {
+  private async stage(parts: AsyncIterable<FormPart>, folder: string, kept: FilesOfUpload): Promise<ReceivedUpload> {
     const fields = new Map<string, string>();
     const files: StagedFile[] = [];
+    const oversized: OversizedFile[] = [];
     const names = new Set<string>();
     let bytes = 0;
     for await (const part of parts) {
@@ -64,35 +65,41 @@ export class UploadStaging {
       } else if (part.fieldname !== FILE_FIELD || !part.filename) {
         part.file.resume();
       } else {
-        const file = await this.keep(part, uniqueName(part.filename, names), join(folder, String(files.length)), bytes);
+        const place = files.length + oversized.length;
+        const filename = kept === 'as-one' ? uniqueName(part.filename, names) : plainName(part.filename);
+        const file = await this.keep(part, { place, filename, path: join(folder, String(place)) }, bytes);
         bytes += file.size;
-        files.push(file);
+        if (!file.reason) files.push(file);
+        else if (kept === 'as-one') throw tooLarge(file.reason);
+        else oversized.push({ place, filename, reason: file.reason });
       }
     }
-    return { fields, files };
+    return { fields, files, oversized };
   }
 
+  /** With a reason it was too large, and what had come of it is gone. */
   private async keep(
     { file }: Extract<FormPart, { type: 'file' }>,
-    filename: string,
-    path: string,
+    staged: Pick<StagedFile, 'place' | 'filename' | 'path'>,
     before: number,
-  ): Promise<StagedFile> {
+  ): Promise<StagedFile & { reason?: string }> {
     const { fileBytesMax, requestBytesMax } = this.limits;
+    const { path } = staged;
     const hash = createHash('sha256');
     let size = 0;
     const counted = new Transform({
       transform(chunk: Buffer, _, done) {
         size += chunk.length;
         hash.update(chunk);
-        if (size > fileBytesMax) return done(tooLarge(`File exceeds the ${fileBytesMax}-byte upload limit`));
         if (before + size > requestBytesMax) return done(tooLarge(`Request exceeds the ${requestBytesMax}-byte upload limit`));
-        done(null, chunk);
+        done(null, size > fileBytesMax ? undefined : chunk);
       },
     });
     await pipeline(file, counted, createWriteStream(path));
-    if (file.truncated) throw tooLarge(`File exceeds the ${fileBytesMax}-byte upload limit`);
-    return { filename, path, sha256: hash.digest('hex'), size, open: () => createReadStream(path) };
+    const isTooLarge = size > fileBytesMax || file.truncated;
+    if (isTooLarge) await rm(path);
+    const reason = isTooLarge ? { reason: `File exceeds the ${fileBytesMax}-byte upload limit` } : {};
+    return { ...staged, sha256: hash.digest('hex'), size, open: () => createReadStream(path), ...reason };
   }
 }
 
@@ -109,9 +116,13 @@ function asRefusal(error: unknown): never {
 
 const tooLarge = (text: string) => new Rejection('too-large', text);
 
-/** The name without folders; one that is there already gets a number. */
+/** The name without folders. */
+const plainName = (given: string): string =>
+  storableText(basename(given.replaceAll('\\', '/'))).slice(-FILENAME_CHARACTERS_MAX) || 'file';
+
+/** One that is there already gets a number. */
 function uniqueName(given: string, names: Set<string>): string {
-  const name = storableText(basename(given.replaceAll('\\', '/'))).slice(-FILENAME_CHARACTERS_MAX);
+  const name = plainName(given);
   const dot = name.lastIndexOf('.');
   const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
   let unique = name;

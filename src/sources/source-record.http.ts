@@ -1,23 +1,8 @@
 import type { IngestStatus, SourceRecord } from '../../projections/sources/sources.queries.js';
-import { extensionOf } from './document.port.js';
+import { extensionOf, MEDIA_TYPES } from './document.port.js';
 
 /** What lists show as the model of a source that is searched by its words alone. */
 const WORDS_ALONE = 'full-text';
-
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  csv: 'text/csv',
-  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-  epub: 'application/epub+zip',
-  html: 'text/html',
-  json: 'application/json',
-  md: 'text/markdown',
-  mdx: 'text/markdown',
-  pdf: 'application/pdf',
-  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
-  rst: 'text/x-rst',
-  txt: 'text/plain',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-};
 
 const INGEST_STATUSES: Readonly<Record<IngestStatus, string>> = {
   requested: 'queued',

@@ -19,13 +19,14 @@ import { Documents } from './document.port.js';
 import { Embeddings } from './embeddings.port.js';
 import { IngestSource, type Searchable } from './ingest-source.js';
 import { QueueIngestion } from './queue-ingestion.reaction.js';
-import { UploadStaging } from './received-upload.js';
+import { UploadStagingFolder } from './received-upload.js';
 import { Search } from './search.port.js';
 import { SearchController } from './search.http.js';
 import { SeedSource } from './seed-source.js';
 import { SourceListing, SourcesController } from './sources.http.js';
 import { UploadController } from './upload.http.js';
 import { UploadSourceHandler } from './upload-source.command.js';
+import { UploadStaging } from './upload-staging.port.js';
 import { VectorIndex } from './vector-index.js';
 
 /** What agents answer from: uploads, their ingestion, and search. */
@@ -45,7 +46,10 @@ import { VectorIndex } from './vector-index.js';
       provide: UploadStaging,
       inject: [Config],
       useFactory: ({ dataDir, uploadFileBytesMax, uploadRequestBytesMax }: Config) =>
-        new UploadStaging(join(dataDir, 'uploads'), { fileBytesMax: uploadFileBytesMax, requestBytesMax: uploadRequestBytesMax }),
+        new UploadStagingFolder(join(dataDir, 'uploads'), {
+          fileBytesMax: uploadFileBytesMax,
+          requestBytesMax: uploadRequestBytesMax,
+        }),
     },
     {
       provide: UploadKeyTtl,
@@ -61,6 +65,7 @@ import { VectorIndex } from './vector-index.js';
           unpackedBytesMax: config.uploadArchiveBytesMax,
           unpackedRatioMax: config.uploadArchiveRatioMax,
           archiveEntriesMax: config.uploadArchiveFilesMax,
+          attachmentTextBytesMax: config.attachmentTextBytesMax,
         }),
     },
     { provide: Documents, useExisting: ParsingThreads },
@@ -100,7 +105,7 @@ import { VectorIndex } from './vector-index.js';
       },
     },
   ],
-  exports: [Search, SeedSource, Documents, QueueIngestion],
+  exports: [Search, SeedSource, Documents, ParsingThreads, QueueIngestion, UploadStaging],
 })
 export class SourcesModule implements OnModuleInit, OnModuleDestroy {
   constructor(

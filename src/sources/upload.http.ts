@@ -7,7 +7,7 @@ import { Freshness } from '../kernel/freshness.js';
 import { Rejection } from '../kernel/rejection.js';
 import { answerPosition } from '../platform/http/positions.js';
 import { UploadDesk } from './accept-upload.js';
-import { type FormPart, UploadStaging } from './received-upload.js';
+import { type FormPart, UploadStaging } from './upload-staging.port.js';
 
 type MultipartRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 

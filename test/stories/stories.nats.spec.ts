@@ -1,6 +1,7 @@
 import { describe } from '@jest/globals';
 import { onEventStoreDbAndNats } from '../support/backing.js';
 import { approvalEventsStory } from './approval-events.story.js';
+import { attachmentsStory } from './attachments.story.js';
 import { conversationsStory } from './conversations.story.js';
 import { fuzzStory } from './fuzz.story.js';
 import { idempotencyStory } from './idempotency.story.js';
@@ -24,6 +25,7 @@ describe.each([
   ['idempotency', idempotencyStory],
   ['questions', questionsStory],
   ['pauses', pausesStory],
+  ['attachments', attachmentsStory],
   ['tools', toolsStory],
   ['conversations', conversationsStory],
   ['retention', retentionStory],

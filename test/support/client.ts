@@ -53,6 +53,11 @@ export class Client {
     });
   }
 
+  /** Sends a form, which says itself of what type it is. */
+  send(path: string, form: FormData, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+    return fetch(this.url + path, { method: 'POST', headers: { ...this.headers, ...headers }, body: form });
+  }
+
   get(path: string, headers: Readonly<Record<string, string>> = {}, signal?: AbortSignal): Promise<Response> {
     return fetch(this.url + path, { headers: { ...this.headers, ...headers }, ...(signal && { signal }) });
   }

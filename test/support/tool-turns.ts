@@ -1,5 +1,6 @@
 import { AgentLoop } from '../../src/answering/agent-loop.js';
 import { AnswerComposer } from '../../src/answering/answer-composer.js';
+import type { AttachedFiles } from '../../src/answering/attached-files.js';
 import { Continuations } from '../../src/answering/continuations.js';
 import type { Blobs } from '../../src/kernel/blobs.js';
 import {
@@ -126,5 +127,6 @@ export function composerOver(models: LanguageModels, tools: OpenTools, blobs: Bl
   const search = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
   const loop = new AgentLoop(models, new ToolboxForTests(tools));
   const clock = { now: () => new Date() };
-  return new AnswerComposer(search, prompts, models, loop, new Continuations(blobs), clock, answeringOptions);
+  const attached = { give: async () => ({ parts: [], documents: [], tokens: 0, notices: [] }) } as unknown as AttachedFiles;
+  return new AnswerComposer(search, prompts, models, loop, new Continuations(blobs), clock, answeringOptions, attached);
 }

@@ -12,7 +12,7 @@ export type Rendering = Readonly<{
   retryAfterSeconds?: number;
   /** About the request rather than about what it asks for: JSON also where a stream was asked for. */
   json?: true;
-  /** The same body on every route, as clients expect of a bad token. */
+  /** The same body on every route, as clients expect of a bad token and of a limit. */
   uniform?: true;
 }>;
 
@@ -20,6 +20,7 @@ export type Rendering = Readonly<{
 export const rejections: Readonly<Record<string, Rendering>> = {
   'invalid-request': { status: 400, json: true },
   'answer-failed': { status: 400 },
+  'attachments-not-accepted': { status: 400 },
   'document-unreadable': { status: 400 },
   'document-too-slow': { status: 400 },
   'index-out-of-range': { status: 400, json: true },
@@ -66,6 +67,8 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'workflow-not-found': { status: 404 },
 
   conflict: { status: 409, code: 'conflict' },
+  'attachment-failed': { status: 409, code: 'attachment_failed' },
+  'attachment-not-ready': { status: 409, code: 'attachment_not_ready' },
   'agent-not-published': { status: 409, code: 'agent_not_published' },
   'agent-stale-write': { status: 409, code: 'stale_write' },
   'prompt-stale-write': { status: 409, code: 'stale_write' },
@@ -83,13 +86,15 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'journal-expired': { status: 410, code: 'journal_expired' },
 
   'too-large': { status: 413 },
+  'attachments-too-large': { status: 413 },
   'tool-too-large': { status: 413 },
   'document-too-large': { status: 413 },
   'document-type-not-accepted': { status: 415 },
   'media-type-not-accepted': { status: 415 },
   'idempotency-key-reused': { status: 422, code: 'idempotency_key_reused' },
 
-  'usage-limit': { status: 429, code: 'usage_limit', retryAfterSeconds: 60, json: true },
+  'usage-limit': { status: 429, json: true, uniform: true },
+  'quota-exceeded': { status: 429, json: true, uniform: true },
   'too-many-event-streams': { status: 429, code: 'too_many_connections', retryAfterSeconds: 5, json: true },
   'replay-budget-exhausted': { status: 429, code: 'replay_budget_exhausted', retryAfterSeconds: 60, json: true },
   'too-many-requests': { status: 429, code: 'too_many_requests', retryAfterSeconds: 60, json: true },
@@ -108,8 +113,9 @@ const DEPENDENCY_DOWN = 'A part of the service does not answer right now. Please
 /** What the client is told about anything that was thrown. */
 export function failureOf(thrown: unknown, requestId: string): Failure {
   if (thrown instanceof Rejection) {
-    const { code, message, details } = thrown;
-    return { ...(rejections[code] ?? { status: 400 }), message, ...(details && { details }) };
+    const { code, message, details, retryAfterSeconds } = thrown;
+    const known = rejections[code] ?? { status: 400 };
+    return { ...known, message, ...(details && { details }), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   }
   if (thrown instanceof WrongRevision)
     return { ...rejections.conflict!, message: 'Somebody else changed this at the same time. Please try again.' };

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 import { APIError } from 'openai';
-import type { ChatMessage } from '../../models/language-model.port.js';
+import type { ChatMessage, MessagePart } from '../../models/language-model.port.js';
 import type { ProviderRequest } from './model-provider.js';
 
 export type CompletionParams = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming;
@@ -48,13 +48,19 @@ function messageOf(message: ChatMessage): CompletionParams['messages'][number] {
     }
     case 'user': {
       if (typeof message.content === 'string') return { role: 'user', content: message.content };
-      const parts = message.content.map((part) =>
-        part.type === 'text'
-          ? ({ type: 'text', text: part.text } as const)
-          : ({ type: 'image_url', image_url: { url: part.dataUrl } } as const),
-      );
-      return { role: 'user', content: parts };
+      return { role: 'user', content: message.content.map(partOf) };
     }
+  }
+}
+
+function partOf(part: MessagePart): OpenAI.Chat.Completions.ChatCompletionContentPart {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return { type: 'image_url', image_url: { url: part.dataUrl } };
+    case 'file':
+      return { type: 'file', file: { filename: part.filename, file_data: part.dataUrl } };
   }
 }
 

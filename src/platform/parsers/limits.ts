@@ -8,6 +8,8 @@ export type ParsingLimits = Readonly<{
   pagesMax: number;
   /** Text of all sections together: more than this nobody retrieves from. */
   textCharsMax: number;
+  /** Of a longer text that is attached to a question the beginning is read. */
+  attachmentTextBytesMax: number;
   deadlineMs: number;
   memoryMegabytesMax: number;
 }>;
@@ -19,6 +21,7 @@ export const PARSING_LIMITS: ParsingLimits = {
   archiveEntriesMax: 10_000,
   pagesMax: 5_000,
   textCharsMax: 50_000_000,
+  attachmentTextBytesMax: 5_000_000,
   deadlineMs: 120_000,
   memoryMegabytesMax: 1024,
 };

@@ -42,19 +42,31 @@ const BINARY_PARSERS: Readonly<Record<string, BinaryParser>> = {
 
 const ARCHIVES = new Set(['docx', 'epub', 'pptx', 'xlsx']);
 
-const HEAD_BYTES = 4100;
+/** How much of a file is looked at to tell what it is. */
+export const HEAD_BYTES = 4100;
 
 /** Refuses a file on disk by its kind, its size, and what it would unpack to; little of it is read. @throws Rejection */
 export async function checkFile(filename: string, path: string, limits: ParsingLimits): Promise<void> {
+  await inspectFile(filename, path, limits, async (head) => ({ kind: await kindOf(filename, head) }));
+}
+
+/** What a file on disk is by its beginning. @throws Rejection for its kind, its size, and what it would unpack to */
+export async function inspectFile<Kind extends Readonly<{ kind: string }>>(
+  filename: string,
+  path: string,
+  limits: ParsingLimits,
+  kindOfHead: (head: Uint8Array) => Promise<Kind>,
+): Promise<Kind> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
     if (size > limits.fileBytesMax) throw tooLarge(filename, `it is larger than ${limits.fileBytesMax} bytes.`);
-    const kind = await kindOf(filename, await bytesAt(file, 0, Math.min(size, HEAD_BYTES)));
-    if (!ARCHIVES.has(kind)) return;
+    const known = await kindOfHead(await bytesAt(file, 0, Math.min(size, HEAD_BYTES)));
+    if (!ARCHIVES.has(known.kind)) return known;
     const endBytes = Math.min(size, ARCHIVE_END_BYTES_MAX);
     const directory = findDirectory(filename, await bytesAt(file, size - endBytes, endBytes), limits);
     readDirectory(filename, await bytesAt(file, directory.offset, directory.size), size, limits);
+    return known;
   } finally {
     await file.close();
   }
@@ -65,11 +77,21 @@ async function bytesAt(file: FileHandle, position: number, length: number): Prom
   return buffer.subarray(0, bytesRead);
 }
 
+export const isTextKind = (kind: string): boolean => kind in TEXT_PARSERS;
+
 /** The document's text by section. @throws Rejection */
 export async function parseDocument(file: DocumentFile, limits: ParsingLimits): Promise<readonly Section[]> {
   const { filename, bytes } = file;
   if (bytes.byteLength > limits.fileBytesMax) throw tooLarge(filename, `it is larger than ${limits.fileBytesMax} bytes.`);
-  const kind = await kindOf(filename, bytes);
+  return readDocument(file, await kindOf(filename, bytes), limits);
+}
+
+/** The text by section of a document whose kind is known. @throws Rejection */
+export async function readDocument(
+  { filename, bytes }: DocumentFile,
+  kind: string,
+  limits: ParsingLimits,
+): Promise<readonly Section[]> {
   const parseText = TEXT_PARSERS[kind];
   const sections = parseText
     ? parseText(filename, decodeText(filename, bytes))

@@ -1,9 +1,11 @@
 import { Worker } from 'node:worker_threads';
 import { Rejection } from '../../kernel/rejection.js';
+import type { AttachmentContent, AttachmentReader } from '../../attachments/attachment-reader.port.js';
 import { type Chunk, type Chunking, type DocumentFile, Documents, type Section } from '../../sources/document.port.js';
+import { attachmentKindOf } from './attachment-kind.js';
 import { PARSING_LIMITS, type ParsingLimits } from './limits.js';
-import { checkFile } from './parse-document.js';
-import type { ParsingJob, ParsingReply, Ready } from './parsing-worker.js';
+import { checkFile, inspectFile } from './parse-document.js';
+import type { ParsingJob, ParsingReply, Ready, Wanted } from './parsing-worker.js';
 import { tooLarge, tooSlow } from './refusals.js';
 
 /** Documents wait for a thread, so this many are in memory at once. */
@@ -24,7 +26,7 @@ const EXEC_ARGV = FROM_SOURCE ? ['--import', new URL('../../../test/support/type
  * Reads documents in threads of their own: a large one does not hold up the process, one without an end is stopped at its
  * deadline, and one that eats memory takes only its thread with it.
  */
-export class ParsingThreads extends Documents {
+export class ParsingThreads extends Documents implements AttachmentReader {
   private readonly limits: ParsingLimits;
   private readonly idle: ParsingThread[] = [];
   private readonly waiting: (() => void)[] = [];
@@ -40,27 +42,37 @@ export class ParsingThreads extends Documents {
   }
 
   async sections(file: DocumentFile, signal: AbortSignal): Promise<readonly Section[]> {
-    const reply = await this.run(file, undefined, signal);
+    const reply = await this.run(file, { wanted: 'sections' }, signal);
     return 'sections' in reply ? reply.sections : [];
   }
 
   async chunks(file: DocumentFile, chunking: Chunking, signal: AbortSignal): Promise<readonly Chunk[]> {
-    const reply = await this.run(file, chunking, signal);
+    const reply = await this.run(file, { wanted: 'chunks', chunking }, signal);
     return 'chunks' in reply ? reply.chunks : [];
+  }
+
+  async mimeTypeOf(filename: string, path: string): Promise<string> {
+    return (await inspectFile(filename, path, this.limits, (head) => attachmentKindOf(filename, head))).mimeType;
+  }
+
+  async read(file: DocumentFile, mimeType: string, signal: AbortSignal): Promise<AttachmentContent> {
+    const reply = await this.run(file, { wanted: 'attachment', mimeType }, signal);
+    if (!('attachment' in reply)) throw new Error('The thread that reads documents answered something else.');
+    return reply.attachment;
   }
 
   async close(): Promise<void> {
     await Promise.all(this.idle.splice(0).map((thread) => thread.stop()));
   }
 
-  private async run(file: DocumentFile, chunking: Chunking | undefined, signal: AbortSignal): Promise<ParsingReply> {
+  private async run(file: DocumentFile, wanted: Wanted, signal: AbortSignal): Promise<ParsingReply> {
     if (file.bytes.byteLength > this.limits.fileBytesMax) {
       throw tooLarge(file.filename, `it is larger than ${this.limits.fileBytesMax} bytes.`);
     }
     await this.turn();
     try {
       signal.throwIfAborted();
-      const reply = await this.ask({ file, limits: this.limits, chunking }, signal);
+      const reply = await this.ask({ file, limits: this.limits, ...wanted }, signal);
       if ('refused' in reply) throw new Rejection(reply.refused.code, reply.refused.message);
       if ('failed' in reply) throw new Error(`${file.filename} could not be read.`, { cause: reply.failed });
       return reply;

@@ -1,0 +1,92 @@
+import { Controller, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AgentQueries } from '../../projections/agents/agents.queries.js';
+import { refuseOrigin } from '../agents/agent-origins.policy.js';
+import type { Caller } from '../identity/caller.js';
+import type { Identity } from '../identity/identity.js';
+import { RequestIdentity } from '../identity/identity.http.js';
+import { Rejection } from '../kernel/rejection.js';
+import { answerPosition } from '../platform/http/positions.js';
+import { type FormPart, type ReceivedUpload, UploadStaging } from '../sources/upload-staging.port.js';
+import { type AcceptedFiles, AttachmentDesk, errorsOf } from './receive-attachments.js';
+
+/** A file over the limit is let go, and the others are read on. */
+const EVERY_FILE = { throwFileSizeLimit: false };
+
+type MultipartRequest = FastifyRequest & {
+  isMultipart(): boolean;
+  parts(options: typeof EVERY_FILE): AsyncIterable<FormPart>;
+};
+
+const ATTACHMENT_FORM = {
+  type: 'object',
+  required: ['file'],
+  properties: {
+    api_key: { type: 'string', description: 'An agent’s key; not needed by whoever is signed in.' },
+    file: { type: 'array', items: { type: 'string', format: 'binary' } },
+  },
+};
+
+@ApiTags('Attachments')
+@Controller('api')
+export class AttachmentsController {
+  constructor(
+    private readonly staging: UploadStaging,
+    private readonly desk: AttachmentDesk,
+    private readonly agents: AgentQueries,
+  ) {}
+
+  @Post('store_attachment')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Keeps files to be attached to questions, and begins to read them' })
+  @ApiConsumes('multipart/form-data')
+  @ApiBody({ schema: ATTACHMENT_FORM })
+  async store(
+    @RequestIdentity() identity: Identity,
+    @Req() request: MultipartRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Headers('origin') origin?: string,
+  ) {
+    const caller = await this.trusted(identity.user ?? (await identity.agentKey()), origin);
+    if (!request.isMultipart()) throw new Rejection('invalid-request', 'Missing file(s)');
+    const work = async (upload: ReceivedUpload) => {
+      const uploader = caller ?? (await this.trusted(await holderIn(upload, identity), origin));
+      if (upload.files.length + upload.oversized.length === 0) throw new Rejection('invalid-request', 'Missing file(s)');
+      if (!uploader) throw new Rejection('unauthenticated', 'Authentication required');
+      return this.desk.accept(upload, uploader);
+    };
+    const files = await this.staging.receive(request.parts(EVERY_FILE), work, 'one-by-one');
+    answerPosition(reply, files.position);
+    return bodyOf(files);
+  }
+
+  /** A page may hold an agent's key and still not be one that the agent is for. @throws Rejection origin-not-allowed */
+  private async trusted(caller: Caller | undefined, origin: string | undefined): Promise<Caller | undefined> {
+    if (caller?.kind !== 'agent-key') return caller;
+    const agent = await this.agents.byId(caller.agentId);
+    if (agent) refuseOrigin(agent.configuration.config, origin);
+    return caller;
+  }
+}
+
+/** Whoever's key came as a field of the form. @throws Rejection unknown-agent-key */
+const holderIn = async ({ fields }: ReceivedUpload, identity: Identity): Promise<Caller | undefined> => {
+  const key = fields.get('api_key')?.trim();
+  return key ? identity.holderOf(key) : undefined;
+};
+
+function bodyOf({ accepted, refused }: AcceptedFiles) {
+  const tasks = accepted.map(({ place, filename, attachmentId, taskId }) => ({
+    task_id: taskId,
+    filename,
+    attachment_id: attachmentId,
+    upload_index: place,
+  }));
+  if (tasks.length === 1 && refused.length === 0) {
+    const { task_id, attachment_id } = tasks[0]!;
+    return { success: true, task_id, attachment_id, message: 'The file was uploaded and is being read.' };
+  }
+  const message = `${tasks.length} of ${tasks.length + refused.length} files were uploaded and are being read.`;
+  return { success: true, tasks, message, ...(refused.length > 0 && { errors: errorsOf(refused) }) };
+}
