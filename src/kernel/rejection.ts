@@ -6,6 +6,8 @@ export class Rejection extends Error {
     message: string,
     /** What the body says beside the text, by the names clients read. */
     readonly details?: Readonly<Record<string, unknown>>,
+    /** When it may be worth asking again, where that is known better than for all refusals of the kind. */
+    readonly retryAfterSeconds?: number,
   ) {
     super(message);
   }
