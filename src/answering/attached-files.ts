@@ -25,6 +25,7 @@ export class AttachedFiles {
     if (files.length === 0) return NOTHING;
     const attachments = await this.shelf.recall(files.map(({ id }) => id));
     const { servings, tokens, notices } = servingsFor(attachments, model, window);
+    const known = new Set(attachments.map(({ attachmentId }) => attachmentId));
     const parts: MessagePart[] = [];
     const documents: ModelDocument[] = [];
     const skipped: string[] = [];
@@ -32,10 +33,11 @@ export class AttachedFiles {
       const { filename } = serving.attachment;
       const text = serving.textTokens > 0 ? await this.textOf(serving).catch(asMissing) : '';
       const native = await this.nativeParts(serving).catch(asMissing);
-      if (text === undefined || native === undefined) skipped.push(`${filename} was skipped: it is not kept any more.`);
+      if (text === undefined || native === undefined) skipped.push(goneText(filename));
       else parts.push(...native, ...(text === '' ? [] : [textPart(filename, text)]));
-      if (text) documents.push({ title: filename, text, source: filename });
+      if (text && native) documents.push({ title: filename, text, source: filename });
     }
+    skipped.push(...files.filter(({ id }) => !known.has(id)).map(({ filename }) => goneText(filename)));
     return { parts, documents, tokens, notices: [...notices, ...skipped] };
   }
 
@@ -60,6 +62,8 @@ export class AttachedFiles {
     return `data:${mimeType};base64,${(await this.shelf.bytesOf(blob)).toString('base64')}`;
   }
 }
+
+const goneText = (filename: string): string => `${filename} was skipped: it is not kept any more.`;
 
 const introductionOf = ({ filename, pages }: ReadyAttachment, pictures: number): string => {
   if (pages === null) return `Attached picture: ${filename}`;
