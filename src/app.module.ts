@@ -15,10 +15,12 @@ import type { Platform } from './platform/platform.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { PromptsModule } from './prompts/prompts.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
+import { RunsModule } from './runs/runs.module.js';
 import { SourcesModule } from './sources/sources.module.js';
 import { StartUpModule } from './start-up/start-up.module.js';
 import { TasksModule } from './tasks/tasks.module.js';
 import { ToolsModule } from './tools/tools.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** The whole service over an open platform. */
 @Module({})
@@ -40,6 +42,8 @@ export class AppModule {
         AttachmentsModule,
         ToolsModule,
         AnsweringModule,
+        RunsModule,
+        WebhooksModule,
         StartUpModule,
         OperationsModule,
         AuditModule,

@@ -37,11 +37,13 @@ import { SourcesModule } from './sources/sources.module.js';
 import { SweepTasks } from './tasks/sweep-tasks.ticker.js';
 import { TasksModule } from './tasks/tasks.module.js';
 import { TellOfFailedTasks } from './tasks/tell-of-failed-tasks.reaction.js';
+import { RunDeliveries } from './webhooks/run-deliveries.reaction.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** What goes on whether anybody asks or not: read models are filled, events reacted to, and time passes. */
 @Global()
 @Module({
-  imports: [AnsweringModule, AttachmentsModule, RealtimeModule, SourcesModule, TasksModule],
+  imports: [AnsweringModule, AttachmentsModule, RealtimeModule, SourcesModule, TasksModule, WebhooksModule],
   providers: [
     Progress,
     {
@@ -58,7 +60,7 @@ import { TellOfFailedTasks } from './tasks/tell-of-failed-tasks.reaction.js';
     },
     {
       provide: Reactions,
-      inject: [PLATFORM, LOG, TitleConversation, QueueIngestion, QueueParsing, TellOfFailedTasks, PublishUserEvents],
+      inject: [PLATFORM, LOG, TitleConversation, QueueIngestion, QueueParsing, RunDeliveries, TellOfFailedTasks, PublishUserEvents],
       useFactory: ({ sql, store }: Platform, log: Logger, ...reactions: Reaction[]) =>
         new Reactions({ sql, store, log }, reactions),
     },

@@ -16,6 +16,7 @@ import { stopStory } from './stop.story.js';
 import { toolsStory } from './tools.story.js';
 import { userBacklogStory } from './user-backlog.story.js';
 import { userEventsStory } from './user-events.story.js';
+import { webhooksStory } from './webhooks.story.js';
 
 describe.each([
   ['replay', replayStory],
@@ -34,4 +35,5 @@ describe.each([
   ['user events', userEventsStory],
   ['approvals that are told', approvalEventsStory],
   ['the backlog of user events', userBacklogStory],
+  ['webhooks', webhooksStory],
 ])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));

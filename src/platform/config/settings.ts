@@ -62,6 +62,7 @@ export const settings = {
   allowedOrigins: list('ALLOWED_ORIGINS'),
 
   bodyBytesMax: integer('BODY_MAX_BYTES', 10 * MiB, { min: KiB }),
+  webhookBodyBytesMax: integer('WEBHOOK_BODY_MAX_BYTES', 256 * KiB, { min: KiB, max: 512 * KiB }),
   uploadRequestBytesMax: integer('UPLOAD_MAX_REQUEST_BYTES', 256 * MiB, { min: 1 }),
   uploadFileBytesMax: integer('UPLOAD_MAX_FILE_BYTES', 100 * MiB, { min: 1 }),
   uploadFilesMax: integer('UPLOAD_MAX_FILES', 100, { min: 1 }),

@@ -61,6 +61,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'source-not-found': { status: 404 },
   'task-not-found': { status: 404 },
   'task-unknown': { status: 404 },
+  'run-unknown': { status: 404 },
   'oauth-handshake-not-found': { status: 404 },
   'tool-not-accessible': { status: 404 },
   'tool-not-found': { status: 404 },
@@ -81,6 +82,8 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'task-over': { status: 409, code: 'task_over' },
   'task-not-due': { status: 409, code: 'task_not_due' },
   'task-attempt-superseded': { status: 409, code: 'task_attempt_superseded' },
+  'run-over': { status: 409, code: 'run_over' },
+  'run-attempt-superseded': { status: 409, code: 'run_attempt_superseded' },
   'tool-call-not-pending': { status: 409, code: 'tool_call_not_pending' },
 
   'journal-expired': { status: 410, code: 'journal_expired' },

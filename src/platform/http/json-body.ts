@@ -5,6 +5,12 @@ import { Rejection } from '../../kernel/rejection.js';
 export const JSON_DEPTH_MAX = 100;
 
 type Done = (error: Error | null, value?: unknown) => void;
+/** The texts of bodies as they were sent, for as long as anybody knows their requests. */
+const texts = new WeakMap<FastifyRequest, string>();
+
+/** A JSON body as it was sent; undefined where there was none. */
+export const jsonTextOf = (request: FastifyRequest): string | undefined => texts.get(request);
+
 export type JsonParser = (request: FastifyRequest, text: string, done: Done) => unknown;
 
 /**
@@ -20,6 +26,7 @@ export const jsonBodyParser =
     strict(request, text, (error, value) => {
       if (error) return done(refused(problemWith(text)));
       if (value === null) return done(refused('must not be null.'));
+      texts.set(request, text);
       done(null, value);
     });
   };

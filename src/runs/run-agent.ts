@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import { Unattended } from '../answering/unattended.port.js';
+import type { Usage } from '../conversation/conversation.events.js';
+import type { Cause } from '../kernel/events.js';
+import { type Folded, outlasting, Streams } from '../kernel/streams.js';
+import { RunQuota } from '../limits/run-quota.port.js';
+import type { TaskAttempt, TaskRunner } from '../tasks/task-runner.port.js';
+import { abandonAttempt, failRun, finishRun, isOver, refuseRun, type Run, run, startRun } from './run.decider.js';
+import { type RunFinished, runStream } from './run.events.js';
+import { RUN_PATIENCE_MS } from './run.policy.js';
+import { RunLedger } from './run-ledger.js';
+import { RUN_AGENT } from './runs.port.js';
+
+/** What is told of a run to whoever waits for its task. */
+export type RunResult =
+  Readonly<{ status: 'success'; result: RunAnswer }> | Readonly<{ status: 'quota_exceeded'; error: string }>;
+
+type RunAnswer = Readonly<{ answer: string; sources: readonly unknown[]; tool_calls: readonly unknown[]; thought: string }>;
+
+/** How far a task is once it is settled how its agent answers. */
+const SETTLED_PERCENT = 50;
+
+/**
+ * Runs agents. Each attempt begins from the start, with the settings of the first; what earlier attempts did to the world
+ * is not done again. An attempt that finds the run ended gives its outcome once more.
+ */
+@Injectable()
+export class RunAgent implements TaskRunner {
+  readonly kind = RUN_AGENT;
+
+  constructor(
+    private readonly streams: Streams,
+    private readonly unattended: Unattended,
+    private readonly quota: RunQuota,
+  ) {}
+
+  async run(task: TaskAttempt): Promise<RunResult> {
+    const found = await this.streams.fold(runStream(task.taskId), run);
+    const ended = resultOf(found.state) ?? (await this.refused(task, found));
+    if (ended) return ended;
+    const begun = await this.begin(task, found);
+    await task.progress(SETTLED_PERCENT);
+    return resultOf(await this.finish(task, begun))!;
+  }
+
+  /** However it failed, the run has an end of its own. */
+  async failed(runId: string, _input: Readonly<Record<string, unknown>>, reason: string, cause: Cause): Promise<void> {
+    await this.streams.transact(runStream(runId), run, failRun(runId, reason), cause);
+  }
+
+  /** What the quota says counts before the first attempt; a run that was begun is not cut off. */
+  private async refused({ taskId: runId, ownerId, cause }: TaskAttempt, found: Folded<Run>): Promise<RunResult | undefined> {
+    if (found.state.status !== 'queued') return undefined;
+    const answer = await this.quota.check(ownerId);
+    if (answer.allowed) return undefined;
+    const { state } = await this.streams.transact(runStream(runId), run, refuseRun(runId, answer.error), cause, found);
+    return resultOf(state);
+  }
+
+  private async begin({ taskId: runId, attempt, cause }: TaskAttempt, found: Folded<Run>): Promise<Folded<Run>> {
+    const { agentId, ownerId } = found.state.queued!;
+    const settings = found.state.settings ?? (await this.unattended.settle(agentId, ownerId, cause));
+    return this.streams.transact(runStream(runId), run, startRun(runId, attempt, settings), cause, found);
+  }
+
+  private async finish({ taskId: runId, attempt, cause, signal }: TaskAttempt, begun: Folded<Run>): Promise<Run> {
+    const { queued, settings, effects } = begun.state;
+    const { ownerId, input } = queued!;
+    const { modelId } = settings!;
+    const decide = (decision: ReturnType<typeof failRun>) => this.streams.transact(runStream(runId), run, decision, cause);
+    let usage: Usage | null = null;
+    try {
+      const { parts, error } = await this.unattended.answer({
+        runId,
+        ownerId,
+        input,
+        settings: settings!,
+        cause,
+        ledger: new RunLedger(this.streams, { runId, attempt }, cause, begun),
+        callIdsTaken: new Set(effects.map(({ call }) => call.callId)),
+        used: (all) => (usage = all),
+        signal,
+      });
+      const data: RunFinished['data'] = { runId, attempt, ...parts, modelId, usage, error };
+      return (await outlasting(RUN_PATIENCE_MS, () => decide(finishRun(data)))).state;
+    } catch (error) {
+      // Whether it can be noted or not, the attempt has failed for its own reason.
+      await decide(abandonAttempt(runId, attempt, modelId, usage)).catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+function resultOf(state: Run): RunResult | undefined {
+  if (!isOver(state)) return undefined;
+  if (state.refusal !== null) return { status: 'quota_exceeded', error: state.refusal };
+  if (!state.finished) return undefined;
+  const { answer, sources, toolCalls, thought } = state.finished;
+  return { status: 'success', result: { answer, sources, tool_calls: toolCalls, thought } };
+}

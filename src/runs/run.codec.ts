@@ -1,0 +1,13 @@
+import type { Codec } from '../kernel/codec.js';
+import type { RunEvent } from './run.events.js';
+
+export const runCodec: Codec<RunEvent> = {
+  RunQueued: [],
+  RunStarted: [],
+  RunToolCallStarted: [],
+  RunToolCallFinished: [],
+  RunAttemptAbandoned: [],
+  RunFinished: [],
+  RunRefused: [],
+  RunFailed: [],
+};

@@ -1,0 +1,44 @@
+import type { AnswerParts, CalledTool, TurnSettings, Usage } from '../conversation/conversation.events.js';
+import type { Event } from '../kernel/events.js';
+
+/** A run is known to whoever waits for it as a task: one id for both. */
+export type RunId = string;
+
+/** What made an agent run. */
+export type RunTrigger = 'webhook' | 'schedule';
+
+/** Where a call with effects stands among those of its run, over all attempts: 0 is the first. */
+export type EffectNumber = number;
+
+type About<More = unknown> = { runId: RunId } & More;
+type AboutAttempt<More = unknown> = About<{ attempt: number } & More>;
+
+/** An agent is to answer an input as its owner, with nobody watching. */
+export type RunQueued = Event<'RunQueued', About<{ ownerId: string; agentId: string; trigger: RunTrigger; input: string }>>;
+/** An attempt begins, from the start. The settings are those of the first: later edits of the agent do not reach the run. */
+export type RunStarted = Event<'RunStarted', AboutAttempt<{ settings: TurnSettings }>>;
+/** A call with effects is about to run: should its end never be known, it is not repeated. */
+export type RunToolCallStarted = Event<'RunToolCallStarted', AboutAttempt<{ effect: EffectNumber; call: CalledTool }>>;
+/** What came of it, as the model is told. */
+export type RunToolCallFinished = Event<
+  'RunToolCallFinished',
+  AboutAttempt<{ effect: EffectNumber; status: 'completed' | 'error'; result: string }>
+>;
+/** The attempt ended without an answer, and another may follow: what it has used is used. */
+export type RunAttemptAbandoned = Event<'RunAttemptAbandoned', AboutAttempt<{ modelId: string; usage: Usage | null }>>;
+/** The agent has answered; with `error` the model gave up on the way, and the answer is as far as it came. */
+export type RunFinished = Event<
+  'RunFinished',
+  AboutAttempt<AnswerParts & { modelId: string; usage: Usage | null; error: RunError | null }>
+>;
+/** The owner's quota has no room for it: nothing was run. */
+export type RunRefused = Event<'RunRefused', About<{ reason: 'quota_exceeded'; error: string }>>;
+/** No attempt is left, or none would help. */
+export type RunFailed = Event<'RunFailed', About<{ error: string }>>;
+
+export type RunError = Readonly<{ text: string; code: string | null }>;
+
+export type RunEvent =
+  RunQueued | RunStarted | RunToolCallStarted | RunToolCallFinished | RunAttemptAbandoned | RunFinished | RunRefused | RunFailed;
+
+export const runStream = (runId: RunId): string => `run-${runId}`;

@@ -1,0 +1,29 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { AnsweringModule } from '../answering/answering.module.js';
+import { type QuotaAnswer, RunQuota } from '../limits/run-quota.port.js';
+import { TaskRunners } from '../tasks/task-runner.port.js';
+import { TasksModule } from '../tasks/tasks.module.js';
+import { QueuedRuns } from './queued-runs.js';
+import { RunAgent } from './run-agent.js';
+import { Runs } from './runs.port.js';
+
+/** Agents at work with nobody watching. */
+@Module({
+  imports: [AnsweringModule, TasksModule],
+  providers: [
+    RunAgent,
+    { provide: Runs, useClass: QueuedRuns },
+    { provide: RunQuota, useValue: { check: () => Promise.resolve<QuotaAnswer>({ allowed: true }) } satisfies RunQuota },
+  ],
+  exports: [Runs],
+})
+export class RunsModule implements OnModuleInit {
+  constructor(
+    private readonly runners: TaskRunners,
+    private readonly runAgent: RunAgent,
+  ) {}
+
+  onModuleInit(): void {
+    this.runners.add(this.runAgent);
+  }
+}
