@@ -4,6 +4,7 @@ import { chunks } from './chunks/chunks.projection.js';
 import { conversations } from './conversations/conversations.projection.js';
 import type { Projection } from './projection.js';
 import { prompts } from './prompts/prompts.projection.js';
+import { schedules } from './schedules/schedules.projection.js';
 import { sources } from './sources/sources.projection.js';
 import { tasks } from './tasks/tasks.projection.js';
 import { tools } from './tools/tools.projection.js';
@@ -17,6 +18,7 @@ export const projections: readonly Projection[] = [
   chunks,
   conversations,
   prompts,
+  schedules,
   sources,
   tasks,
   tools,

@@ -49,10 +49,14 @@ export const pause = (asking: Asked): Decide =>
   });
 
 /** Goes on with what is to come from now on; slots of the pause are not made up for. What has nothing to come needs another time first. @throws Rejection schedule-elapsed, schedule-terminal */
-export const resume = (asking: Asked, timing?: ScheduleTiming): Decide =>
+export const resume = (
+  asking: Asked,
+  timingAfter: (before: ScheduleTiming) => ScheduleTiming | undefined = () => undefined,
+): Decide =>
   asked(asking, 'closing', (state) => {
     if (isOver(state)) throw new Rejection('schedule-terminal', 'schedule is terminal');
     if (state.status === 'active') return [];
+    const timing = timingAfter(state.terms.timing);
     const next = timing ?? state.terms.timing;
     const nextSlotAt = nextSlotText(next, state.decidedUntil, asking.now);
     if (nextSlotAt === null) throw new Rejection('schedule-elapsed', elapsedText(next, timing !== undefined));

@@ -5,7 +5,7 @@ import { create, type Schedule, schedule } from './schedule.decider.js';
 import { type Asked, cancel, change, pause, remove, requestRun, resume } from './schedule-changes.decider.js';
 import { runIdOf, type ScheduleEvent, type ScheduleTerms, type ScheduleTiming } from './schedule.events.js';
 import type { LedgerRules } from './schedule.policy.js';
-import { endRun, settle } from './slot-ledger.decider.js';
+import { endRun, type RunEnding, settle } from './slot-ledger.decider.js';
 
 const scheduleId = 's1';
 const rules: LedgerRules = { misfireGraceMs: 60_000, missedAfterMs: 600_000, runLimitMs: 900_000, failuresMax: 3 };
@@ -39,11 +39,15 @@ const queued = (hour: string, next: string | null, queuedAt = `${hour}:00:00`): 
 });
 const runId = runIdOf(scheduleId, iso('09:00:00'));
 const paused: ScheduleEvent = { type: 'SchedulePaused', data: { scheduleId, pausedAt: iso('08:40:00') } };
-const failed = { status: 'failed', errorType: 'agent_error' } as const;
-const succeeded = { status: 'success', errorType: null } as const;
-const ended = (failuresInARow: number, endedAt: string, outcome: typeof failed | typeof succeeded = failed): ScheduleEvent => ({
+const failed = { status: 'failed', errorType: 'agent_error', tokens: 10 } as const;
+const succeeded = { status: 'success', errorType: null, tokens: 10 } as const;
+const ended = (
+  failuresInARow: number,
+  endedAt: string,
+  { status, errorType }: Omit<RunEnding, 'tokens'> = failed,
+): ScheduleEvent => ({
   type: 'ScheduleRunEnded',
-  data: { scheduleId, runId, ...outcome, failuresInARow, endedAt: iso(endedAt) },
+  data: { scheduleId, runId, status, errorType, failuresInARow, endedAt: iso(endedAt) },
 });
 
 describe('a slot that has come', () => {
@@ -106,6 +110,15 @@ describe('a run', () => {
     given(schedule, [created(hourly), ended(2, '08:50:00'), queued('09', '10')])
       .when(endRun(runId, succeeded, rules, at('09:06:00')))
       .then([ended(0, '09:06:00', succeeded)]));
+  it('that used more than its budget has failed, however well it went', () => {
+    const cheap: ScheduleEvent = {
+      type: 'ScheduleChanged',
+      data: { scheduleId, changes: { tokenBudget: 9 }, changedAt: iso('08:31:00'), nextSlotAt: iso('09:00:00') },
+    };
+    given(schedule, [created(hourly), cheap, queued('09', '10')])
+      .when(endRun(runId, succeeded, rules, at('09:06:00')))
+      .then([ended(1, '09:06:00', { status: 'failed', errorType: 'budget_exceeded' })]);
+  });
   it('of a one-time schedule completes it, unless it was paused or called off meanwhile', () => {
     const end = endRun(runId, succeeded, rules, at('09:01:00'));
     const completed: ScheduleEvent = { type: 'ScheduleCompleted', data: { scheduleId, completedAt: iso('09:01:00') } };
@@ -154,10 +167,10 @@ describe('an owner', () => {
     given(schedule, past)
       .when(resume(by('10:00:00')))
       .thenRejected('schedule-elapsed');
-    given(schedule, past).when(resume(by('10:00:00'), { ...once, runAt: iso('09:30:00') })).thenRejected('schedule-elapsed'); // prettier-ignore
+    given(schedule, past).when(resume(by('10:00:00'), () => ({ ...once, runAt: iso('09:30:00') }))).thenRejected('schedule-elapsed'); // prettier-ignore
     const timing = { ...once, runAt: iso('11:00:00') };
     given(schedule, past)
-      .when(resume(by('10:00:00'), timing))
+      .when(resume(by('10:00:00'), () => timing))
       .then([
         { type: 'ScheduleSlotPaused', data: slot('09', null) },
         { type: 'ScheduleResumed', data: { scheduleId, resumedAt: iso('10:00:00'), timing, nextSlotAt: iso('11:00:00') } },

@@ -22,6 +22,7 @@ export type OpenRun = Readonly<{ runId: RunId; isSlot: boolean; since: string }>
 export type Schedule = Readonly<{
   id: ScheduleId;
   ownerId: string;
+  agentId: string | null;
   status: ScheduleStatus;
   terms: ScheduleTerms;
   /** The first slot that is not decided yet. */
@@ -35,6 +36,7 @@ export type Schedule = Readonly<{
 const initial: Schedule = {
   id: '',
   ownerId: '',
+  agentId: null,
   status: 'none',
   terms: {
     name: null,
@@ -55,8 +57,9 @@ export const schedule: Aggregate<Schedule, ScheduleEvent> = { initial, evolve, c
 function evolve(state: Schedule, event: ScheduleEvent): Schedule {
   switch (event.type) {
     case 'ScheduleCreated': {
-      const { scheduleId: id, ownerId, terms, createdAt, nextSlotAt } = event.data;
-      return { ...state, id, ownerId, status: 'active', terms, nextSlotAt, decidedUntil: createdAt };
+      const { scheduleId: id, ownerId, origin, terms, createdAt, nextSlotAt } = event.data;
+      const { agentId } = origin;
+      return { ...state, id, ownerId, agentId, status: 'active', terms, nextSlotAt, decidedUntil: createdAt };
     }
     case 'ScheduleChanged': {
       const { changes, changedAt, nextSlotAt } = event.data;

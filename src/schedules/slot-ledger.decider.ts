@@ -39,16 +39,41 @@ export const settledFirst =
     return [...settled, ...decide(after)];
   };
 
-/** A run is over, for whatever reason. Nothing is said of one that is over already, or of a schedule that is gone. */
+/**
+ * A run is over, for whatever reason; one that used more than its schedule's budget has failed. Nothing is said of a run that is
+ * over already, or of a schedule that is gone.
+ */
 export const endRun =
-  (runId: RunId, outcome: Readonly<{ status: RunStatus; errorType: RunError | null }>, rules: LedgerRules, now: Date): Decide =>
+  (runId: RunId, ending: RunEnding, rules: LedgerRules, now: Date): Decide =>
   (state) => {
     if (state.openRun?.runId !== runId || state.status === 'deleted') return [];
+    const { tokenBudget } = state.terms;
+    const isTooDear = ending.status === 'success' && tokenBudget !== null && ending.tokens > tokenBudget;
+    const outcome: Outcome = isTooDear ? { status: 'failed', errorType: 'budget_exceeded' } : ending;
     const pauses = outcome.status !== 'success' && pausesAt(state, rules, state.failuresInARow + 1);
     return settledFirst(rules, now, pauses ? 'closing' : 'open', (after) =>
       after.openRun?.runId === runId ? runEnded(after, outcome, rules, now) : [],
     )(state);
   };
+
+type Outcome = Readonly<{ status: RunStatus; errorType: RunError | null }>;
+
+/** How a run ended, and what it used. */
+export type RunEnding = Outcome & Readonly<{ tokens: number }>;
+
+/** Until when it is no use to look at a schedule again whose slot has come and was left undecided; undefined where none was. */
+export function waitsUntil(state: Schedule, { missedAfterMs, runLimitMs }: LedgerRules, now: Date): Date | undefined {
+  if (!isDue(state, now)) return undefined;
+  const { openRun, terms, nextSlotAt } = state;
+  const slot = new Date(nextSlotAt!);
+  if (terms.timing.kind === 'once')
+    return openRun ? new Date(Math.min(now.getTime() + ONCE_LOOKS_MS, Date.parse(openRun.since) + runLimitMs)) : undefined;
+  const missed = slot.getTime() + missedAfterMs;
+  return new Date(Math.min(missed, nextSlot(terms.timing, slot)?.getTime() ?? Infinity));
+}
+
+/** How often a one-time schedule looks whether the run that is in its way is over. */
+const ONCE_LOOKS_MS = 5_000;
 
 /** Whether there is a slot to decide on. */
 export const isDue = ({ nextSlotAt }: Schedule, now: Date): boolean => nextSlotAt !== null && nextSlotAt <= now.toISOString();
@@ -97,12 +122,7 @@ function givenUp(state: Schedule, rules: LedgerRules, now: Date): readonly Sched
   return runEnded(state, { status: 'timeout', errorType: 'timeout' }, rules, now);
 }
 
-function runEnded(
-  state: Schedule,
-  { status, errorType }: Readonly<{ status: RunStatus; errorType: RunError | null }>,
-  rules: LedgerRules,
-  now: Date,
-): readonly ScheduleEvent[] {
+function runEnded(state: Schedule, { status, errorType }: Outcome, rules: LedgerRules, now: Date): readonly ScheduleEvent[] {
   const { id: scheduleId, openRun, terms } = state;
   const failuresInARow = status === 'success' ? 0 : state.failuresInARow + 1;
   const endedAt = now.toISOString();

@@ -183,9 +183,10 @@ it('loses and doubles nothing, whatever the clocks, the owner and the machines d
         if (deed === 'look together') await Promise.all([world.look(0, name), world.look(1, name)]);
         if (deed === 'pause') await world.ask(name, pause(asking));
         if (deed === 'resume') await world.ask(name, resume(asking));
-        if (deed === 'run ends') await world.ask(name, endRun(runId, { status: 'success', errorType: null }, rules, asking.now));
+        if (deed === 'run ends')
+          await world.ask(name, endRun(runId, { status: 'success', errorType: null, tokens: 0 }, rules, asking.now));
         if (deed === 'run fails')
-          await world.ask(name, endRun(runId, { status: 'failed', errorType: 'internal' }, rules, asking.now));
+          await world.ask(name, endRun(runId, { status: 'failed', errorType: 'internal', tokens: 0 }, rules, asking.now));
       }
       world.store.killAt = undefined;
       // At twelve past no slot waits any more.

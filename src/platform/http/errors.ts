@@ -39,6 +39,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'oauth-state-expired': { status: 400 },
   'oauth-state-used': { status: 400 },
   'too-many-tools': { status: 400 },
+  'invalid-schedule': { status: 400 },
 
   unauthenticated: { status: 401 },
   'unknown-agent-key': { status: 401 },
@@ -66,6 +67,8 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'tool-not-accessible': { status: 404 },
   'tool-not-found': { status: 404 },
   'workflow-not-found': { status: 404 },
+  'schedule-not-found': { status: 404 },
+  'schedule-run-not-found': { status: 404 },
 
   conflict: { status: 409, code: 'conflict' },
   'attachment-failed': { status: 409, code: 'attachment_failed' },
@@ -85,6 +88,11 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'run-over': { status: 409, code: 'run_over' },
   'run-attempt-superseded': { status: 409, code: 'run_attempt_superseded' },
   'tool-call-not-pending': { status: 409, code: 'tool_call_not_pending' },
+  'schedule-cancelled': { status: 409 },
+  'schedule-elapsed': { status: 409 },
+  'schedule-run-in-flight': { status: 409 },
+  'schedule-run-started': { status: 409 },
+  'schedule-terminal': { status: 409 },
 
   'journal-expired': { status: 410, code: 'journal_expired' },
 
@@ -100,10 +108,12 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'quota-exceeded': { status: 429, json: true, uniform: true },
   'too-many-event-streams': { status: 429, code: 'too_many_connections', retryAfterSeconds: 5, json: true },
   'replay-budget-exhausted': { status: 429, code: 'replay_budget_exhausted', retryAfterSeconds: 60, json: true },
+  'too-many-schedules': { status: 429 },
   'too-many-requests': { status: 429, code: 'too_many_requests', retryAfterSeconds: 60, json: true },
 
   'search-failed': { status: 500 },
 
+  'schedule-catching-up': { status: 503, retryAfterSeconds: 2 },
   unavailable: { status: 503, code: 'unavailable', retryAfterSeconds: 2 },
   'shutting-down': { status: 503, code: 'shutting_down', retryAfterSeconds: 1 },
 };

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runIdOf, type ScheduleEvent, scheduleStream } from '../../src/schedules/schedule.events.js';
+import { type ScheduledRunEvent, scheduledRunStream } from '../../src/schedules/scheduled-run.events.js';
+import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { projecting } from '../../test/support/projecting.js';
+import { ReadModels } from '../read-models.js';
+import { schedules } from './schedules.projection.js';
+import { ScheduleQueries } from './schedules.queries.js';
+
+const at = (time: string) => `2026-01-01T${time}:00.000Z`;
+const hourly = { kind: 'recurring', cron: '0 * * * *', timezone: 'Europe/Prague', endAt: null } as const;
+const terms = { name: 'Look', instruction: 'Nul\0', timing: hourly, toolAllowlist: ['t1'], modelId: null, tokenBudget: 5 };
+const created = (scheduleId: string, ownerId = 'ann', nextSlotAt: string | null = at('09:00')): ScheduleEvent => ({
+  type: 'ScheduleCreated',
+  data: {
+    scheduleId,
+    ownerId,
+    origin: { agentId: `agent-of-${ownerId}`, conversationId: null, createdVia: 'ui' },
+    terms,
+    createdAt: at('08:30'),
+    nextSlotAt,
+  },
+});
+const slot = (scheduleId: string, hour: number) => ({
+  scheduleId,
+  slot: at(`${String(hour).padStart(2, '0')}:00`),
+  nextSlotAt: at(`${String(hour + 1).padStart(2, '0')}:00`),
+});
+const runId = runIdOf('s1', at('09:00'));
+
+let database: TestDatabase;
+let model: Awaited<ReturnType<typeof projecting>>;
+let queries: ScheduleQueries;
+const given = (scheduleId: string, ...events: ScheduleEvent[]) => model.given(scheduleStream(scheduleId), events);
+const givenRun = (id: string, ...events: ScheduledRunEvent[]) => model.given(scheduledRunStream(id), events);
+
+beforeAll(async () => {
+  database = await testDatabase();
+  model = await projecting(schedules, database.sql);
+  queries = new ScheduleQueries(new ReadModels(database.sql));
+  await given('s1', created('s1'));
+  await given('s2', created('s2', 'bob'));
+});
+afterAll(() => database.close());
+
+describe('schedules', () => {
+  it('are listed for their agent only, as they were agreed on', async () => {
+    const [first, ...others] = await queries.ofAgent('agent-of-ann');
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({
+      id: 's1',
+      ownerId: 'ann',
+      status: 'active',
+      instruction: 'Nul\uFFFD',
+      triggerType: 'recurring',
+      cron: '0 * * * *',
+      timezone: 'Europe/Prague',
+      toolAllowlist: ['t1'],
+      tokenBudget: 5,
+      nextSlotAt: new Date(at('09:00')),
+    });
+  });
+
+  it('are due in the order of their slots, page by page', async () => {
+    await given('s3', created('s3', 'ann', at('08:45')));
+    await given('s4', created('s4', 'ann', at('10:00')));
+    const now = new Date(at('09:00'));
+    const [first, second] = await queries.due(now, 2);
+    const rest = await queries.due(now, 2, second);
+    expect([first, second, ...rest].map((each) => each?.scheduleId)).toEqual(['s3', 's1', 's2']);
+    await given('s3', { type: 'ScheduleDeleted', data: { scheduleId: 's3', deletedAt: at('08:31') } });
+    await given('s4', { type: 'ScheduleDeleted', data: { scheduleId: 's4', deletedAt: at('08:31') } });
+  });
+
+  it('tell of a run from its slot to what it said', async () => {
+    await given('s1', { type: 'ScheduleRunQueued', data: { ...slot('s1', 9), runId, queuedAt: at('09:00') } });
+    expect(await queries.run('s1', runId)).toMatchObject({ standing: 'pending', triggerSource: 'cron', startedAt: null });
+    expect(await queries.runningSince(new Date(at('09:01')), 9)).toEqual(['s1']);
+    await givenRun(runId, { type: 'ScheduledRunQueued', data: { runId, scheduleId: 's1', ownerId: 'ann' } });
+    await givenRun(runId, { type: 'ScheduledRunStarted', data: { runId, startedAt: at('09:01') } });
+    expect((await queries.run('s1', runId))?.standing).toBe('running');
+    const report = { output: 'Nothing\0', isOutputTruncated: true, error: null, promptTokens: 10, generatedTokens: 2 };
+    await givenRun(runId, { type: 'ScheduledRunReported', data: { runId, report } });
+    const end = { scheduleId: 's1', runId, status: 'failed', errorType: 'budget_exceeded' } as const;
+    await given('s1', { type: 'ScheduleRunEnded', data: { ...end, failuresInARow: 1, endedAt: at('09:02') } });
+    expect(await queries.run('s1', runId)).toMatchObject({
+      standing: 'failed',
+      errorType: 'budget_exceeded',
+      output: 'Nothing\uFFFD',
+      isOutputTruncated: true,
+      promptTokens: 10,
+      finishedAt: new Date(at('09:02')),
+    });
+    expect(await queries.runningSince(new Date(at('23:00')), 9)).toEqual([]);
+    expect(await queries.byId('s1')).toMatchObject({ failuresInARow: 1, lastRunAt: new Date(at('09:00')) });
+  });
+
+  it('have a row for every slot, and show runs without the slots of pauses', async () => {
+    await given(
+      's1',
+      { type: 'ScheduleMissed', data: slot('s1', 10) },
+      { type: 'ScheduleSlotSkipped', data: { ...slot('s1', 11), reason: 'overlap' } },
+      { type: 'SchedulePaused', data: { scheduleId: 's1', pausedAt: at('11:30') } },
+      { type: 'ScheduleSlotPaused', data: slot('s1', 12) },
+      { type: 'ScheduleResumed', data: { scheduleId: 's1', resumedAt: at('12:30'), nextSlotAt: at('13:00') } },
+      { type: 'ScheduleRunRequested', data: { scheduleId: 's1', runId: 'r-now', requestedAt: at('12:40') } },
+    );
+    const ledger = await queries.ledger('s1', new Date(at('00:00')), new Date(at('23:00')), 100);
+    expect(ledger.map(({ standing, triggerSource }) => [standing, triggerSource])).toEqual([
+      ['failed', 'cron'],
+      ['missed', 'cron'],
+      ['skipped', 'cron'],
+      ['paused', 'cron'],
+      ['pending', 'manual'],
+    ]);
+    expect((await queries.runs('s1', 2, 1)).map(({ errorType }) => errorType)).toEqual(['overlap', 'missed']);
+    expect(await queries.byId('s1')).toMatchObject({ status: 'active', failuresInARow: 0, markedSince: new Date(at('12:30')) });
+    expect(await queries.statistics('agent-of-ann', new Date(at('00:00')))).toMatchObject({
+      runs: 2,
+      failed: 1,
+      tokens: 12,
+      latestFailure: { id: runId },
+    });
+  });
+
+  it('change as they were told to, and are gone with their runs once deleted', async () => {
+    const timing = { kind: 'once', runAt: at('20:00'), timezone: 'UTC' } as const;
+    const changes = { name: null, timing };
+    await given('s2', {
+      type: 'ScheduleChanged',
+      data: { scheduleId: 's2', changes, changedAt: at('09:00'), nextSlotAt: at('20:00') },
+    });
+    expect(await queries.byId('s2')).toMatchObject({ name: null, cron: null, triggerType: 'once', runAt: new Date(at('20:00')) });
+    await given('s2', { type: 'ScheduleCompleted', data: { scheduleId: 's2', completedAt: at('20:01') } });
+    expect(await queries.byId('s2')).toMatchObject({ status: 'completed', nextSlotAt: null, instruction: 'Nul\uFFFD' });
+    await given('s2', { type: 'ScheduleDeleted', data: { scheduleId: 's2', deletedAt: at('20:02') } });
+    expect(await queries.byId('s2')).toBeUndefined();
+    // What is still under way for it changes nothing any more.
+    await givenRun('r2', { type: 'ScheduledRunStarted', data: { runId: 'r2', startedAt: at('20:03') } });
+    expect(await queries.run('s2', 'r2')).toBeUndefined();
+  });
+
+  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+    const before = await queries.runs('s1', 100, 0);
+    await model.again();
+    expect(await queries.runs('s1', 100, 0)).toEqual(before);
+    await model.expectSameAfterRebuild();
+  });
+
+  it('find what is due among a hundred thousand by the index of slots', async () => {
+    await database.sql`
+      insert into schedules.schedule (schedule_id, owner_id, created_via, status, instruction, trigger_type, timezone, tool_allowlist, next_slot_at, marked_since, created_at, updated_at)
+      select 'many-' || n, 'ann', 'ui', 'active', '', 'recurring', 'UTC', '[]', '2026-02-01'::timestamptz + n * interval '1 second', now(), now(), now()
+      from generate_series(1, 100000) n`;
+    await database.sql`analyze schedules.schedule`;
+    const plan = await database.sql`
+      explain select schedule_id, next_slot_at from schedules.schedule
+      where next_slot_at <= ${'2026-02-01T00:16:40Z'} and (next_slot_at, schedule_id) > ('2026-01-15', '')
+      order by next_slot_at, schedule_id limit 1000`;
+    expect(JSON.stringify(plan)).toContain('schedule_due');
+    expect(await queries.due(new Date('2026-02-01T00:16:40Z'), 2_000)).toHaveLength(1_001);
+  });
+});

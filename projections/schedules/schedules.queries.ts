@@ -1,0 +1,193 @@
+import { Injectable } from '@nestjs/common';
+import type { Row } from 'postgres';
+import { ReadModels } from '../read-models.js';
+
+export type ScheduleRecord = Readonly<{
+  id: string;
+  ownerId: string;
+  agentId: string | null;
+  originConversationId: string | null;
+  createdVia: 'chat' | 'ui';
+  status: 'active' | 'paused' | 'completed' | 'cancelled';
+  name: string | null;
+  instruction: string;
+  triggerType: 'once' | 'recurring';
+  cron: string | null;
+  runAt: Date | null;
+  timezone: string;
+  endAt: Date | null;
+  toolAllowlist: readonly string[];
+  modelId: string | null;
+  tokenBudget: number | null;
+  failuresInARow: number;
+  /** The first slot that is not decided yet, whether the schedule is paused or not. */
+  nextSlotAt: Date | null;
+  lastRunAt: Date | null;
+  /** Slots before were those of another time, or of a pause. */
+  markedSince: Date;
+  createdAt: Date;
+  updatedAt: Date;
+}>;
+
+export type RunStanding = 'pending' | 'running' | 'success' | 'failed' | 'timeout' | 'skipped' | 'missed' | 'paused';
+
+/** What became of a slot, or of a run that somebody asked for. */
+export type ScheduleRunRecord = Readonly<{
+  id: string;
+  scheduleId: string;
+  standing: RunStanding;
+  triggerSource: 'cron' | 'manual';
+  scheduledFor: Date;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  errorType: string | null;
+  error: string | null;
+  output: string | null;
+  isOutputTruncated: boolean;
+  promptTokens: number;
+  generatedTokens: number;
+  createdAt: Date;
+  updatedAt: Date;
+}>;
+
+/** A schedule with a slot to decide on. */
+export type DueSchedule = Readonly<{ scheduleId: string; nextSlotAt: Date }>;
+
+export type RunStatistics = Readonly<{
+  runs: number;
+  failed: number;
+  tokens: number;
+  latestFailure: ScheduleRunRecord | undefined;
+}>;
+
+@Injectable()
+export class ScheduleQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  async byId(scheduleId: string): Promise<ScheduleRecord | undefined> {
+    const rows = await this.sql`select * from schedules.schedule where schedule_id = ${scheduleId}`;
+    return rows.map(asSchedule)[0];
+  }
+
+  /** An agent's schedules, newest first. */
+  async ofAgent(agentId: string): Promise<readonly ScheduleRecord[]> {
+    const rows = await this.sql`
+      select * from schedules.schedule where agent_id = ${agentId} order by created_at desc, schedule_id`;
+    return rows.map(asSchedule);
+  }
+
+  /** A user's schedules that are not over. */
+  async openOf(ownerId: string): Promise<readonly string[]> {
+    const rows = await this.sql`
+      select schedule_id from schedules.schedule where owner_id = ${ownerId} and status in ('active', 'paused')`;
+    return rows.map((row) => row['schedule_id'] as string);
+  }
+
+  /** Schedules with a slot that has come, those that wait longest first, after the last of the page before. */
+  async due(now: Date, limit: number, after?: DueSchedule): Promise<readonly DueSchedule[]> {
+    const { nextSlotAt, scheduleId } = after ?? { nextSlotAt: new Date(0), scheduleId: '' };
+    const rows = await this.sql`
+      select schedule_id, next_slot_at from schedules.schedule
+      where next_slot_at <= ${now} and (next_slot_at, schedule_id) > (${nextSlotAt}, ${scheduleId})
+      order by next_slot_at, schedule_id limit ${limit}`;
+    return rows.map((row) => ({ scheduleId: row['schedule_id'] as string, nextSlotAt: row['next_slot_at'] as Date }));
+  }
+
+  /** Schedules whose run is not over since before a time. */
+  async runningSince(before: Date, limit: number): Promise<readonly string[]> {
+    const rows = await this.sql`
+      select schedule_id from schedules.schedule where open_run_since < ${before} order by open_run_since limit ${limit}`;
+    return rows.map((row) => row['schedule_id'] as string);
+  }
+
+  /** Runs, and slots that came to none but for those of pauses; the latest first. */
+  async runs(scheduleId: string, limit: number, offset: number): Promise<readonly ScheduleRunRecord[]> {
+    const rows = await this.sql`
+      select * from schedules.run where schedule_id = ${scheduleId} and status <> 'paused'
+      order by scheduled_for desc, run_id limit ${limit} offset ${offset}`;
+    return rows.map(asRun);
+  }
+
+  async run(scheduleId: string, runId: string): Promise<ScheduleRunRecord | undefined> {
+    const rows = await this.sql`select * from schedules.run where run_id = ${runId} and schedule_id = ${scheduleId}`;
+    return rows.map(asRun)[0];
+  }
+
+  /** What became of a schedule's slots in a window, its pauses as well, in order. */
+  async ledger(scheduleId: string, from: Date, until: Date, limit: number): Promise<readonly ScheduleRunRecord[]> {
+    const rows = await this.sql`
+      select * from schedules.run
+      where schedule_id = ${scheduleId} and scheduled_for >= ${from} and scheduled_for < ${until}
+      order by scheduled_for, run_id limit ${limit}`;
+    return rows.map(asRun);
+  }
+
+  /** How the runs of an agent's schedules went since a time. */
+  async statistics(agentId: string, since: Date): Promise<RunStatistics> {
+    const [[sums], failures] = await Promise.all([
+      this.sql`
+        select count(*)::integer as runs, count(*) filter (where run.status in ('failed', 'timeout'))::integer as failed,
+          coalesce(sum(prompt_tokens + generated_tokens), 0)::float8 as tokens
+        from schedules.run join schedules.schedule using (schedule_id)
+        where agent_id = ${agentId} and scheduled_for >= ${since} and run.status in ('pending', 'running', 'success', 'failed', 'timeout')`,
+      this.sql`
+        select run.* from schedules.run join schedules.schedule using (schedule_id)
+        where agent_id = ${agentId} and scheduled_for >= ${since} and run.status in ('failed', 'timeout')
+        order by scheduled_for desc, run_id limit 1`,
+    ]);
+    const { runs, failed, tokens } = sums as Row;
+    return {
+      runs: runs as number,
+      failed: failed as number,
+      tokens: tokens as number,
+      latestFailure: failures.map(asRun)[0],
+    };
+  }
+
+  private get sql() {
+    return this.readModels.sql;
+  }
+}
+
+const asSchedule = (row: Row): ScheduleRecord => ({
+  id: row['schedule_id'] as string,
+  ownerId: row['owner_id'] as string,
+  agentId: row['agent_id'] as string | null,
+  originConversationId: row['origin_conversation_id'] as string | null,
+  createdVia: row['created_via'] as ScheduleRecord['createdVia'],
+  status: row['status'] as ScheduleRecord['status'],
+  name: row['name'] as string | null,
+  instruction: row['instruction'] as string,
+  triggerType: row['trigger_type'] as ScheduleRecord['triggerType'],
+  cron: row['cron'] as string | null,
+  runAt: row['run_at'] as Date | null,
+  timezone: row['timezone'] as string,
+  endAt: row['end_at'] as Date | null,
+  toolAllowlist: row['tool_allowlist'] as readonly string[],
+  modelId: row['model_id'] as string | null,
+  tokenBudget: row['token_budget'] === null ? null : Number(row['token_budget']),
+  failuresInARow: row['failures_in_a_row'] as number,
+  nextSlotAt: row['next_slot_at'] as Date | null,
+  lastRunAt: row['last_run_at'] as Date | null,
+  markedSince: row['marked_since'] as Date,
+  createdAt: row['created_at'] as Date,
+  updatedAt: row['updated_at'] as Date,
+});
+
+const asRun = (row: Row): ScheduleRunRecord => ({
+  id: row['run_id'] as string,
+  scheduleId: row['schedule_id'] as string,
+  standing: row['status'] as RunStanding,
+  triggerSource: row['trigger_source'] as ScheduleRunRecord['triggerSource'],
+  scheduledFor: row['scheduled_for'] as Date,
+  startedAt: row['started_at'] as Date | null,
+  finishedAt: row['finished_at'] as Date | null,
+  errorType: row['error_type'] as string | null,
+  error: row['error'] as string | null,
+  output: row['output'] as string | null,
+  isOutputTruncated: row['is_output_truncated'] as boolean,
+  promptTokens: Number(row['prompt_tokens']),
+  generatedTokens: Number(row['generated_tokens']),
+  createdAt: row['created_at'] as Date,
+  updatedAt: row['updated_at'] as Date,
+});

@@ -1,0 +1,11 @@
+import type { Event } from '../kernel/events.js';
+import type { ScheduleId } from './schedule.events.js';
+
+/** A user has a place for a schedule. */
+export type ScheduleAdmitted = Event<'ScheduleAdmitted', { ownerId: string; scheduleId: ScheduleId; admittedAt: string }>;
+/** The schedule needs its place no longer: it is over, or never came to be. */
+export type ScheduleReleased = Event<'ScheduleReleased', { ownerId: string; scheduleId: ScheduleId }>;
+
+export type AllowanceEvent = ScheduleAdmitted | ScheduleReleased;
+
+export const allowanceStream = (ownerId: string): string => `scheduleAllowance-${ownerId}`;

@@ -1,0 +1,34 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../kernel/clock.js';
+import type { Cause } from '../kernel/events.js';
+import { Streams } from '../kernel/streams.js';
+import { schedule } from './schedule.decider.js';
+import { remove } from './schedule-changes.decider.js';
+import { type ScheduleId, scheduleStream } from './schedule.events.js';
+import { ScheduleRules } from './schedule-rules.js';
+
+/** A schedule's owner wants to see nothing of it any more. */
+export class DeleteSchedule extends Command<bigint | undefined> {
+  constructor(
+    readonly scheduleId: ScheduleId,
+    readonly ownerId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(DeleteSchedule)
+export class DeleteScheduleHandler implements ICommandHandler<DeleteSchedule> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  async execute({ scheduleId, ownerId, cause }: DeleteSchedule): Promise<bigint | undefined> {
+    const asking = { ownerId, rules: this.rules, now: this.clock.now() };
+    const decision = remove(asking);
+    return (await this.streams.transact(scheduleStream(scheduleId), schedule, decision, cause)).position;
+  }
+}

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ScheduleQueries } from '../../projections/schedules/schedules.queries.js';
+import { agentCodec } from '../agents/agent.codec.js';
+import type { AgentDeleted } from '../agents/agent.events.js';
+import type { Codec } from '../kernel/codec.js';
+import { causedBy, type Recorded } from '../kernel/events.js';
+import { Freshness } from '../kernel/freshness.js';
+import type { Reaction } from '../kernel/reaction.js';
+import { Rejection } from '../kernel/rejection.js';
+import { DeleteSchedule } from './delete-schedule.command.js';
+
+/**
+ * An agent's schedules go with it. Steps: wait until the schedules of before are listed; delete each. A crash in between
+ * repeats it for those that are left.
+ */
+@Injectable()
+export class DeleteSchedulesOfAgent implements Reaction<AgentDeleted> {
+  readonly name = 'delete-schedules-of-agent';
+  readonly categories = ['agent'];
+  readonly codec: Codec<AgentDeleted> = agentCodec;
+  readonly on = { AgentDeleted: (event: Recorded<AgentDeleted>) => this.deleteAll(event) };
+
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly schedules: ScheduleQueries,
+    private readonly freshness: Freshness,
+  ) {}
+
+  private async deleteAll(event: Recorded<AgentDeleted>): Promise<void> {
+    await this.freshness.reached(['schedules'], event.position);
+    for (const { id, ownerId } of await this.schedules.ofAgent(event.data.agentId)) {
+      await this.commands.execute(new DeleteSchedule(id, ownerId, causedBy(event, `system:${this.name}`))).catch(unlessGone);
+    }
+  }
+}
+
+/** The list may be older than the deletion. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof Rejection) || error.code !== 'schedule-not-found') throw error;
+}

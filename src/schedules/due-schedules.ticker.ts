@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { type DueSchedule, ScheduleQueries } from '../../projections/schedules/schedules.queries.js';
+import type { Cause } from '../kernel/events.js';
+import { newId } from '../kernel/ids.js';
+import type { Ticker } from '../kernel/ticker.js';
+import type { Schedule } from './schedule.decider.js';
+import { ScheduleRules } from './schedule-rules.js';
+import { SettleSchedule } from './settle-schedule.command.js';
+import { waitsUntil } from './slot-ledger.decider.js';
+
+/** How often somebody looks for slots that have come. */
+const EVERY_MS = 1_000;
+export const SCHEDULES_PER_PAGE_MAX = 500;
+/** A tick ends here; what is left is for the next, which begins with those that wait longest. */
+export const SCHEDULES_PER_TICK_MAX = 20_000;
+/** Appends that are under way at once: the store writes them down together. */
+const SIDE_BY_SIDE_MAX = 64;
+
+/**
+ * Decides on the slots that have come, of all schedules. The read model only says where to look: two processes that look at
+ * once, or one that looks twice, decide on each slot once.
+ */
+@Injectable()
+export class DueSchedules implements Ticker {
+  readonly name = 'due-schedules';
+  readonly everyMs = EVERY_MS;
+  /** Schedules whose slot is late and waits to be missed, or for a run to end: no look is worth it before. */
+  private waiting = new Map<string, Readonly<{ slot: number; until: number }>>();
+
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly schedules: ScheduleQueries,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  async tick(now: Date): Promise<void> {
+    const requestId = newId();
+    const cause: Cause = { actor: `system:${this.name}`, credential: 'system', correlationId: requestId, causationId: requestId };
+    const overdue = new Date(now.getTime() - this.rules.runLimitMs);
+    const stuck = await this.schedules.runningSince(overdue, SCHEDULES_PER_PAGE_MAX);
+    await sideBySide(stuck, (scheduleId) => this.settle(scheduleId, cause));
+    await this.settleDue(now, cause);
+  }
+
+  private async settleDue(now: Date, cause: Cause): Promise<void> {
+    const waiting = new Map<string, Readonly<{ slot: number; until: number }>>();
+    let after: DueSchedule | undefined;
+    for (let looked = 0; looked < SCHEDULES_PER_TICK_MAX; looked += SCHEDULES_PER_PAGE_MAX) {
+      const page = await this.schedules.due(now, SCHEDULES_PER_PAGE_MAX, after);
+      await sideBySide(page, async ({ scheduleId, nextSlotAt }) => {
+        const slot = nextSlotAt.getTime();
+        const wait = this.waiting.get(scheduleId);
+        if (wait?.slot === slot && wait.until > now.getTime()) return void waiting.set(scheduleId, wait);
+        const until = waitsUntil(await this.settle(scheduleId, cause), this.rules, now);
+        if (until) waiting.set(scheduleId, { slot, until: until.getTime() });
+      });
+      after = page.at(-1);
+      if (page.length < SCHEDULES_PER_PAGE_MAX) break;
+    }
+    this.waiting = waiting;
+  }
+
+  private settle(scheduleId: string, cause: Cause): Promise<Schedule> {
+    return this.commands.execute(new SettleSchedule(scheduleId, cause));
+  }
+}
+
+/** One that fails does not keep the others waiting; all are tried before the first failure is told. */
+async function sideBySide<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const failures: unknown[] = [];
+  const left = items.values();
+  const worker = async () => {
+    for (const item of left) await work(item).catch((error: unknown) => failures.push(error));
+  };
+  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE_MAX, items.length) }, worker));
+  if (failures.length > 0) throw failures[0];
+}
