@@ -95,6 +95,15 @@ describe('a whole conversation', () => {
       queries: [{ response: 'So f', status: 'failed', metadata: { error: 'Busy.' } }],
     });
   });
+  it('names what was attached to a question, where anything was', async () => {
+    const attachments = [{ id: 'a1', filename: 'menu \0.pdf', mimeType: 'application/pdf' }];
+    const question = { conversationId: 'c9', turnId: 't9', index: 0, question: 'What is it?', requestId: 'r' };
+    const withFile: ConversationEvent = { type: 'TurnAsked', data: { ...question, settings: { ...settings, attachments } } };
+    await given('c9', started('c9', 'With a file'), withFile, asked('c9', 't10', 'And?', 1));
+    const { queries: turns } = (await queries.whole('alice', 'c9'))!;
+    expect(turns[0]).toMatchObject({ attachments: [{ id: 'a1', fileName: 'menu \uFFFD.pdf' }] });
+    expect(turns[1]).not.toHaveProperty('attachments');
+  });
   it('shows the turn that took another’s place, and not that other', async () => {
     await given('c6', started('c6', 'Edited'), asked('c6', 't6', 'Why?'), answered('c6', 't6', 'So.'));
     await given(

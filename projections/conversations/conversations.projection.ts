@@ -1,5 +1,5 @@
 import { conversationCodec } from '../../src/conversation/conversation.codec.js';
-import type { AnswerParts, ConversationEvent, TurnOutcome } from '../../src/conversation/conversation.events.js';
+import type { AnswerParts, ConversationEvent, TurnOutcome, TurnSettings } from '../../src/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/events.js';
 import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
@@ -44,7 +44,7 @@ export const conversations = defineProjection<ConversationEvent>({
         request_id: data.requestId,
         model_id: data.settings.modelId,
         agent_key_id: data.settings.agentKeyId,
-        attachments: data.settings.attachments ?? [],
+        attachments: attachedTo(data.settings),
         asked_at: at,
         changed_at: at,
       }),
@@ -80,6 +80,9 @@ export const conversations = defineProjection<ConversationEvent>({
         : changeIn('turn', { turn_id: turnId }, { feedback: asText(feedback), feedback_at: at }),
   },
 });
+
+const attachedTo = ({ attachments = [] }: TurnSettings) =>
+  attachments.map((file) => ({ ...file, filename: asText(file.filename) }));
 
 /** The json columns are json, not jsonb: what is read is the text that was written. */
 const said = ({ answer, thought, sources, toolCalls, structured }: AnswerParts) => ({

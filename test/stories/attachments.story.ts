@@ -17,6 +17,7 @@ import { type Client, conversationIdIn } from '../support/client.js';
 import { pdfFile, textFile } from '../support/document-files.js';
 import { eventually } from '../support/eventually.js';
 import { jpegFile, pngFile } from '../support/picture-files.js';
+import { call } from '../support/scripted-model-server.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
 type Part = Readonly<{
@@ -382,6 +383,22 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       expect(await replyOf(world.alice.post('/api/answer', { ...body, attachments: ['unknown'] }))).toMatchObject({
         status: 200,
       });
+    });
+
+    it('goes on after a pause with what it was given before', async () => {
+      const id = await ready(pngFile('a.png'));
+      const client_tools = [
+        { type: 'function', function: { name: 'measure', description: 'Measures', parameters: { type: 'object' } } },
+      ];
+      world.model.next([call('c1', 'measure', {})]);
+      const paused = await ask([id], { model_id: 'sees', client_tools });
+      expect(paused.frames.map(({ data }) => data.type)).toContain('tool_calls_pending');
+      const tool_actions = [{ call_id: 'c1', result: '3 cm' }];
+      const resumed = await world.alice.stream({ conversation_id: conversationIdIn(paused), tool_actions });
+      expect(resumed.frames.at(-1)!.data.type).toBe('end');
+      const { messages } = world.model.completions.at(-1)!.body;
+      expect(messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool']);
+      expect((messages[1]!.content as Part[]).map(({ type }) => type)).toEqual(['text', 'image_url', 'text']);
     });
 
     it('may refer to one’s own, and to no others', async () => {
