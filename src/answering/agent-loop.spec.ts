@@ -15,7 +15,7 @@ import { turnPaused, waitingCall } from '../../test/support/pauses.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
 import { cause } from '../../test/support/turns.js';
 import type { TurnSettings } from '../conversation/conversation.events.js';
-import { withToolCalls } from '../conversation/tool-call.policy.js';
+import { recordOf, withToolCalls } from '../conversation/tool-call.policy.js';
 import type { ChatMessage, ModelChunk, ModelDescription, ModelRequest } from '../models/language-model.port.js';
 import type { OfferedAction } from '../tools/toolbox.port.js';
 import {
@@ -28,7 +28,7 @@ import {
   RESULT_CHARACTERS_MIN,
   TOOL_ROUNDS_MAX,
 } from './agent-loop.js';
-import { ATTENDED, UNATTENDED } from './attendance.policy.js';
+import { type Attendance, ATTENDED } from './attendance.policy.js';
 import { RECORDS_BYTES_MAX } from './tool-round.js';
 import type { Resumption, Transcript } from './transcript.js';
 
@@ -48,7 +48,7 @@ type Setting = Partial<{
   transcript: Partial<Transcript>;
   state: LoopState;
   records: Readonly<Record<string, unknown>>[];
-  attendance: typeof ATTENDED;
+  attendance: Attendance;
 }>;
 
 /** Runs the loop with a model of which a script says everything, and keeps what comes out. */
@@ -189,7 +189,11 @@ describe('model and tools', () => {
   it('without anybody watching, are told what cannot be asked for, and some are not offered', async () => {
     const scheduler = offeredAction('schedule', { toolName: 'scheduler' });
     const { pause, ended, requests } = await looped(rounds([toolCall('k1', 'ask_first')], [text('Done.')]), {
-      attendance: UNATTENDED,
+      attendance: {
+        ...ATTENDED,
+        offers: (toolName) => toolName !== 'scheduler',
+        refusalOf: (called) => ({ record: recordOf(called, { status: 'denied' }), text: 'Nobody is there.' }),
+      },
       actions: [...ACTIONS, scheduler],
     });
     expect(pause).toBeUndefined();

@@ -140,8 +140,13 @@ const withUsage = (known: Usage | null, { promptTokens, completionTokens }: Usag
 /** Sources that were found on the way join those of before, each once, as many as fit one frame. */
 function withSources(known: readonly Source[], found: readonly Source[]): readonly Source[] {
   const all = new Map([...known, ...found].map((source) => [JSON.stringify([source.source, source.title, source.text]), source]));
-  let bytes = 0;
-  return [...all.values()].filter((source) => (bytes += Buffer.byteLength(JSON.stringify(source))) <= SOURCES_BYTES_MAX);
+  let left = SOURCES_BYTES_MAX - '[]'.length;
+  return [...all.values()].filter((source) => {
+    const bytes = Buffer.byteLength(JSON.stringify(source)) + ','.length;
+    if (bytes > left) return false;
+    left -= bytes;
+    return true;
+  });
 }
 
 /** A structured answer is JSON, and valid against the schema of its agent. */

@@ -5,7 +5,7 @@ import { answeringOptions } from '../../test/support/turns.js';
 import { KeyValueUnavailable } from '../kernel/key-value.js';
 import { InProcessKeyValue } from '../platform/key-value/in-process-key-value.js';
 import { AnsweringOptions, producerLeaseMs } from './answering-options.js';
-import { producerKey, SweepTurns, SWEEP_EVERY_MS } from './sweep-turns.ticker.js';
+import { PAUSES_REMEMBERED_MAX, producerKey, SweepTurns, SWEEP_EVERY_MS, SWEPT_TURNS_MAX } from './sweep-turns.ticker.js';
 import type { TurnRunner } from './turn-runner.js';
 
 type Taken = Readonly<{ turnId: string; producer: string | null; isPaused?: boolean }>;
@@ -21,8 +21,8 @@ function sweeping(turns: readonly Taken[], { keyValue = new InProcessKeyValue(),
     untaken: async (_: Date, limit: number) => asTurns(turns.filter(({ producer }) => producer === null).slice(0, limit)),
     producers: async () => [...new Set(turns.flatMap(({ producer }) => producer ?? []))],
     takenBy: async (producers: readonly string[], except: Except, limit: number) => {
-      const isKnown = ({ turnId, isPaused }: Taken) =>
-        except.running.includes(turnId) || (isPaused && except.pauses.includes(turnId));
+      const pauses = new Set(except.pauses);
+      const isKnown = ({ turnId, isPaused }: Taken) => except.running.includes(turnId) || (isPaused && pauses.has(turnId));
       return asTurns(turns.filter((turn) => producers.includes(turn.producer!) && !isKnown(turn)).slice(0, limit));
     },
   } as unknown as UnsealedTurnQueries;
@@ -73,6 +73,21 @@ it('sees once that a pause is shown whole, and looks again when its turn was res
   left.isPaused = false;
   for (let beats = 0; beats < 2; beats++) await beat();
   expect(done).toEqual(['settle t1', 'settle t1']);
+});
+
+it('remembers of so many pauses that they are shown whole, and looks at others again', async () => {
+  const waiting = Array.from({ length: PAUSES_REMEMBERED_MAX + 1 }, (_, turn) => ({
+    turnId: `t${turn}`,
+    producer: 'dead',
+    isPaused: true,
+  }));
+  const { done, beat } = sweeping(waiting);
+  const beats = Math.ceil(waiting.length / SWEPT_TURNS_MAX) + 1;
+  for (let count = 0; count < 2 * beats; count++) await beat();
+  expect(new Set(done).size).toBe(waiting.length);
+  const again = done.length - waiting.length;
+  expect(again).toBeGreaterThan(0);
+  expect(again).toBeLessThan(2 * beats);
 });
 
 it('settles what this process has taken and does not run, whatever its lease says', async () => {

@@ -1,0 +1,34 @@
+import { expect, it } from '@jest/globals';
+import { InMemoryBlobs } from '../../test/support/in-memory-blobs.js';
+import type { LoopState } from './agent-loop.js';
+import { Continuations, INLINE_BYTES_MAX } from './continuations.js';
+
+const stateOf = (content: string): LoopState => ({
+  messages: [{ role: 'user', content }],
+  round: 3,
+  unknownCalls: 1,
+  results: { k1: 'sent' },
+});
+const storedBytes = (state: LoopState): number => Buffer.byteLength(JSON.stringify(JSON.stringify(state)));
+/** A state that takes so many bytes in the log. */
+const stateOfBytes = (bytes: number): LoopState => stateOf('x'.repeat(bytes - storedBytes(stateOf(''))));
+
+it('what a turn goes on from is kept in the log while it is small there, else beside it', async () => {
+  const continuations = new Continuations(new InMemoryBlobs());
+  const most = stateOfBytes(INLINE_BYTES_MAX);
+  expect(await continuations.keep(JSON.stringify(most))).toEqual({ text: JSON.stringify(most) });
+  expect(await continuations.keep(JSON.stringify(stateOfBytes(INLINE_BYTES_MAX + 1)))).toMatchObject({ blob: expect.anything() });
+  // Within JSON a quotation mark takes four bytes: two for the state, two for the event.
+  expect(await continuations.keep(JSON.stringify(stateOf('"'.repeat(INLINE_BYTES_MAX / 4))))).toMatchObject({
+    blob: expect.anything(),
+  });
+});
+
+it.each([['a word'], ['x'.repeat(2 * INLINE_BYTES_MAX)], ['漢"\u0001'.repeat(INLINE_BYTES_MAX)]])(
+  'it is the same when it is recalled',
+  async (content) => {
+    const continuations = new Continuations(new InMemoryBlobs());
+    const state = stateOf(content);
+    expect(await continuations.recall(await continuations.keep(JSON.stringify(state)))).toEqual(state);
+  },
+);
