@@ -8,7 +8,7 @@ import { TASK_QUEUE, taskLease } from './task.policy.js';
 
 /** How often somebody looks for tasks that nobody is at; with a lease's time to live it bounds how long a lost one waits. */
 const EVERY_MS = 1_000;
-const TASKS_PER_TICK_MAX = 100;
+const TASKS_PER_TICK_MAX = 500;
 
 /** A queued task was nudged when it was queued; only one that waits longer is nudged again, and not more often than this. */
 const NUDGE_AGAIN_MS = 30_000;
@@ -17,13 +17,14 @@ const NUDGE_LOST_MS = 2_000;
 
 /**
  * Nudges the workers about tasks that should be under way and are not: due for a retry, started by a worker that was lost,
- * or queued for long. Just after a start everything queued counts as long: whoever was to be nudged is gone.
+ * or queued for long. After a start everything queued counts as long, until all of it has been looked at: whoever was to be
+ * nudged may be gone.
  */
 @Injectable()
 export class SweepTasks implements Ticker {
   readonly name = 'sweep-tasks';
   readonly everyMs = EVERY_MS;
-  private isFirst = true;
+  private isCatchingUp = true;
 
   constructor(
     private readonly tasks: TaskQueries,
@@ -32,11 +33,12 @@ export class SweepTasks implements Ticker {
   ) {}
 
   async tick(now: Date): Promise<void> {
-    const queuedBefore = new Date(now.getTime() - (this.isFirst ? 0 : NUDGE_AGAIN_MS));
-    for (const record of await this.tasks.unfinished(now, queuedBefore, TASKS_PER_TICK_MAX)) {
+    const queuedBefore = new Date(now.getTime() - (this.isCatchingUp ? 0 : NUDGE_AGAIN_MS));
+    const unfinished = await this.tasks.unfinished(now, queuedBefore, TASKS_PER_TICK_MAX);
+    for (const record of unfinished) {
       if (!(await this.isRunning(record))) await this.nudge(record, now);
     }
-    this.isFirst = false;
+    this.isCatchingUp &&= unfinished.length === TASKS_PER_TICK_MAX;
   }
 
   private async isRunning({ taskId, standing }: TaskRecord): Promise<boolean> {

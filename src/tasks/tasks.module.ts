@@ -12,9 +12,11 @@ import { QueueTask, QueueTaskHandler } from './queue-task.command.js';
 import { SweepTasks } from './sweep-tasks.ticker.js';
 import { TaskQueue } from './task-queue.port.js';
 import { TaskRunners } from './task-runner.port.js';
-import { TaskWorker } from './task-worker.js';
+import { TASK_WORKER_OPTIONS, TaskWorker } from './task-worker.js';
 import { TasksController } from './tasks.http.js';
 import { TellOfFailedTasks } from './tell-of-failed-tasks.reaction.js';
+
+type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunners];
 
 /** Work that outlives the request that asked for it. Features leave it in the `TaskQueue` and add a runner for its kind. */
 @Module({
@@ -32,8 +34,9 @@ import { TellOfFailedTasks } from './tell-of-failed-tasks.reaction.js';
     },
     {
       provide: TaskWorker,
-      inject: [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunners],
-      useFactory: (...parts: ConstructorParameters<typeof TaskWorker>) => new TaskWorker(...parts),
+      inject: [Config, EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunners],
+      useFactory: ({ workerConcurrency: concurrency }: Config, ...parts: Parts) =>
+        new TaskWorker(...parts, { ...TASK_WORKER_OPTIONS, concurrency }),
     },
   ],
   exports: [TaskQueue, TaskRunners, SweepTasks, TellOfFailedTasks],

@@ -257,7 +257,7 @@ export function webhooksStory(makeBacking: MakeBacking): void {
     });
 
     it('whose model fails has succeeded all the same, with as much of an answer as there is', async () => {
-      world.model.always(refuse(400));
+      world.model.always([refuse(400)]);
       expect(await outcomeOf('{}')).toMatchObject({
         status: 'SUCCESS',
         result: { status: 'success', result: { answer: '', sources: [], tool_calls: [], thought: '' } },

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { RunEvent, RunFinished, RunQueued } from '../../src/runs/run.events.js';
+import type { MakeBacking } from '../support/backing.js';
+import { answerJson, LocalServer } from '../support/local-server.js';
+import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
+import { call, type CompletionRequest, say } from '../support/scripted-model-server.js';
+import { endOf, webhookPath } from '../support/webhooks.js';
+
+/** 2,000 in the run that counts; fewer where somebody waits. */
+const DELIVERIES = Number(process.env['TEST_WEBHOOK_DELIVERIES'] ?? 300);
+const DUPLICATES = 8;
+const KILLS = 3;
+const SENDERS = 6;
+const ATTEMPTS_MS_MAX = 60_000;
+
+/** Deliveries, each by several senders at once, to a service that is killed while it works: each becomes one run. */
+export function webhooksFaultStory(makeBacking: MakeBacking): void {
+  let running: ScriptedProcess;
+  let post: LocalServer;
+  let agentId: string;
+  let hook: string;
+
+  beforeAll(async () => {
+    post = await LocalServer.started((_request, response) => answerJson(response, { counted: true }));
+    const settings = { ALLOWED_PRIVATE_HOSTS: '127.0.0.1', TITLE_MODEL_ID: 'none' };
+    running = await startScriptedProcess(settings, { backing: await makeBacking(), standbys: 1 });
+    running.model.always(counting);
+    const actions = { count: countAction() };
+    const tool = { name: 'api_tool', displayName: 'Counter', description: 'Counts', status: true, config: { actions } };
+    const { id } = await created('create_tool', tool);
+    const agent = { name: 'Counter', description: 'Counts', chunks: 4, retriever: 'classic', prompt_id: 'default', tools: [id] };
+    agentId = (await created('create_agent', { ...agent, status: 'published' })).id;
+    hook = await webhookPath(running.client, agentId);
+  }, 60_000);
+  afterAll(async () => {
+    await running.close();
+    await post.close();
+  }, 60_000);
+
+  const countAction = () => ({
+    name: 'count',
+    method: 'POST',
+    url: `${post.url}/count`,
+    description: 'Counts a delivery',
+    active: true,
+    body: { type: 'object', properties: { n: { type: 'integer', description: '', filled_by_llm: true } } },
+  });
+  const created = async (path: string, body: object) =>
+    (await (await running.client.post(`/api/${path}`, body)).json()) as { id: string };
+
+  /** Sends until somebody takes it, as senders of webhooks do. */
+  async function delivered(n: number): Promise<string> {
+    const until = performance.now() + ATTEMPTS_MS_MAX;
+    for (;;) {
+      try {
+        const response = await running.client.post(hook, { n }, { 'idempotency-key': `delivery-${n}` });
+        const body = (await response.json()) as { task_id: string };
+        if (response.status === 200) return body.task_id;
+      } catch {
+        // Its receiver is gone for now.
+      }
+      if (performance.now() > until) throw new Error(`Delivery ${n} is not taken.`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  it(`${DELIVERIES} deliveries, ${DUPLICATES} times each, over ${KILLS} kills, become as many runs; every task ends, and none counts twice`, async () => {
+    const tasks: string[] = [];
+    let next = 0;
+    let killing: Promise<void> = Promise.resolve();
+    const send = async () => {
+      for (let n = next++; n < DELIVERIES; n = next++) {
+        const returned = await Promise.all(Array.from({ length: DUPLICATES }, () => delivered(n)));
+        expect(new Set(returned).size).toBe(1);
+        tasks[n] = returned[0]!;
+        const accepted = tasks.filter(Boolean).length;
+        if (KILL_AFTER.includes(accepted)) killing = killing.then(killed);
+      }
+    };
+    await Promise.all(Array.from({ length: SENDERS }, send));
+    await killing;
+    expect(new Set(tasks).size).toBe(DELIVERIES);
+
+    const { queued, finished } = await untilAllEnded(tasks);
+    expect(queued).toHaveLength(DELIVERIES);
+    expect(new Set(queued.map(({ runId }) => runId))).toEqual(new Set(tasks));
+    expect(new Set(queued.map(({ input }) => input)).size).toBe(DELIVERIES);
+    expectCountedOnce(finished);
+  }, 600_000);
+
+  const killed = async () => {
+    await running.service.kill();
+    await running.service.start();
+  };
+
+  async function untilAllEnded(tasks: readonly string[]) {
+    for (const taskId of tasks) {
+      expect(await endOf(running.client, taskId, 240_000)).toMatchObject({ status: 'SUCCESS', result: { status: 'success' } });
+    }
+    const queued: RunQueued['data'][] = [];
+    const finished: RunFinished['data'][] = [];
+    for await (const { events } of running.backing.store.readAll({ after: -1n, filter: { categories: ['run'] } })) {
+      for (const { type, data } of events) {
+        const event = { type, data: JSON.parse(data) as unknown } as RunEvent;
+        if (event.type === 'RunQueued') queued.push(event.data);
+        if (event.type === 'RunFinished') finished.push(event.data);
+      }
+    }
+    return { queued, finished };
+  }
+
+  /** A call whose process died may or may not have reached the counter; every other one has, once. */
+  function expectCountedOnce(finished: readonly RunFinished['data'][]) {
+    expect(finished).toHaveLength(DELIVERIES);
+    const counts = new Map<number, number>();
+    for (const { body } of post.requests) {
+      const { n } = JSON.parse(body) as { n: number };
+      counts.set(n, (counts.get(n) ?? 0) + 1);
+    }
+    expect([...counts.values()].filter((count) => count > 1)).toEqual([]);
+    const unknown = finished.filter(({ toolCalls }) => toolCalls[0]?.['error_type'] === 'outcome_unknown');
+    expect(counts.size).toBeGreaterThanOrEqual(DELIVERIES - unknown.length);
+    expect(finished.every(({ toolCalls }) => toolCalls.length === 1)).toBe(true);
+  }
+}
+
+const KILL_AFTER = Array.from({ length: KILLS }, (_, kill) => Math.floor((DELIVERIES * (kill + 1)) / (KILLS + 1)));
+
+/** Counts what was delivered, then says that it did. */
+function counting({ messages }: CompletionRequest) {
+  if (messages.some(({ role }) => role === 'tool')) return say('Counted.');
+  return [call('c1', 'count', JSON.parse(messages.at(-1)!.content as string))];
+}
