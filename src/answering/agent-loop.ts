@@ -18,7 +18,8 @@ import {
 import { type OpenTools, Toolbox } from '../tools/toolbox.port.js';
 import type { Attendance } from './attendance.policy.js';
 import { finishedAs, outcomeOf } from './call-ends.policy.js';
-import { estimatedTokens, CHARACTERS_PER_TOKEN } from './messages.policy.js';
+import { contentTokens } from './attached.policy.js';
+import { CHARACTERS_PER_TOKEN } from './messages.policy.js';
 import { OfferedTools } from './offered-tools.js';
 import { MODEL_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';
 import { type CallLedger, hasRoomForCalls, type Step, ToolRound, unavailable } from './tool-round.js';
@@ -162,7 +163,7 @@ const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(val
 /** The results of a round, which answer the calls of the last message, may together fill half of what is left of the model's window. */
 function resultCharactersMax(messages: readonly ChatMessage[], model: ModelDescription | undefined): number {
   if (!model) return MODEL_RESULT_CHARACTERS_MAX;
-  const used = messages.reduce((sum, { content }) => sum + (typeof content === 'string' ? estimatedTokens(content) : 0), 0);
+  const used = messages.reduce((sum, { content }) => sum + contentTokens(content), 0);
   const left = ((model.contextWindow - used) * CHARACTERS_PER_TOKEN) / 2 / Math.max(1, callsOf(messages).length);
   return Math.min(MODEL_RESULT_CHARACTERS_MAX, Math.max(RESULT_CHARACTERS_MIN, Math.floor(left)));
 }

@@ -3,7 +3,7 @@ import { AttachmentShelf, type ReadyAttachment } from '../attachments/attachment
 import type { AttachedFile } from '../conversation/conversation.events.js';
 import { BlobMissing } from '../kernel/blobs.js';
 import type { MessagePart, ModelDescription, ModelDocument } from '../models/language-model.port.js';
-import { type Serving, servingsFor } from './attached.policy.js';
+import { type Serving, servingsFor, tokensOf } from './attached.policy.js';
 
 /** What a model is given of the attachments of a question. */
 export type Attached = Readonly<{
@@ -47,9 +47,12 @@ export class AttachedFiles {
     return text.slice(0, Math.floor((text.length * textTokens) / attachment.tokens)).toWellFormed();
   }
 
-  private async nativeParts({ attachment, asFile, pictures }: Serving): Promise<readonly MessagePart[]> {
+  private async nativeParts(serving: Serving): Promise<readonly MessagePart[]> {
+    const { attachment, asFile, pictures } = serving;
     const { filename, mimeType, blob } = attachment;
-    if (asFile) return [{ type: 'file', filename, dataUrl: await this.dataUrl(mimeType, blob) }];
+    if (asFile) {
+      return [{ type: 'file', filename, dataUrl: await this.dataUrl(mimeType, blob), tokens: tokensOf(serving) }];
+    }
     if (pictures === 0) return [];
     const parts: MessagePart[] = [{ type: 'text', text: introductionOf(attachment, pictures) }];
     for (const picture of attachment.pictures.slice(0, pictures)) {

@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ReadyAttachment } from '../attachments/attachment-shelf.port.js';
 import type { ModelDescription } from '../models/language-model.port.js';
-import { ATTACHMENTS_SHARE, NATIVE_BYTES_MAX, PICTURE_TOKENS, PICTURES_MAX, servingsFor } from './attached.policy.js';
+import {
+  ATTACHMENTS_SHARE,
+  contentTokens,
+  NATIVE_BYTES_MAX,
+  PICTURE_TOKENS,
+  PICTURES_MAX,
+  servingsFor,
+} from './attached.policy.js';
 import { RESERVED_TOKENS } from './messages.policy.js';
 
 const ready = (filename: string, mimeType: string, more: Partial<ReadyAttachment> = {}): ReadyAttachment => ({
@@ -54,6 +61,13 @@ describe('a text', () => {
   it('leaves the window alone where there is none to speak of', () => {
     expect(servingsFor([words('a', 10)], undefined, 0)).toMatchObject({ servings: [], tokens: 0, notices: [expect.any(String)] });
   });
+});
+
+it('what is told in parts counts for all of them', () => {
+  const file = { type: 'file', filename: 'a.pdf', dataUrl: 'data:…', tokens: 3_100 } as const;
+  const parts = [{ type: 'text', text: 'x'.repeat(35) } as const, { type: 'image', dataUrl: 'data:…' } as const, file];
+  expect(contentTokens(parts)).toBe(10 + PICTURE_TOKENS + 3_100);
+  expect(contentTokens('x'.repeat(35))).toBe(10);
 });
 
 describe('a picture', () => {

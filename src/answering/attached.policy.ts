@@ -1,7 +1,7 @@
 import type { ReadyAttachment } from '../attachments/attachment-shelf.port.js';
 import { isPicture, PDF } from '../attachments/attachment.policy.js';
-import type { ModelDescription } from '../models/language-model.port.js';
-import { RESERVED_TOKENS } from './messages.policy.js';
+import type { ChatMessage, MessagePart, ModelDescription } from '../models/language-model.port.js';
+import { estimatedTokens, RESERVED_TOKENS } from './messages.policy.js';
 
 /** Attachments of one question. */
 export const ATTACHMENTS_MAX = 25;
@@ -82,7 +82,16 @@ const picturesThatFit = ({ pictures }: ReadyAttachment, types: readonly string[]
   return Math.min(most, tooMuch < 0 ? pictures.length : tooMuch);
 };
 
-const tokensOf = ({ attachment, asFile, pictures, textTokens }: Serving): number =>
+/** What a message counts for, also where it is made of parts. */
+export const contentTokens = (content: ChatMessage['content']): number =>
+  typeof content === 'string' ? estimatedTokens(content) : content.reduce((sum, part) => sum + partTokens(part), 0);
+
+function partTokens(part: MessagePart): number {
+  if (part.type === 'text') return estimatedTokens(part.text);
+  return part.type === 'image' ? PICTURE_TOKENS : part.tokens;
+}
+
+export const tokensOf = ({ attachment, asFile, pictures, textTokens }: Serving): number =>
   asFile ? attachment.tokens + (attachment.pages ?? 1) * PICTURE_TOKENS : textTokens + pictures * PICTURE_TOKENS;
 
 const bytesOf = ({ attachment, asFile, pictures }: Serving): number =>

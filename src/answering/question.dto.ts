@@ -74,7 +74,10 @@ export class QuestionRequest {
   @IsBoolean()
   isNoneDoc?: boolean | null;
 
-  /** `/stream` only: ids of attachments whose task has succeeded. */
+  /**
+   * `/stream` only: ids of attachments whose task has succeeded. Somebody else's is as unknown as one that is not there (404); one
+   * that is still being read, or could not be, is a conflict (409).
+   */
   @IsOptional()
   @IsArray()
   @IsString({ each: true })

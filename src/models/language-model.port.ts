@@ -1,9 +1,11 @@
 /** A call of a tool as the model asked for it. `arguments` is the JSON text the model wrote, unchecked. */
 export type ModelToolCall = Readonly<{ id: string; name: string; arguments: string }>;
 
-/** What a user message may carry besides text: a picture or a file, as a data URL. */
+/** What a user message may carry besides text: a picture or a file, as a data URL. `tokens` is what a file counts for in the window. */
 export type MessagePart = Readonly<
-  { type: 'text'; text: string } | { type: 'image'; dataUrl: string } | { type: 'file'; filename: string; dataUrl: string }
+  | { type: 'text'; text: string }
+  | { type: 'image'; dataUrl: string }
+  | { type: 'file'; filename: string; dataUrl: string; tokens: number }
 >;
 
 export type ChatMessage =

@@ -13,7 +13,7 @@ import { userStream } from '../../src/realtime/user.events.js';
 import type { DocumentFile } from '../../src/sources/document.port.js';
 import { append } from '../support/accounts.js';
 import type { MakeBacking } from '../support/backing.js';
-import { type Client, conversationIdIn } from '../support/client.js';
+import { answerIn, type Client, conversationIdIn } from '../support/client.js';
 import { pdfFile, textFile } from '../support/document-files.js';
 import { eventually } from '../support/eventually.js';
 import { jpegFile, pngFile } from '../support/picture-files.js';
@@ -51,8 +51,9 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       UPLOAD_MAX_FILE_BYTES: String(FILE_BYTES_MAX),
       UPLOAD_MAX_REQUEST_BYTES: '1000000',
       UPLOAD_MAX_ARCHIVE_RATIO: '50',
+      UPLOAD_MAX_FILES: '6',
     };
-    world = await openWorld({ MODEL_IDS: 'words,sees,reads,narrow', MODELS_FILE: file, ...limits }, makeBacking);
+    world = await openWorld({ MODEL_IDS: 'words,sees,reads,narrow,offline', MODELS_FILE: file, ...limits }, makeBacking);
     carol = await world.as('carol');
   }, 60_000);
   afterAll(async () => {
@@ -179,6 +180,13 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       const files = [1, 2, 3, 4].map((number) => textFile(`${number}.txt`, 'x'.repeat(290_000)));
       expect((await send(world.alice, form(files))).status).toBe(413);
       expect(await staged()).toEqual([]);
+    });
+
+    it('of more files than a request may have is refused as a whole', async () => {
+      const before = await attachmentsInLog();
+      const files = Array.from({ length: 7 }, (_, number) => textFile(`${number}.txt`, 'text'));
+      expect(await send(world.alice, form(files))).toMatchObject({ status: 413, body: { success: false } });
+      expect([await attachmentsInLog(), await staged()]).toEqual([before, []]);
     });
 
     it('is somebody’s: a signed-in user’s, or that of the owner of an agent’s key, wherever in the request it stands', async () => {
@@ -315,6 +323,20 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       expect(next.frames.at(-1)!.data.type).toBe('end');
       const after = await world.alice.json<{ queries: object[] }>(`/api/get_single_conversation?id=${conversationIdIn(reply)}`);
       expect(after.queries[1]).not.toHaveProperty('attachments');
+    });
+
+    it('is answered from them also by the model that quotes', async () => {
+      const id = await ready(textFile('hours.txt', 'Tea is served at four. The garage opens at six.'));
+      const reply = await ask([id], { model_id: 'offline', question: 'When is tea served?' });
+      expect(answerIn(reply)).toBe('According to “hours.txt”: Tea is served at four.');
+    });
+
+    it('lets a prompt name them', async () => {
+      const { alice } = world;
+      const content = 'You were given {{ attachments.files[0].filename }}.';
+      const { id } = (await replyOf(alice.post('/api/create_prompt', { name: 'Files', content }))).body as { id: string };
+      await ask([await ready(textFile('hours.txt', 'Tea at four.'))], { prompt_id: id });
+      expect(world.model.completions.at(-1)!.body.messages[0]!.content).toBe('You were given hours.txt.');
     });
 
     it('shows pictures to models that take them, and says so where one does not', async () => {

@@ -156,6 +156,8 @@ describe('an attached document', () => {
       isCut: true,
       text: `{"a": "${'x'.repeat(43)}`,
     });
+    const accents = await readAttachment(textFile('a.txt', `x${'é'.repeat(50)}`), 'text/plain', limits);
+    expect(accents.text).toBe(`x${'é'.repeat(24)}`);
     const long = await readAttachment(
       textFile('a.txt', 'one two three four five\n'.repeat(30_000)),
       'text/plain',

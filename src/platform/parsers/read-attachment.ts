@@ -1,5 +1,6 @@
 import type { AttachmentContent } from '../../attachments/attachment-reader.port.js';
 import { TEXT_TOKENS_MAX } from '../../attachments/attachment.policy.js';
+import { Rejection } from '../../kernel/rejection.js';
 import type { DocumentFile } from '../../sources/document.port.js';
 import { headOf } from '../../sources/text-head.policy.js';
 import { kindOfMimeType } from './attachment-kind.js';
@@ -7,7 +8,6 @@ import type { ParsingLimits } from './limits.js';
 import { isTextKind, readDocument } from './parse-document.js';
 import { picturePages } from './pdf-pages.js';
 import { readPicture } from './pictures.js';
-import { unreadable } from './refusals.js';
 
 const LINE_FEED = 0x0a;
 
@@ -25,12 +25,18 @@ export async function readAttachment(file: DocumentFile, mimeType: string, limit
   // Half of a JSON text is none.
   const sections = await readDocument(read, isLong && kind === 'json' ? 'txt' : kind, limits);
   const head = headOf(sections.map(({ text }) => text).join('\n\n'), TEXT_TOKENS_MAX);
-  if (head.text.trim() === '' && pictures.length === 0) throw unreadable(filename, 'something that says anything');
+  if (head.text.trim() === '' && pictures.length === 0)
+    throw new Rejection('document-unreadable', `There is no text in ${filename}.`);
   return { ...head, isCut: head.isCut || isLong, pages, pictures };
 }
 
-/** As many whole lines as fit; of a line that is longer, its beginning. */
+/** As many whole lines as fit; of a line that is longer, its beginning, in whole characters. */
 function headOfLines(bytes: Uint8Array<ArrayBuffer>, bytesMax: number): Uint8Array<ArrayBuffer> {
-  const end = bytes.lastIndexOf(LINE_FEED, bytesMax - 1);
-  return bytes.slice(0, end > 0 ? end + 1 : bytesMax);
+  const lineEnd = bytes.lastIndexOf(LINE_FEED, bytesMax - 1) + 1;
+  let end = bytesMax;
+  while (end > 0 && isInsideCharacter(bytes[end]!)) end--;
+  return bytes.slice(0, lineEnd > 0 ? lineEnd : end);
 }
+
+/** Of a character that UTF-8 writes in several bytes, one after the first. */
+const isInsideCharacter = (byte: number): boolean => (byte & 0xc0) === 0x80;
