@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Unattended } from '../answering/unattended.port.js';
 import type { Usage } from '../conversation/conversation.events.js';
 import type { Cause } from '../kernel/events.js';
+import { Rejection } from '../kernel/rejection.js';
 import { type Folded, outlasting, Streams } from '../kernel/streams.js';
 import { RunQuota } from '../limits/run-quota.port.js';
 import type { TaskAttempt, TaskRunner } from '../tasks/task-runner.port.js';
@@ -16,6 +17,8 @@ export type RunResult =
   Readonly<{ status: 'success'; result: RunAnswer }> | Readonly<{ status: 'quota_exceeded'; error: string }>;
 
 type RunAnswer = Readonly<{ answer: string; sources: readonly unknown[]; tool_calls: readonly unknown[]; thought: string }>;
+
+const TIMED_OUT_TEXT = 'The run took longer than it may.';
 
 /** How far a task is once it is settled how its agent answers. */
 const SETTLED_PERCENT = 50;
@@ -58,16 +61,17 @@ export class RunAgent implements TaskRunner {
   }
 
   private async begin({ taskId: runId, attempt, cause }: TaskAttempt, found: Folded<Run>): Promise<Folded<Run>> {
-    const { agentId, ownerId } = found.state.queued!;
-    const settings = found.state.settings ?? (await this.unattended.settle(agentId, ownerId, cause));
+    const { agentId, ownerId, terms } = found.state.queued!;
+    const settings = found.state.settings ?? (await this.unattended.settle(agentId, ownerId, cause, terms?.modelId));
     return this.streams.transact(runStream(runId), run, startRun(runId, attempt, settings), cause, found);
   }
 
   private async finish({ taskId: runId, attempt, cause, signal }: TaskAttempt, begun: Folded<Run>): Promise<Run> {
     const { queued, settings, effects } = begun.state;
-    const { ownerId, input } = queued!;
+    const { ownerId, input, terms } = queued!;
     const { modelId } = settings!;
     const decide = (decision: ReturnType<typeof failRun>) => this.streams.transact(runStream(runId), run, decision, cause);
+    const time = terms ? AbortSignal.timeout(terms.timeoutMs) : undefined;
     let usage: Usage | null = null;
     try {
       const { parts, error } = await this.unattended.answer({
@@ -75,18 +79,21 @@ export class RunAgent implements TaskRunner {
         ownerId,
         input,
         settings: settings!,
+        ...(terms && { toolAllowlist: terms.toolAllowlist }),
         cause,
         ledger: new RunLedger(this.streams, { runId, attempt }, cause, begun),
         callIdsTaken: new Set(effects.map(({ call }) => call.callId)),
         used: (all) => (usage = all),
-        signal,
+        signal: time ? AbortSignal.any([signal, time]) : signal,
       });
       const data: RunFinished['data'] = { runId, attempt, ...parts, modelId, usage, error };
       return (await outlasting(RUN_PATIENCE_MS, () => decide(finishRun(data)))).state;
     } catch (error) {
       // Whether it can be noted or not, the attempt has failed for its own reason.
       await decide(abandonAttempt(runId, attempt, modelId, usage)).catch(() => undefined);
-      throw error;
+      if (!time?.aborted || signal.aborted) throw error;
+      await decide(failRun(runId, TIMED_OUT_TEXT, 'timeout'));
+      throw new Rejection('run-timed-out', TIMED_OUT_TEXT);
     }
   }
 }

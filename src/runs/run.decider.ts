@@ -3,7 +3,7 @@ import type { Decision } from '../kernel/decider.js';
 import { Rejection } from '../kernel/rejection.js';
 import type { Aggregate } from '../kernel/streams.js';
 import { runCodec } from './run.codec.js';
-import type { EffectNumber, RunEvent, RunFinished, RunId, RunQueued, RunToolCallFinished } from './run.events.js';
+import type { EffectNumber, RunEvent, RunFailed, RunFinished, RunId, RunQueued, RunToolCallFinished } from './run.events.js';
 
 /** A call with effects that some attempt began; without an end nobody knows what came of it. */
 export type Effect = Readonly<{ attempt: number; call: CalledTool; end: RunToolCallFinished['data'] | null }>;
@@ -114,9 +114,9 @@ export const refuseRun =
     state.status === 'queued' ? [{ type: 'RunRefused', data: { runId, reason: 'quota_exceeded', error } }] : [];
 
 export const failRun =
-  (runId: RunId, error: string): Decide =>
+  (runId: RunId, error: string, reason?: RunFailed['data']['reason']): Decide =>
   (state) =>
-    state.status === 'unknown' || isOver(state) ? [] : [{ type: 'RunFailed', data: { runId, error } }];
+    state.status === 'unknown' || isOver(state) ? [] : [{ type: 'RunFailed', data: { runId, error, ...(reason && { reason }) } }];
 
 function requireOpen(state: Run, runId: RunId): void {
   if (state.status === 'unknown') throw new Rejection('run-unknown', `There is no run ${runId}.`);

@@ -7,6 +7,16 @@ export type RunId = string;
 /** What made an agent run. */
 export type RunTrigger = 'webhook' | 'schedule';
 
+/** What whoever set a run up has settled for it beforehand. */
+export type RunTerms = Readonly<{
+  /** The model that answers, whatever the agent's own is. */
+  modelId: string | null;
+  /** Tools whose calls need no approval, by their ids. */
+  toolAllowlist: readonly string[];
+  /** How long an attempt may take; one that takes longer is the last. */
+  timeoutMs: number;
+}>;
+
 /** Where a call with effects stands among those of its run, over all attempts: 0 is the first. */
 export type EffectNumber = number;
 
@@ -14,7 +24,10 @@ type About<More = unknown> = { runId: RunId } & More;
 type AboutAttempt<More = unknown> = About<{ attempt: number } & More>;
 
 /** An agent is to answer an input as its owner, with nobody watching. */
-export type RunQueued = Event<'RunQueued', About<{ ownerId: string; agentId: string; trigger: RunTrigger; input: string }>>;
+export type RunQueued = Event<
+  'RunQueued',
+  About<{ ownerId: string; agentId: string; trigger: RunTrigger; input: string; terms?: RunTerms }>
+>;
 /** An attempt begins, from the start. The settings are those of the first: later edits of the agent do not reach the run. */
 export type RunStarted = Event<'RunStarted', AboutAttempt<{ settings: TurnSettings }>>;
 /** A call with effects is about to run: should its end never be known, it is not repeated. */
@@ -33,8 +46,8 @@ export type RunFinished = Event<
 >;
 /** The owner's quota has no room for it: nothing was run. */
 export type RunRefused = Event<'RunRefused', About<{ reason: 'quota_exceeded'; error: string }>>;
-/** No attempt is left, or none would help. */
-export type RunFailed = Event<'RunFailed', About<{ error: string }>>;
+/** No attempt is left, or none would help; with `timeout` because it took too long. */
+export type RunFailed = Event<'RunFailed', About<{ error: string; reason?: 'timeout' }>>;
 
 export type RunError = Readonly<{ text: string; code: string | null }>;
 

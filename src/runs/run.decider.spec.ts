@@ -1,0 +1,123 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../test/support/given.js';
+import { turnSettings } from '../../test/support/turn-settings.js';
+import type { CalledTool } from '../conversation/conversation.events.js';
+import {
+  abandonAttempt,
+  failRun,
+  finishEffect,
+  finishRun,
+  isOver,
+  queueRun,
+  refuseRun,
+  type Run,
+  run,
+  startEffect,
+  startRun,
+} from './run.decider.js';
+import type { RunEvent, RunFinished, RunQueued } from './run.events.js';
+
+const runId = 'r1';
+const data: RunQueued['data'] = { runId, ownerId: 'alice', agentId: 'a1', trigger: 'webhook', input: '{}' };
+const settings = turnSettings();
+const later = turnSettings({ modelId: 'another' });
+const call: CalledTool = {
+  callId: 'c1',
+  toolId: 't1',
+  toolName: 'api_tool',
+  actionName: 'send',
+  name: 'send',
+  arguments: {},
+  argumentsSha256: 'h',
+};
+const parts = { answer: 'Done.', thought: '', sources: [], toolCalls: [], structured: false };
+const answer = (attempt: number): RunFinished['data'] => ({ runId, attempt, ...parts, modelId: 'm', usage: null, error: null });
+
+const queued: RunEvent = { type: 'RunQueued', data };
+const started = (attempt: number): RunEvent => ({ type: 'RunStarted', data: { runId, attempt, settings } });
+const begun = (attempt: number, effect: number): RunEvent => ({
+  type: 'RunToolCallStarted',
+  data: { runId, attempt, effect, call },
+});
+const ended = (attempt: number, effect: number): RunEvent => ({
+  type: 'RunToolCallFinished',
+  data: { runId, attempt, effect, status: 'completed', result: 'ok' },
+});
+const finished = (attempt: number): RunEvent => ({ type: 'RunFinished', data: answer(attempt) });
+const refused: RunEvent = { type: 'RunRefused', data: { runId, reason: 'quota_exceeded', error: 'No room.' } };
+const failed: RunEvent = { type: 'RunFailed', data: { runId, error: 'x' } };
+
+describe('a run', () => {
+  it('is queued once', () => {
+    given(run, []).when(queueRun(data)).then([queued]);
+    given(run, [queued]).when(queueRun(data)).thenNothing();
+  });
+  it('keeps the settings of its first attempt', () =>
+    given(run, [queued, started(1)])
+      .when(startRun(runId, 2, later))
+      .then([started(2)]));
+  it('takes nothing more from an attempt that another has followed', () => {
+    const past = given(run, [queued, started(1), started(2)]);
+    past.when(startRun(runId, 1, settings)).thenRejected('run-attempt-superseded');
+    past.when(startEffect(runId, 1, call)).thenRejected('run-attempt-superseded');
+    past.when(finishRun(answer(1))).thenRejected('run-attempt-superseded');
+    past.when(abandonAttempt(runId, 1, 'm', null)).thenNothing();
+  });
+  it('learns what came of a call also from an attempt of before', () =>
+    given(run, [queued, started(1), begun(1, 0), started(2)])
+      .when(finishEffect(runId, 0, 'completed', 'ok'))
+      .then([ended(1, 0)]));
+  it('numbers its effects over all attempts', () =>
+    given(run, [queued, started(1), begun(1, 0), started(2)])
+      .when(startEffect(runId, 2, call))
+      .then([begun(2, 1)]));
+  it('is refused before it is begun, and not any more after', () => {
+    given(run, [queued]).when(refuseRun(runId, 'No room.')).then([refused]);
+    given(run, [queued, started(1)])
+      .when(refuseRun(runId, 'No room.'))
+      .thenNothing();
+  });
+  it.each([[finished(1)], [refused], [failed]])('goes no further after its end: %j', (end) => {
+    const past = given(run, [queued, started(1), begun(1, 0), end]);
+    past.when(startRun(runId, 2, settings)).thenRejected('run-over');
+    past.when(startEffect(runId, 1, call)).thenRejected('run-over');
+    past.when(finishEffect(runId, 0, 'completed', 'ok')).thenNothing();
+    past.when(failRun(runId, 'y')).thenNothing();
+  });
+  it('that nobody queued cannot be begun', () =>
+    given(run, [])
+      .when(startRun(runId, 1, settings))
+      .thenRejected('run-unknown'));
+});
+
+it('whatever is decided in whatever order: it ends once, attempts only grow, and each effect has one end at most', () => {
+  const attempt = fc.integer({ min: 1, max: 3 });
+  const decision = fc.oneof(
+    attempt.map((each) => startRun(runId, each, settings)),
+    attempt.map((each) => startEffect(runId, each, call)),
+    fc.integer({ min: 0, max: 3 }).map((effect) => finishEffect(runId, effect, 'completed', 'ok')),
+    attempt.map((each) => abandonAttempt(runId, each, 'm', null)),
+    attempt.map((each) => finishRun(answer(each))),
+    fc.constantFrom(queueRun(data), refuseRun(runId, 'x'), failRun(runId, 'x')),
+  );
+  fc.assert(
+    fc.property(fc.array(decision, { maxLength: 25 }), (decisions) => {
+      let state: Run = run.initial;
+      for (const decide of [queueRun(data), ...decisions]) {
+        const before = state;
+        let events: readonly RunEvent[];
+        try {
+          events = decide(state);
+        } catch {
+          continue;
+        }
+        state = events.reduce<Run>(run.evolve, state);
+        if (isOver(before)) expect(events).toEqual([]);
+        expect(state.attempt).toBeGreaterThanOrEqual(before.attempt);
+        before.effects.forEach(({ end }, effect) => end && expect(state.effects[effect]!.end).toBe(end));
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
