@@ -1,13 +1,16 @@
 import { expect, it } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
+import { NoLimits } from '../../test/support/no-limits.js';
 import { answeringOptions, cause, settings } from '../../test/support/turns.js';
 import { conversation, remove } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { LOG_START } from '../kernel/event-store.js';
 import { newId } from '../kernel/ids.js';
+import { Rejection } from '../kernel/rejection.js';
 import { Streams } from '../kernel/streams.js';
+import { type Admission, UsageLimits } from '../limits/usage-limits.port.js';
 import { InProcessWorkQueue } from '../platform/work-queue/in-process-work-queue.js';
 import { QuestionDesk } from './accept-question.js';
 import { type AskQuestion, AskQuestionHandler } from './ask-question.command.js';
@@ -23,7 +26,7 @@ const caller = (): SignedInUser => ({
 });
 
 /** The desk over a log of its own, with a resolver that finds everything in order. */
-function desk() {
+function desk(limits: UsageLimits = new NoLimits()) {
   const store = new InMemoryEventStore();
   const streams = new Streams(store);
   const handler = new AskQuestionHandler(streams);
@@ -49,6 +52,7 @@ function desk() {
     new InProcessWorkQueue(),
     { now: () => new Date() },
     answeringOptions,
+    limits,
   );
   const accept = (request: QuestionRequest, idempotencyKey?: string) =>
     accepting.accept(request, caller(), { route: 'stream', idempotencyKey, origin: undefined });
@@ -91,4 +95,52 @@ it('a key opens no conversation that was deleted since', async () => {
   const { conversationId } = await accept({ question: 'Why?' }, 'k');
   await streams.transact(conversationStream(conversationId), conversation, remove, cause);
   await expect(accept({ question: 'Why?' }, 'k')).rejects.toMatchObject({ code: 'conversation-not-found' });
+});
+
+/** Lets so many requests pass, and remembers what it was asked. */
+class Gate extends UsageLimits {
+  readonly admitted: string[] = [];
+  readonly withdrawn: string[] = [];
+  constructor(private left: number) {
+    super();
+  }
+  admit({ turnId }: Admission): Promise<void> {
+    if (this.left-- <= 0) return Promise.reject(new Rejection('usage-limit', 'No more.'));
+    this.admitted.push(turnId);
+    return Promise.resolve();
+  }
+  withdraw(turnId: string): void {
+    this.withdrawn.push(turnId);
+  }
+  told(): void {}
+}
+
+it.each([undefined, 'k'])('a request over a limit leaves no event and uses no key (%s)', async (key) => {
+  const { accept, eventCount } = desk(new Gate(0));
+  await expect(accept({ question: 'Why?' }, key)).rejects.toMatchObject({ code: 'usage-limit' });
+  expect(await eventCount()).toBe(0);
+});
+
+it('a repeated request is the same one to the limits', async () => {
+  const gate = new Gate(1);
+  const { accept } = desk(gate);
+  const { turnId } = await accept({ question: 'Why?' }, 'k');
+  await expect(accept({ question: 'Why?' }, 'k')).resolves.toMatchObject({ turnId, replayed: true });
+  expect(gate.admitted).toEqual([turnId]);
+  expect(gate.withdrawn).not.toContain(turnId);
+});
+
+it('of two equal requests at once one counts', async () => {
+  const gate = new Gate(2);
+  const { accept } = desk(gate);
+  const [{ turnId }] = await Promise.all([accept({ question: 'Why?' }, 'k'), accept({ question: 'Why?' }, 'k')]);
+  const counted = gate.admitted.filter((id) => !gate.withdrawn.includes(id));
+  expect(counted).toEqual([turnId]);
+});
+
+it('a request that fails after it was let pass counts no more', async () => {
+  const gate = new Gate(1);
+  const { accept } = desk(gate);
+  await expect(accept({ question: 'Why?', conversation_id: newId() })).rejects.toMatchObject({ code: 'conversation-not-found' });
+  expect(gate.withdrawn).toEqual(gate.admitted);
 });

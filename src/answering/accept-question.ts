@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
+import type { AgentRecord } from '../../projections/agents/agents.queries.js';
 import { conversation } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import { type CallAnswer, resume } from '../conversation/pause.decider.js';
 import type { Conversation } from '../conversation/turn.policy.js';
-import type { Caller } from '../identity/caller.js';
+import { type Caller, ownerOf } from '../identity/caller.js';
 import { Clock } from '../kernel/clock.js';
 import { EventStore } from '../kernel/event-store.js';
 import { fingerprintOf, useIdempotencyKey } from '../kernel/idempotency.js';
@@ -12,6 +13,7 @@ import { isId, newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Streams } from '../kernel/streams.js';
 import { WorkQueue } from '../kernel/work-queue.js';
+import { type Admission, type LimitedAgent, UsageLimits } from '../limits/usage-limits.port.js';
 import { AnsweringOptions } from './answering-options.js';
 import type { TurnToRun } from './frame-tail.port.js';
 import { AskQuestion, decisionOf } from './ask-question.command.js';
@@ -43,6 +45,7 @@ export class QuestionDesk {
     private readonly queue: WorkQueue,
     private readonly clock: Clock,
     private readonly options: AnsweringOptions,
+    private readonly limits: UsageLimits,
   ) {}
 
   /** @throws Rejection for whatever is wrong with the request; then nothing was written */
@@ -51,10 +54,14 @@ export class QuestionDesk {
     const question = await this.resolver.resolve(request, caller, way.origin);
     const asking = ({ conversationId, turnId }: TurnToRun) => new AskQuestion(turnId, conversationId, question, caller.cause);
     const fresh: Started = { conversationId: question.conversationId ?? newId(), turnId: newId() };
-    const { replayed, ids } = await this.idsFor(request, caller, way, fresh, () => this.refuse(asking(fresh)));
-    const { position } = await this.commands.execute(asking(ids));
-    this.nudge(ids);
-    return { ...ids, after: -1, replayed, position };
+    const agent = caller.kind === 'agent-key' ? question.agent : undefined;
+    const admission = { ...fresh, ownerId: question.ownerId, agent: agent && limitedAgent(agent), isNewRequest: true };
+    return this.withinLimits(admission, async (admit) => {
+      const { replayed, ids } = await this.idsFor(request, caller, way, fresh, () => this.refuse(asking(fresh)), admit);
+      const { position } = await this.commands.execute(asking(ids));
+      this.nudge(ids);
+      return { ...ids, after: -1, replayed, position };
+    });
   }
 
   /** @throws Rejection for whatever is wrong with the request; then nothing was decided */
@@ -62,22 +69,42 @@ export class QuestionDesk {
     const { conversation_id: conversationId } = request;
     if (!conversationId) throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
     const answers = answersOf(request.tool_actions!);
-    await this.resolver.refuseOrigin(caller, way.origin);
+    const agent = await this.resolver.agentOfKey(caller, way.origin);
     if (!isId(conversationId)) throw new Rejection('conversation-not-found', 'Conversation not found');
     const by = caller.kind === 'user' ? { userId: caller.userId } : { agentId: caller.agentId, ownerId: caller.ownerId };
     const now = this.clock.now();
     const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
     const found = lastPauseOf(state, answers);
     const fresh: Started = { conversationId, turnId: found?.turnId ?? '', after: found?.lastId ?? -1 };
-    const { replayed, ids } = await this.idsFor(request, caller, way, fresh, async () => void resume(answers, by, now)(state));
-    const resuming = this.commands.execute(new ResumeTurn(conversationId, answers, by, caller.cause));
-    const { position } = await resuming.catch((error: unknown) => {
-      // Repeated, it was decided the first time.
-      if (replayed && error instanceof Rejection && DECIDED.has(error.code)) return { position: undefined };
-      throw error;
+    const refuse = async () => void resume(answers, by, now)(state);
+    const admission = { ...fresh, ownerId: ownerOf(caller), agent: agent && limitedAgent(agent), isNewRequest: false };
+    return this.withinLimits(admission, async (admit) => {
+      const { replayed, ids } = await this.idsFor(request, caller, way, fresh, refuse, admit);
+      const resuming = this.commands.execute(new ResumeTurn(conversationId, answers, by, caller.cause));
+      const { position } = await resuming.catch((error: unknown) => {
+        // Repeated, it was decided the first time.
+        if (replayed && error instanceof Rejection && DECIDED.has(error.code)) return { position: undefined };
+        throw error;
+      });
+      this.nudge(ids);
+      return { ...ids, after: ids.after ?? -1, replayed, position };
     });
-    this.nudge(ids);
-    return { ...ids, after: ids.after ?? -1, replayed, position };
+  }
+
+  /** The work admits what it is about to begin; should nothing begin, it never counted. */
+  private async withinLimits(
+    admission: Admission,
+    work: (admit: () => Promise<void>) => Promise<AcceptedQuestion>,
+  ): Promise<AcceptedQuestion> {
+    try {
+      const accepted = await work(() => this.limits.admit(admission));
+      // An idempotency key may have led to the turn that its first request began.
+      if (accepted.turnId !== admission.turnId) this.limits.withdraw(admission.turnId);
+      return accepted;
+    } catch (error) {
+      this.limits.withdraw(admission.turnId);
+      throw error;
+    }
   }
 
   private async idsFor(
@@ -86,12 +113,19 @@ export class QuestionDesk {
     { route, idempotencyKey: key }: WayIn,
     fresh: Started,
     refuse: () => Promise<void>,
+    admit: () => Promise<void>,
   ) {
-    if (key === undefined) return { replayed: false, ids: fresh };
+    if (key === undefined) {
+      await admit();
+      return { replayed: false, ids: fresh };
+    }
     const callerId = caller.kind === 'agent-key' ? caller.keyId : caller.userId;
     const fingerprint = fingerprintOf(route, { ...request, api_key: undefined });
     const idempotency = { scope: 'answer', callerId, key, fingerprint, ttlMs: this.options.settings.idempotencyTtlMs };
-    const { used, value } = await useIdempotencyKey(this.store, idempotency, fresh, caller.cause, refuse);
+    const { used, value } = await useIdempotencyKey(this.store, idempotency, fresh, caller.cause, async () => {
+      await refuse();
+      await admit();
+    });
     if (used === 'differently') {
       throw new Rejection('idempotency-key-reused', 'This Idempotency-Key was used with another request.');
     }
@@ -112,6 +146,12 @@ export class QuestionDesk {
     this.queue.enqueue(TURNS_QUEUE, run, payload).catch(() => undefined);
   }
 }
+
+const limitedAgent = ({ id, configuration: { tokenLimit, requestLimit } }: AgentRecord): LimitedAgent => ({
+  id,
+  tokenLimit,
+  requestLimit,
+});
 
 /** How a resumption is refused that has taken place before. */
 const DECIDED = new Set(['tool-call-not-pending', 'resume-in-progress']);

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
+import { NoLimits } from '../../test/support/no-limits.js';
 import { answeringOptions } from '../../test/support/turns.js';
 import type { Identity } from '../identity/identity.js';
 import { LastWrites } from '../kernel/last-writes.js';
@@ -11,7 +12,7 @@ import type { FrameTail } from './frame-tail.port.js';
 it('no question is accepted whose answer this process has no room to stream', async () => {
   const desk = { accept: () => Promise.reject(new Error('It was accepted.')) } as unknown as QuestionDesk;
   const full = { size: answeringOptions.settings.streamsMax } as SseStreams;
-  const controller = new AnsweringController(desk, {} as FrameTail, full, new LastWrites(), answeringOptions);
+  const controller = new AnsweringController(desk, {} as FrameTail, full, new LastWrites(), answeringOptions, new NoLimits());
   const asking = controller.stream({ question: 'Why?' }, {} as Identity, {}, {} as FastifyReply);
   await expect(asking).rejects.toMatchObject({ code: 'too-many-requests' });
 });

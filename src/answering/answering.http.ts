@@ -10,6 +10,7 @@ import { type Identity, unauthenticated } from '../identity/identity.js';
 import { RequestIdentity } from '../identity/identity.http.js';
 import { LastWrites } from '../kernel/last-writes.js';
 import { Rejection } from '../kernel/rejection.js';
+import { UsageLimits } from '../limits/usage-limits.port.js';
 import { JsonBodyOnly } from '../platform/http/json-body-only.js';
 import { SseStreams } from '../platform/http/sse.js';
 import { type AcceptedQuestion, QuestionDesk, type WayIn } from './accept-question.js';
@@ -27,6 +28,7 @@ export class AnsweringController {
     private readonly streams: SseStreams,
     private readonly lastWrites: LastWrites,
     private readonly options: AnsweringOptions,
+    private readonly limits: UsageLimits,
   ) {}
 
   @ApiOperation({ summary: 'Ask a question; the answer streams as Server-Sent Events' })
@@ -46,7 +48,7 @@ export class AnsweringController {
       throw new Rejection('too-many-requests', 'Too many concurrent streams');
     const accepted = await this.accept(request, identity, 'stream', headers);
     const sse = this.streams.start(reply, { headers: headersOf(accepted) });
-    for await (const { text } of this.frames.tail(accepted, accepted.after, sse.signal)) if (!(await sse.write(text))) break;
+    for await (const { text } of this.tail(accepted, sse.signal)) if (!(await sse.write(text))) break;
     sse.end();
   }
 
@@ -65,12 +67,20 @@ export class AnsweringController {
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     let message = noMessage;
-    for await (const { data } of this.frames.tail(accepted, accepted.after, gone.signal)) {
+    for await (const { data } of this.tail(accepted, gone.signal)) {
       message = data.reduce((soFar, each) => withFrame(soFar, JSON.parse(each) as Frame), message);
     }
     void reply.headers(headersOf(accepted));
     if (message.error) throw new Rejection('answer-failed', message.error.text);
     return answerOf(accepted, message);
+  }
+
+  private async *tail(accepted: AcceptedQuestion, signal: AbortSignal) {
+    try {
+      yield* this.frames.tail(accepted, accepted.after, signal);
+    } finally {
+      this.limits.told(accepted.turnId);
+    }
   }
 
   private async accept(request: QuestionRequest, identity: Identity, route: WayIn['route'], headers: IncomingHttpHeaders) {

@@ -3,6 +3,7 @@ import { AgentQueries } from '../../projections/agents/agents.queries.js';
 import { UnsealedTurnQueries } from '../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { Config } from '../platform/config/config.js';
 import { AttachmentsModule } from '../attachments/attachments.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { PromptsModule } from '../prompts/prompts.module.js';
 import { RealtimeModule } from '../realtime/realtime.module.js';
 import { SourcesModule } from '../sources/sources.module.js';
@@ -29,7 +30,7 @@ import { Unattended } from './unattended.port.js';
 import { UnattendedAnswers } from './unattended-answers.js';
 
 @Module({
-  imports: [AttachmentsModule, SourcesModule, RealtimeModule, PromptsModule, ToolsModule],
+  imports: [AttachmentsModule, LimitsModule, SourcesModule, RealtimeModule, PromptsModule, ToolsModule],
   controllers: [AnsweringController, StopAnswerController],
   providers: [
     {

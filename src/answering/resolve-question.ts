@@ -76,11 +76,15 @@ export class QuestionResolver {
     };
   }
 
-  /** A page may hold an agent's key and still not be one that the agent is for. @throws Rejection agent-not-found, origin-not-allowed */
-  async refuseOrigin(caller: Caller, origin: string | undefined): Promise<void> {
-    if (caller.kind !== 'agent-key') return;
+  /**
+   * The agent whose key the caller has, if it has one. A page may hold the key and still not be one that the agent is for.
+   * @throws Rejection agent-not-found, origin-not-allowed
+   */
+  async agentOfKey(caller: Caller, origin: string | undefined): Promise<AgentRecord | undefined> {
+    if (caller.kind !== 'agent-key') return undefined;
     const agent = await this.usable(caller.agentId, caller.ownerId);
     refuseOrigin(agent.configuration.config, origin);
+    return agent;
   }
 
   private async checkedModel(modelId: string | null | undefined): Promise<string | undefined> {

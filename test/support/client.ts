@@ -53,6 +53,11 @@ export class Client {
     });
   }
 
+  put(path: string, body: unknown): Promise<Response> {
+    const headers = { 'content-type': 'application/json', ...this.headers };
+    return fetch(this.url + path, { method: 'PUT', headers, body: JSON.stringify(body) });
+  }
+
   /** Sends a form, which says itself of what type it is. */
   send(path: string, form: FormData, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
     return fetch(this.url + path, { method: 'POST', headers: { ...this.headers, ...headers }, body: form });

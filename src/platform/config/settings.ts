@@ -1,3 +1,4 @@
+import { QUOTA_PERIODS } from '../../limits/limits.policy.js';
 import { PrivateHosts } from '../outgoing/private-hosts.js';
 import {
   checked,
@@ -60,6 +61,9 @@ export const settings = {
   jwtSecretKey: text('JWT_SECRET_KEY'),
   encryptionSecretKey: text('ENCRYPTION_SECRET_KEY'),
   allowedOrigins: list('ALLOWED_ORIGINS'),
+
+  quotaPeriod: oneOf('QUOTA_PERIOD', 'month', ...QUOTA_PERIODS),
+  quotaTokensPerUser: optional(integer('QUOTA_TOKENS_PER_USER', 0)),
 
   bodyBytesMax: integer('BODY_MAX_BYTES', 10 * MiB, { min: KiB }),
   webhookBodyBytesMax: integer('WEBHOOK_BODY_MAX_BYTES', 256 * KiB, { min: KiB, max: 512 * KiB }),

@@ -54,7 +54,7 @@ const thrown: Record<string, () => unknown> = {
   resume: () => new Rejection('resume-in-progress', 'Resume already in progress for this conversation.'),
   signin: () => new Rejection('unauthenticated', 'Unauthorized'),
   token: () => new Rejection('invalid-token', 'Authentication error: invalid token'),
-  limit: () => new Rejection('usage-limit', 'Exceeding usage limit, please try again later.'),
+  limit: () => new Rejection('usage-limit', 'Exceeding usage limit, please try again later.', undefined, 17),
   lost: () => new WrongRevision('conversation-1', 3, 4),
   big: () => new AppendTooLarge('message-1', 2 ** 21),
   store: () => new StoreUnavailable('no answer from 10.0.0.7'),
@@ -198,24 +198,22 @@ describe('the body of a refusal', () => {
   });
 
   it.each([
-    ['limit', 429, { success: false, message: 'Exceeding usage limit, please try again later.', error: 'usage_limit' }],
+    ['limit', 429, { success: false, message: 'Exceeding usage limit, please try again later.' }],
     ['token', 401, { success: false, message: 'Authentication error: invalid token', error: 'invalid_token' }],
   ])('of /stream, %s, is %i in JSON', async (question, status, body) => {
     const response = await ask('/stream', question);
     expect([response.status, await response.json()]).toEqual([status, body]);
   });
 
-  it('of a bad token is the same on the answering route', async () => {
-    const response = await ask('/api/answer', 'token');
-    expect(await response.json()).toEqual({
-      success: false,
-      message: 'Authentication error: invalid token',
-      error: 'invalid_token',
-    });
+  it.each([
+    ['limit', { success: false, message: 'Exceeding usage limit, please try again later.' }],
+    ['token', { success: false, message: 'Authentication error: invalid token', error: 'invalid_token' }],
+  ])('of /api/answer, %s, is the same as everywhere', async (question, body) => {
+    expect(await (await ask('/api/answer', question)).json()).toEqual(body);
   });
 
   it('of a usage limit says when to come again', async () => {
-    expect((await ask('/api/answer', 'limit')).headers.get('retry-after')).toBe('60');
+    expect((await ask('/api/answer', 'limit')).headers.get('retry-after')).toBe('17');
   });
 
   it.each(['store', 'kv', 'database'])('of a dependency that is down (%s) is 503 and names no address', async (how) => {

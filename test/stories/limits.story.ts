@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type AnsweringRoute, askOver } from '../support/asked.js';
+import type { MakeBacking } from '../support/backing.js';
+import type { Client } from '../support/client.js';
+import { eventually } from '../support/eventually.js';
+import { call, say, type Step, wait } from '../support/scripted-model-server.js';
+import { openWorld, type Reply, replyOf, type World } from '../support/world.js';
+
+const ROUTES: readonly AnsweringRoute[] = ['/stream', '/api/answer'];
+const DAY_SECONDS = 86_400;
+const OVER_THE_LIMIT = { success: false, message: 'Exceeding usage limit, please try again later.' };
+
+/** An answer for which the endpoint charges so much. */
+const charged = (promptTokens: number, completionTokens: number): Step[] => [
+  ...say('Well.'),
+  { do: 'usage', promptTokens, completionTokens },
+];
+
+type Bucket = Readonly<{ bucket: string; tokens: Readonly<{ used: number }>; cost: object; resets_at: string }>;
+type Quota = Readonly<{ success: boolean; period: string; resets_at: string; buckets: readonly Bucket[] }>;
+
+/** What may be used is used up exactly, whichever way it is asked for, and everybody is told when to come again. */
+export function limitsStory(makeBacking: MakeBacking): void {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld({}, makeBacking);
+  }, 60_000);
+  afterAll(() => world.close());
+  beforeEach(() => world.model.reset());
+
+  const replyTo = (client: Client, route: AnsweringRoute, body: object): Promise<Reply> =>
+    replyOf(client.post(route, { question: 'Why?', ...body }));
+  const asked = (route: AnsweringRoute, key: string, more: object = {}) =>
+    replyTo(world.nobody, route, { api_key: key, ...more });
+
+  function expectOverTheLimit({ status, body, headers }: Reply): void {
+    expect([status, body]).toEqual([429, OVER_THE_LIMIT]);
+    expect(headers.get('content-type')).toMatch(/^application\/json/);
+    const seconds = Number(headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(DAY_SECONDS - 60);
+    expect(seconds).toBeLessThanOrEqual(DAY_SECONDS);
+  }
+
+  describe.each(ROUTES)('over %s', (route) => {
+    const requestsLimited = (limit: number) => world.agent({ limited_request_mode: true, request_limit: limit });
+    const tokensLimited = (limit: number) => world.agent({ limited_token_mode: true, token_limit: limit });
+
+    it('the bearers of a key have as many requests as the agent allows, also one right after the other', async () => {
+      const { key } = await requestsLimited(2);
+      for (let count = 0; count < 2; count++) expect((await asked(route, key)).status).toBe(200);
+      const before = world.model.completions.length;
+      expectOverTheLimit(await asked(route, key));
+      expect(world.model.completions).toHaveLength(before);
+    });
+
+    it('and as many of however many at once', async () => {
+      const { key } = await requestsLimited(3);
+      world.model.always([wait(50), ...say('Well.')]);
+      const replies = await Promise.all(Array.from({ length: 12 }, () => asked(route, key)));
+      expect(replies.filter(({ status }) => status === 200)).toHaveLength(3);
+      for (const reply of replies.filter(({ status }) => status !== 200)) expectOverTheLimit(reply);
+    });
+
+    it('the request that uses up the tokens is answered, the next one is not, however soon it comes', async () => {
+      const { key } = await tokensLimited(100);
+      world.model.next(charged(60, 39), charged(1, 0));
+      expect((await asked(route, key)).status).toBe(200);
+      expect((await asked(route, key)).status).toBe(200);
+      expectOverTheLimit(await asked(route, key));
+    });
+
+    it('what a failed answer has used counts', async () => {
+      const limit = { limited_token_mode: true, token_limit: 100 };
+      const { key } = await world.agent({ ...limit, json_schema: { type: 'object', required: ['why'], properties: {} } });
+      world.model.next(charged(100, 5));
+      await asked(route, key);
+      expectOverTheLimit(await asked(route, key));
+    });
+
+    it('the owner, signed in, has the agent without limits', async () => {
+      const { id, key } = await requestsLimited(1);
+      await asked(route, key);
+      expectOverTheLimit(await asked(route, key));
+      for (let count = 0; count < 2; count++) {
+        expect((await replyTo(world.alice, route, { agent_id: id })).status).toBe(200);
+      }
+    });
+
+    it('a repetition is the same request, also when nothing is left', async () => {
+      const { key } = await requestsLimited(1);
+      const again = () =>
+        replyOf(world.nobody.post(route, { question: 'Why?', api_key: key }, { 'idempotency-key': `${route}-once` }));
+      const first = await again();
+      const second = await again();
+      expect([second.status, second.text]).toEqual([200, first.text]);
+      expectOverTheLimit(await asked(route, key));
+    });
+
+    it('what waits for somebody goes on when there are tokens for it, and stays until then', async () => {
+      const { id, key } = await tokensLimited(50);
+      const pick = { type: 'function', function: { name: 'pick', description: 'Picks', parameters: { type: 'object' } } };
+      world.model.next([call('c1', 'pick', {}), { do: 'usage', promptTokens: 50, completionTokens: 9 }]);
+      const { conversationId, pending } = await askOver(route, world.nobody, {
+        question: 'Which?',
+        api_key: key,
+        client_tools: [pick],
+      });
+      expect(pending).toHaveLength(1);
+      const decided = { conversation_id: conversationId, tool_actions: [{ call_id: 'c1', result: 'red' }] };
+      expectOverTheLimit(await asked(route, key, decided));
+      const more = { limited_token_mode: true, token_limit: 60 };
+      expect((await world.alice.put(`/api/update_agent/${id}`, more)).status).toBe(200);
+      expect((await asked(route, key, decided)).status).toBe(200);
+    });
+  });
+
+  describe('a quota', () => {
+    let limited: World;
+    beforeAll(async () => {
+      limited = await openWorld({ QUOTA_PERIOD: 'day', QUOTA_TOKENS_PER_USER: '100' }, makeBacking);
+    }, 60_000);
+    afterAll(() => limited.close());
+    beforeEach(() => limited.model.reset());
+
+    const tomorrow = (): Date => new Date(new Date().setUTCHours(24, 0, 0, 0));
+    const quotaOf = (client: Client) => client.json<Quota>('/api/user/quota');
+
+    function expectUsedUp({ status, body, headers }: Reply, usage: number): void {
+      const { message, ...rest } = body as Record<string, unknown>;
+      expect([status, message]).toEqual([429, expect.stringContaining(`${usage} of 100 tokens`)]);
+      expect(rest).toEqual({
+        success: false,
+        error_code: 'quota-exceeded',
+        limit_scope: 'user_quota',
+        dimension: 'tokens',
+        unit: 'tokens',
+        usage,
+        limit: 100,
+        bucket: 'all',
+        source: 'instance',
+        resets_at: tomorrow().toISOString(),
+      });
+      const seconds = (tomorrow().getTime() - Date.now()) / 1000;
+      expect(Math.abs(Number(headers.get('retry-after')) - seconds)).toBeLessThan(30);
+    }
+
+    it.each(ROUTES)('is one for all that a user is charged for, over %s', async (route) => {
+      const carol = await limited.as(`carol${route}`);
+      const { key } = await limited.agent({}, carol);
+      limited.model.next(charged(40, 20), charged(30, 15));
+      expect((await replyTo(carol, route, {})).status).toBe(200);
+      expect((await replyTo(limited.nobody, route, { api_key: key })).status).toBe(200);
+      expectUsedUp(await replyTo(carol, route, {}), 105);
+      expectUsedUp(await replyTo(limited.nobody, route, { api_key: key }), 105);
+      expect((await replyTo(limited.bob, route, {})).status).toBe(200);
+    });
+
+    it('can be looked at by its user', async () => {
+      const dora = await limited.as('dora');
+      const { key } = await limited.agent({}, dora);
+      limited.model.next(charged(40, 2), charged(10, 1));
+      await replyTo(dora, '/api/answer', {});
+      await replyTo(limited.nobody, '/api/answer', { api_key: key });
+      await eventually(async () => (await quotaOf(dora)).buckets[0]!.tokens.used === 53);
+      const bucket = (name: string, tokens: { used: number; limit?: number; source?: string }) => ({
+        bucket: name,
+        tokens: { limit: null, source: null, source_id: null, ...tokens },
+        cost: { limit: null, used: 0, source: null, source_id: null },
+        resets_at: tomorrow().toISOString(),
+      });
+      expect(await quotaOf(dora)).toEqual({
+        success: true,
+        period: 'day',
+        starts_at: new Date(new Date().setUTCHours(0, 0, 0, 0)).toISOString(),
+        resets_at: tomorrow().toISOString(),
+        buckets: [
+          bucket('all', { used: 53, limit: 100, source: 'instance' }),
+          bucket('direct', { used: 42 }),
+          bucket('agent', { used: 11 }),
+        ],
+      });
+    });
+
+    it('is nobody else’s to look at, nor of the bearers of a key', async () => {
+      expect((await limited.nobody.get('/api/user/quota')).status).toBe(401);
+    });
+  });
+
+  it('without a quota users see what they have used, of as much as they like', async () => {
+    world.model.next(charged(7, 3));
+    const erin = await world.as('erin');
+    await replyTo(erin, '/stream', {});
+    const allOf = async () => (await erin.json<Quota>('/api/user/quota')).buckets[0]!.tokens;
+    await eventually(async () => (await allOf()).used === 10);
+    expect(await allOf()).toEqual({ limit: null, used: 10, source: null, source_id: null });
+  });
+}

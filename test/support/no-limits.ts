@@ -1,0 +1,10 @@
+import { UsageLimits } from '../../src/limits/usage-limits.port.js';
+
+/** Lets everything pass. */
+export class NoLimits extends UsageLimits {
+  admit(): Promise<void> {
+    return Promise.resolve();
+  }
+  withdraw(): void {}
+  told(): void {}
+}
