@@ -5,11 +5,13 @@ import { recordOf, type ToolCallRecord } from '../conversation/tool-call.policy.
 export type Attendance = Readonly<{
   /** Whether a model is offered tools of this kind. */
   offers: (toolName: string) => boolean;
+  /** Whether a call that needs an approval was approved beforehand. */
+  isApproved: (call: CalledTool) => boolean;
   /** How a call ends on which somebody would have to decide; undefined: it waits for that. */
   refusalOf: (call: CalledTool, pauseType: PauseType) => Readonly<{ record: ToolCallRecord; text: string }> | undefined;
 }>;
 
-export const ATTENDED: Attendance = { offers: () => true, refusalOf: () => undefined };
+export const ATTENDED: Attendance = { offers: () => true, isApproved: () => false, refusalOf: () => undefined };
 
 /** What runs at set times or on conditions is not to set up more of its kind by itself. */
 const NEVER_UNATTENDED = new Set(['scheduler', 'monitor']);
@@ -19,11 +21,16 @@ const REASONS: Readonly<Record<PauseType, string>> = {
   requires_client_execution: 'Client-side tools cannot run in headless / scheduled runs.',
 };
 
-export const UNATTENDED: Attendance = {
+/** Nobody is there; whoever set the run up has approved of what these tools do. */
+export const unattended = (toolAllowlist: readonly string[] = []): Attendance => ({
   offers: (toolName) => !NEVER_UNATTENDED.has(toolName),
+  isApproved: ({ toolId }) => toolAllowlist.includes(toolId),
   refusalOf: (call, pauseType) => {
     const reason = REASONS[pauseType];
     const record = recordOf(call, { status: 'denied', error: reason, error_type: 'tool_not_allowed' });
     return { record, text: `Tool denied (headless): ${reason}` };
   },
-};
+});
+
+/** Nobody is there, and nothing was approved beforehand. */
+export const UNATTENDED: Attendance = unattended();

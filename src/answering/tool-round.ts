@@ -178,7 +178,8 @@ export class ToolRound {
       if (writeAllowlist.includes(`${action.toolId}:${action.actionName}`)) return [{ call, action }];
       return [notAllowed(call)];
     }
-    return action.requiresApproval ? this.waits(call, 'awaiting_approval') : [{ call, action }];
+    const mustWait = action.requiresApproval && !this.setting.attendance.isApproved(call);
+    return mustWait ? this.waits(call, 'awaiting_approval') : [{ call, action }];
   }
 
   private waits(call: CalledTool, pauseType: PendingCall['pauseType']): readonly Step[] {

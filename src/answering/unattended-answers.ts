@@ -7,7 +7,7 @@ import { ModelFailed } from '../models/language-model.port.js';
 import type { Run } from './agent-loop.js';
 import { AnswerComposer } from './answer-composer.js';
 import { AnswerWriter, type UserError } from './answer-writer.js';
-import { UNATTENDED } from './attendance.policy.js';
+import { unattended } from './attendance.policy.js';
 import { type CallEnd, finishedAs } from './call-ends.policy.js';
 import { QuestionResolver } from './resolve-question.js';
 import type { CallLedger } from './tool-round.js';
@@ -34,9 +34,9 @@ export class UnattendedAnswers extends Unattended {
   }
 
   /** What the owner may, the agent may: it is settled as if the owner asked. */
-  async settle(agentId: string, ownerId: string, cause: Cause): Promise<TurnSettings> {
+  async settle(agentId: string, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings> {
     const owner: SignedInUser = { kind: 'user', userId: ownerId, roles: ['user'], credential: 'session-token', cause };
-    const anything = { question: 'anything', agent_id: agentId };
+    const anything = { question: 'anything', agent_id: agentId, ...(modelId && { model_id: modelId }) };
     return (await this.resolver.resolve(anything, owner, undefined)).settings;
   }
 
@@ -46,7 +46,7 @@ export class UnattendedAnswers extends Unattended {
     const parts = { answer: '', thought: '', sources: [], toolCalls: [], structured };
     const writer = new AnswerWriter(NO_JOURNAL, settings.responseSchema, { parts, usage: null });
     const records = () => writer.progress.parts.toolCalls;
-    const run: Run = { signal, ledger: ledgerOf(work.ledger, work.runId), attendance: UNATTENDED, records };
+    const run: Run = { signal, ledger: ledgerOf(work.ledger, work.runId), attendance: unattended(work.toolAllowlist), records };
     try {
       const error = await writer.write(this.composer.compose(transcriptOf(work), run), signal).catch(saidByTheModel);
       signal.throwIfAborted();

@@ -17,6 +17,8 @@ export type UnattendedWork = Readonly<{
   ownerId: string;
   input: string;
   settings: TurnSettings;
+  /** Tools whose calls were approved beforehand, by their ids. */
+  toolAllowlist?: readonly string[];
   cause: Cause;
   ledger: EffectLedger;
   /** Ids that calls of earlier attempts have: none of them stands for another call. */
@@ -34,8 +36,8 @@ export type UnattendedAnswer = Readonly<{
 
 /** Agents that answer with nobody watching, as their owners: whatever somebody would have to decide on is refused, and they are told. */
 export abstract class Unattended {
-  /** How the agent answers as it is now. @throws Rejection agent-not-found */
-  abstract settle(agentId: string, ownerId: string, cause: Cause): Promise<TurnSettings>;
+  /** How the agent answers as it is now, by a model of its own or by this one. @throws Rejection agent-not-found, invalid-request */
+  abstract settle(agentId: string, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings>;
   /** @throws whatever is not the model's doing, and the reason of the signal once it aborts */
   abstract answer(work: UnattendedWork): Promise<UnattendedAnswer>;
 }
