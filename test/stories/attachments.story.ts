@@ -216,6 +216,13 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       expect(await staged()).toEqual([]);
     });
 
+    it('that was accepted is read, also when the process ends right after it', async () => {
+      const tasks: string[] = [];
+      for (const name of ['one', 'two', 'three']) tasks.push((await upload(pdfFile(`${name}.pdf`, [name]))).task_id);
+      await world.service.restart();
+      for (const taskId of tasks) expect(await settled(taskId)).toMatchObject({ status: 'SUCCESS' });
+    });
+
     it('of the same file twice makes two attachments of one blob', async () => {
       const file = textFile('twice.txt', 'the same text');
       const [one, other] = [await ready(file), await ready(file)];
