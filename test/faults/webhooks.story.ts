@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { RunEvent, RunFinished, RunQueued } from '../../src/runs/run.events.js';
 import type { MakeBacking } from '../support/backing.js';
+import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
 import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
-import { call, type CompletionRequest, say } from '../support/scripted-model-server.js';
+import { call, type CompletionRequest, hang, say } from '../support/scripted-model-server.js';
 import { endOf, webhookPath } from '../support/webhooks.js';
 
 /** 2,000 in the run that counts; fewer where somebody waits. */
@@ -88,6 +89,39 @@ export function webhooksFaultStory(makeBacking: MakeBacking): void {
     expectCountedOnce(finished);
   }, 600_000);
 
+  const countedAs = (n: number) => post.requests.filter(({ body }) => (JSON.parse(body) as { n: number }).n === n).length;
+  const resultOf = async (taskId: string) => {
+    const { result } = await endOf(running.client, taskId, 60_000);
+    return (result as { result: { answer: string; tool_calls: Record<string, unknown>[] } }).result;
+  };
+
+  it('a run that dies after a call had its effect goes on from the start, without that effect', async () => {
+    running.model.always((request) => (toldOf(request).length > 0 ? [hang] : counting(request)));
+    const taskId = await delivered(-1);
+    await eventually(() => running.model.completions.some(({ body }) => toldOf(body).length > 0), 30_000);
+    await running.service.kill();
+    running.model.always(counting);
+    await running.service.start();
+    const { answer, tool_calls: calls } = await resultOf(taskId);
+    expect([answer, calls, countedAs(-1)]).toEqual([
+      'Counted.',
+      [expect.objectContaining({ action_name: 'count', arguments: { n: -1 }, status: 'completed' })],
+      1,
+    ]);
+  }, 120_000);
+
+  it('a run that dies while a call has its effect does not repeat it, and tells the model that nobody knows', async () => {
+    running.model.always(counting);
+    post.answer = () => undefined;
+    const taskId = await delivered(-2);
+    await eventually(() => countedAs(-2) === 1, 30_000);
+    await running.service.kill();
+    post.answer = (_request, response) => answerJson(response, { counted: true });
+    await running.service.start();
+    const { tool_calls: calls } = await resultOf(taskId);
+    expect([calls, countedAs(-2)]).toEqual([[expect.objectContaining({ status: 'error', error_type: 'outcome_unknown' })], 1]);
+  }, 120_000);
+
   const killed = async () => {
     await running.service.kill();
     await running.service.start();
@@ -126,8 +160,10 @@ export function webhooksFaultStory(makeBacking: MakeBacking): void {
 
 const KILL_AFTER = Array.from({ length: KILLS }, (_, kill) => Math.floor((DELIVERIES * (kill + 1)) / (KILLS + 1)));
 
+const toldOf = ({ messages }: Pick<CompletionRequest, 'messages'>) => messages.filter(({ role }) => role === 'tool');
+
 /** Counts what was delivered, then says that it did. */
 function counting({ messages }: CompletionRequest) {
-  if (messages.some(({ role }) => role === 'tool')) return say('Counted.');
+  if (toldOf({ messages }).length > 0) return say('Counted.');
   return [call('c1', 'count', JSON.parse(messages.at(-1)!.content as string))];
 }
