@@ -16,6 +16,7 @@ import { PlatformModule } from './platform/platform.module.js';
 import { PromptsModule } from './prompts/prompts.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
 import { RunsModule } from './runs/runs.module.js';
+import { SchedulesModule } from './schedules/schedules.module.js';
 import { SourcesModule } from './sources/sources.module.js';
 import { StartUpModule } from './start-up/start-up.module.js';
 import { TasksModule } from './tasks/tasks.module.js';
@@ -44,6 +45,7 @@ export class AppModule {
         AnsweringModule,
         RunsModule,
         WebhooksModule,
+        SchedulesModule,
         StartUpModule,
         OperationsModule,
         AuditModule,

@@ -32,6 +32,11 @@ import { ServiceConditions } from './platform/telemetry/service-conditions.js';
 import { Tickers } from './platform/tickers/tickers.js';
 import { PublishUserEvents } from './realtime/publish-user-events.reaction.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
+import { DeleteSchedulesOfAgent } from './schedules/delete-schedules-of-agent.reaction.js';
+import { DueSchedules } from './schedules/due-schedules.ticker.js';
+import { FollowScheduledRuns } from './schedules/follow-scheduled-runs.reaction.js';
+import { QueueScheduledRuns } from './schedules/queue-scheduled-runs.reaction.js';
+import { SchedulesModule } from './schedules/schedules.module.js';
 import { QueueIngestion } from './sources/queue-ingestion.reaction.js';
 import { SourcesModule } from './sources/sources.module.js';
 import { SweepTasks } from './tasks/sweep-tasks.ticker.js';
@@ -43,7 +48,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 /** What goes on whether anybody asks or not: read models are filled, events reacted to, and time passes. */
 @Global()
 @Module({
-  imports: [AnsweringModule, AttachmentsModule, RealtimeModule, SourcesModule, TasksModule, WebhooksModule],
+  imports: [AnsweringModule, AttachmentsModule, RealtimeModule, SchedulesModule, SourcesModule, TasksModule, WebhooksModule],
   providers: [
     Progress,
     {
@@ -60,13 +65,25 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     },
     {
       provide: Reactions,
-      inject: [PLATFORM, LOG, TitleConversation, QueueIngestion, QueueParsing, RunDeliveries, TellOfFailedTasks, PublishUserEvents],
+      inject: [
+        PLATFORM,
+        LOG,
+        TitleConversation,
+        QueueIngestion,
+        QueueParsing,
+        RunDeliveries,
+        TellOfFailedTasks,
+        PublishUserEvents,
+        QueueScheduledRuns,
+        FollowScheduledRuns,
+        DeleteSchedulesOfAgent,
+      ],
       useFactory: ({ sql, store }: Platform, log: Logger, ...reactions: Reaction[]) =>
         new Reactions({ sql, store, log }, reactions),
     },
     {
       provide: Tickers,
-      inject: [Clock, LOG, SweepTurns, ExpirePauses, SweepTasks],
+      inject: [Clock, LOG, SweepTurns, ExpirePauses, SweepTasks, DueSchedules],
       useFactory: (clock: Clock, log: Logger, ...tickers: Ticker[]) => new Tickers(tickers, clock, log),
     },
     {

@@ -5,6 +5,8 @@ export abstract class ScheduleRules implements LedgerRules {
   abstract readonly misfireGraceMs: number;
   abstract readonly missedAfterMs: number;
   abstract readonly runLimitMs: number;
+  /** How long an attempt at a run may take. */
+  abstract readonly runTimeoutMs: number;
   abstract readonly failuresMax: number;
   /** The shortest time between two slots; 0: any. */
   abstract readonly cadenceSecondsMin: number;

@@ -66,7 +66,7 @@ class World {
     return new SettleScheduleHandler(
       new Streams(this.store),
       { now: () => this.clock(index) },
-      { ...rules, cadenceSecondsMin: 0, horizonMs: Infinity, perUserMax: 0 },
+      { ...rules, runTimeoutMs: 1, cadenceSecondsMin: 0, horizonMs: Infinity, perUserMax: 0 },
     );
   }
   clock(index: number): Date {

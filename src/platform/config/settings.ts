@@ -105,6 +105,12 @@ export const settings = {
 
   approvalTtlMs: secondsAsMs('APPROVAL_TTL_SECONDS', 1800),
   idempotencyTtlMs: secondsAsMs('IDEMPOTENCY_TTL_SECONDS', 86_400),
+  scheduleMinIntervalSeconds: integer('SCHEDULE_MIN_INTERVAL', 900),
+  schedulesPerUserMax: integer('SCHEDULE_MAX_PER_USER', 50),
+  scheduleRunTimeoutMs: secondsAsMs('SCHEDULE_RUN_TIMEOUT', 600),
+  scheduleMisfireGraceMs: secondsAsMs('SCHEDULE_MISFIRE_GRACE', 60),
+  scheduleAutopauseFailures: integer('SCHEDULE_AUTOPAUSE_FAILURES', 3),
+  scheduleOnceHorizonMs: secondsAsMs('SCHEDULE_ONCE_MAX_HORIZON', 31_536_000),
   missedSlotDelayMs: secondsAsMs('MISSED_SLOT_DELAY_SECONDS', 600),
   staleProducerMs: secondsAsMs('STALE_PRODUCER_SECONDS', 10),
   freshnessWaitMs: secondsAsMs('FRESHNESS_WAIT_SECONDS', 5),

@@ -85,6 +85,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'task-over': { status: 409, code: 'task_over' },
   'task-not-due': { status: 409, code: 'task_not_due' },
   'task-attempt-superseded': { status: 409, code: 'task_attempt_superseded' },
+  'run-timed-out': { status: 409, code: 'run_timed_out' },
   'run-over': { status: 409, code: 'run_over' },
   'run-attempt-superseded': { status: 409, code: 'run_attempt_superseded' },
   'tool-call-not-pending': { status: 409, code: 'tool_call_not_pending' },
@@ -108,7 +109,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'quota-exceeded': { status: 429, json: true, uniform: true },
   'too-many-event-streams': { status: 429, code: 'too_many_connections', retryAfterSeconds: 5, json: true },
   'replay-budget-exhausted': { status: 429, code: 'replay_budget_exhausted', retryAfterSeconds: 60, json: true },
-  'too-many-schedules': { status: 429 },
+  'too-many-schedules': { status: 429, retryAfterSeconds: 60 },
   'too-many-requests': { status: 429, code: 'too_many_requests', retryAfterSeconds: 60, json: true },
 
   'search-failed': { status: 500 },

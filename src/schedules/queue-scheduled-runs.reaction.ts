@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import type { Codec } from '../kernel/codec.js';
+import { causedBy, type Recorded } from '../kernel/events.js';
+import type { Reaction } from '../kernel/reaction.js';
+import { Streams } from '../kernel/streams.js';
+import { Runs } from '../runs/runs.port.js';
+import { ScheduleRules } from './schedule-rules.js';
+import { scheduleCodec } from './schedule.codec.js';
+import { schedule } from './schedule.decider.js';
+import { type ScheduleRunQueued, type ScheduleRunRequested, scheduleStream } from './schedule.events.js';
+import { queueScheduledRun, scheduledRun } from './scheduled-run.decider.js';
+import { scheduledRunStream } from './scheduled-run.events.js';
+
+type Queued = ScheduleRunQueued | ScheduleRunRequested;
+
+/**
+ * A slot's run is queued. Steps: read the schedule; note in the run's own stream whose it is; queue the run. The event names
+ * the run, so a crash after any step repeats them all and makes none of it twice. Of a schedule that is gone, or whose run was
+ * given up before this was seen, nothing is run.
+ */
+@Injectable()
+export class QueueScheduledRuns implements Reaction<Queued> {
+  readonly name = 'queue-scheduled-runs';
+  readonly categories = ['schedule'];
+  readonly codec: Codec<Queued> = scheduleCodec;
+  readonly on = {
+    ScheduleRunQueued: (event: Recorded<ScheduleRunQueued>) => this.queue(event),
+    ScheduleRunRequested: (event: Recorded<ScheduleRunRequested>) => this.queue(event),
+  };
+
+  constructor(
+    private readonly streams: Streams,
+    private readonly runs: Runs,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  private async queue(event: Recorded<Queued>): Promise<void> {
+    const { scheduleId, runId } = event.data;
+    const cause = causedBy(event, `system:${this.name}`);
+    const { state } = await this.streams.fold(scheduleStream(scheduleId), schedule);
+    const { ownerId, agentId, terms, openRun, status } = state;
+    if (openRun?.runId !== runId || status === 'deleted' || agentId === null) return;
+    await this.streams.transact(
+      scheduledRunStream(runId),
+      scheduledRun,
+      queueScheduledRun({ runId, scheduleId, ownerId }),
+      cause,
+    );
+    const { instruction: input, modelId, toolAllowlist } = terms;
+    const runTerms = { modelId, toolAllowlist, timeoutMs: this.rules.runTimeoutMs };
+    await this.runs.queue({ runId, ownerId, agentId, trigger: 'schedule', input, terms: runTerms }, cause);
+  }
+}

@@ -1,0 +1,64 @@
+import { Module } from '@nestjs/common';
+import { AgentQueries } from '../../projections/agents/agents.queries.js';
+import { ScheduleQueries } from '../../projections/schedules/schedules.queries.js';
+import { Config } from '../platform/config/config.js';
+import { RunsModule } from '../runs/runs.module.js';
+import { AdmitScheduleHandler } from './admit-schedule.command.js';
+import { AgentSchedulesController } from './agent-schedules.http.js';
+import { ChangeScheduleHandler } from './change-schedule.command.js';
+import { CreateScheduleHandler } from './create-schedule.command.js';
+import { DeleteScheduleHandler } from './delete-schedule.command.js';
+import { DeleteSchedulesOfAgent } from './delete-schedules-of-agent.reaction.js';
+import { DueSchedules } from './due-schedules.ticker.js';
+import { EndScheduleRunHandler } from './end-schedule-run.command.js';
+import { FollowScheduledRuns } from './follow-scheduled-runs.reaction.js';
+import { PauseScheduleHandler } from './pause-schedule.command.js';
+import { QueueScheduledRuns } from './queue-scheduled-runs.reaction.js';
+import { ResumeScheduleHandler } from './resume-schedule.command.js';
+import { RunScheduleNowHandler } from './run-schedule-now.command.js';
+import { ScheduleRules } from './schedule-rules.js';
+import { SchedulesController } from './schedules.http.js';
+import { SettleScheduleHandler } from './settle-schedule.command.js';
+
+/** How long a run may take to get its turn and to be given up, beyond its own time. */
+const RUN_SLACK_MS = 5 * 60_000;
+const RUN_LIMIT_MS_MIN = 15 * 60_000;
+
+/** What agents do at set times, and the ledger of it. */
+@Module({
+  imports: [RunsModule],
+  controllers: [AgentSchedulesController, SchedulesController],
+  providers: [
+    AgentQueries,
+    ScheduleQueries,
+    {
+      provide: ScheduleRules,
+      inject: [Config],
+      useFactory: (config: Config): ScheduleRules => ({
+        misfireGraceMs: config.scheduleMisfireGraceMs,
+        missedAfterMs: config.missedSlotDelayMs,
+        runLimitMs: Math.max(RUN_LIMIT_MS_MIN, config.scheduleRunTimeoutMs + RUN_SLACK_MS),
+        runTimeoutMs: config.scheduleRunTimeoutMs,
+        failuresMax: config.scheduleAutopauseFailures,
+        cadenceSecondsMin: config.scheduleMinIntervalSeconds,
+        horizonMs: config.scheduleOnceHorizonMs,
+        perUserMax: config.schedulesPerUserMax,
+      }),
+    },
+    AdmitScheduleHandler,
+    CreateScheduleHandler,
+    ChangeScheduleHandler,
+    PauseScheduleHandler,
+    ResumeScheduleHandler,
+    DeleteScheduleHandler,
+    RunScheduleNowHandler,
+    SettleScheduleHandler,
+    EndScheduleRunHandler,
+    DueSchedules,
+    QueueScheduledRuns,
+    FollowScheduledRuns,
+    DeleteSchedulesOfAgent,
+  ],
+  exports: [DueSchedules, QueueScheduledRuns, FollowScheduledRuns, DeleteSchedulesOfAgent],
+})
+export class SchedulesModule {}
