@@ -178,7 +178,14 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
 
     it('of more than a request may have is refused as a whole', async () => {
       const files = [1, 2, 3, 4].map((number) => textFile(`${number}.txt`, 'x'.repeat(290_000)));
-      expect((await send(world.alice, form(files))).status).toBe(413);
+      const refused = { success: false, message: 'Request exceeds the 1000000-byte upload limit' };
+      expect(await send(world.alice, form(files))).toMatchObject({ status: 413, body: refused });
+      // Also one that does not say beforehand how much it is.
+      const { headers, body } = new Request('http://x', { method: 'POST', body: form(files) });
+      const pieces = { method: 'POST', body, duplex: 'half', headers: { 'content-type': headers.get('content-type')! } };
+      const { key } = await world.agent();
+      const url = `${world.service.url}/api/store_attachment?api_key=${key}`;
+      expect(await replyOf(fetch(url, pieces as RequestInit))).toMatchObject({ status: 413, body: refused });
       expect(await staged()).toEqual([]);
     });
 

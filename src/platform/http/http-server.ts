@@ -133,7 +133,7 @@ function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploa
       return done(new Rejection('shutting-down', 'The service is shutting down. Please try again.'));
     }
     if (Number(request.headers['content-length'] ?? 0) > uploadRequestBytesMax) {
-      return done(new Rejection('too-large', `The request is larger than ${uploadRequestBytesMax} bytes.`));
+      return done(new Rejection('too-large', `Request exceeds the ${uploadRequestBytesMax}-byte upload limit`));
     }
     done();
   });
