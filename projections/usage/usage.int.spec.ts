@@ -3,6 +3,7 @@ import { testDatabase, type TestDatabase } from '../../test/support/postgres-for
 import { projecting } from '../../test/support/projecting.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
 import { type ConversationEvent, conversationStream } from '../../src/conversation/conversation.events.js';
+import { type RunEvent, runStream } from '../../src/runs/run.events.js';
 import { ReadModels } from '../read-models.js';
 import { usage } from './usage.projection.js';
 import { UsageQueries } from './usage.queries.js';
@@ -184,5 +185,44 @@ it('an owner is charged for what was asked directly and of agents, whoever asked
   expect(await queries.ofOwner('nobody', date('20T00:00:00'))).toEqual({
     direct: { requests: 0, tokens: 0 },
     agent: { requests: 0, tokens: 0 },
+  });
+});
+
+describe('of runs with nobody watching', () => {
+  const run = { ownerId: 'ann', agentId: 'helper', trigger: 'webhook', input: 'x' } as const;
+  const settings = turnSettings({ agentId: 'helper' });
+  const ran = (time: string, id: string, ...events: readonly RunEvent[]) => model.given(runStream(id), events, at(time));
+  const queued = (runId: string): RunEvent => ({ type: 'RunQueued', data: { runId, ...run } });
+  const started = (runId: string, attempt: number): RunEvent => ({ type: 'RunStarted', data: { runId, attempt, settings } });
+  const usedSince = async (time: string) => (await queries.ofOwner('ann', date(time))).agent;
+
+  it('its owner is charged for one request and for every attempt, and the bearers of keys for nothing', async () => {
+    await ran('20T10:00:00', 'r', queued('r'));
+    expect(await usedSince('20T10:00:00')).toEqual({ requests: 0, tokens: 0 });
+    const abandoned: RunEvent = {
+      type: 'RunAttemptAbandoned',
+      data: { runId: 'r', attempt: 1, modelId: 'm', usage: used(10, 1) },
+    };
+    const finished: RunEvent = {
+      type: 'RunFinished',
+      data: { runId: 'r', attempt: 2, ...parts, modelId: 'm', usage: used(20, 2), error: null },
+    };
+    await ran('20T10:01:00', 'r', started('r', 1), abandoned);
+    await ran('20T11:01:00', 'r', started('r', 2), finished);
+    expect(await usedSince('20T10:00:00')).toEqual({ requests: 1, tokens: 33 });
+    expect(await usedSince('20T11:00:00')).toEqual({ requests: 0, tokens: 22 });
+    expect(await since('20T09:00:00')).toEqual([0, 0]);
+  });
+
+  it('what is refused, or ends without anybody knowing what it has used, costs no tokens', async () => {
+    await ran('20T10:00:00', 'refused', queued('refused'), {
+      type: 'RunRefused',
+      data: { runId: 'refused', reason: 'quota_exceeded', error: 'x' },
+    });
+    await ran('20T10:00:00', 'lost', queued('lost'), started('lost', 2), {
+      type: 'RunAttemptAbandoned',
+      data: { runId: 'lost', attempt: 2, modelId: 'm', usage: null },
+    });
+    expect(await usedSince('20T10:00:00')).toEqual({ requests: 1, tokens: 0 });
   });
 });

@@ -2,69 +2,115 @@ import type { TransactionSql } from 'postgres';
 import { conversationCodec } from '../../src/conversation/conversation.codec.js';
 import type { ConversationEvent, Usage } from '../../src/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/events.js';
+import { runCodec } from '../../src/runs/run.codec.js';
+import type { RunEvent } from '../../src/runs/run.events.js';
 import { defineProjection, insertInto, type Statement } from '../projection.js';
 
 const HOUR_MS = 3_600_000;
 const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
 
 /** What owners, agents and the bearers of their keys have used: requests and tokens, when, and by hour. It outlives the conversations. */
-export const usage = defineProjection<ConversationEvent>({
+export const usage = defineProjection<ConversationEvent | RunEvent>({
   name: 'usage',
-  categories: ['conversation'],
-  codec: conversationCodec,
+  categories: ['conversation', 'run'],
+  codec: { ...conversationCodec, ...runCodec },
   ddl: new URL('./usage.sql', import.meta.url),
 
   on: {
     ConversationStarted: ({ data }) =>
       insertInto('conversation', { conversation_id: data.conversationId, owner_id: data.ownerId }),
 
-    TurnAsked: ({ data, at, revision }, sql) => sql`
-      with asked as (
-        insert into turn (turn_id, owner_id, agent_id, agent_key_id)
-        select ${data.turnId}, owner_id, ${data.settings.agentId ?? ''}, ${data.settings.agentKeyId ?? ''}
-        from conversation where conversation_id = ${data.conversationId}
-        returning *
-      ), noted as (
-        insert into entry (turn_id, revision, at, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
-        select turn_id, ${revision}, ${at}, owner_id, agent_id, agent_key_id, 1, 0, 0 from asked
-      )
-      insert into hour (hour, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
-      select ${hourOf(at)}, owner_id, agent_id, agent_key_id, 1, 0, 0 from asked
-      on conflict (owner_id, hour, agent_id, agent_key_id) do update set requests = hour.requests + 1`,
+    TurnAsked: (event, sql) => {
+      const { turnId, conversationId, settings } = event.data;
+      return noted(
+        event,
+        sql,
+        sql`used as (
+          insert into turn (turn_id, owner_id, agent_id, agent_key_id)
+          select ${turnId}, owner_id, ${settings.agentId ?? ''}, ${settings.agentKeyId ?? ''}
+          from conversation where conversation_id = ${conversationId}
+          returning owner_id, agent_id, agent_key_id, 1 as requests, 0 as prompt_tokens, 0 as completion_tokens
+        )`,
+      );
+    },
 
-    TurnPaused: runEnded,
-    TurnAnswered: runEnded,
-    TurnFailed: runEnded,
-    TurnStopped: runEnded,
+    TurnPaused: turnUsed,
+    TurnAnswered: turnUsed,
+    TurnFailed: turnUsed,
+    TurnStopped: turnUsed,
+
+    RunQueued: ({ data }) => insertInto('run', { run_id: data.runId, owner_id: data.ownerId, agent_id: data.agentId }),
+
+    // One request, however many attempts there are.
+    RunStarted: (event, sql) =>
+      noted(
+        event,
+        sql,
+        sql`used as (
+          update run set started = true where run_id = ${event.data.runId} and not started
+          returning owner_id, agent_id, '' as agent_key_id, 1 as requests, 0 as prompt_tokens, 0 as completion_tokens
+        )`,
+      ),
+
+    RunAttemptAbandoned: attemptUsed,
+    RunFinished: attemptUsed,
   },
 });
 
-type RunEnded = Recorded<Extract<ConversationEvent, { data: { usage?: Usage | null } }>>;
-
-/** A run tells what the whole turn has used by now: what is new of it belongs to this moment. */
-function runEnded({ data, at, revision }: RunEnded, sql: TransactionSql): Statement | [] {
-  if (!data.usage) return [];
-  const { promptTokens, completionTokens } = data.usage;
-  return sql`
-    with before as (
-      select turn_id, prompt_tokens, completion_tokens from turn where turn_id = ${data.turnId}
+/** A run of a turn tells what the whole turn has used by now: what is new of it belongs to this moment. */
+function turnUsed(event: UsageTold<ConversationEvent>, sql: TransactionSql): Statement | [] {
+  const { turnId, usage } = event.data;
+  if (!usage) return [];
+  const { promptTokens, completionTokens } = usage;
+  return noted(
+    event,
+    sql,
+    sql`before as (
+      select prompt_tokens, completion_tokens from turn where turn_id = ${turnId}
     ), used as (
       update turn set
         prompt_tokens = greatest(turn.prompt_tokens, ${promptTokens}),
         completion_tokens = greatest(turn.completion_tokens, ${completionTokens})
-      from before where turn.turn_id = before.turn_id
-      returning turn.turn_id, owner_id, agent_id, agent_key_id,
+      from before where turn_id = ${turnId}
+      returning owner_id, agent_id, agent_key_id, 0 as requests,
         turn.prompt_tokens - before.prompt_tokens as prompt_tokens,
         turn.completion_tokens - before.completion_tokens as completion_tokens
-    ), noted as (
-      insert into entry (turn_id, revision, at, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
-      select turn_id, ${revision}, ${at}, owner_id, agent_id, agent_key_id, 0, prompt_tokens, completion_tokens
-      from used where prompt_tokens + completion_tokens > 0
+    )`,
+  );
+}
+
+/** Each attempt of a run tells what it has used itself. */
+function attemptUsed(event: UsageTold<RunEvent>, sql: TransactionSql): Statement | [] {
+  const { runId, usage } = event.data;
+  if (!usage) return [];
+  return noted(
+    event,
+    sql,
+    sql`used as (
+      select owner_id, agent_id, '' as agent_key_id, 0 as requests,
+        ${usage.promptTokens}::bigint as prompt_tokens, ${usage.completionTokens}::bigint as completion_tokens
+      from run where run_id = ${runId}
+    )`,
+  );
+}
+
+type UsageTold<E extends ConversationEvent | RunEvent> = Recorded<Extract<E, { data: { usage?: Usage | null } }>>;
+type Fragment = ReturnType<TransactionSql>;
+
+/** Notes the rows of `used`, as an entry and in its hour. */
+function noted({ stream, revision, at }: Recorded, sql: TransactionSql, used: Fragment): Statement {
+  return sql`
+    with ${used}, anything as (
+      select * from used where requests + prompt_tokens + completion_tokens > 0
+    ), entered as (
+      insert into entry (stream, revision, at, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
+      select ${stream}, ${revision}, ${at}, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens
+      from anything
     )
     insert into hour (hour, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
-    select ${hourOf(at)}, owner_id, agent_id, agent_key_id, 0, prompt_tokens, completion_tokens
-    from used where prompt_tokens + completion_tokens > 0
+    select ${hourOf(at)}, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens from anything
     on conflict (owner_id, hour, agent_id, agent_key_id) do update set
+      requests = hour.requests + excluded.requests,
       prompt_tokens = hour.prompt_tokens + excluded.prompt_tokens,
       completion_tokens = hour.completion_tokens + excluded.completion_tokens`;
 }

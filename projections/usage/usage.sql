@@ -14,9 +14,18 @@ create table turn (
   completion_tokens bigint not null default 0
 );
 
--- What was used, at the time it became known: one request when a turn is asked, then tokens with every run that ends.
+-- Runs of agents with nobody watching.
+create table run (
+  run_id            text primary key,
+  owner_id          text not null,
+  agent_id          text not null,
+  started           boolean not null default false
+);
+
+-- What was used, at the time it became known: one request when a turn is asked or a run
+-- begins, then tokens whenever an answer ends, pauses or fails.
 create table entry (
-  turn_id           text not null,
+  stream            text not null,
   revision          integer not null,
   at                timestamptz not null,
   owner_id          text not null,
@@ -25,7 +34,7 @@ create table entry (
   requests          integer not null,
   prompt_tokens     bigint not null,
   completion_tokens bigint not null,
-  primary key (turn_id, revision)
+  primary key (stream, revision)
 );
 create index entry_of_key_turns on entry (agent_id, at) where agent_key_id <> '';
 

@@ -1,6 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { AnsweringModule } from '../answering/answering.module.js';
-import { type QuotaAnswer, RunQuota } from '../limits/run-quota.port.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { TaskRunners } from '../tasks/task-runner.port.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { QueuedRuns } from './queued-runs.js';
@@ -9,12 +9,8 @@ import { Runs } from './runs.port.js';
 
 /** Agents at work with nobody watching. */
 @Module({
-  imports: [AnsweringModule, TasksModule],
-  providers: [
-    RunAgent,
-    { provide: Runs, useClass: QueuedRuns },
-    { provide: RunQuota, useValue: { check: () => Promise.resolve<QuotaAnswer>({ allowed: true }) } satisfies RunQuota },
-  ],
+  imports: [AnsweringModule, LimitsModule, TasksModule],
+  providers: [RunAgent, { provide: Runs, useClass: QueuedRuns }],
   exports: [Runs],
 })
 export class RunsModule implements OnModuleInit {

@@ -4,6 +4,7 @@ import type { MakeBacking } from '../support/backing.js';
 import type { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { call, say, type Step, wait } from '../support/scripted-model-server.js';
+import { endOf, taskOf, webhookPath } from '../support/webhooks.js';
 import { openWorld, type Reply, replyOf, type World } from '../support/world.js';
 
 const ROUTES: readonly AnsweringRoute[] = ['/stream', '/api/answer'];
@@ -153,6 +154,22 @@ export function limitsStory(makeBacking: MakeBacking): void {
       expectUsedUp(await replyTo(carol, route, {}), 105);
       expectUsedUp(await replyTo(limited.nobody, route, { api_key: key }), 105);
       expect((await replyTo(limited.bob, route, {})).status).toBe(200);
+    });
+
+    it('is charged for runs with nobody watching, and keeps them from beginning once it is used up', async () => {
+      const fay = await limited.as('fay');
+      const { id } = await limited.agent({}, fay);
+      const hook = await webhookPath(fay, id);
+      const outcomeOf = async (body: object) => endOf(limited.nobody, await taskOf(limited.nobody.post(hook, body)));
+      limited.model.next(charged(90, 20));
+      expect(await outcomeOf({ number: 1 })).toMatchObject({ status: 'SUCCESS', result: { status: 'success' } });
+      await eventually(async () => (await quotaOf(fay)).buckets[0]!.tokens.used === 110);
+      expect(await outcomeOf({ number: 2 })).toEqual({
+        status: 'SUCCESS',
+        result: { status: 'quota_exceeded', error: expect.stringContaining('110 of 100 tokens') },
+      });
+      expect(limited.model.completions).toHaveLength(1);
+      expectUsedUp(await replyTo(fay, '/stream', {}), 110);
     });
 
     it('can be looked at by its user', async () => {
