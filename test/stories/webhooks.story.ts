@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
+import { Runs } from '../../src/runs/runs.port.js';
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
@@ -264,6 +265,33 @@ export function webhooksStory(makeBacking: MakeBacking): void {
       });
       world.model.always([...say('Half of '), wait(50), cut]);
       expect(await outcomeOf('{}')).toMatchObject({ status: 'SUCCESS', result: { result: { answer: 'Half of ' } } });
+    });
+
+    it('does not begin where the owner’s quota is used up', async () => {
+      await world.service.restart({ QUOTA_TOKENS_PER_USER: '0' });
+      expect(await outcomeOf('{}')).toEqual({
+        status: 'SUCCESS',
+        result: { status: 'quota_exceeded', error: expect.stringMatching(/./) },
+      });
+      expect(world.model.completions).toEqual([]);
+      await world.service.restart();
+    });
+
+    it('whose result is large is told whole', async () => {
+      const long = 'x'.repeat(200 * 1024);
+      world.model.always(say(long));
+      expect(await outcomeOf('{}')).toMatchObject({ status: 'SUCCESS', result: { result: { answer: long } } });
+    });
+
+    it('fails when its agent cannot be had any more', async () => {
+      const gone = await world.agent();
+      const runs = world.service.service.app.get(Runs, { strict: false });
+      const runId = newId();
+      const path = `/api/delete_agent?id=${gone.id}`;
+      await fetch(world.service.url + path, { method: 'DELETE', headers: { authorization: await bearerOfAlice() } });
+      const cause = { actor: 'system:test', credential: 'system', correlationId: runId, causationId: runId } as const;
+      await runs.queue({ runId, ownerId: 'alice', agentId: gone.id, trigger: 'webhook', input: '{}' }, cause);
+      expect(await endOf(world.nobody, runId)).toEqual({ status: 'FAILURE', result: 'Agent not found' });
     });
 
     it('counts as pending until somebody is at it; a task nobody knows is pending too', async () => {
