@@ -5,6 +5,7 @@ import { attachmentsStory } from './attachments.story.js';
 import { conversationsStory } from './conversations.story.js';
 import { fuzzStory } from './fuzz.story.js';
 import { idempotencyStory } from './idempotency.story.js';
+import { limitsStory } from './limits.story.js';
 import { oldClientsStory } from './old-clients.story.js';
 import { pausesStory } from './pauses.story.js';
 import { questionsStory } from './questions.story.js';
@@ -29,6 +30,7 @@ describe.each([
   ['attachments', attachmentsStory],
   ['tools', toolsStory],
   ['conversations', conversationsStory],
+  ['limits', limitsStory],
   ['retention', retentionStory],
   ['fuzz', fuzzStory],
   ['old clients', oldClientsStory],
