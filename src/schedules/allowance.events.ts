@@ -1,4 +1,5 @@
 import type { Event } from '../kernel/events.js';
+import { deterministicId } from '../kernel/ids.js';
 import type { ScheduleId } from './schedule.events.js';
 
 /** A user has a place for a schedule. */
@@ -8,4 +9,5 @@ export type ScheduleReleased = Event<'ScheduleReleased', { ownerId: string; sche
 
 export type AllowanceEvent = ScheduleAdmitted | ScheduleReleased;
 
-export const allowanceStream = (ownerId: string): string => `scheduleAllowance-${ownerId}`;
+/** A user may have any text for an id, a stream may not have any text for a name. */
+export const allowanceStream = (ownerId: string): string => `scheduleAllowance-${deterministicId('user', ownerId)}`;
