@@ -137,7 +137,7 @@ describe('of an agent with its keys', () => {
 
 describe('when so much was reached, counted back from now', () => {
   const reached = async (unit: 'requests' | 'tokens', amount: number) =>
-    (await queries.reachedAt('helper', unit, amount))?.toISOString().slice(8, -5);
+    (await queries.reachedAt('helper', unit, amount, date('20T10:00:00')))?.toISOString().slice(8, -5);
 
   beforeEach(async () => {
     await asked('20T10:10:00', { id: 'a' });
@@ -166,6 +166,35 @@ describe('when so much was reached, counted back from now', () => {
     [33, '20T10:30:00'],
     [43, undefined],
   ])('%d tokens', async (amount, time) => expect(await reached('tokens', amount)).toBe(time));
+});
+
+it('says what plain counting says, for windows that begin and amounts that are reached anywhere', async () => {
+  const start = date('20T00:00:00').getTime();
+  const minute = (number: number) => new Date(start + number * 60_000);
+  const moments = Array.from({ length: 120 }, (_, index) => ({ minute: (index * 37) % 480, tokens: (index * 13) % 29 }));
+  moments.sort((a, b) => a.minute - b.minute);
+  for (const [index, { minute: number, tokens }] of moments.entries()) {
+    const time = minute(number).toISOString().slice(8, 19);
+    await asked(time, { id: `t${index}` });
+    await answered(time, `t${index}`, used(tokens, 0));
+  }
+  for (let number = -1; number <= 481; number += 7) {
+    const left = moments.filter((moment) => moment.minute > number);
+    const tokens = left.reduce((sum, moment) => sum + moment.tokens, 0);
+    expect(await queries.byKeysOf('helper', minute(number), [])).toEqual({ requests: left.length, tokens, known: [] });
+    const [half, newestFirst] = [Math.ceil(tokens / 2), [...left].reverse()];
+    let sum = 0;
+    const reached = tokens > 0 ? newestFirst.find((moment) => (sum += moment.tokens) >= half) : undefined;
+    if (tokens > 0) expect(await queries.reachedAt('helper', 'tokens', half, minute(number))).toEqual(minute(reached!.minute));
+  }
+}, 30_000);
+
+it('what was reached before a time is not looked for', async () => {
+  await asked('20T10:10:00', { id: 'a' });
+  await asked('20T10:20:00', { id: 'b' });
+  await asked('20T11:00:00', { id: 'c' });
+  const reached = (amount: number) => queries.reachedAt('helper', 'requests', amount, date('20T10:10:00'));
+  expect([await reached(2), await reached(3)]).toEqual([date('20T10:20:00'), undefined]);
 });
 
 it('an owner is charged for what was asked directly and of agents, whoever asked them, from an hour on', async () => {

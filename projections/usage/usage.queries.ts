@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { ReadModels } from '../read-models.js';
 
 const HOUR_MS = 3_600_000;
-const nextHour = (at: Date): Date => new Date((Math.floor(at.getTime() / HOUR_MS) + 1) * HOUR_MS);
+const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
+const nextHour = (at: Date): Date => new Date(hourOf(at).getTime() + HOUR_MS);
 
 /** Tokens are those of prompts and of completions together. */
 export type Used = Readonly<{ requests: number; tokens: number }>;
@@ -32,14 +33,14 @@ export class UsageQueries {
     return used;
   }
 
-  /** The newest time from which on at least so much was used of an agent with its keys: once that is left behind, less than that counts. */
-  async reachedAt(agentId: string, unit: keyof Used, amount: number): Promise<Date | undefined> {
+  /** The newest time after another from which on at least so much was used of an agent with its keys: once that is left behind, less than that counts. */
+  async reachedAt(agentId: string, unit: keyof Used, amount: number, since: Date): Promise<Date | undefined> {
     const { sql } = this.readModels;
     const measure = unit === 'requests' ? sql`requests` : sql`prompt_tokens + completion_tokens`;
     const [row] = await sql<{ at: Date | null }[]>`
       with of_hour as (
         select hour, sum(${measure}) as used from usage.hour
-        where agent_id = ${agentId} and agent_key_id <> '' group by hour
+        where agent_id = ${agentId} and agent_key_id <> '' and hour >= ${hourOf(since)} group by hour
       ), reached as (
         select hour, newer from (select hour, used, sum(used) over (order by hour desc) - used as newer from of_hour) summed
         where newer + used >= ${amount} order by hour desc limit 1
@@ -47,7 +48,7 @@ export class UsageQueries {
       select max(at) as at from (
         select at, reached.newer + sum(${measure}) over (order by at desc) as used
         from reached join usage.entry on at >= reached.hour and at < reached.hour + interval '1 hour'
-        where agent_id = ${agentId} and agent_key_id <> ''
+        where agent_id = ${agentId} and agent_key_id <> '' and at > ${since}
       ) summed where used >= ${amount}`;
     return row?.at ?? undefined;
   }

@@ -75,7 +75,7 @@ export class StoredUsageLimits extends UsageLimits {
   private async refuseBeyond(agent: LimitedAgent, admission: Admission): Promise<void> {
     const now = this.clock.now();
     const ahead = this.underWay.before(admission);
-    const { requests, tokens, known } = await this.usage.byKeysOf(agent.id, new Date(now.getTime() - WINDOW_MS), ahead);
+    const { requests, tokens, known } = await this.usage.byKeysOf(agent.id, windowStart(now), ahead);
     this.underWay.known(known);
     const unknown = ahead.length - known.length;
     const waits: number[] = [];
@@ -89,7 +89,9 @@ export class StoredUsageLimits extends UsageLimits {
   /** Until so much has left the window that less than an amount remains. */
   private async secondsUntilBelow({ id }: LimitedAgent, unit: Unit, amount: number, now: Date): Promise<number> {
     // What is under way alone reaches it: that stays for as long as the window is.
-    const reachedAt = amount > 0 ? await this.usage.reachedAt(id, unit, amount) : now;
+    const reachedAt = amount > 0 ? await this.usage.reachedAt(id, unit, amount, windowStart(now)) : now;
     return secondsUntil(new Date((reachedAt ?? now).getTime() + WINDOW_MS), now);
   }
 }
+
+const windowStart = (now: Date): Date => new Date(now.getTime() - WINDOW_MS);
