@@ -77,6 +77,8 @@ export class QuestionDesk {
     const found = lastPauseOf(state, answers);
     const fresh: Started = { conversationId, turnId: found?.turnId ?? '', after: found?.lastId ?? -1 };
     const refuse = async () => void resume(answers, by, now)(state);
+    // What waits for nobody now may do so in a moment, for something else.
+    if (way.idempotencyKey === undefined) await refuse();
     const admission = { ...fresh, ownerId: ownerOf(caller), agent: agent && limitedAgent(agent), isNewRequest: false };
     return this.withinLimits(admission, async (admit) => {
       const { replayed, ids } = await this.idsFor(request, caller, way, fresh, refuse, admit);

@@ -12,6 +12,7 @@ import {
   type TurnPaused,
   type Usage,
 } from '../conversation/conversation.events.js';
+import { mayBeHandedOn } from '../conversation/pause.decider.js';
 import { deniedRecord, withToolCalls } from '../conversation/tool-call.policy.js';
 import { type Frame, INTERRUPTED, messageStream, STOPPED } from '../conversation/message.events.js';
 import {
@@ -213,7 +214,7 @@ function unresumedFrames(transcript: Transcript, { paused, decisions }: Resumpti
  */
 export function isResumable({ resumption, asked, folded, calls }: Transcript, { message, sinceLastRun }: JournalSoFar): boolean {
   const turn = folded?.state.turns.get(asked.turnId);
-  if (!resumption || folded?.state.status !== 'open' || turn?.status !== 'running' || turn.stopRequested) return false;
+  if (!resumption || !turn || folded?.state.status !== 'open' || !mayBeHandedOn(turn)) return false;
   const { paused } = resumption;
   const decided = new Set(paused.calls.map(({ callId }) => callId));
   const before = new Set(paused.toolCalls.map((call) => call['call_id']));

@@ -20,7 +20,7 @@ import { askedTurn, cause, eventsOf, framesOf, workerOver } from '../../test/sup
 import { conversation, remove, requestStop } from '../conversation/conversation.decider.js';
 import { type AnswerParts, conversationStream, type TurnPaused } from '../conversation/conversation.events.js';
 import { messageStream } from '../conversation/message.events.js';
-import { handOn, resume } from '../conversation/pause.decider.js';
+import { HAND_ONS_MAX, handOn, resume } from '../conversation/pause.decider.js';
 import type { Decide } from '../conversation/turn.policy.js';
 import { Streams } from '../kernel/streams.js';
 import { InProcessSignals } from '../platform/signals/in-process-signals.js';
@@ -258,6 +258,24 @@ describe('a call with effects', () => {
     await running;
     expect((await outcome('TurnFailed')).toolCalls).toMatchObject([{ call_id: 'k1', error_type: 'outcome_unknown' }]);
   });
+});
+
+it('a resumed run that takes every producer with it ends as interrupted in the end', async () => {
+  const { log, process, begin, approve, turn, outcome, effects } = turns();
+  await begin();
+  await process().run('c1', 't1');
+  await approve();
+  for (let deaths = 0; deaths <= HAND_ONS_MAX; deaths++) {
+    const store: MortalStore = new MortalStore(log, Infinity, (_, types) =>
+      types.includes('ToolCallStarted') ? store.die() : undefined,
+    );
+    const runner = process(store);
+    await (deaths === 0 ? runner.run('c1', 't1') : runner.settle('c1', 't1')).catch(() => undefined);
+  }
+  expect((await turn()).handOns).toBe(HAND_ONS_MAX);
+  await process().settle('c1', 't1');
+  expect(effects).toEqual([]);
+  expect(['skipped', 'error']).toContain((await outcome('TurnFailed')).statuses['k1']);
 });
 
 it('a stop before the approved call begins leaves it unrun, and says so', async () => {

@@ -6,7 +6,17 @@ import { turnSettings } from '../../test/support/turn-settings.js';
 import { Rejection } from '../kernel/rejection.js';
 import { ask, conclude, conversation, remove, requestStop, seal, startTurn } from './conversation.decider.js';
 import type { CalledTool, ConversationEvent, PauseType, TurnOutcome, TurnPaused } from './conversation.events.js';
-import { type Answerer, type CallAnswer, expire, finishCall, handOn, pause, resume, startCall } from './pause.decider.js';
+import {
+  type Answerer,
+  type CallAnswer,
+  expire,
+  finishCall,
+  HAND_ONS_MAX,
+  handOn,
+  pause,
+  resume,
+  startCall,
+} from './pause.decider.js';
 import type { Conversation, Decide } from './turn.policy.js';
 
 const conversationId = 'c1';
@@ -306,6 +316,17 @@ describe('a run whose producer is gone', () => {
     given(conversation, [...running, handed])
       .when(startTurn('t1', 'p3'))
       .then([taken('t1', 'p3')]);
+  });
+  it('is handed on so many times, and as many times again after another pause', () => {
+    const again = Array.from({ length: HAND_ONS_MAX - 1 }, () => [handed, taken('t1', 'p2')]).flat();
+    given(conversation, [...running, ...again])
+      .when(handOn('t1', 'p2'))
+      .then([handed]);
+    const all = [...running, ...again, handed, taken('t1', 'p2')];
+    given(conversation, all).when(handOn('t1', 'p2')).thenNothing();
+    given(conversation, [...all, paused('t1', ['k3']), approved('t1', 'k3'), resumed('t1'), taken('t1', 'p2')])
+      .when(handOn('t1', 'p2'))
+      .then([handed]);
   });
   it.each([
     ['is the first of its turn', WAITING.slice(0, 3), 'p1'],

@@ -140,11 +140,18 @@ export const finishCall =
   (state) =>
     turnOf(state, finished.turnId)?.unfinishedCalls.has(finished.callId) ? [{ type: 'ToolCallFinished', data: finished }] : [];
 
+/** A run that takes its producers with it is not handed on for ever. */
+export const HAND_ONS_MAX = 5;
+
+/** Whether a producer that is gone may be followed by another one. */
+export const mayBeHandedOn = (turn: Turn): boolean =>
+  turn.status === 'running' && turn.runs > 1 && turn.handOns < HAND_ONS_MAX && !turn.stopRequested;
+
 /** A resumed run whose producer is gone is open to others again. */
 export const handOn =
   (turnId: TurnId, producer: string): Decide =>
   (state) => {
     const turn = turnOf(state, turnId);
-    if (turn?.status !== 'running' || turn.producer !== producer || turn.runs === 1 || turn.stopRequested) return [];
+    if (turn?.producer !== producer || !mayBeHandedOn(turn)) return [];
     return [{ type: 'TurnHandedOn', data: { conversationId: state.id, turnId, producer } }];
   };
