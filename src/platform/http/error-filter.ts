@@ -40,7 +40,8 @@ export class ErrorFilter implements ExceptionFilter {
   private log(thrown: unknown, failure: Failure, request: FastifyRequest) {
     if (thrown instanceof Rejection && !(thrown.code in rejections)) this.logger.error(`The code ${thrown.code} is in no table.`);
     if (!failure.unexpected) return;
-    const report = `${request.method} ${pathOf(request)} answered ${failure.status} (request ${request.id})`;
+    // A path may hold a secret, as that of a webhook does; its pattern holds none.
+    const report = `${request.method} ${request.routeOptions.url ?? 'nowhere'} answered ${failure.status} (request ${request.id})`;
     this.logger.error(report, thrown instanceof Error ? thrown.stack : thrown);
   }
 }
