@@ -105,8 +105,8 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'media-type-not-accepted': { status: 415 },
   'idempotency-key-reused': { status: 422, code: 'idempotency_key_reused' },
 
-  'usage-limit': { status: 429, json: true, uniform: true },
-  'quota-exceeded': { status: 429, json: true, uniform: true },
+  'usage-limit': { status: 429, retryAfterSeconds: 60, json: true, uniform: true },
+  'quota-exceeded': { status: 429, retryAfterSeconds: 60, json: true, uniform: true },
   'too-many-event-streams': { status: 429, code: 'too_many_connections', retryAfterSeconds: 5, json: true },
   'replay-budget-exhausted': { status: 429, code: 'replay_budget_exhausted', retryAfterSeconds: 60, json: true },
   'too-many-schedules': { status: 429, retryAfterSeconds: 60 },
