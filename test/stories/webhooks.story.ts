@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
+import { KeyValue } from '../../src/kernel/key-value.js';
 import { Runs } from '../../src/runs/runs.port.js';
+import { WORKER_LEASES } from '../../src/tasks/task.policy.js';
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
-import { call, cut, refuse, say, think, wait } from '../support/scripted-model-server.js';
+import { call, cut, hang, refuse, say, think, wait } from '../support/scripted-model-server.js';
 import { endOf, statusOf, taskOf, webhookPath } from '../support/webhooks.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
@@ -294,9 +296,26 @@ export function webhooksStory(makeBacking: MakeBacking): void {
       expect(await endOf(world.nobody, runId)).toEqual({ status: 'FAILURE', result: 'Agent not found' });
     });
 
-    it('counts as pending until somebody is at it; a task nobody knows is pending too', async () => {
-      expect(await statusOf(world.nobody, newId())).toEqual({ status: 'PENDING', result: null });
+    it('tells how far it is; a service that is stopped meanwhile leaves it to the next', async () => {
+      world.model.always([hang]);
+      const taskId = await taskOf(deliver('{}'));
+      await eventually(async () => (await statusOf(world.nobody, taskId)).status === 'PROGRESS');
+      expect(await statusOf(world.nobody, taskId)).toEqual({ status: 'PROGRESS', result: { current: 50 } });
+      world.model.always(say('At last.'));
+      await world.service.restart();
+      expect(await endOf(world.nobody, taskId)).toMatchObject({ status: 'SUCCESS', result: { result: { answer: 'At last.' } } });
+    });
+
+    it('is pending until somebody is at it, as is a task nobody knows, unless there is nobody at all', async () => {
+      const ask = () => replyOf(world.nobody.get(`/api/task_status?task_id=${newId()}`));
+      expect((await ask()).body).toEqual({ status: 'PENDING', result: null });
       expect((await world.nobody.get('/api/task_status')).status).toBe(400);
+      const keyValue = world.service.service.app.get(KeyValue, { strict: false });
+      for (const key of await keyValue.keys(WORKER_LEASES)) await keyValue.delete(key);
+      const { status, body, headers } = await ask();
+      expect([status, body]).toEqual([503, { success: false, message: 'Service unavailable', error: 'unavailable' }]);
+      expect(headers.get('retry-after')).toMatch(/^\d+$/);
+      await eventually(async () => (await ask()).status === 200);
     });
   });
 }
