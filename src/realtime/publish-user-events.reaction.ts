@@ -7,6 +7,8 @@ import { type Codec, decode } from '../kernel/codec.js';
 import { EventStore, firstEvent } from '../kernel/event-store.js';
 import type { Event, Recorded } from '../kernel/events.js';
 import type { Reaction, ReactionHandlers } from '../kernel/reaction.js';
+import { scheduleCodec } from '../schedules/schedule.codec.js';
+import { type ScheduleEvent, scheduleStream } from '../schedules/schedule.events.js';
 import { sourceCodec } from '../sources/source.codec.js';
 import {
   type SourceEvent,
@@ -33,6 +35,7 @@ import {
   progressAnnounced,
   withIngestionChangedBy,
 } from './ingestion.policy.js';
+import { SCHEDULE_EVENTS, scheduleAnnounced, type ScheduleNews } from './schedule-news.policy.js';
 import { SIGN_IN_EVENTS, signInAnnounced } from './tool-sign-in.policy.js';
 import { UserEventsOptions } from './user-events-options.js';
 import { UserJournal } from './user-journal.js';
@@ -41,7 +44,7 @@ import { UserJournal } from './user-journal.js';
 export const CONVERSATIONS_REMEMBERED_MAX = 1_000;
 
 type IngestEvent = SourceIngestRequested | SourceIngestCompleted | SourceIngestFailed;
-type Told = ConversationEvent | AttachmentEvent | IngestEvent | TaskProgressed | OAuthEvent;
+type Told = ConversationEvent | AttachmentEvent | IngestEvent | TaskProgressed | OAuthEvent | ScheduleNews;
 
 /**
  * Tells users' open tabs what has changed of theirs. Steps: fold the event's stream as far as the event; ask the user's
@@ -51,8 +54,15 @@ type Told = ConversationEvent | AttachmentEvent | IngestEvent | TaskProgressed |
 @Injectable()
 export class PublishUserEvents implements Reaction<Told> {
   readonly name = 'publish-user-events';
-  readonly categories = ['conversation', 'attachment', 'source', 'task', 'oauth'];
-  readonly codec: Codec<Told> = { ...conversationCodec, ...attachmentCodec, ...sourceCodec, ...taskCodec, ...oauthCodec };
+  readonly categories = ['conversation', 'attachment', 'source', 'task', 'oauth', 'schedule'];
+  readonly codec: Codec<Told> = {
+    ...conversationCodec,
+    ...attachmentCodec,
+    ...sourceCodec,
+    ...taskCodec,
+    ...oauthCodec,
+    ...scheduleCodec,
+  };
   readonly on: ReactionHandlers<Told>;
   private readonly known = new Map<string, Readonly<{ revision: number; news: News }>>();
 
@@ -84,6 +94,9 @@ export class PublishUserEvents implements Reaction<Told> {
       TaskProgressed: (event) => this.tellOfProgress(event),
       ...(Object.fromEntries(
         SIGN_IN_EVENTS.map((type) => [type, (event: Recorded<OAuthEvent>) => this.tellOfSignIn(event)]),
+      ) as ReactionHandlers<Told>),
+      ...(Object.fromEntries(
+        SCHEDULE_EVENTS.map((type) => [type, (event: Recorded<ScheduleNews>) => this.tellOfSchedule(event)]),
       ) as ReactionHandlers<Told>),
     };
   }
@@ -141,6 +154,13 @@ export class PublishUserEvents implements Reaction<Told> {
 
   private attachmentNews(attachmentId: string) {
     return this.foldUpTo(attachmentStream(attachmentId), undefined, attachmentCodec, noAttachmentNews, withAttachmentNewsOf);
+  }
+
+  private async tellOfSchedule(event: Recorded<ScheduleNews>): Promise<void> {
+    const first = await firstEvent(this.store, scheduleStream(event.data.scheduleId));
+    const created = first && decode<ScheduleEvent>(scheduleCodec, first);
+    if (created?.type !== 'ScheduleCreated') return;
+    await this.journal.announce(created.data.ownerId, event, async () => scheduleAnnounced(event, created.data));
   }
 
   private ingestion(sourceId: string, upTo?: number): Promise<Ingestion> {

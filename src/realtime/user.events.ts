@@ -11,6 +11,8 @@ type Ingestion = { source_id: string; job_name: string; filename: string; operat
 
 type Attached = { attachment_id: string; filename: string };
 
+type ScheduledRun = { run_id: string; schedule_id: string; agent_id: string | null; trigger_type: 'once' | 'recurring' };
+
 /** Why nobody is to approve a turn's calls any more: somebody decided, nobody came in time, or the conversation is past it. */
 export type ApprovalEnd = 'decided' | 'expired' | 'moved_on';
 
@@ -47,6 +49,15 @@ export type Announcement =
       { task_id: string; tools: readonly { name: string; description: string }[]; tools_count: number }
     >
   | About<'mcp.oauth.failed', 'mcp_oauth', { task_id: string; error: string }>
+  | About<'schedule.run.completed', 'schedule', ScheduledRun & { status: 'success' }>
+  | About<'schedule.run.failed', 'schedule', ScheduledRun & { status: 'failed' | 'timeout'; error_type?: string }>
+  | About<'schedule.autopaused', 'schedule', ScheduledRun & { status: 'paused'; consecutive_failure_count: number }>
+  | About<'schedule.created', 'schedule', { schedule_id: string; status: 'active' }>
+  | About<'schedule.changed' | 'schedule.deleted', 'schedule', { schedule_id: string }>
+  | About<'schedule.paused', 'schedule', { schedule_id: string; status: 'paused' }>
+  | About<'schedule.resumed', 'schedule', { schedule_id: string; status: 'active' }>
+  | About<'schedule.completed', 'schedule', { schedule_id: string; status: 'completed' }>
+  | About<'schedule.cancelled', 'schedule', { schedule_id: string; status: 'cancelled' }>
   | About<'conversation.mark', 'conversation', { conversation_id: string; mark: Mark | null }>;
 
 /** An announcement as it is stored and sent, in this order: the stored text is the `data:` line. */

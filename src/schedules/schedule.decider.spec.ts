@@ -103,7 +103,7 @@ describe('a run', () => {
       .when(endRun(runId, failed, rules, at('09:06:00')))
       .then([
         ended(3, '09:06:00'),
-        { type: 'ScheduleAutoPaused', data: { scheduleId, failuresInARow: 3, pausedAt: iso('09:06:00') } },
+        { type: 'ScheduleAutoPaused', data: { scheduleId, runId, failuresInARow: 3, pausedAt: iso('09:06:00') } },
       ]);
   });
   it('that succeeds ends a row of failures', () =>

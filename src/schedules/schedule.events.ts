@@ -46,10 +46,10 @@ export type ScheduleChanged = Event<
   { scheduleId: ScheduleId; changes: Partial<ScheduleTerms>; changedAt: string; nextSlotAt: string | null }
 >;
 export type SchedulePaused = Event<'SchedulePaused', { scheduleId: ScheduleId; pausedAt: string }>;
-/** It paused itself after that many failures in a row. */
+/** It paused itself after that many failures in a row, this run the last of them. */
 export type ScheduleAutoPaused = Event<
   'ScheduleAutoPaused',
-  { scheduleId: ScheduleId; failuresInARow: number; pausedAt: string }
+  { scheduleId: ScheduleId; runId: RunId; failuresInARow: number; pausedAt: string }
 >;
 export type ScheduleResumed = Event<
   'ScheduleResumed',

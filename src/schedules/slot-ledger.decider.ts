@@ -131,7 +131,10 @@ function runEnded(state: Schedule, { status, errorType }: Outcome, rules: Ledger
     data: { scheduleId, runId: openRun!.runId, status, errorType, failuresInARow, endedAt },
   };
   if (status !== 'success' && pausesAt(state, rules, failuresInARow)) {
-    return [ended, { type: 'ScheduleAutoPaused', data: { scheduleId, failuresInARow, pausedAt: endedAt } }];
+    return [
+      ended,
+      { type: 'ScheduleAutoPaused', data: { scheduleId, runId: openRun!.runId, failuresInARow, pausedAt: endedAt } },
+    ];
   }
   if (state.status === 'active' && terms.timing.kind === 'once' && openRun!.isSlot) {
     return [ended, { type: 'ScheduleCompleted', data: { scheduleId, completedAt: endedAt } }];

@@ -67,6 +67,16 @@ const USER_EVENT_TYPES: Readonly<Record<UserEvent['type'], true>> = {
   'mcp.oauth.awaiting_redirect': true,
   'mcp.oauth.completed': true,
   'mcp.oauth.failed': true,
+  'schedule.run.completed': true,
+  'schedule.run.failed': true,
+  'schedule.autopaused': true,
+  'schedule.created': true,
+  'schedule.changed': true,
+  'schedule.deleted': true,
+  'schedule.paused': true,
+  'schedule.resumed': true,
+  'schedule.completed': true,
+  'schedule.cancelled': true,
   'conversation.mark': true,
 };
 

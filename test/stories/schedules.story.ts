@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SessionTokens } from '../../src/identity/session-tokens.js';
 import { newId } from '../../src/kernel/ids.js';
+import { type UserEvent, userStream } from '../../src/realtime/user.events.js';
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
@@ -59,6 +60,19 @@ export function schedulesStory(makeBacking: MakeBacking): void {
     let newest: Fields | undefined;
     await eventually(async () => ((newest = (await runsOf(id))[0]), newest !== undefined && isOver(newest)), 20_000);
     return newest!;
+  };
+  /** What Alice's tabs were told of a schedule, once they know that it was resumed. */
+  const toldOf = async (id: string) => {
+    let told: readonly UserEvent[] = [];
+    await eventually(async () => {
+      const events: UserEvent[] = [];
+      for await (const page of world.backing.store.read(userStream('alice'))) {
+        events.push(...page.map(({ data }) => JSON.parse(data) as UserEvent));
+      }
+      told = events.filter(({ scope }) => scope.id === id);
+      return told.at(-1)?.type === 'schedule.resumed';
+    });
+    return told;
   };
   const remove = (id: string) => send('DELETE', `/api/schedules/${id}`);
 
@@ -259,6 +273,22 @@ export function schedulesStory(makeBacking: MakeBacking): void {
       expect((await send('GET', `/api/agents/${agentId}/schedules/stats?days=366`)).status).toBe(400);
       const resumed = await send('PATCH', `/api/schedules/${id}`, { action: 'resume' });
       expect(resumed.body).toMatchObject({ schedule: { status: 'active', consecutive_failure_count: 0 } });
+      const told = await toldOf(id);
+      expect(told.map(({ type }) => type)).toEqual([
+        'schedule.created',
+        'schedule.run.failed',
+        'schedule.run.failed',
+        'schedule.autopaused',
+        'schedule.resumed',
+      ]);
+      expect(told[3]!.payload).toEqual({
+        run_id: expect.any(String),
+        schedule_id: id,
+        agent_id: agentId,
+        trigger_type: 'recurring',
+        status: 'paused',
+        consecutive_failure_count: 2,
+      });
       await remove(id);
     });
 
