@@ -1,5 +1,5 @@
 import type { CalledTool, ToolCallFinished } from '../conversation/conversation.events.js';
-import { isWaiting, outcomeUnknown, recordOf, type ToolCallRecord } from '../conversation/tool-call.policy.js';
+import { isWaiting, NOT_BEGUN_TEXT, outcomeUnknown, recordOf, type ToolCallRecord } from '../conversation/tool-call.policy.js';
 import { forReader, isErrorResult, textOf } from './tool-result.policy.js';
 
 /** How a call ended: as it is shown, and as the model is told. */
@@ -57,7 +57,7 @@ export function cutOff(records: readonly Entry[], { begun, finished }: CallHisto
 
 const notRun = (record: Entry) =>
   isWaiting(record)
-    ? { status: 'skipped', result: 'The answer ended before the call was run.' }
+    ? { status: 'skipped', result: NOT_BEGUN_TEXT }
     : { status: 'error', error: 'The call was interrupted.' };
 
 function artifactIn(result: unknown): string | null {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CalledTool, PendingCall, Source } from '../conversation/conversation.events.js';
-import { OUTCOME_UNKNOWN_TEXT, outcomeUnknown, recordOf, type ToolCallRecord } from '../conversation/tool-call.policy.js';
+import { NOT_BEGUN_TEXT, OUTCOME_UNKNOWN_TEXT, outcomeUnknown, recordOf, type ToolCallRecord } from '../conversation/tool-call.policy.js';
 import type { ModelToolCall } from '../models/language-model.port.js';
 import { type CallContext, ToolFailed } from '../tools/tool-kind.port.js';
 import type { OfferedAction, OpenTools } from '../tools/toolbox.port.js';
@@ -17,7 +17,6 @@ export const ARGUMENTS_BYTES_MAX = 32 * 1024;
 export const RECORDS_BYTES_MAX = 256 * 1024;
 /** With less room than this left no tools are offered any more. */
 const CALL_BYTES_MIN = 4 * 1024;
-const NOT_BEGUN_TEXT = 'The answer ended before the call was run.';
 /** So many calls of tools that do not exist are answered kindly. */
 export const UNKNOWN_TOOLS_MAX = 2;
 /** What a call may still add to its record once it has run. */

@@ -3,7 +3,7 @@ import { Clock } from '../kernel/clock.js';
 import { EventStore } from '../kernel/event-store.js';
 import type { Cause } from '../kernel/events.js';
 import { type Folded, outlasting, Streams } from '../kernel/streams.js';
-import { conclude, conversation, seal } from '../conversation/conversation.decider.js';
+import { conversation, seal } from '../conversation/conversation.decider.js';
 import type { Conversation, Turn } from '../conversation/turn.policy.js';
 import {
   type AnswerParts,
@@ -27,7 +27,7 @@ import { AnsweringOptions } from './answering-options.js';
 import { cutOff } from './call-ends.policy.js';
 import { type Journal, RUN_PATIENCE_MS } from './journal.js';
 import type { Resumption, Transcript } from './transcript.js';
-import type { TurnLedger } from './turn-ledger.js';
+import { TurnLedger } from './turn-ledger.js';
 import { Continuations } from './continuations.js';
 
 export const INTERRUPTED_TEXT = 'The answer was interrupted. What was written so far is kept; please ask again.';
@@ -59,15 +59,12 @@ export class TurnCloser {
    * that close the stream are journaled; (4) the journal gets its retention and is sealed. So whoever sees `end` finds the
    * answer in the conversation. A crash after any step leaves the turn unsealed, and `settle` goes on from there.
    */
-  async close(journal: Journal, outcome: TurnOutcome, cause: Cause, known: Folded<Conversation>): Promise<void> {
+  async close(journal: Journal, outcome: TurnOutcome, cause: Cause, ledger: TurnLedger): Promise<void> {
     await journal.flush();
     const { conversationId, turnId } = outcome.data;
-    const stream = conversationStream(conversationId);
-    const concluded = await outlasting(RUN_PATIENCE_MS, () =>
-      this.streams.transact(stream, conversation, conclude(outcome), cause, known),
-    );
-    for (const frame of closingFrames(concluded.state, turnId)) journal.write(frame);
-    await this.seal(journal, conversationId, turnId, cause, concluded);
+    await ledger.conclude(outcome);
+    for (const frame of closingFrames(ledger.folded.state, turnId)) journal.write(frame);
+    await this.seal(journal, conversationId, turnId, cause, ledger.folded);
   }
 
   /**
@@ -93,10 +90,12 @@ export class TurnCloser {
   }
 
   /**
-   * Brings a turn to its end, or to its pause, whose producer is gone, or whose conversation is, from wherever it got to. Its first frame, written at the revision that
-   * was read, shuts a producer out that is alive after all; asked again it does nothing twice.
+   * Brings a turn to its end, or to its pause, whose producer is gone, or whose conversation is, from wherever it got to. A
+   * producer that is alive after all has given the turn up before: it can state nothing any more, and is shut out of the
+   * journal by the first frame that is written here, at the revision that was read. Asked again it does nothing twice.
    */
-  async settle(transcript: Transcript, { message: before }: JournalSoFar, journal: Journal, cause: Cause): Promise<void> {
+  async settle(transcript: Transcript, { message: before }: JournalSoFar, journal: Journal, producer: string): Promise<void> {
+    const { cause } = transcript;
     const { conversationId, turnId } = transcript.asked;
     // The conversation as the transcript has it: what came later, like the end of a pause, is settled by whoever reads it.
     const known = transcript.folded ?? (await this.streams.fold(conversationStream(conversationId), conversation));
@@ -117,13 +116,19 @@ export class TurnCloser {
       return this.seal(journal, conversationId, turnId, cause, known);
     }
     if (message.runs < turn.runs) show(firstFrame(transcript));
-    if (turn.status === 'running') {
-      const { frames, outcome } = endOf(turn, state, transcript, message);
+    // Of a deleted conversation nothing is stated any more.
+    if (turn.status === 'running' && state.status === 'open') {
+      const { frames, outcome } = endOf(turn, transcript, message);
       show(...frames);
-      return this.close(journal, outcome, cause, known);
+      return this.close(
+        journal,
+        outcome,
+        cause,
+        new TurnLedger(this.streams, { conversationId, turnId, producer }, cause, known),
+      );
     }
     const isClosed = message.last === 'end' || message.error?.code === STOPPED;
-    if (!isClosed) show(...closingFrames(state, turnId).filter((frame) => frame.type !== message.last));
+    if (!isClosed) show(...closingFrames(state, turnId).filter(({ type }) => type !== 'id' || message.last !== 'id'));
     await this.seal(journal, conversationId, turnId, cause, known);
   }
 
@@ -168,11 +173,11 @@ const closingFrames = (state: Conversation, turnId: string): readonly Frame[] =>
     : [{ type: 'id', id: state.id }, { type: 'end' }];
 
 /** How an abandoned turn ends, and what is still to be shown of it: stopped when that was asked for, else interrupted, with what it had shown. */
-function endOf(turn: Turn, state: Conversation, { asked, calls }: Transcript, message: Message) {
+function endOf(turn: Turn, { asked, calls }: Transcript, message: Message) {
   const cut = cutOff(message.parts.toolCalls, calls);
   const parts = { ...message.parts, toolCalls: withToolCalls(message.parts.toolCalls, cut) };
   const frames = message.error ? [] : cut.map((data): Frame => ({ type: 'tool_call', data }));
-  if (turn.stopRequested || state.status === 'deleted') return { frames, outcome: stoppedWith(asked, parts) };
+  if (turn.stopRequested) return { frames: [...frames, stoppedFrame(parts)], outcome: stoppedWith(asked, parts) };
   if (message.error) return { frames, outcome: failedWith(asked, parts, message.error.text, message.error.code) };
   const error: Frame = { type: 'error', error: INTERRUPTED_TEXT, code: INTERRUPTED };
   return { frames: [...frames, error], outcome: failedWith(asked, parts, INTERRUPTED_TEXT, INTERRUPTED) };
@@ -212,9 +217,19 @@ function unresumedFrames(transcript: Transcript, { paused, decisions }: Resumpti
  * Whether another producer may go on with a resumed run whose own is gone: it has shown nothing yet but what became of
  * calls that were decided on. What was approved stays approved.
  */
-export function isResumable({ resumption, asked, folded, calls }: Transcript, { message, sinceLastRun }: JournalSoFar): boolean {
+export function isResumable(transcript: Transcript, soFar: JournalSoFar): boolean {
+  const { folded, asked } = transcript;
   const turn = folded?.state.turns.get(asked.turnId);
-  if (!resumption || !turn || folded?.state.status !== 'open' || !mayBeHandedOn(turn)) return false;
+  return folded?.state.status === 'open' && turn !== undefined && mayBeHandedOn(turn) && hasOnlyDecided(transcript, soFar);
+}
+
+/** Whether the run after a pause, as far as it came, is about nothing but the calls that were decided on. */
+export function hasOnlyDecided(
+  { resumption, asked, folded, calls }: Transcript,
+  { message, sinceLastRun }: JournalSoFar,
+): boolean {
+  const turn = folded?.state.turns.get(asked.turnId);
+  if (!resumption || !turn) return false;
   const { paused } = resumption;
   const decided = new Set(paused.calls.map(({ callId }) => callId));
   const before = new Set(paused.toolCalls.map((call) => call['call_id']));
@@ -225,6 +240,9 @@ export function isResumable({ resumption, asked, folded, calls }: Transcript, { 
     (frame) => frame.type === 'message_id' || (frame.type === 'tool_call' && decided.has(frame.data.call_id)),
   );
 }
+
+/** What is shown of an answer before it is stated that it was stopped: nobody else shows anything beside it. */
+const stoppedFrame = ({ sources }: AnswerParts): Frame => ({ type: 'source', source: sources });
 
 type Ids = Readonly<{ conversationId: string; turnId: string }>;
 

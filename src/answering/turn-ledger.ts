@@ -1,8 +1,8 @@
 import type { Cause } from '../kernel/events.js';
 import { Rejection } from '../kernel/rejection.js';
 import { type Folded, outlasting, type Streams } from '../kernel/streams.js';
-import { conversation } from '../conversation/conversation.decider.js';
-import { type CalledTool, conversationStream, type TurnPaused } from '../conversation/conversation.events.js';
+import { conclude, conversation } from '../conversation/conversation.decider.js';
+import { type CalledTool, conversationStream, type TurnOutcome, type TurnPaused } from '../conversation/conversation.events.js';
 import { finishCall, pause, startCall } from '../conversation/pause.decider.js';
 import type { Conversation, Decide } from '../conversation/turn.policy.js';
 import { JournalLost, RUN_PATIENCE_MS } from './journal.js';
@@ -25,6 +25,11 @@ export class TurnLedger implements CallLedger {
     const { conversationId, turnId } = this.ids;
     await this.state(finishCall({ conversationId, turnId, callId, status, result }));
   };
+
+  /** How the turn ended. @throws JournalLost when it is somebody else's by now */
+  conclude(outcome: TurnOutcome): Promise<void> {
+    return this.state(conclude(outcome, this.ids.producer));
+  }
 
   /** @throws JournalLost when the turn is somebody else's by now */
   pause(paused: TurnPaused['data']): Promise<void> {

@@ -43,6 +43,8 @@ class Lifetime {
   private readonly streams = new Streams(this.log);
   private readonly blobs = new InMemoryBlobs();
   readonly effects: string[] = [];
+  /** The same, told apart by what they did instead of by the ids of their calls. */
+  readonly deeds: string[] = [];
   /** What was shown when a process ended: it has to stay. */
   private shown: readonly string[] = [];
 
@@ -63,16 +65,19 @@ class Lifetime {
     return rounds[roundOf(request)]!;
   });
 
-  process(appends = Infinity) {
-    const store = new MortalStore(this.log, appends);
+  process(appends = Infinity, before?: () => Promise<void>) {
+    const store = new MortalStore(this.log, appends, before, before);
     const actions = [
       offeredAction('count_cards'),
       offeredAction('send_card', { access: 'write', requiresApproval: true, idempotent: this.idempotent }),
       offeredAction('note_it', { access: 'write' }),
     ];
-    const tools = new ToolsForTests(actions, ({ name, context }) => {
+    const tools = new ToolsForTests(actions, ({ name, args, context }) => {
       if (store.isDead) throw new Error('The process is dead.');
-      if (name !== 'count_cards') this.effects.push(`${name} ${context.callId}`);
+      if (name !== 'count_cards') {
+        this.effects.push(`${name} ${context.callId}`);
+        this.deeds.push(`${name} ${JSON.stringify(args)}`);
+      }
       return { done: name };
     });
     const composer = composerOver(this.models, tools, this.blobs);
@@ -80,6 +85,7 @@ class Lifetime {
     return {
       store,
       run: () => runner.run('c1', 't1').catch(() => undefined),
+      settle: () => runner.settle('c1', 't1').catch(() => undefined),
       /** As a sweep does: run what nobody took, settle what somebody left. */
       sweep: async () => {
         await runner.run('c1', 't1');
@@ -172,6 +178,7 @@ async function expectSealed(store: EventStore): Promise<void> {
 }
 
 const APPENDS_MAX = 32;
+const SEEDS = 400;
 const DEATHS = Array.from({ length: APPENDS_MAX }, (_, appends) => appends);
 
 const timesOf = (effects: readonly string[], effect: string) => effects.filter((each) => each === effect).length;
@@ -268,6 +275,66 @@ describe('a paused turn whose process dies', () => {
     await life.expectWhole();
     expect(timesOf(life.effects, 'send_card k1')).toBe(0);
   });
+});
+
+/** Numbers that look like chance, the same for the same seed. */
+function chances(seed: number) {
+  let state = seed * 2_654_435_761;
+  return (below: number): number => {
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d);
+    state = Math.imul(state ^ (state >>> 12), 0x297a2d39);
+    return ((state ^ (state >>> 15)) >>> 0) % below;
+  };
+}
+
+/** Processes that run and settle the same turn at any time, slow, dying, and taken for dead while they are not. */
+async function meddled(seed: number): Promise<Lifetime> {
+  const chance = chances(seed);
+  const ticks = async (most: number) => {
+    for (let left = chance(most); left > 0; left--) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const life = new Lifetime(false);
+  await askedTurn(life.log, 'c1', 't1', WITH_TOOLS);
+  const processes = Array.from({ length: 3 }, () => life.process(5 + chance(30), () => ticks(6)));
+  const meddler = async ({ run, settle }: (typeof processes)[number]) => {
+    for (let turns = 0; turns < 6; turns++) {
+      await ticks(20);
+      await (chance(3) === 0 ? settle() : run());
+    }
+  };
+  const client = async () => {
+    const end = chance(6);
+    for (let turns = 0; turns < 12; turns++) {
+      await ticks(10);
+      const turn = await life.turn();
+      if (turn.status === 'paused') await life.decide(approve(turn)).catch(() => undefined);
+      if (turns === 6 && end === 0) await life.decide(requestStop('t1')).catch(() => undefined);
+      if (turns === 6 && end === 1) await life.decide(remove);
+    }
+  };
+  await Promise.all([...processes.map(meddler), client()]);
+  const last = life.process();
+  await last.sweep();
+  const turn = await life.turn();
+  if (turn.status === 'paused') await life.decide(approve(turn)).catch(() => undefined);
+  await last.sweep();
+  await last.sweep();
+  return life;
+}
+
+it('whatever processes do to each other, a turn ends once and whole, and nothing takes effect twice', async () => {
+  let approvals = 0;
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    try {
+      const life = await meddled(seed);
+      await life.expectWhole();
+      expect([...new Set(life.deeds)]).toEqual(life.deeds);
+      if ((await life.types()).includes('ToolCallApproved')) approvals++;
+    } catch (error) {
+      throw new Error(`Seed ${seed} shows otherwise.`, { cause: error });
+    }
+  }
+  expect(approvals).toBeGreaterThan(SEEDS / 5);
 });
 
 it('so many appends are enough for the turn to live to its end', async () => {

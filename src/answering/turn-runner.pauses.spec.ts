@@ -174,6 +174,25 @@ describe('a call with effects', () => {
     expect((await outcome('TurnAnswered')).toolCalls[0]).toMatchObject({ call_id: 'k1', error_type: 'outcome_unknown' });
   });
 
+  it('is not repeated by a process that read the turn before anybody had run it', async () => {
+    const { log, process, begin, approve, effects, outcome, outline } = turns();
+    await begin();
+    const [late, reached] = [door(), door()];
+    const lateStore = new MortalStore(log, Infinity, (name) => {
+      if (name === stream) reached.open();
+      return name === stream ? late.opened : undefined;
+    });
+    const coming = process(lateStore).run('c1', 't1');
+    await reached.opened;
+    await process().run('c1', 't1');
+    await approve();
+    late.open();
+    await coming;
+    expect(effects).toEqual(['send_card', 'note_it']);
+    expect((await outcome('TurnAnswered')).answer).toBe('Hm. Done.');
+    expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
+  });
+
   it('that the model asked for after a pause is not asked for again, even if nothing of it was shown', async () => {
     const { log, process, begin, approve, sweep, effects, outcome } = turns();
     await begin();

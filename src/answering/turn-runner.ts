@@ -5,9 +5,9 @@ import { EventStore } from '../kernel/event-store.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Signals } from '../kernel/signals.js';
-import { type Folded, outlasting, Streams } from '../kernel/streams.js';
-import { conversation, startTurn } from '../conversation/conversation.decider.js';
-import type { Conversation } from '../conversation/turn.policy.js';
+import { type Folded, outlasting, RACES_MAX, Streams } from '../kernel/streams.js';
+import { conversation, startTurn, takeOver } from '../conversation/conversation.decider.js';
+import type { Conversation, Decide } from '../conversation/turn.policy.js';
 import { conversationStream, type TurnOutcome } from '../conversation/conversation.events.js';
 import { handOn } from '../conversation/pause.decider.js';
 import { withToolCalls } from '../conversation/tool-call.policy.js';
@@ -20,7 +20,17 @@ import { ATTENDED } from './attendance.policy.js';
 import { AnswerWriter, type Progress, type UserError } from './answer-writer.js';
 import { FramePublisher } from './frame-publisher.port.js';
 import { Journal, JournalLost, RUN_PATIENCE_MS } from './journal.js';
-import { failedWith, firstFrame, isResumable, isUnresumed, missingOfPause, stoppedWith, TurnCloser } from './turn-closer.js';
+import {
+  failedWith,
+  firstFrame,
+  hasOnlyDecided,
+  isResumable,
+  isUnresumed,
+  type JournalSoFar,
+  missingOfPause,
+  stoppedWith,
+  TurnCloser,
+} from './turn-closer.js';
 import { TurnLedger } from './turn-ledger.js';
 import { readTranscript, type Transcript } from './transcript.js';
 
@@ -95,24 +105,37 @@ export class TurnRunner {
 
   /** Brings further a turn that a dead producer left, or that nobody may run any more. */
   async settle(conversationId: string, turnId: string): Promise<void> {
-    const transcript = await readTranscript(this.store, conversationId, turnId, TURN_RUNNER);
-    if (!transcript) return;
-    const soFar = await this.closer.readJournal(turnId);
+    const found = await this.left(conversationId, turnId);
+    const turn = found?.transcript.folded?.state.turns.get(turnId);
+    if (!found || !turn) return;
+    const { transcript, soFar } = found;
+    const { cause, folded } = transcript;
+    // Whoever has stated something since it was read is alive.
+    const asJudged =
+      (decide: Decide): Decide =>
+      (state) =>
+        state === folded!.state ? decide(state) : [];
+    const state = async (decide: Decide) =>
+      (await this.streams.transact(conversationStream(conversationId), conversation, asJudged(decide), cause, folded)).events;
     if (isResumable(transcript, soFar)) {
-      await this.streams.transact(
-        conversationStream(conversationId),
-        conversation,
-        handOn(turnId, transcript.folded!.state.turns.get(turnId)!.producer!),
-        transcript.cause,
-        transcript.folded,
-      );
-      return this.run(conversationId, turnId);
+      const handedOn = await state(handOn(turnId, turn.producer!));
+      return handedOn.length > 0 ? this.run(conversationId, turnId) : undefined;
     }
-    const journal = this.journal(transcript, soFar.digest);
-    await unlessLost(this.closer.settle(transcript, soFar, journal, transcript.cause));
+    const isTaken = turn.status === 'running' && folded!.state.status === 'open' && turn.producer !== this.producer;
+    if (isTaken && (await state(takeOver(turnId, turn.producer, this.producer))).length === 0) return;
+    // What a producer did up to where it had to give way is read after.
+    const last = isTaken ? (await this.left(conversationId, turnId))! : found;
+    const journal = this.journal(last.transcript, last.soFar.digest);
+    await unlessLost(this.closer.settle(last.transcript, last.soFar, journal, this.producer));
   }
 
-  private async take(conversationId: string, turnId: string, controller: AbortController): Promise<void> {
+  /** A turn as its producer left it; undefined when there is none. */
+  private async left(conversationId: string, turnId: string): Promise<Left | undefined> {
+    const transcript = await readTranscript(this.store, conversationId, turnId, TURN_RUNNER);
+    return transcript && { transcript, soFar: await this.closer.readJournal(turnId) };
+  }
+
+  private async take(conversationId: string, turnId: string, controller: AbortController, racesLeft = RACES_MAX): Promise<void> {
     const transcript = await outlasting(RUN_PATIENCE_MS, () => readTranscript(this.store, conversationId, turnId, TURN_RUNNER));
     if (!transcript) return;
     const turn = transcript.folded?.state.turns.get(turnId);
@@ -122,8 +145,9 @@ export class TurnRunner {
       ? await this.resume(transcript, controller)
       : await this.begin(transcript, turn?.status === 'asked', controller);
     // Of a deleted conversation no turn is run any more, but whoever reads its stream is owed an end.
-    if (begun === 'deleted') return this.settle(conversationId, turnId);
-    if (begun === 'taken') return;
+    if (begun === 'deleted' || begun === 'shown') return this.settle(conversationId, turnId);
+    if (begun === 'changed' && racesLeft > 0) return this.take(conversationId, turnId, controller, racesLeft - 1);
+    if (typeof begun === 'string') return;
     const { claimed } = begun;
     if (claimed.state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
     const stopWatching = this.watchForStop(claimed, turnId, controller);
@@ -142,7 +166,7 @@ export class TurnRunner {
     if (isAsked) journal.write(firstFrame(transcript));
     const claimed = await this.claim(transcript);
     if (typeof claimed === 'string') {
-      if (claimed === 'deleted') await unlessLost(journal.flush());
+      if (claimed !== 'taken') await unlessLost(journal.flush());
       return claimed;
     }
     if (!isAsked) journal.write(firstFrame(transcript));
@@ -152,17 +176,14 @@ export class TurnRunner {
   }
 
   /** The run of a turn that goes on after a pause: its answer grows on what was there, its journal where it ended. */
-  private async resume(found: Transcript, controller: AbortController): Promise<Begun | NotHad> {
-    const { conversationId, turnId } = found.asked;
-    const claimed = await this.claim(found);
+  private async resume(transcript: Transcript, controller: AbortController): Promise<Begun | NotHad> {
+    const claimed = await this.claim(transcript);
     if (typeof claimed === 'string') return claimed;
-    // Only from here on nobody else begins a call: what others began before is read after.
-    const transcript = (await outlasting(RUN_PATIENCE_MS, () =>
-      readTranscript(this.store, conversationId, turnId, TURN_RUNNER),
-    ))!;
     const { paused } = transcript.resumption!;
-    const opened = await this.opened(transcript, claimed.state.turns.get(turnId)!.runs);
+    const opened = await this.opened(transcript, claimed.state.turns.get(paused.turnId)!.runs);
     if (!opened) return 'taken';
+    // A producer that was taken for dead has gone on meanwhile.
+    if (opened === 'shown') return 'shown';
     const { journal, message } = opened;
     journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
     const { answer, thought, sources, structured, usage } = paused;
@@ -171,10 +192,12 @@ export class TurnRunner {
   }
 
   /** The journal of a resumed run from its first frame on; undefined when others write to it who have no business there. */
-  private async opened(transcript: Transcript, runs: number): Promise<Opened | undefined> {
+  private async opened(transcript: Transcript, runs: number): Promise<Opened | 'shown' | undefined> {
     const { paused } = transcript.resumption!;
     for (let opening = 1; opening <= OPENINGS_MAX; opening++) {
-      const { digest, message } = await outlasting(RUN_PATIENCE_MS, () => this.closer.readJournal(paused.turnId));
+      const soFar = await outlasting(RUN_PATIENCE_MS, () => this.closer.readJournal(paused.turnId));
+      if (!hasOnlyDecided(transcript, soFar)) return 'shown';
+      const { digest, message } = soFar;
       const journal = this.journal(transcript, digest);
       const frames = [...missingOfPause(journal, paused), ...(message.runs < runs ? [firstFrame(transcript)] : [])];
       for (const frame of frames) journal.write(frame);
@@ -190,13 +213,20 @@ export class TurnRunner {
 
   private async claim({ asked, cause, folded }: Transcript): Promise<Folded<Conversation> | NotHad> {
     const { conversationId, turnId } = asked;
-    const claim = startTurn(turnId, this.producer);
+    const known = folded?.state.turns.get(turnId);
+    // It may be free again after others have begun calls, or paused: a run starts from what is known of its turn.
+    let isChanged = false;
+    const claim: Decide = (state) => {
+      isChanged = folded !== undefined && state.turns.get(turnId) !== known;
+      return isChanged ? [] : startTurn(turnId, this.producer)(state);
+    };
     try {
       const claimed = await outlasting(RUN_PATIENCE_MS, () =>
         this.streams.transact(conversationStream(conversationId), conversation, claim, cause, folded),
       );
       // A run of this process that failed is settled first, like anybody else's.
-      return claimed.events.length === 0 ? 'taken' : claimed;
+      if (claimed.events.length === 0) return isChanged ? 'changed' : 'taken';
+      return claimed;
     } catch (error) {
       if (!(error instanceof Rejection)) throw error;
       return error.code === 'conversation-not-found' ? 'deleted' : 'taken';
@@ -231,7 +261,7 @@ export class TurnRunner {
     if (outcome.type === 'TurnFailed') {
       journal.write({ type: 'error', error: outcome.data.error, ...(outcome.data.code ? { code: outcome.data.code } : {}) });
     }
-    await this.closer.close(journal, outcome, cause, ledger.folded);
+    await this.closer.close(journal, outcome, cause, ledger);
   }
 
   /** What the user is told of a failure: what the model or the rules said for them, and of anything else nothing. */
@@ -282,8 +312,9 @@ async function unlessLost(work: Promise<void>): Promise<void> {
   }
 }
 
-/** Why a turn cannot be taken. */
-type NotHad = 'deleted' | 'taken';
+/** Why a turn cannot be run: its conversation is gone, somebody else has it, it is not what it was, or more was shown than can be gone on from. */
+type NotHad = 'deleted' | 'taken' | 'changed' | 'shown';
 /** What a run starts from. */
 type Begun = Readonly<{ transcript: Transcript; journal: Journal; claimed: Folded<Conversation>; start: Progress }>;
+type Left = Readonly<{ transcript: Transcript; soFar: JournalSoFar }>;
 type Opened = Readonly<{ journal: Journal; message: Message }>;

@@ -15,6 +15,7 @@ import {
   requestStop,
   seal,
   startTurn,
+  takeOver,
 } from './conversation.decider.js';
 import { type Conversation, isUnfinished } from './turn.policy.js';
 import type { AnswerParts, ConversationEvent, ConversationStarted, TurnOutcome } from './conversation.events.js';
@@ -117,6 +118,34 @@ describe('a turn', () => {
     given(conversation, [started, asked('t1'), taken('t1'), stopAsked('t1')])
       .when(conclude(answer))
       .then([{ type: 'TurnStopped', data: { conversationId, turnId: 't1', ...parts, usage } }]);
+  });
+  it('ends as its producer says, and as nobody says who was its producer', () => {
+    given(conversation, [started, asked('t1'), taken('t1')])
+      .when(conclude(answered('t1'), 'p1'))
+      .then([answered('t1')]);
+    given(conversation, [started, asked('t1'), taken('t1'), taken('t1', 'p2')])
+      .when(conclude(answered('t1'), 'p1'))
+      .thenRejected('turn-taken');
+    given(conversation, [started, asked('t1'), taken('t1'), answered('t1')])
+      .when(conclude(stopped('t1'), 'p2'))
+      .thenNothing();
+  });
+  it('is taken over from a producer that is gone, while it runs and is that one’s', () => {
+    const running = [started, asked('t1'), taken('t1')];
+    given(conversation, running)
+      .when(takeOver('t1', 'p1', 'p2'))
+      .then([taken('t1', 'p2')]);
+    given(conversation, running)
+      .when(takeOver('t1', 'p1', 'p1'))
+      .thenNothing();
+    for (const since of [[taken('t1', 'p3')], [answered('t1')], [deleted]]) {
+      given(conversation, [...running, ...since])
+        .when(takeOver('t1', 'p1', 'p2'))
+        .thenNothing();
+    }
+    given(conversation, [started, asked('t1')])
+      .when(takeOver('t1', null, 'p2'))
+      .thenNothing();
   });
   it('cannot be stopped after it ended', () =>
     given(conversation, [started, asked('t1'), taken('t1'), answered('t1')])

@@ -135,6 +135,15 @@ export const startTurn =
     return [{ type: 'TurnStarted', data: { conversationId: state.id, turnId, producer } }];
   };
 
+/** A producer that is gone gives way to whoever ends its turn: should it live after all, it states nothing any more. */
+export const takeOver =
+  (turnId: TurnId, from: string | null, by: string): Decide =>
+  (state) => {
+    const turn = state.status === 'open' ? state.turns.get(turnId) : undefined;
+    if (turn?.status !== 'running' || turn.producer !== from || from === by) return [];
+    return [{ type: 'TurnStarted', data: { conversationId: state.id, turnId, producer: by } }];
+  };
+
 export const requestStop =
   (turnId: TurnId): Decide =>
   (state) => {
@@ -144,13 +153,16 @@ export const requestStop =
     return turn.stopRequested ? [] : [stopRequested(state, turnId)];
   };
 
-/** How a turn ended. A stop that was accepted before wins over an answer, so that its 202 was true. */
+/** How a turn ended, as its producer states it. A stop that was accepted before wins over an answer, so that its 202 was true. */
 export const conclude =
-  (outcome: TurnOutcome): Decide =>
+  (outcome: TurnOutcome, producer?: string): Decide =>
   (state) => {
     if (state.status === 'deleted') return [];
     const turn = turnOf(state, outcome.data.turnId);
     if (!isUnfinished(turn)) return [];
+    if (producer !== undefined && turn.producer !== producer) {
+      throw new Rejection('turn-taken', `Turn ${outcome.data.turnId} is no longer run here.`);
+    }
     return [turn.stopRequested ? stoppedInstead(outcome) : outcome];
   };
 

@@ -59,6 +59,8 @@ export function withToolCalls(known: readonly Entry[], told: readonly Entry[]): 
 /** Whether somebody still has to decide on it, or bring its result. */
 export const isWaiting = ({ status }: Entry): boolean => status === 'awaiting_approval' || status === 'requires_client_execution';
 
+export const NOT_BEGUN_TEXT = 'The answer ended before the call was run.';
+
 export const OUTCOME_UNKNOWN_TEXT = 'The call was begun, but whether it took effect is not known. It is not repeated.';
 
 /** A call with effects whose producer died before it could say what came of it. */

@@ -16,6 +16,7 @@ export class MortalStore extends EventStore {
     private left = Infinity,
     /** Holds an append up, for as long as it takes. */
     private readonly before: (stream: string, types: readonly string[]) => Promise<unknown> | void = () => undefined,
+    private readonly beforeRead: () => Promise<unknown> | void = () => undefined,
   ) {
     super();
   }
@@ -39,7 +40,11 @@ export class MortalStore extends EventStore {
     return this.store.setRetention(stream, retention);
   }
 
-  override read = (stream: string, reading?: StreamReading) => this.store.read(stream, reading);
+  override async *read(stream: string, reading?: StreamReading) {
+    await this.beforeRead();
+    yield* this.store.read(stream, reading);
+  }
+
   override readAll = (reading: LogReading) => this.store.readAll(reading);
   override follow = (stream: string, after: number, signal: AbortSignal) => this.store.follow(stream, after, signal);
   override followAll = (after: bigint, filter: LogFilter, signal: AbortSignal) => this.store.followAll(after, filter, signal);
