@@ -329,6 +329,71 @@ it('of however many processes that are offered a resumed turn, while it runs and
   expect(toldIn(models.requests.at(-1)!)).toEqual({ k1: '{"done":"send_card"}', k2: '{"done":"note_it"}' });
 });
 
+describe('a producer that is taken for dead', () => {
+  it('goes on undisturbed when it has stated something since', async () => {
+    const { log, process, begin, approve, turn, outline } = turns();
+    await begin();
+    await process().run('c1', 't1');
+    await approve();
+    const [judged, stated, answering, settled] = [door(), door(), door(), door()];
+    const mistaken = new MortalStore(log, Infinity, (_, types) => {
+      if (!types.includes('TurnHandedOn')) return undefined;
+      judged.open();
+      return stated.opened;
+    });
+    const busy = new MortalStore(log, Infinity, (_, types) => {
+      if (types.includes('ToolCallStarted')) return judged.opened;
+      if (!types.includes('TurnAnswered')) return undefined;
+      answering.open();
+      return settled.opened;
+    });
+    const producer = process(busy);
+    const running = producer.run('c1', 't1');
+    await eventually(async () => (await framesOf(log, 't1')).length > RUN_1.length + 1);
+    const settling = process(mistaken).settle('c1', 't1');
+    await answering.opened;
+    stated.open();
+    await settling;
+    settled.open();
+    await running;
+    expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
+    expect((await turn()).handOns).toBe(0);
+  });
+
+  it('shows nothing beside what is kept of its turn, when that was to be stopped', async () => {
+    const log = new InMemoryEventStore();
+    const streams = new Streams(log);
+    const [told, stopping, goesOn] = [door(), door(), door()];
+    const models = new ScriptedModels(async function* () {
+      yield text('Let me ');
+      await told.opened;
+      yield text('see.');
+    });
+    const tools = new ToolsForTests([]);
+    const process = (store = new MortalStore(log)) =>
+      workerOver(store, new InProcessSignals(), composerOver(models, tools, new InMemoryBlobs())).runner;
+    await askedTurn(log, 'c1', 't1');
+    const running = process().run('c1', 't1');
+    await eventually(async () => (await framesOf(log, 't1')).length === 2);
+    await streams.transact(stream, conversation, requestStop('t1'), cause);
+    const settling = process(
+      new MortalStore(log, Infinity, (_, types) => {
+        if (!types.includes('TurnStopped')) return undefined;
+        stopping.open();
+        return goesOn.opened;
+      }),
+    ).settle('c1', 't1');
+    await stopping.opened;
+    told.open();
+    await running;
+    goesOn.open();
+    await settling;
+    expect((await framesOf(log, 't1')).filter(({ type }) => type === 'answer')).toHaveLength(1);
+    const stopped = (await eventsOf(log, stream)).filter(({ type }) => type === 'TurnStopped');
+    expect(stopped.map(({ data }) => (JSON.parse(data) as AnswerParts).answer)).toEqual(['Let me ']);
+  });
+});
+
 it.each(['works', 'waits as well'])('a pause is not stated by a producer whose successor %s', async (how) => {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
