@@ -52,6 +52,11 @@ export class KillStory {
     return new KillStory(plan, running, new TurnLog(backing.store));
   }
 
+  /** What the service last logged. */
+  get output(): string {
+    return this.running.service.output;
+  }
+
   get client(): Client {
     return this.running.client;
   }
@@ -162,6 +167,9 @@ export async function killStory(plan: KillPlan, backing: Ground, settings?: Read
     await story.expectAnswersWhole();
     expect(story.viewers.length).toBeGreaterThanOrEqual(plan.streams);
     process.stdout.write(`${story.summary}\n`);
+  } catch (error) {
+    // What was seen from outside says little without what the service said of it.
+    throw new Error(`Seed ${plan.seed}: ${String(error)}\n${story.output}`, { cause: error });
   } finally {
     await story.close();
   }

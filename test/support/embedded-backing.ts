@@ -8,32 +8,39 @@ import type { Ground } from './backing.js';
 /** Nothing but a folder: the service brings a Postgres of its own, which lives and dies with it. */
 export async function onEmbeddedPostgres(): Promise<Ground & Readonly<{ dataDir: string }>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-embedded-'));
+  const looks = new Looks(dataDir);
   return {
     name: 'embedded Postgres',
     environment: {},
     dataDir,
     store: {
-      async *read(...of) {
-        yield* await looking(dataDir, (store) => store.read(...of));
-      },
-      async *readAll(of) {
-        yield* await looking(dataDir, (store) => store.readAll(of));
-      },
+      read: (...of) => looks.now().read(...of),
+      readAll: (of) => looks.now().readAll(of),
     },
-    close: () => rm(dataDir, { recursive: true, force: true }),
+    close: async () => {
+      await looks.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
   };
 }
 
-/** Each look finds the server anew: it has another port whenever it has been started. */
-async function looking<T>(dataDir: string, look: (store: PostgresEventStore) => AsyncIterable<T>): Promise<readonly T[]> {
-  const url = runningPostgres(dataDir);
-  if (!url) throw new Error(`No Postgres runs in ${dataDir}.`);
-  const store = new PostgresEventStore({ url, readConnections: 1 });
-  const pages: T[] = [];
-  try {
-    for await (const page of look(store)) pages.push(page);
-  } finally {
-    await store.close();
+/** The log as it is seen from outside. Whenever the server has been started it has another port: then it is found anew. */
+class Looks {
+  private found: { url: string; store: PostgresEventStore } | undefined;
+
+  constructor(private readonly dataDir: string) {}
+
+  now(): PostgresEventStore {
+    const url = runningPostgres(this.dataDir);
+    if (!url) throw new Error(`No Postgres runs in ${this.dataDir}.`);
+    if (this.found?.url !== url) {
+      void this.close();
+      this.found = { url, store: new PostgresEventStore({ url, readConnections: 2 }) };
+    }
+    return this.found.store;
   }
-  return pages;
+
+  async close(): Promise<void> {
+    await this.found?.store.close();
+  }
 }
