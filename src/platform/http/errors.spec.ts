@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
+import { ModelFailed } from '../../models/language-model.port.js';
 import { failureOf, rejections } from './errors.js';
 
 const SOURCE = fileURLToPath(new URL('../../', import.meta.url));
@@ -37,6 +38,11 @@ it('a lost connection is found behind the errors that report it', () => {
   const reported = new Error('The projection could not be read.', { cause: new Error('query failed', { cause: lost }) });
   expect(failureOf(reported, 'r1')).toMatchObject({ status: 503, retryAfterSeconds: 2 });
   expect(failureOf(Object.assign(new Error('duplicate key'), { code: '23505' }), 'r1')).toMatchObject({ status: 500 });
+});
+
+it('a model endpoint that is away is a part of the service that is away', () => {
+  const away = new ModelFailed('unavailable', 'The model does not answer.', true, { cause: new Error('secret-host:443') });
+  expect(failureOf(away, 'r1')).toMatchObject({ status: 503, message: 'The model does not answer.', retryAfterSeconds: 2 });
 });
 
 it.each([undefined, null, 'text', { statusCode: 200 }, { statusCode: 'x' }])('even %p is an answer', (thrown) => {

@@ -3,6 +3,7 @@ import { AppendTooLarge, StoreUnavailable, StreamGone, WrongRevision } from '../
 import { BlobsUnavailable } from '../../kernel/blobs.js';
 import { KeyValueUnavailable } from '../../kernel/key-value.js';
 import { Rejection } from '../../kernel/rejection.js';
+import { ModelFailed } from '../../models/language-model.port.js';
 import { WorkQueueUnavailable } from '../../kernel/work-queue.js';
 
 /** How a refusal is told: `code` is what the body carries, if it carries one. */
@@ -135,6 +136,8 @@ export function failureOf(thrown: unknown, requestId: string): Failure {
     return { ...rejections.conflict!, message: 'Somebody else changed this at the same time. Please try again.' };
   if (thrown instanceof StreamGone) return { ...rejections['not-found']!, message: 'Not found' };
   if (thrown instanceof AppendTooLarge) return { ...rejections['too-large']!, message: 'The request is too large to be kept.' };
+  // Before an answer begins a model is asked only whether it is there.
+  if (thrown instanceof ModelFailed) return { ...rejections.unavailable!, message: thrown.message, unexpected: true };
   if (isDependencyDown(thrown)) return { ...rejections.unavailable!, message: DEPENDENCY_DOWN, unexpected: true };
   const status = clientStatusOf(thrown);
   if (status !== undefined) return { status, message: textOf(thrown), ...(status === 400 && { json: true }) };
