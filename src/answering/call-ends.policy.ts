@@ -56,9 +56,7 @@ export function cutOff(records: readonly Entry[], { begun, finished }: CallHisto
 }
 
 const notRun = (record: Entry) =>
-  isWaiting(record)
-    ? { status: 'skipped', result: NOT_BEGUN_TEXT }
-    : { status: 'error', error: 'The call was interrupted.' };
+  isWaiting(record) ? { status: 'skipped', result: NOT_BEGUN_TEXT } : { status: 'error', error: 'The call was interrupted.' };
 
 function artifactIn(result: unknown): string | null {
   const { artifact_id: id } = (result ?? {}) as { artifact_id?: unknown };

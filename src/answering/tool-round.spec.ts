@@ -319,8 +319,8 @@ describe('a round that is aborted', () => {
     const added = { count: 0 };
     const { signal } = controller;
     const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
-    signal.addEventListener = ((...given: Parameters<typeof add>) => (added.count++, add(...given)));
-    signal.removeEventListener = ((...given: Parameters<typeof remove>) => (added.count--, remove(...given)));
+    signal.addEventListener = (...given: Parameters<typeof add>) => (added.count++, add(...given));
+    signal.removeEventListener = (...given: Parameters<typeof remove>) => (added.count--, remove(...given));
     await run(call('w1', 'write_a'), call('w2', 'write_b'), call('r1', 'read_a'));
     expect(added.count).toBe(0);
   });

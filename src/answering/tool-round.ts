@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { CalledTool, PendingCall, Source } from '../conversation/conversation.events.js';
-import { NOT_BEGUN_TEXT, OUTCOME_UNKNOWN_TEXT, outcomeUnknown, recordOf, type ToolCallRecord } from '../conversation/tool-call.policy.js';
+import {
+  NOT_BEGUN_TEXT,
+  OUTCOME_UNKNOWN_TEXT,
+  outcomeUnknown,
+  recordOf,
+  type ToolCallRecord,
+} from '../conversation/tool-call.policy.js';
 import type { ModelToolCall } from '../models/language-model.port.js';
 import { type CallContext, ToolFailed } from '../tools/tool-kind.port.js';
 import type { OfferedAction, OpenTools } from '../tools/toolbox.port.js';
