@@ -48,6 +48,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'token-expired': { status: 401, code: 'token_expired', json: true, uniform: true },
 
   forbidden: { status: 403 },
+  'not-available-to-tokens': { status: 403, code: 'not_available_to_tokens' },
   'origin-not-allowed': { status: 403, code: 'origin_not_allowed' },
 
   'not-found': { status: 404 },
