@@ -26,7 +26,12 @@ export type LogReading = Readonly<{ after: bigint; filter?: LogFilter; limit?: n
 export type LogPage = Readonly<{ events: readonly StoredEvent[]; position: bigint; caughtUp: boolean }>;
 
 /** Events past any of these bounds leave `read` and `follow` at once; the log as a whole may keep them longer. */
-export type Retention = Readonly<{ maxAgeSeconds?: number; maxCount?: number }>;
+export type Retention = Readonly<{
+  maxAgeSeconds?: number;
+  maxCount?: number;
+  /** Nothing below this revision is kept. */
+  truncateBefore?: number;
+}>;
 
 /** Before the first event of the log, and of a stream. */
 export const LOG_START = -1n;

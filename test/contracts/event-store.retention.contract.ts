@@ -45,6 +45,22 @@ export function retentionContract(subject: () => Subject): void {
     expect(revisions((await following.stop()).events)).toEqual([3]);
   });
 
+  it('keeps of a stream that is cut off nothing before the cut, and goes on with it', async () => {
+    const stream = newStream();
+    await store().append(stream, 'none', newEvents(4));
+    await store().setRetention(stream, { truncateBefore: 3 });
+    expect(revisions(await eventsOf(store().read(stream)))).toEqual([3]);
+    expect(revisions(await eventsOf(store().read(stream, { direction: 'backwards' })))).toEqual([3]);
+    await store().append(stream, 3, newEvents(2));
+    const following = await Following.stream(store(), stream).count(3);
+    expect(revisions((await following.stop()).events)).toEqual([3, 4, 5]);
+    await store().setRetention(stream, { truncateBefore: 6 });
+    expect(await eventsOf(store().read(stream))).toEqual([]);
+    await expect(store().append(stream, 'none', newEvents(1))).rejects.toMatchObject({ constructor: WrongRevision, actual: 5 });
+    expect(await store().append(stream, 5, newEvents(1))).toMatchObject({ revision: 6 });
+    expect(revisions(await eventsOf(store().read(stream)))).toEqual([6]);
+  });
+
   it('takes the bounds of a stream that is not there yet', async () => {
     const stream = newStream();
     await store().setRetention(stream, { maxCount: 2, maxAgeSeconds: 3600 });

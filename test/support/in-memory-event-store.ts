@@ -169,9 +169,10 @@ export class InMemoryEventStore extends EventStore {
     const stream = this.streams.get(name);
     if (stream?.gone) throw new StreamGone(name);
     const { events, retention } = stream ?? { events: [], retention: {} };
-    const { maxAgeSeconds = Infinity, maxCount = Infinity } = retention;
+    const { maxAgeSeconds = Infinity, maxCount = Infinity, truncateBefore = 0 } = retention;
     const oldest = this.clock.now().getTime() - maxAgeSeconds * 1000;
-    return events.filter(({ revision, at }) => revision >= events.length - maxCount && at.getTime() >= oldest);
+    const first = Math.max(events.length - maxCount, truncateBefore);
+    return events.filter(({ revision, at }) => revision >= first && at.getTime() >= oldest);
   }
 
   private page(after: bigint, filter: LogFilter, limit: number): LogPage {

@@ -28,9 +28,9 @@ export async function writeRetention(
   const metastream = metastreamOf(stream);
   let present: Awaited<ReturnType<Newest>> = { revision: 'none', json: {} };
   for (let race = 1; ; race++) {
-    const { $maxAge, $maxCount } = present.json;
-    if (present.revision !== 'none' && $maxAge === retention.maxAgeSeconds && $maxCount === retention.maxCount) return;
-    const event = metadataEvent({ ...present.json, $maxAge: retention.maxAgeSeconds, $maxCount: retention.maxCount });
+    const bounds = { $maxAge: retention.maxAgeSeconds, $maxCount: retention.maxCount, $tb: retention.truncateBefore };
+    if (present.revision !== 'none' && isBoundBy(present.json, bounds)) return;
+    const event = metadataEvent({ ...present.json, ...bounds });
     try {
       await appendSurely(store as EventStore, metastream, present.revision, [event]);
       return;
@@ -40,6 +40,9 @@ export async function writeRetention(
     }
   }
 }
+
+const isBoundBy = (json: Readonly<Record<string, unknown>>, bounds: Readonly<Record<string, unknown>>): boolean =>
+  Object.entries(bounds).every(([name, value]) => json[name] === value);
 
 const metadataEvent = (json: object): NewEvent => ({
   id: randomUUID(),

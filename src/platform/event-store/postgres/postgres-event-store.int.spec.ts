@@ -310,15 +310,18 @@ it('reads past the frames of messages by the index that leaves them out', async 
 
 it('deletes what the bounds of a stream hide, and only that', async () => {
   const category = newCategory();
-  const [counted, aged, unbounded] = [newStream(category), newStream(category), newStream(category)];
-  for (const stream of [counted, aged, unbounded]) await store.append(stream, 'none', newEvents(20));
+  const [counted, aged, cut, unbounded] = [newStream(category), newStream(category), newStream(category), newStream(category)];
+  for (const stream of [counted, aged, cut, unbounded]) await store.append(stream, 'none', newEvents(20));
   await store.setRetention(counted, { maxCount: 3 });
   await store.setRetention(aged, { maxAgeSeconds: 1 });
+  await store.setRetention(cut, { truncateBefore: 18 });
   await eventually(async () => (await eventsOf(store.read(aged))).length === 0);
   while ((await store.scavenge()).more);
   const { events } = await readLog(store, LOG_START, { categories: [category] });
   const left = (stream: string) => revisions(events.filter((event) => event.stream === stream));
-  expect([left(counted), left(aged), left(unbounded)]).toEqual([[17, 18, 19], [], range(0, 19)]);
+  expect([left(counted), left(aged), left(cut), left(unbounded)]).toEqual([[17, 18, 19], [], [18, 19], range(0, 19)]);
+  const [due] = await database.sql`select scavenge_at from event_store.stream where name = ${cut}`;
+  expect(due).toEqual({ scavenge_at: null });
   expect(await store.append(aged, 19, newEvents(1))).toMatchObject({ revision: 20 });
   expect(await store.append(counted, 19, newEvents(1))).toMatchObject({ revision: 20 });
   expect(revisions(await eventsOf(store.read(counted)))).toEqual([18, 19, 20]);

@@ -43,7 +43,7 @@ const RETRY_MS_MIN = 20;
 const RETRY_MS_MAX = 500;
 
 const SCHEMA = 'event_store';
-const STEPS = [new URL('./event-store.sql', import.meta.url)];
+const STEPS = ['./event-store.sql', './truncated-streams.sql'].map((step) => new URL(step, import.meta.url));
 
 /** The log in tables of Postgres, shared by any number of processes. */
 export class PostgresEventStore extends EventStore {
@@ -130,14 +130,19 @@ export class PostgresEventStore extends EventStore {
     return this.followers.followAll(after, filter, signal);
   }
 
-  async setRetention(stream: string, { maxAgeSeconds, maxCount }: Retention): Promise<void> {
+  async setRetention(stream: string, { maxAgeSeconds, maxCount, truncateBefore }: Retention): Promise<void> {
     assertStreamName(stream);
     await this.query(
       (sql) => sql`
-      insert into event_store.stream as s (name, category, revision, max_age_seconds, max_count, scavenge_at)
-      values (${stream}, split_part(${stream}, '-', 1), -1, ${maxAgeSeconds ?? null}, ${maxCount ?? null}, now())
-      on conflict (name) do update
-      set max_age_seconds = excluded.max_age_seconds, max_count = excluded.max_count, scavenge_at = now()`,
+      insert into event_store.stream as s (name, category, revision, max_age_seconds, max_count, truncate_before, scavenge_at)
+      values (
+        ${stream}, split_part(${stream}, '-', 1), -1, ${maxAgeSeconds ?? null}, ${maxCount ?? null}, ${truncateBefore ?? null}, now()
+      )
+      on conflict (name) do update set
+        max_age_seconds = excluded.max_age_seconds,
+        max_count = excluded.max_count,
+        truncate_before = excluded.truncate_before,
+        scavenge_at = now()`,
     );
     this.recent.forget(stream);
   }

@@ -18,7 +18,7 @@ const statement = (direction: Direction): string => `
       select ${EVENT_COLUMNS}, ${EVENT_BYTES} as bytes
       from event_store.event e
       where e.stream = s.number and e.revision ${direction === 'forwards' ? '>=' : '<='} $2
-        and e.revision > coalesce(s.revision - s.max_count, -1)
+        and e.revision > greatest(s.revision - s.max_count, s.truncate_before - 1, -1)
         and (s.max_age_seconds is null or e.at > clock_timestamp() - s.max_age_seconds * interval '1 second')
       order by e.revision ${direction === 'forwards' ? 'asc' : 'desc'}
       limit $3
