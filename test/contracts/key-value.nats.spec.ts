@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { KeyValueUnavailable } from '../../src/kernel/key-value.js';
 import { NatsKeyValue } from '../../src/platform/key-value/nats-key-value.js';
+import { ServerTime } from '../../src/platform/key-value/server-time.js';
 import { NatsConnection } from '../../src/platform/nats/nats-connection.js';
 import { eventually } from '../support/eventually.js';
 import { NatsServer } from '../support/nats-server.js';
@@ -15,10 +16,10 @@ describe('key-value over NATS', () => {
   keyValueContract(async () => {
     const [one, two] = [new NatsConnection({ url: server.url }), new NatsConnection({ url: server.url })];
     let later = 0;
-    const now = () => Date.now() + later;
+    const ahead = () => later;
     return {
-      here: new NatsKeyValue(one, now),
-      there: new NatsKeyValue(two, now),
+      here: new NatsKeyValue(one, new ServerTime(ahead)),
+      there: new NatsKeyValue(two, new ServerTime(ahead)),
       ahead: (ms) => void (later = ms),
       close: async () => void (await Promise.all([one.close(), two.close()])),
     };

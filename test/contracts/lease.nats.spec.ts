@@ -34,6 +34,26 @@ describe('a lease over NATS', () => {
     await server.stop();
   });
 
+  it.each([-10, 10])('is held for as long as its holder lives also for one whose clock is %d minutes off', async (minutes) => {
+    const server = await NatsServer.start();
+    const [one, two] = [new NatsConnection({ url: server.url }), new NatsConnection({ url: server.url })];
+    const [here, there] = [new NatsKeyValue(one), new NatsKeyValue(two)];
+    const [clock, ttlMs] = [Date.now, 1_000];
+    try {
+      const lease = (await holdLease(here, 'key', { ttlMs, renewMs: 100, holder: 'one' }))!;
+      await here.put('brief', 'x', { ttlMs: 200 });
+      Date.now = () => clock() + minutes * 60_000;
+      expect(await isHeld(there, 'key')).toBe(true);
+      expect(await holdLease(there, 'key', { ttlMs, renewMs: 100, holder: 'two' })).toBeUndefined();
+      await eventually(async () => (await there.get('brief')) === undefined, 1_000);
+      expect(lease.lost.aborted).toBe(false);
+    } finally {
+      Date.now = clock;
+    }
+    await Promise.all([one.close(), two.close()]);
+    await server.stop();
+  });
+
   it('is told as lost to a holder whose server stays away', async () => {
     const server = await NatsServer.start();
     const nats = new NatsConnection({ url: server.url, deadlineMs: 200 });

@@ -6,13 +6,13 @@ type Ttl = { ttlMs?: number };
 /** The size from which expired values are looked for and dropped. */
 const SWEEP_FROM = 1024;
 
-/** Key-value within one process, gone with it. */
+/** Key-value within one process, gone with it. Times pass by a clock that nobody sets. */
 export class InProcessKeyValue extends KeyValue {
   private readonly values = new Map<string, Kept>();
   private revision = 0;
   private sweepAt = SWEEP_FROM;
 
-  constructor(private readonly now: () => number = Date.now) {
+  constructor(private readonly now: () => number = () => performance.now()) {
     super();
   }
 

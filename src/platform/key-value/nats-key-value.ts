@@ -4,6 +4,7 @@ import { assertWithinLimits, KeyValue, type KeyValueEntry, KEPT_MS_MAX, KeyValue
 import type { NatsConnection } from '../nats/nats-connection.js';
 import { fromNatsName, toNatsName } from '../nats/nats-names.js';
 import { OnNats } from '../nats/on-nats.js';
+import { ServerTime } from './server-time.js';
 
 type Ttl = { ttlMs?: number };
 type Bucket = Readonly<{ kv: KV; jsm: JetStreamManager; stream: string; subjects: string }>;
@@ -12,16 +13,20 @@ type Found = Readonly<{ revision: number; living: KeyValueEntry | undefined }>;
 /** How many values a listing reads at the same time. */
 const READS_MAX = 64;
 
+/** What is written to learn the server's time; it never counts as a value. */
+const TIME_KEY = 'server-time';
+
 /**
  * Key-value in a JetStream bucket. The server (before 2.11) knows no time to live per key, so a value says how long it lives
- * after the server's time of writing, and an expired one reads as absent; the bucket drops it after KEPT_MS_MAX.
+ * after the server's time of writing, and an expired one, by the server's time, reads as absent; the bucket drops it after
+ * KEPT_MS_MAX.
  */
 export class NatsKeyValue extends KeyValue {
   private readonly bucket: OnNats<Bucket>;
 
   constructor(
     nats: NatsConnection,
-    private readonly now: () => number = Date.now,
+    private readonly serverTime = new ServerTime(),
   ) {
     super();
     const name = `${nats.prefix}_state`;
@@ -103,8 +108,16 @@ export class NatsKeyValue extends KeyValue {
     const entry = await kv.get(name);
     if (!entry) return { revision: 0, living: undefined };
     const { value, ttlMs } = decode(entry.string());
-    const lives = entry.operation === 'PUT' && entry.created.getTime() + ttlMs > this.now();
+    const lives = entry.operation === 'PUT' && (ttlMs === Infinity || (ttlMs > 0 && (await this.isYet(kv, entry.created, ttlMs))));
     return { revision: entry.revision, living: lives ? { value, revision: entry.revision } : undefined };
+  }
+
+  private async isYet(kv: KV, created: Date, ttlMs: number): Promise<boolean> {
+    const asked = async () => {
+      await kv.put(TIME_KEY, encode('', 0));
+      return (await kv.get(TIME_KEY))!.created;
+    };
+    return created.getTime() + ttlMs > (await this.serverTime.now(asked));
   }
 }
 
