@@ -108,7 +108,8 @@ export class NatsKeyValue extends KeyValue {
     const entry = await kv.get(name);
     if (!entry) return { revision: 0, living: undefined };
     const { value, ttlMs } = decode(entry.string());
-    const lives = entry.operation === 'PUT' && (ttlMs === Infinity || (ttlMs > 0 && (await this.isYet(kv, entry.created, ttlMs))));
+    const lives =
+      entry.operation === 'PUT' && (ttlMs === Infinity || (ttlMs > 0 && (await this.isYet(kv, entry.created, ttlMs))));
     return { revision: entry.revision, living: lives ? { value, revision: entry.revision } : undefined };
   }
 
