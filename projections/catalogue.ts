@@ -2,6 +2,7 @@ import { agents } from './agents/agents.projection.js';
 import { auditLog } from './audit-log/audit-log.projection.js';
 import { chunks } from './chunks/chunks.projection.js';
 import { conversations } from './conversations/conversations.projection.js';
+import { jobs } from './jobs/jobs.projection.js';
 import type { Projection } from './projection.js';
 import { prompts } from './prompts/prompts.projection.js';
 import { schedules } from './schedules/schedules.projection.js';
@@ -17,6 +18,7 @@ export const projections: readonly Projection[] = [
   auditLog,
   chunks,
   conversations,
+  jobs,
   prompts,
   schedules,
   sources,

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { projecting } from '../../test/support/projecting.js';
+import { jobStarted } from '../../test/support/jobs.js';
+import { testDatabase, type TestDatabase } from '../../test/support/postgres-for-tests.js';
+import { type JobEvent, jobStream } from '../../src/jobs/job.events.js';
+import { ReadModels } from '../read-models.js';
+import { jobs } from './jobs.projection.js';
+import { JobQueries } from './jobs.queries.js';
+
+const minute = (count: number) => new Date(Date.UTC(2026, 0, 1, 0, count));
+const blob = { sha256: 'a'.repeat(64), size: 7 };
+
+let database: TestDatabase;
+let model: Awaited<ReturnType<typeof projecting>>;
+let queries: JobQueries;
+
+/** A job that began in this minute, with what followed. */
+async function given(jobId: string, began: number, more: Parameters<typeof jobStarted>[0], ...after: readonly JobAfter[]) {
+  const started = jobStarted({ jobId, begunAt: minute(began).toISOString(), ...more });
+  const { conversationId, ownerId } = started.data;
+  const events = after.map(({ type, ...data }) => ({ type, data: { jobId, conversationId, ownerId, ...data } }) as JobEvent);
+  await model.given(jobStream(jobId), [started, ...events]);
+}
+type JobAfter = Readonly<{ type: JobEvent['type'] } & Record<string, unknown>>;
+const ended = (count: number) => ({ endedAt: minute(count).toISOString() });
+
+beforeAll(async () => {
+  database = await testDatabase();
+  model = await projecting(jobs, database.sql);
+  queries = new JobQueries(new ReadModels(database.sql));
+  await given('working', 5, { conversationId: 'c1' }, { type: 'JobCancelRequested', reason: 'by-owner' });
+  await given('done', 1, { conversationId: 'c1' }, { type: 'JobCompleted', ...ended(2), result: blob });
+  await given('failed', 3, { conversationId: 'c1' }, { type: 'JobFailed', ...ended(4), error: 'Broken.', reason: 'tool' });
+  await given('lost', 2, { toolName: 'mcp_tool' }, { type: 'JobLost', ...ended(9) }, { type: 'JobTold', by: 'wake' });
+  await given('silent', 2, { autoResume: false }, { type: 'JobLost', ...ended(9) });
+  await given('stopped', 4, { conversationId: 'c1' }, { type: 'JobCancelled', ...ended(6) });
+  await given('gone', 0, { conversationId: 'c1' }, { type: 'JobCompleted', ...ended(1), result: blob }, { type: 'JobForgotten' });
+  await given('bobs', 6, { ownerId: 'bob', conversationId: 'c1' });
+});
+afterAll(() => database.close());
+
+const ids = (found: readonly { jobId: string }[]) => found.map(({ jobId }) => jobId);
+
+it.each([
+  ['working', { status: 'working', cancelRequested: true, finishedAt: null, toldBy: null }],
+  ['done', { status: 'completed', result: blob, finishedAt: minute(2) }],
+  ['failed', { status: 'failed', error: 'Broken.', errorType: 'tool' }],
+  ['lost', { status: 'lost', toldBy: 'wake', toolName: 'mcp_tool' }],
+  ['stopped', { status: 'cancelled', result: null }],
+])('a job that is %s', async (jobId, standing) => expect(await queries.byId(jobId)).toMatchObject(standing));
+
+it('a forgotten job is none', async () => expect(await queries.byId('gone')).toBeUndefined());
+
+it('a conversation has its owner’s jobs, newest first', async () => {
+  expect(ids(await queries.ofConversation('alice', 'c1', 10))).toEqual(['working', 'stopped', 'failed', 'done']);
+  expect(ids(await queries.ofConversation('alice', 'c1', 1))).toEqual(['working']);
+});
+
+it('a user has jobs under way, and such as were', async () => {
+  expect(ids(await queries.workingOf('alice', 10))).toEqual(['working']);
+  const since = minute(2);
+  expect(ids(await queries.historyOf('alice', { since, limit: 10 }))).toEqual(['working', 'stopped', 'failed', 'lost', 'silent']);
+  expect(ids(await queries.historyOf('alice', { since, limit: 1, offset: 1 }))).toEqual(['stopped']);
+  expect(ids(await queries.historyOf('alice', { since, limit: 9, statuses: ['lost'], text: 'MCP_' }))).toEqual(['lost']);
+});
+
+it('everybody’s jobs under way come in pages', async () => {
+  const first = await queries.working(1);
+  expect(ids([...first, ...(await queries.working(5, first[0]))])).toEqual(['working', 'bobs']);
+});
+
+it('untold is what ended by itself and nobody was told of, where anybody wants to know', async () =>
+  expect(ids(await queries.untold(10))).toEqual(['done', 'failed']));
+
+it('long over is what ended before a time', async () =>
+  expect(await queries.finishedBefore(minute(9), 10)).toEqual(['done', 'failed', 'stopped']));
+
+it('says the same after a rebuild, and when everything comes twice', async () => {
+  await model.expectSameAfterRebuild();
+});

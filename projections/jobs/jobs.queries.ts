@@ -1,0 +1,124 @@
+import { Injectable } from '@nestjs/common';
+import type { Row } from 'postgres';
+import type { JobStatus } from '../../src/jobs/job.policy.js';
+import type { ToldBy } from '../../src/jobs/job.events.js';
+import type { BlobRef } from '../../src/kernel/blobs.js';
+import { ReadModels } from '../read-models.js';
+
+export type JobRecord = Readonly<{
+  jobId: string;
+  ownerId: string;
+  conversationId: string;
+  turnId: string;
+  callId: string;
+  agentId: string | null;
+  toolName: string;
+  actionName: string;
+  hasEffects: boolean;
+  autoResume: boolean;
+  status: JobStatus;
+  cancelRequested: boolean;
+  result: BlobRef | null;
+  error: string | null;
+  errorType: 'tool' | 'timeout' | null;
+  toldBy: ToldBy | null;
+  startedAt: Date;
+  deadlineAt: Date;
+  finishedAt: Date | null;
+}>;
+
+/** Which of a user's jobs: those begun since a time, of these statuses, whose tool or action has a text in its name. */
+export type JobHistory = Readonly<{
+  since: Date;
+  statuses?: readonly JobStatus[];
+  text?: string;
+  limit: number;
+  offset?: number;
+}>;
+
+@Injectable()
+export class JobQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  async byId(jobId: string): Promise<JobRecord | undefined> {
+    return (await this.sql`select * from jobs.job where job_id = ${jobId}`).map(asJob)[0];
+  }
+
+  /** A user's jobs in a conversation, newest first. */
+  async ofConversation(ownerId: string, conversationId: string, limit: number): Promise<readonly JobRecord[]> {
+    const rows = await this.sql`
+      select * from jobs.job where conversation_id = ${conversationId} and owner_id = ${ownerId}
+      order by started_at desc, job_id limit ${limit}`;
+    return rows.map(asJob);
+  }
+
+  /** A user's jobs that are under way, newest first. */
+  async workingOf(ownerId: string, limit: number): Promise<readonly JobRecord[]> {
+    const rows = await this.sql`
+      select * from jobs.job where owner_id = ${ownerId} and status = 'working' order by started_at desc, job_id limit ${limit}`;
+    return rows.map(asJob);
+  }
+
+  /** A user's jobs, newest first. */
+  async historyOf(ownerId: string, { since, statuses, text, limit, offset = 0 }: JobHistory): Promise<readonly JobRecord[]> {
+    const { sql } = this;
+    const rows = await sql`
+      select * from jobs.job
+      where owner_id = ${ownerId} and started_at >= ${since}
+        ${statuses ? sql`and status in ${sql(statuses)}` : sql``}
+        ${text ? sql`and strpos(lower(tool_name || ' ' || action_name), lower(${text})) > 0` : sql``}
+      order by started_at desc, job_id limit ${limit} offset ${offset}`;
+    return rows.map(asJob);
+  }
+
+  /** Everybody's jobs that are under way, the oldest first, after the last of the page before. */
+  async working(limit: number, after?: JobRecord): Promise<readonly JobRecord[]> {
+    const { startedAt, jobId } = after ?? { startedAt: new Date(0), jobId: '' };
+    const rows = await this.sql`
+      select * from jobs.job where status = 'working' and (started_at, job_id) > (${startedAt}, ${jobId})
+      order by started_at, job_id limit ${limit}`;
+    return rows.map(asJob);
+  }
+
+  /** Jobs whose end nobody was told although their conversations are to go on, those that wait longest first. */
+  async untold(limit: number): Promise<readonly JobRecord[]> {
+    const rows = await this.sql`
+      select * from jobs.job
+      where told_by is null and status in ('completed', 'failed', 'lost') and auto_resume
+      order by finished_at, job_id limit ${limit}`;
+    return rows.map(asJob);
+  }
+
+  /** Jobs that ended before a time, the first of them first. */
+  async finishedBefore(before: Date, limit: number): Promise<readonly string[]> {
+    const rows = await this.sql`
+      select job_id from jobs.job where finished_at < ${before} order by finished_at, job_id limit ${limit}`;
+    return rows.map((row) => row['job_id'] as string);
+  }
+
+  private get sql() {
+    return this.readModels.sql;
+  }
+}
+
+const asJob = (row: Row): JobRecord => ({
+  jobId: row['job_id'] as string,
+  ownerId: row['owner_id'] as string,
+  conversationId: row['conversation_id'] as string,
+  turnId: row['turn_id'] as string,
+  callId: row['call_id'] as string,
+  agentId: row['agent_id'] as string | null,
+  toolName: row['tool_name'] as string,
+  actionName: row['action_name'] as string,
+  hasEffects: row['has_effects'] as boolean,
+  autoResume: row['auto_resume'] as boolean,
+  status: row['status'] as JobStatus,
+  cancelRequested: row['cancel_requested'] as boolean,
+  result: row['result'] as BlobRef | null,
+  error: row['error'] as string | null,
+  errorType: row['error_type'] as JobRecord['errorType'],
+  toldBy: row['told_by'] as ToldBy | null,
+  startedAt: row['started_at'] as Date,
+  deadlineAt: row['deadline_at'] as Date,
+  finishedAt: row['finished_at'] as Date | null,
+});
