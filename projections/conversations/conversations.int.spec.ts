@@ -160,6 +160,62 @@ describe('a paused turn', () => {
   });
 });
 
+describe('a turn that nobody asked', () => {
+  const [source, refId, dedupeKey] = ['job', 'j1', 'job:j1'];
+  const woken = (turnId: string, index: number): ConversationEvent => ({
+    type: 'TurnAsked',
+    data: {
+      conversationId: 'c8',
+      turnId,
+      index,
+      question: 'It is done.',
+      requestId: 'r',
+      settings,
+      origin: { kind: 'wake', source, refId, dedupeKey },
+    },
+  });
+  const appended = (turnId: string, index: number): ConversationEvent => ({
+    type: 'TurnAppended',
+    data: {
+      ...{
+        conversationId: 'c8',
+        turnId,
+        index,
+        question: 'Water the plants.\0',
+        requestId: 'r',
+        ...parts('Done.'),
+        modelId: 'offline',
+      },
+      origin: { kind: 'schedule', scheduleId: 's1', runId: 'r1', scheduledFor: '2026-01-01T00:00:00.000Z' },
+      ...{ lastId: 5, frames: 6, sha256: 'ab' },
+    },
+  });
+  const records = async () => (await queries.whole('alice', 'c8'))!.queries;
+
+  it('says where it comes from, and is new', async () => {
+    await given('c8', started('c8', 'By itself'), asked('c8', 't80', 'Do it.'), answered('c8', 't80', 'Doing.'));
+    await given('c8', { type: 'ConversationOpened', data: { conversationId: 'c8' } }, appended('t81', 1));
+    const metadata = { scheduled: true, schedule_id: 's1', run_id: 'r1', scheduled_run_at: '2026-01-01T00:00:00.000Z' };
+    expect((await records())[1]).toMatchObject({
+      ...{ prompt: 'Water the plants.\uFFFD', response: 'Done.', status: 'complete', model_id: 'offline', message_id: 't81' },
+      metadata,
+    });
+    expect((await queries.listed('alice', 100)).find(({ id }) => id === 'c8')).toMatchObject({ mark: 'unread', unread: true });
+    expect(await queries.accessOf('t81')).toEqual({ conversationId: 'c8', ownerId: 'alice', agentKeyId: null, expired: true });
+    await given('c8', woken('t82', 2));
+    const wake = { source, ref_id: refId, dedupe_key: dedupeKey };
+    expect((await records())[2]).toMatchObject({ prompt: 'It is done.', status: 'pending', metadata: { wake } });
+  });
+
+  it('leaves its place to those after it when it comes to nothing', async () => {
+    await given('c8', asked('c8', 't83', 'And?', 3), answered('c8', 't83', 'So.'));
+    await given('c8', { type: 'TurnWithdrawn', data: { conversationId: 'c8', turnId: 't82' } }, answered('c8', 't82', ''));
+    expect((await records()).map(({ message_id: id }) => id)).toEqual(['t80', 't81', 't83']);
+    const [{ index }] = await database.sql<[{ index: number }]>`select index from conversations.turn where turn_id = 't83'`;
+    expect(index).toBe(2);
+  });
+});
+
 describe('the mark', () => {
   const about = (id: string, turnId: string) => ({ conversationId: id, turnId, ...parts('So.') });
   const failed = (id: string, turnId: string): ConversationEvent => ({

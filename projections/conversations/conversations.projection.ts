@@ -45,9 +45,35 @@ export const conversations = defineProjection<ConversationEvent>({
         model_id: data.settings.modelId,
         agent_key_id: data.settings.agentKeyId,
         attachments: attachedTo(data.settings),
+        origin: data.origin ?? null,
         asked_at: at,
         changed_at: at,
       }),
+
+    TurnAppended: ({ data, at, revision }) =>
+      insertInto('turn', {
+        turn_id: data.turnId,
+        conversation_id: data.conversationId,
+        index: data.index,
+        status: 'answered',
+        question: asText(data.question),
+        request_id: data.requestId,
+        model_id: data.modelId,
+        ...said(data),
+        origin: data.origin,
+        sealed: true,
+        asked_at: at,
+        changed_at: at,
+        ended: revision,
+      }),
+
+    TurnWithdrawn: ({ data: { conversationId, turnId } }, sql) => [
+      sql`
+        update turn set index = index - 1
+        where conversation_id = ${conversationId} and not superseded
+          and index > (select index from turn where turn_id = ${turnId})`,
+      changeIn('turn', { turn_id: turnId }, { superseded: true }),
+    ],
 
     TurnsSuperseded: ({ data }) => data.turnIds.map((turnId) => changeIn('turn', { turn_id: turnId }, { superseded: true })),
 

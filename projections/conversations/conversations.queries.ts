@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AttachedFile, PendingCall } from '../../src/conversation/conversation.events.js';
+import type { AttachedFile, PendingCall, TurnOrigin } from '../../src/conversation/conversation.events.js';
 import type { Mark } from '../../src/conversation/conversation-mark.policy.js';
 import { recordOf, withToolCalls } from '../../src/conversation/tool-call.policy.js';
 import { ReadModels } from '../read-models.js';
@@ -37,6 +37,7 @@ type TurnRow = Readonly<{
   tool_calls: readonly Readonly<Record<string, unknown>>[];
   pending: readonly PendingCall[];
   structured: boolean;
+  origin: TurnOrigin | null;
   attachments: readonly AttachedFile[];
   error: string | null;
   request_id: string;
@@ -166,6 +167,16 @@ const toolCallsOf = ({ status, tool_calls, pending }: TurnRow): TurnRow['tool_ca
       )
     : tool_calls;
 
+function metadataOf({ error, origin }: TurnRow) {
+  if (error === null && origin === null) return {};
+  return { metadata: { ...(origin && originRecord(origin)), ...(error !== null && { error }) } };
+}
+
+const originRecord = (origin: TurnOrigin) =>
+  origin.kind === 'schedule'
+    ? { scheduled: true, schedule_id: origin.scheduleId, run_id: origin.runId, scheduled_run_at: origin.scheduledFor }
+    : { wake: { source: origin.source, ref_id: origin.refId, dedupe_key: origin.dedupeKey } };
+
 const queryRecord = (row: TurnRow) => ({
   prompt: row.question,
   response: row.response,
@@ -180,7 +191,7 @@ const queryRecord = (row: TurnRow) => ({
   last_heartbeat_at: row.changed_at,
   ...(row.structured ? { structured: true } : {}),
   ...(row.attachments.length > 0 ? { attachments: row.attachments.map(({ id, filename }) => ({ id, fileName: filename })) } : {}),
-  ...(row.error === null ? {} : { metadata: { error: row.error } }),
+  ...metadataOf(row),
   ...(row.feedback === null ? {} : { feedback: row.feedback, feedback_timestamp: row.feedback_at }),
 });
 

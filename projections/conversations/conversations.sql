@@ -31,6 +31,8 @@ create table turn (
   pending         json not null default '[]',
   needs_approval  boolean not null default false,
   structured      boolean not null default false,
+  -- How it came about, where nobody asked.
+  origin          json,
   error           text,
   error_code      text,
   feedback        text,

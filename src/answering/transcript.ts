@@ -1,5 +1,5 @@
 import { decode } from '../kernel/codec.js';
-import type { EventStore } from '../kernel/event-store.js';
+import { type EventStore, STREAM_START } from '../kernel/event-store.js';
 import type { Cause, Recorded } from '../kernel/events.js';
 import { causedBy } from '../kernel/events.js';
 import { type Folded, nothingYet } from '../kernel/streams.js';
@@ -26,7 +26,10 @@ export type Resumption = Readonly<{
 }>;
 
 type TurnRecord = {
-  asked: TurnAsked['data'];
+  index: number;
+  question: string;
+  /** None of a turn that came about elsewhere. */
+  asked: TurnAsked['data'] | undefined;
   /** What the run answers to: the question, or the last thing that was decided of its calls. */
   cause: Cause;
   answer: string | null;
@@ -55,6 +58,38 @@ export type Transcript = Readonly<{
   waited: ReadonlySet<string>;
 }>;
 
+/** What a conversation says to whoever goes on from it elsewhere. */
+export type History = Readonly<{
+  ownerId: string;
+  isDeleted: boolean;
+  /** How far it was read. */
+  revision: number;
+  /** What was answered, oldest first. */
+  exchanges: readonly Exchange[];
+}>;
+
+/** Reads a conversation, or as much of it as there was at a revision; undefined when there is none. */
+export async function readHistory(store: EventStore, conversationId: string, upTo?: number): Promise<History | undefined> {
+  const turns = new Map<string, TurnRecord>();
+  let ownerId = '';
+  let brought: readonly Exchange[] = [];
+  let isDeleted = false;
+  let revision = STREAM_START;
+  const reading = upTo === undefined ? {} : { limit: upTo + 1 };
+  for await (const page of store.read(conversationStream(conversationId), reading)) {
+    for (const stored of page) {
+      ({ revision } = stored);
+      const event = decode<ConversationEvent>(conversationCodec, stored);
+      if (!event) continue;
+      if (event.type === 'ConversationStarted') ({ ownerId, history: brought } = event.data);
+      if (event.type === 'ConversationDeleted') isDeleted = true;
+      remember(turns, event, '');
+    }
+  }
+  if (revision === STREAM_START) return undefined;
+  return { ownerId, isDeleted, revision, exchanges: [...brought, ...answeredIn(turns.values())] };
+}
+
 /** Reads a conversation for one of its turns; undefined when there is no such turn. */
 export async function readTranscript(
   store: EventStore,
@@ -76,35 +111,52 @@ export async function readTranscript(
     }
   }
   const turn = turns.get(turnId);
-  if (!turn) return undefined;
-  const before = [...turns.values()].filter((each) => !each.superseded && each.asked.index < turn.asked.index);
-  const answered = before.flatMap(({ asked, answer }) => (answer === null ? [] : [{ prompt: asked.question, response: answer }]));
+  if (!turn?.asked) return undefined;
+  const before = [...turns.values()].filter((each) => each.index < turn.index);
   return {
     ownerId,
     asked: turn.asked,
     cause: turn.cause,
     folded,
     beginsConversation: [...turns.keys()][0] === turnId,
-    exchanges: [...brought, ...answered],
+    exchanges: [...brought, ...answeredIn(before)],
     resumption: turn.resumption,
     calls: turn.calls,
     waited: new Set([...turns.values()].flatMap(({ waited }) => [...waited])),
   };
 }
 
+/** Turns that were replaced are no answers. */
+const answeredIn = (turns: Iterable<TurnRecord>): readonly Exchange[] =>
+  [...turns].flatMap(({ question, answer, superseded }) =>
+    superseded || answer === null ? [] : [{ prompt: question, response: answer }],
+  );
+
 const placeOf = ({ revision, position }: Recorded<ConversationEvent>) => ({ revision, position });
 
 function remember(turns: Map<TurnId, TurnRecord>, event: Recorded<ConversationEvent>, actor: string): void {
-  if (event.type === 'TurnAsked') {
+  if (event.type === 'TurnAsked' || event.type === 'TurnAppended') {
+    const { turnId, index, question } = event.data;
     const cause = causedBy(event, actor);
     const calls: CallHistory = { begun: new Map(), finished: new Map() };
-    const unknown = { answer: null, superseded: false, resumption: null, calls, waited: new Set<string>() };
-    turns.set(event.data.turnId, { asked: event.data, cause, ...unknown });
+    const unknown = { superseded: false, resumption: null, calls, waited: new Set<string>() };
+    const known =
+      event.type === 'TurnAsked' ? { asked: event.data, answer: null } : { asked: undefined, answer: event.data.answer };
+    turns.set(turnId, { index, question, ...known, cause, ...unknown });
+  } else if (event.type === 'TurnWithdrawn') {
+    withdraw(turns, event.data.turnId);
   } else if (event.type === 'TurnsSuperseded') {
     for (const turnId of event.data.turnIds) if (turns.has(turnId)) turns.get(turnId)!.superseded = true;
   } else if ('turnId' in event.data && turns.has(event.data.turnId)) {
     follow(turns.get(event.data.turnId)!, event, actor);
   }
+}
+
+function withdraw(turns: Map<TurnId, TurnRecord>, turnId: TurnId): void {
+  const withdrawn = turns.get(turnId);
+  if (!withdrawn) return;
+  withdrawn.superseded = true;
+  for (const turn of turns.values()) if (!turn.superseded && turn.index > withdrawn.index) turn.index -= 1;
 }
 
 function follow(turn: TurnRecord, event: Recorded<ConversationEvent>, actor: string): void {

@@ -96,6 +96,22 @@ describe('the mark of a conversation', () => {
       [asked('t1', 0), answered('t1'), asked('t2', 1), paused('t2', CLIENT)],
       'unread',
     ],
+    [
+      'purple for a turn that came about elsewhere',
+      [asked('t1', 0), answered('t1'), opened, ofTurn('TurnAppended', 't2', 1)],
+      'unread',
+    ],
+    ['the spinner of a turn beside one that came about elsewhere', [asked('t1', 0), ofTurn('TurnAppended', 't2', 1)], 'running'],
+    [
+      'nothing of a turn that came to nothing',
+      [asked('t1', 0), answered('t1'), opened, asked('t2', 1), ofTurn('TurnWithdrawn', 't2'), answered('t2')],
+      null,
+    ],
+    [
+      'what it was before a turn came to nothing',
+      [asked('t1', 0), asked('t2', 1), failed('t1'), ofTurn('TurnWithdrawn', 't2'), answered('t2')],
+      'failed',
+    ],
     ['nothing of what is deleted while it waits', [asked('t1', 0), paused('t1', APPROVAL), deleted], null],
     ['nothing of what is deleted', [asked('t1', 0), deleted, answered('t1')], null],
   ] as [string, ConversationEvent[], string | null][])('is %s', (_, events, mark) => expect(markAfter(...events)).toBe(mark));

@@ -45,6 +45,12 @@ export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Mar
       const { turnId, index } = event.data;
       return { ...marked, turns: new Map(marked.turns).set(turnId, { index, state: 'running', isNew: false }) };
     }
+    case 'TurnAppended': {
+      const { turnId, index } = event.data;
+      return { ...marked, turns: new Map(marked.turns).set(turnId, { index, state: 'answered', isNew: true }) };
+    }
+    case 'TurnWithdrawn':
+      return { ...marked, turns: without(marked.turns, event.data.turnId) };
     case 'TurnsSuperseded':
       return { ...marked, turns: new Map([...marked.turns].filter(([id]) => !event.data.turnIds.includes(id))) };
     case 'TurnAnswered':
@@ -70,6 +76,12 @@ export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Mar
     case 'TurnRated':
       return marked;
   }
+}
+
+function without(turns: Marked['turns'], turnId: TurnId): Marked['turns'] {
+  const from = turns.get(turnId)?.index ?? Infinity;
+  const others = [...turns].filter(([id]) => id !== turnId);
+  return new Map(others.map(([id, turn]) => [id, turn.index > from ? { ...turn, index: turn.index - 1 } : turn]));
 }
 
 function noted(marked: Marked, turnId: TurnId, state: MarkedTurn['state']): Marked {

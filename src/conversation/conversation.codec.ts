@@ -7,6 +7,8 @@ export const conversationCodec: Codec<ConversationEvent> = {
   ConversationOpened: [],
   ConversationDeleted: [],
   TurnAsked: [],
+  TurnAppended: [],
+  TurnWithdrawn: [],
   TurnsSuperseded: [],
   TurnStarted: [],
   TurnStopRequested: [],

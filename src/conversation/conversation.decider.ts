@@ -11,7 +11,7 @@ import type {
   TurnStopRequested,
 } from './conversation.events.js';
 import { unresumed } from './pause.decider.js';
-import { askedTurn, type Conversation, type Decide, isUnfinished, type Turn, withEvent } from './turn.policy.js';
+import { appendedTurn, askedTurn, type Conversation, type Decide, isUnfinished, type Turn, withEvent } from './turn.policy.js';
 
 const initial: Conversation = {
   id: '',
@@ -43,6 +43,13 @@ function evolve(state: Conversation, event: ConversationEvent): Conversation {
       const { turnId, index } = event.data;
       return { ...state, turns: new Map(state.turns).set(turnId, askedTurn(event.data)), nextIndex: index + 1 };
     }
+    case 'TurnAppended': {
+      const { turnId, index } = event.data;
+      const turns = new Map(state.turns).set(turnId, appendedTurn(event.data));
+      return { ...state, turns, nextIndex: index + 1, unopened: true };
+    }
+    case 'TurnWithdrawn':
+      return withdrawn(state, event.data.turnId);
     case 'TurnsSuperseded':
       return event.data.turnIds.reduce((now, turnId) => changed(now, turnId, (turn) => ({ ...turn, superseded: true })), {
         ...state,
@@ -50,10 +57,24 @@ function evolve(state: Conversation, event: ConversationEvent): Conversation {
       });
     case 'TurnAnswered':
     case 'TurnFailed':
-      return { ...changed(state, event.data.turnId, (turn) => withEvent(turn, event)), unopened: true };
+      // Of what no longer counts nobody has anything to open.
+      return {
+        ...changed(state, event.data.turnId, (turn) => withEvent(turn, event)),
+        unopened: state.unopened || state.turns.get(event.data.turnId)?.superseded === false,
+      };
     default:
       return changed(state, event.data.turnId, (turn) => withEvent(turn, event));
   }
+}
+
+function withdrawn(state: Conversation, turnId: TurnId): Conversation {
+  const index = state.turns.get(turnId)?.index;
+  if (index === undefined) return state;
+  const movedUp = [...state.turns].map(([id, turn]) => {
+    if (id === turnId) return [id, { ...turn, superseded: true }] as const;
+    return [id, turn.superseded || turn.index < index ? turn : { ...turn, index: turn.index - 1 }] as const;
+  });
+  return { ...state, turns: new Map(movedUp), nextIndex: state.nextIndex - 1 };
 }
 
 function changed(state: Conversation, turnId: TurnId, change: (turn: Turn) => Turn): Conversation {

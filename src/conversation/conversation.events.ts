@@ -73,7 +73,15 @@ export type Continuation = Readonly<{ text: string } | { blob: BlobRef }>;
 /** Why a call was not run, where nobody said so. */
 export type NotRun = 'expired' | 'moved_on' | 'no_response';
 
+/** Why a conversation has a turn that nobody asked in it. */
+export type TurnOrigin =
+  | Readonly<{ kind: 'schedule'; scheduleId: string; runId: string; scheduledFor: string }>
+  | Readonly<{ kind: 'wake'; source: string; refId: string; dedupeKey: string }>;
+
 export type Usage = Readonly<{ promptTokens: number; completionTokens: number }>;
+
+/** A complete journal: this many frames with this SHA-256. */
+type Shown = { lastId: number; frames: number; sha256: string };
 
 type About<More = unknown> = { conversationId: ConversationId } & More;
 type AboutTurn<More = unknown> = About<{ turnId: TurnId } & More>;
@@ -95,9 +103,15 @@ export type ConversationRenamed = Event<'ConversationRenamed', About<{ name: str
 export type ConversationOpened = Event<'ConversationOpened', About>;
 export type ConversationDeleted = Event<'ConversationDeleted', About>;
 
+/** With `origin` nobody asked: the conversation goes on by itself. */
 export type TurnAsked = Event<
   'TurnAsked',
-  AboutTurn<{ index: number; question: string; requestId: string; settings: TurnSettings }>
+  AboutTurn<{ index: number; question: string; requestId: string; settings: TurnSettings; origin?: TurnOrigin }>
+>;
+/** A turn that came about elsewhere, whole: what it used was counted there, and its journal is complete. */
+export type TurnAppended = Event<
+  'TurnAppended',
+  AboutTurn<AnswerParts & Shown & { index: number; question: string; requestId: string; modelId: string; origin: TurnOrigin }>
 >;
 /** A question was put in the place of an earlier one: that turn and all after it no longer count. */
 export type TurnsSuperseded = Event<'TurnsSuperseded', About<{ fromIndex: number; turnIds: readonly TurnId[] }>>;
@@ -143,8 +157,10 @@ export type ToolCallAnswered = Event<'ToolCallAnswered', AboutTurn<{ callId: str
 export type TurnResumed = Event<'TurnResumed', AboutTurn>;
 /** The producer of a resumed run is gone, and nothing it showed stands in the way of another one. */
 export type TurnHandedOn = Event<'TurnHandedOn', AboutTurn<{ producer: string }>>;
-/** The turn's journal is complete: this many frames with this SHA-256 were shown, and none will follow. */
-export type TurnSealed = Event<'TurnSealed', AboutTurn<{ lastId: number; frames: number; sha256: string }>>;
+/** The turn's journal is complete: so much was shown, and nothing will follow. */
+export type TurnSealed = Event<'TurnSealed', AboutTurn<Shown>>;
+/** A turn that nobody asked came to nothing that anybody is to see: it no longer counts, and those after it move up. */
+export type TurnWithdrawn = Event<'TurnWithdrawn', AboutTurn>;
 export type TurnRated = Event<'TurnRated', AboutTurn<{ feedback: string | null }>>;
 
 export type TurnOutcome = TurnAnswered | TurnFailed | TurnStopped;
@@ -155,6 +171,8 @@ export type ConversationEvent =
   | ConversationOpened
   | ConversationDeleted
   | TurnAsked
+  | TurnAppended
+  | TurnWithdrawn
   | TurnsSuperseded
   | TurnStarted
   | TurnStopRequested

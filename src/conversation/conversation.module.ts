@@ -1,10 +1,15 @@
 import { Module } from '@nestjs/common';
 import { ConversationQueries } from '../../projections/conversations/conversations.queries.js';
+import { EventStore } from '../kernel/event-store.js';
+import { Streams } from '../kernel/streams.js';
+import { Config } from '../platform/config/config.js';
 import { ConversationsController } from './conversations.http.js';
 import { DeleteConversationHandler } from './delete-conversation.command.js';
 import { OpenConversationHandler } from './open-conversation.command.js';
 import { RateAnswerHandler } from './rate-answer.command.js';
 import { RenameConversationHandler } from './rename-conversation.command.js';
+import { StoredTurnAdditions } from './stored-turn-additions.js';
+import { TurnAdditions } from './turn-additions.port.js';
 
 @Module({
   controllers: [ConversationsController],
@@ -14,7 +19,13 @@ import { RenameConversationHandler } from './rename-conversation.command.js';
     DeleteConversationHandler,
     OpenConversationHandler,
     RateAnswerHandler,
+    {
+      provide: TurnAdditions,
+      inject: [EventStore, Streams, Config],
+      useFactory: (store: EventStore, streams: Streams, { messageEventsRetentionSeconds }: Config) =>
+        new StoredTurnAdditions(store, streams, messageEventsRetentionSeconds),
+    },
   ],
-  exports: [ConversationQueries],
+  exports: [ConversationQueries, TurnAdditions],
 })
 export class ConversationModule {}

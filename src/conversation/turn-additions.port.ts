@@ -1,10 +1,7 @@
 import type { Cause } from '../kernel/events.js';
-import type { AnswerParts } from './conversation.events.js';
+import type { AnswerParts, TurnOrigin } from './conversation.events.js';
 
-/** Why a conversation has a turn that nobody asked in it. */
-export type TurnOrigin =
-  | Readonly<{ kind: 'schedule'; scheduleId: string; runId: string; scheduledFor: string }>
-  | Readonly<{ kind: 'wake'; source: string; refId: string; dedupeKey: string }>;
+export type { TurnOrigin } from './conversation.events.js';
 
 /** A question that was answered elsewhere. What it used has been counted there. */
 export type AddedTurn = Readonly<{

@@ -1,5 +1,15 @@
 import type { Decision } from '../kernel/decider.js';
-import type { AnswerParts, CalledTool, ConversationEvent, PendingCall, TurnId, TurnAsked, Usage } from './conversation.events.js';
+import type {
+  AnswerParts,
+  CalledTool,
+  ConversationEvent,
+  PendingCall,
+  TurnAppended,
+  TurnAsked,
+  TurnId,
+  TurnOrigin,
+  Usage,
+} from './conversation.events.js';
 
 export type TurnStatus = 'asked' | 'running' | 'paused' | 'answered' | 'failed' | 'stopped';
 
@@ -19,8 +29,11 @@ export type Turn = Readonly<{
   status: TurnStatus;
   producer: string | null;
   stopRequested: boolean;
+  /** It no longer counts. */
   superseded: boolean;
   sealed: boolean;
+  /** How it came about, where nobody asked. */
+  origin: TurnOrigin['kind'] | null;
   feedback: string | null;
   /** The key it was asked with. */
   agentKeyId: string | null;
@@ -34,15 +47,32 @@ export type Turn = Readonly<{
   unfinishedCalls: ReadonlyMap<string, CalledTool>;
 }>;
 
-export const askedTurn = ({ index, settings }: TurnAsked['data']): Turn => ({
+export const askedTurn = ({ index, settings, origin }: TurnAsked['data']): Turn => ({
   index,
   status: 'asked',
   producer: null,
   stopRequested: false,
   superseded: false,
   sealed: false,
+  origin: origin?.kind ?? null,
   feedback: null,
   agentKeyId: settings.agentKeyId,
+  runs: 1,
+  handOns: 0,
+  pause: null,
+  unfinishedCalls: new Map(),
+});
+
+export const appendedTurn = ({ index, origin }: TurnAppended['data']): Turn => ({
+  index,
+  status: 'answered',
+  producer: null,
+  stopRequested: false,
+  superseded: false,
+  sealed: true,
+  origin: origin.kind,
+  feedback: null,
+  agentKeyId: null,
   runs: 1,
   handOns: 0,
   pause: null,
@@ -74,7 +104,7 @@ export const isUnfinished = (turn: Turn): boolean => turn.status === 'asked' || 
 type TurnEvent = Extract<ConversationEvent, { data: { turnId: TurnId } }>;
 
 /** A turn after an event of its own. */
-export function withEvent(turn: Turn, event: Exclude<TurnEvent, { type: 'TurnAsked' }>): Turn {
+export function withEvent(turn: Turn, event: Exclude<TurnEvent, { type: 'TurnAsked' | 'TurnAppended' | 'TurnWithdrawn' }>): Turn {
   switch (event.type) {
     case 'TurnStarted':
       return { ...turn, status: 'running', producer: event.data.producer };

@@ -3,12 +3,41 @@ import { awaitsApproval, type Marked, markOf, unmarked, withMarkChangedBy } from
 import type { Announcement, ApprovalEnd } from './user.events.js';
 
 /** What of a conversation its owner is told changes of: its mark, and which of its turns wait for their approval. */
-export type News = Readonly<{ marked: Marked; awaiting: ReadonlySet<TurnId> }>;
+export type News = Readonly<{
+  marked: Marked;
+  awaiting: ReadonlySet<TurnId>;
+  /** What woke the turns that nobody asked, as long as their end would be news. */
+  woken: ReadonlyMap<TurnId, string>;
+}>;
 
-export const noNews: News = { marked: unmarked, awaiting: new Set() };
+export const noNews: News = { marked: unmarked, awaiting: new Set(), woken: new Map() };
 
-export function withNewsOf({ marked, awaiting }: News, event: ConversationEvent): News {
-  return { marked: withMarkChangedBy(marked, event), awaiting: withAwaitingChangedBy(awaiting, event) };
+export function withNewsOf({ marked, awaiting, woken }: News, event: ConversationEvent): News {
+  return {
+    marked: withMarkChangedBy(marked, event),
+    awaiting: withAwaitingChangedBy(awaiting, event),
+    woken: withWokenChangedBy(woken, event),
+  };
+}
+
+function withWokenChangedBy(woken: News['woken'], event: ConversationEvent): News['woken'] {
+  switch (event.type) {
+    case 'TurnAsked': {
+      const { turnId, origin } = event.data;
+      return origin?.kind === 'wake' ? new Map(woken).set(turnId, origin.source) : woken;
+    }
+    case 'TurnsSuperseded':
+      return new Map([...woken].filter(([turnId]) => !event.data.turnIds.includes(turnId)));
+    case 'TurnAnswered':
+    case 'TurnFailed':
+    case 'TurnStopped':
+    case 'TurnWithdrawn':
+      return new Map([...woken].filter(([turnId]) => turnId !== event.data.turnId));
+    case 'ConversationDeleted':
+      return noNews.woken;
+    default:
+      return woken;
+  }
 }
 
 function withAwaitingChangedBy(awaiting: ReadonlySet<TurnId>, event: ConversationEvent): ReadonlySet<TurnId> {
@@ -56,6 +85,17 @@ export function newsOf(before: News, after: News, event: ConversationEvent): rea
   }
   if (event.type === 'TurnPaused' && awaitsApproval(event)) {
     told.push({ name: 'approval', announcement: { type: 'tool.approval.required', scope, payload: required(event) } });
+  }
+  if (event.type === 'TurnAppended' && event.data.origin.kind === 'schedule') {
+    const { turnId: message_id, index: position, origin } = event.data;
+    const { scheduleId: schedule_id, runId: run_id } = origin;
+    const payload = { conversation_id: conversationId, message_id, schedule_id, run_id, position };
+    told.push({ name: 'appended', announcement: { type: 'schedule.message.appended', scope, payload } });
+  }
+  if ((event.type === 'TurnAnswered' || event.type === 'TurnFailed') && before.woken.has(event.data.turnId)) {
+    const { turnId: message_id } = event.data;
+    const payload = { conversation_id: conversationId, message_id, source: before.woken.get(message_id)! };
+    told.push({ name: 'continued', announcement: { type: 'conversation.continued', scope, payload } });
   }
   const ended = endedBy(before.awaiting, event);
   for (const turnId of ended?.turnIds ?? []) {

@@ -1,5 +1,6 @@
 import type { Mark } from '../conversation/conversation-mark.policy.js';
 import { deterministicId } from '../kernel/ids.js';
+import type { RemoteKind } from '../sources/source.events.js';
 
 type About<Type extends string, Kind extends string, Payload> = Readonly<{
   type: Type;
@@ -7,7 +8,9 @@ type About<Type extends string, Kind extends string, Payload> = Readonly<{
   payload: Readonly<Payload>;
 }>;
 
-type Ingestion = { source_id: string; job_name: string; filename: string; operation: 'upload' };
+type Ingestion =
+  | { source_id: string; job_name: string; filename: string; operation: 'upload' | 'reingest' }
+  | { source_id: string; job_name: string; loader: RemoteKind; operation: 'upload' | 'sync' };
 
 type Attached = { attachment_id: string; filename: string };
 
@@ -24,7 +27,7 @@ export type Announcement =
       'source',
       { source_id: string; current: number; total: number; stage: 'parsing' | 'embedding'; files_done: number }
     >
-  | About<'source.ingest.completed', 'source', Ingestion & { tokens: number; limited: false }>
+  | About<'source.ingest.completed', 'source', Ingestion & { tokens: number; limited: false; warnings?: readonly string[] }>
   | About<'source.ingest.failed', 'source', Ingestion & { error: string }>
   | About<'attachment.queued', 'attachment', Attached>
   | About<'attachment.progress', 'attachment', Attached & { current: number; stage: 'processing' | 'storing' }>
@@ -57,6 +60,12 @@ export type Announcement =
   | About<'schedule.paused', 'schedule', { schedule_id: string; status: 'paused' }>
   | About<'schedule.resumed', 'schedule', { schedule_id: string; status: 'active' }>
   | About<'schedule.completed', 'schedule', { schedule_id: string; status: 'completed' }>
+  | About<
+      'schedule.message.appended',
+      'conversation',
+      { conversation_id: string; message_id: string; schedule_id: string; run_id: string; position: number }
+    >
+  | About<'conversation.continued', 'conversation', { conversation_id: string; message_id: string; source: string }>
   | About<'schedule.cancelled', 'schedule', { schedule_id: string; status: 'cancelled' }>
   | About<'conversation.mark', 'conversation', { conversation_id: string; mark: Mark | null }>;
 
