@@ -1,102 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Temporal } from 'temporal-polyfill';
 import { slotsAfter } from '../../src/schedules/slots.policy.js';
-
-/**
- * What the slots of a recurrence are, said a second time and as plainly as can be: every minute is looked at on the clocks of
- * the zone, and every fixed time on every day of its calendar.
- */
-type Fields = readonly [minute: string, hour: string, day: string, month: string, weekday: string];
-
-const MINUTE_MS = 60_000;
-const BOUNDS = [[0, 59], [0, 23], [1, 31], [1, 12], [0, 6]] as const; // prettier-ignore
-
-function valuesOf(field: string, [first, last]: readonly [number, number]): ReadonlySet<number> {
-  const values = new Set<number>();
-  for (const part of field.split(',')) {
-    const [range, step = '1'] = part.split('/') as [string, string?];
-    const [from, to = from] = range === '*' ? [first, last] : (range.split('-').map(Number) as [number, number?]);
-    for (let value = from; value <= to; value += Number(step)) values.add(value);
-  }
-  return values;
-}
-
-const matchers = (fields: Fields) => fields.map((field, index) => valuesOf(field, BOUNDS[index]!));
-
-/** Where both are said, a day of the month or a day of the week is enough. */
-function isDay(fields: Fields, { day, month, dayOfWeek }: Pick<Temporal.PlainDate, 'day' | 'month' | 'dayOfWeek'>): boolean {
-  const [, , days, months, weekdays] = matchers(fields);
-  const [isDayOfMonth, isWeekday] = [days!.has(day), weekdays!.has(dayOfWeek % 7)];
-  const fits = fields[2] !== '*' && fields[4] !== '*' ? isDayOfMonth || isWeekday : isDayOfMonth && isWeekday;
-  return months!.has(month) && fits;
-}
-
-const isFixed = ([minute, hour]: Fields): boolean => !/[*/]/.test(minute + hour);
-
-type Minute = Readonly<{ at: number; minute: number; hour: number; day: number; month: number; dayOfWeek: number }>;
-
-/** A zone's days around a change of its clocks, minute by minute. */
-class Days {
-  readonly minutes: readonly Minute[];
-  private readonly first: Temporal.PlainDate;
-  private readonly last: Temporal.PlainDate;
-  constructor(
-    readonly timezone: string,
-    readonly from: number,
-    readonly until: number,
-  ) {
-    const shown = (at: number) => Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone);
-    this.first = shown(from).toPlainDate().subtract({ days: 1 });
-    this.last = shown(until).toPlainDate().add({ days: 1 });
-    this.minutes = Array.from({ length: (until - from) / MINUTE_MS }, (_, index) => {
-      const at = from + (index + 1) * MINUTE_MS;
-      const { minute, hour, day, month, dayOfWeek } = shown(at);
-      return { at, minute, hour, day, month, dayOfWeek };
-    });
-  }
-
-  slots(fields: Fields): readonly string[] {
-    const moments = isFixed(fields) ? this.fixed(fields) : this.byTheClocks(fields);
-    return [...new Set(moments)].sort((a, b) => a - b).map((moment) => new Date(moment).toISOString());
-  }
-
-  private byTheClocks(fields: Fields): readonly number[] {
-    const [minutes, hours] = matchers(fields);
-    const fitting = this.minutes.filter((each) => minutes!.has(each.minute) && hours!.has(each.hour) && isDay(fields, each));
-    return fitting.map(({ at }) => at);
-  }
-
-  private fixed(fields: Fields): readonly number[] {
-    const [minutes, hours] = matchers(fields);
-    const moments: number[] = [];
-    for (let day = this.first; Temporal.PlainDate.compare(day, this.last) <= 0; day = day.add({ days: 1 })) {
-      if (!isDay(fields, day)) continue;
-      for (const hour of hours!)
-        for (const minute of minutes!) moments.push(this.momentOf(day.toPlainDateTime({ hour, minute })));
-    }
-    return moments.filter((moment) => moment > this.from && moment <= this.until);
-  }
-
-  /** The first of two, and for a time that the clocks leave out the first minute that they show again. */
-  private momentOf(local: Temporal.PlainDateTime): number {
-    for (let shown = local; ; shown = shown.add({ minutes: 1 })) {
-      const zoned = shown.toZonedDateTime(this.timezone, { disambiguation: 'earlier' });
-      if (zoned.toPlainDateTime().equals(shown)) return zoned.epochMilliseconds;
-    }
-  }
-}
-
-const around = (timezone: string, from: string, until: string) => new Days(timezone, Date.parse(from), Date.parse(until));
-
-const DAYS = {
-  'Prague, clocks go forward': around('Europe/Prague', '2026-03-27T12:00:00Z', '2026-03-30T12:00:00Z'),
-  'Prague, clocks go back': around('Europe/Prague', '2026-10-23T12:00:00Z', '2026-10-26T12:00:00Z'),
-  'Santiago, clocks go forward at midnight': around('America/Santiago', '2026-09-04T12:00:00Z', '2026-09-07T12:00:00Z'),
-  'Santiago, clocks go back at midnight': around('America/Santiago', '2026-04-03T12:00:00Z', '2026-04-06T12:00:00Z'),
-  'Lord Howe, half an hour forward': around('Australia/Lord_Howe', '2026-10-02T12:00:00Z', '2026-10-05T12:00:00Z'),
-  'Lord Howe, half an hour back': around('Australia/Lord_Howe', '2026-04-03T12:00:00Z', '2026-04-06T12:00:00Z'),
-};
+import { DAYS, type Days, type Fields, recurrences } from './recurrence-oracle.js';
 
 function slotsOn({ timezone, from, until }: Pick<Days, 'timezone' | 'from' | 'until'>, fields: Fields): readonly string[] {
   const slots: string[] = [];
@@ -106,17 +11,6 @@ function slotsOn({ timezone, from, until }: Pick<Days, 'timezone' | 'from' | 'un
   }
   return slots;
 }
-
-const below = (count: number, first = 0) => fc.integer({ min: first, max: first + count - 1 });
-const listOf = (value: fc.Arbitrary<number>) =>
-  fc.uniqueArray(value, { minLength: 1, maxLength: 3 }).map((values) => values.sort((a, b) => a - b).join(','));
-const minutes = fc.oneof(listOf(below(60)), fc.constantFrom('*', '*/15', '*/30', '*/7', '0-20', '5-50/9'));
-/** Mostly the hours in which clocks change. */
-const hours = fc.oneof(listOf(below(24)), listOf(below(4)), fc.constantFrom('*', '*/2', '0-3', '1-4', '23', '22-23'));
-const days = fc.oneof({ weight: 3, arbitrary: fc.constant('*') }, { weight: 1, arbitrary: listOf(below(31, 1)) });
-const months = fc.oneof({ weight: 4, arbitrary: fc.constant('*') }, { weight: 1, arbitrary: fc.constantFrom('3,10', '4-9') });
-const weekdays = fc.oneof({ weight: 3, arbitrary: fc.constant('*') }, { weight: 1, arbitrary: listOf(below(7)) });
-const recurrences: fc.Arbitrary<Fields> = fc.tuple(minutes, hours, days, months, weekdays);
 
 describe.each(Object.entries(DAYS))('%s', (_, window) => {
   it('has the same slots as a look at every minute', () => {

@@ -1,0 +1,36 @@
+import { Temporal } from 'temporal-polyfill';
+
+/** A time in which a zone's clocks are ahead of UTC by the same; `before` is what they were ahead by until it began. */
+export type ClockPiece = Readonly<{ from: number; until: number; offsetMs: number; beforeMs: number }>;
+
+/** A window is split into no more: clocks change a few times a year. */
+export const PIECES_MAX = 100;
+
+const NANOSECONDS_PER_MS = 1_000_000;
+
+/** The pieces that make up a time on the clocks of a zone, in order; the first begins with the change before. */
+export function clockPieces(timezone: string, from: number, until: number): readonly ClockPiece[] {
+  const start = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(timezone);
+  // A change at the very beginning counts as one before.
+  const first = start.add({ milliseconds: 1 }).getTimeZoneTransition('previous');
+  const pieces: ClockPiece[] = [];
+  let change: Temporal.ZonedDateTime | null | undefined = first;
+  let beginning = first ?? start;
+  while (pieces.length < PIECES_MAX) {
+    change = beginning.getTimeZoneTransition('next');
+    const end = change ? change.epochMilliseconds : Infinity;
+    const offsetMs = offsetOf(beginning);
+    const beforeMs = first || pieces.length > 0 ? offsetOf(beginning.subtract({ milliseconds: 1 })) : offsetMs;
+    pieces.push({
+      from: pieces.length === 0 && !first ? -Infinity : beginning.epochMilliseconds,
+      until: end,
+      offsetMs,
+      beforeMs,
+    });
+    if (!change || end >= until) break;
+    beginning = change;
+  }
+  return pieces;
+}
+
+const offsetOf = (time: Temporal.ZonedDateTime): number => time.offsetNanoseconds / NANOSECONDS_PER_MS;
