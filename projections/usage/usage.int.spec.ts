@@ -243,6 +243,20 @@ describe('of runs with nobody watching', () => {
     expect(await since('20T09:00:00')).toEqual([0, 0]);
   });
 
+  it('what a chat without an agent had done later is charged to its owner like the chat', async () => {
+    const data = { runId: 'later', ownerId: 'ann', agentId: null, trigger: 'schedule', input: 'x' } as const;
+    const finished: RunEvent = {
+      type: 'RunFinished',
+      data: { runId: 'later', attempt: 1, ...parts, modelId: 'm', usage: used(20, 2), error: null },
+    };
+    await ran('20T10:00:00', 'later', { type: 'RunQueued', data }, started('later', 1), finished);
+    const { direct, agent } = await queries.ofOwner('ann', date('20T10:00:00'));
+    expect([direct, agent]).toEqual([
+      { requests: 1, tokens: 22 },
+      { requests: 0, tokens: 0 },
+    ]);
+  });
+
   it('what is refused, or ends without anybody knowing what it has used, costs no tokens', async () => {
     await ran('20T10:00:00', 'refused', queued('refused'), {
       type: 'RunRefused',

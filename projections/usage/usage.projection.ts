@@ -39,7 +39,7 @@ export const usage = defineProjection<ConversationEvent | RunEvent>({
     TurnFailed: turnUsed,
     TurnStopped: turnUsed,
 
-    RunQueued: ({ data }) => insertInto('run', { run_id: data.runId, owner_id: data.ownerId, agent_id: data.agentId }),
+    RunQueued: ({ data }) => insertInto('run', { run_id: data.runId, owner_id: data.ownerId, agent_id: data.agentId ?? '' }),
 
     // One request, however many attempts there are.
     RunStarted: (event, sql) =>

@@ -14,7 +14,7 @@ create table turn (
   completion_tokens bigint not null default 0
 );
 
--- Runs of agents with nobody watching.
+-- Runs with nobody watching; of chats without an agent, the agent is empty.
 create table run (
   run_id            text primary key,
   owner_id          text not null,

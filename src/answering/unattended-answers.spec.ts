@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { InMemoryBlobs } from '../../test/support/in-memory-blobs.js';
+import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import {
   composerOver,
   offeredAction,
@@ -13,7 +14,14 @@ import {
 } from '../../test/support/tool-turns.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
 import { cause } from '../../test/support/turns.js';
-import type { TurnSettings, Usage } from '../conversation/conversation.events.js';
+import { conversation } from '../conversation/conversation.decider.js';
+import {
+  type ConversationEvent,
+  conversationStream,
+  type TurnSettings,
+  type Usage,
+} from '../conversation/conversation.events.js';
+import { Streams } from '../kernel/streams.js';
 import { type ModelChunk, ModelFailed } from '../models/language-model.port.js';
 import type { QuestionResolver } from './resolve-question.js';
 import { UnattendedAnswers } from './unattended-answers.js';
@@ -22,12 +30,14 @@ import type { EffectKnown, UnattendedWork } from './unattended.port.js';
 const APPROVAL = "This tool requires approval and is not in the run's tool_allowlist.";
 const CLIENT = 'Client-side tools cannot run in headless / scheduled runs.';
 
+let store: InMemoryEventStore;
 let models: ScriptedModels;
 let tools: ToolsForTests;
 let ledger: string[];
 let known: EffectKnown | undefined;
 let usage: Usage | null;
 beforeEach(() => {
+  store = new InMemoryEventStore();
   ledger = [];
   known = undefined;
   usage = null;
@@ -37,7 +47,7 @@ beforeEach(() => {
 function agentOf(rounds: readonly (readonly ModelChunk[])[], actions: ToolsForTests['actions'] = []): UnattendedAnswers {
   models = new ScriptedModels((request) => rounds[roundOf(request)]!);
   tools = new ToolsForTests(actions);
-  return new UnattendedAnswers({} as QuestionResolver, composerOver(models, tools, new InMemoryBlobs()));
+  return new UnattendedAnswers({} as QuestionResolver, composerOver(models, tools, new InMemoryBlobs()), store);
 }
 const work = (settings: Partial<TurnSettings> = {}, more: Partial<UnattendedWork> = {}): UnattendedWork => ({
   runId: 'r1',
@@ -59,6 +69,15 @@ const work = (settings: Partial<TurnSettings> = {}, more: Partial<UnattendedWork
 });
 const statuses = (calls: readonly Readonly<Record<string, unknown>>[]) =>
   calls.map(({ status, error, error_type: type }) => [status, error, type]);
+
+const answered = (turnId: string, index: number, question: string, answer: string): readonly ConversationEvent[] => {
+  const parts = { answer, thought: '', sources: [], toolCalls: [], structured: false };
+  const about = { conversationId: 'c1', turnId };
+  return [
+    { type: 'TurnAsked', data: { ...about, index, question, requestId: 'r1', settings: turnSettings() } },
+    { type: 'TurnAnswered', data: { ...about, ...parts, modelId: 'm', usage: null } },
+  ];
+};
 
 describe('with nobody watching', () => {
   it('a call on which somebody would have to decide is refused, and the model goes on knowing that', async () => {
@@ -120,10 +139,41 @@ describe('with nobody watching', () => {
       throw new ModelFailed('unavailable', 'The model is gone.', true);
     }
     models = new ScriptedModels(failing);
-    const agent = new UnattendedAnswers({} as QuestionResolver, composerOver(models, new ToolsForTests([]), new InMemoryBlobs()));
+    const agent = new UnattendedAnswers(
+      {} as QuestionResolver,
+      composerOver(models, new ToolsForTests([]), new InMemoryBlobs()),
+      store,
+    );
     const { parts, error } = await agent.answer(work());
     expect([parts.answer, error]).toEqual(['Half', { text: 'The model is gone.', code: 'unavailable' }]);
     expect(usage).toEqual({ promptTokens: 7, completionTokens: 1 });
+  });
+
+  it('what was said before is known as far as it had come, and to its owner only while it is there', async () => {
+    const streams = new Streams(store);
+    const said = (...events: readonly ConversationEvent[]) =>
+      streams.transact(conversationStream('c1'), conversation, () => events, cause);
+    const started = { conversationId: 'c1', ownerId: 'alice', agentId: null, name: 'Hi', visibility: 'listed' } as const;
+    const brought = [{ prompt: 'Before?', response: 'Before.' }];
+    await said({ type: 'ConversationStarted', data: { ...started, sharedUsage: false, history: brought } });
+    await said(...answered('t1', 0, 'First?', 'First.'));
+    models = new ScriptedModels(() => [text('Hello.')]);
+    const composer = composerOver(models, new ToolsForTests([]), new InMemoryBlobs());
+    const agent = new UnattendedAnswers({} as QuestionResolver, composer, store);
+    const history = await agent.historyOf('c1', 'alice');
+    expect(history).toEqual({ conversationId: 'c1', revision: 2 });
+    await said(...answered('t2', 1, 'Second?', 'Second.'));
+    await agent.answer(work({}, { history: history! }));
+    expect(models.requests[0]!.messages.map(({ content }) => content).filter((content) => content !== '')).toEqual([
+      'Before?',
+      'Before.',
+      'First?',
+      'First.',
+      '{"n":1}',
+    ]);
+    expect([await agent.historyOf('c1', 'bob'), await agent.historyOf('c9', 'alice')]).toEqual([undefined, undefined]);
+    await said({ type: 'ConversationDeleted', data: { conversationId: 'c1' } });
+    expect(await agent.historyOf('c1', 'alice')).toBeUndefined();
   });
 
   it('whatever else goes wrong is thrown, and so is the end of the process', async () => {

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { CalledTool, TurnSettings } from '../conversation/conversation.events.js';
+import type { CalledTool, Exchange, TurnSettings } from '../conversation/conversation.events.js';
 import { OUTCOME_UNKNOWN_TEXT, outcomeUnknown } from '../conversation/tool-call.policy.js';
 import type { SignedInUser } from '../identity/caller.js';
+import { EventStore } from '../kernel/event-store.js';
 import type { Cause } from '../kernel/events.js';
 import { ModelFailed } from '../models/language-model.port.js';
 import type { Run } from './agent-loop.js';
@@ -11,10 +12,11 @@ import { unattended } from './attendance.policy.js';
 import { type CallEnd, finishedAs } from './call-ends.policy.js';
 import { QuestionResolver } from './resolve-question.js';
 import type { CallLedger } from './tool-round.js';
-import type { Transcript } from './transcript.js';
+import { readHistory, type Transcript } from './transcript.js';
 import {
   type EffectKnown,
   type EffectLedger,
+  type HistoryPin,
   Unattended,
   type UnattendedAnswer,
   type UnattendedWork,
@@ -29,32 +31,49 @@ export class UnattendedAnswers extends Unattended {
   constructor(
     private readonly resolver: QuestionResolver,
     private readonly composer: AnswerComposer,
+    private readonly store: EventStore,
   ) {
     super();
   }
 
   /** What the owner may, the agent may: it is settled as if the owner asked. */
-  async settle(agentId: string, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings> {
+  async settle(agentId: string | null, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings> {
     const owner: SignedInUser = { kind: 'user', userId: ownerId, roles: ['user'], credential: 'session-token', cause };
-    const anything = { question: 'anything', agent_id: agentId, ...(modelId && { model_id: modelId }) };
+    const anything = {
+      question: 'anything',
+      ...(agentId !== null && { agent_id: agentId }),
+      ...(modelId && { model_id: modelId }),
+    };
     return (await this.resolver.resolve(anything, owner, undefined)).settings;
+  }
+
+  async historyOf(conversationId: string, ownerId: string): Promise<HistoryPin | undefined> {
+    const history = await readHistory(this.store, conversationId);
+    if (!history || history.isDeleted || history.ownerId !== ownerId) return undefined;
+    return { conversationId, revision: history.revision };
   }
 
   async answer(work: UnattendedWork): Promise<UnattendedAnswer> {
     const { settings, signal } = work;
+    const exchanges = await this.exchangesOf(work.history);
     const structured = settings.responseSchema !== null;
     const parts = { answer: '', thought: '', sources: [], toolCalls: [], structured };
     const writer = new AnswerWriter(NO_JOURNAL, settings.responseSchema, { parts, usage: null });
     const records = () => writer.progress.parts.toolCalls;
     const run: Run = { signal, ledger: ledgerOf(work.ledger, work.runId), attendance: unattended(work.toolAllowlist), records };
     try {
-      const error = await writer.write(this.composer.compose(transcriptOf(work), run), signal).catch(saidByTheModel);
+      const error = await writer.write(this.composer.compose(transcriptOf(work, exchanges), run), signal).catch(saidByTheModel);
       signal.throwIfAborted();
       writer.cutOff({ begun: new Map(), finished: new Map() });
       return { parts: writer.progress.parts, error: error ?? null };
     } finally {
       work.used(writer.progress.usage);
     }
+  }
+
+  private async exchangesOf(pin: HistoryPin | undefined): Promise<readonly Exchange[]> {
+    const history = pin && (await readHistory(this.store, pin.conversationId, pin.revision));
+    return history?.exchanges ?? [];
   }
 }
 
@@ -64,13 +83,16 @@ function saidByTheModel(thrown: unknown): UserError {
   throw thrown;
 }
 
-const transcriptOf = ({ runId, ownerId, input, settings, cause, callIdsTaken }: UnattendedWork): Transcript => ({
+const transcriptOf = (
+  { runId, ownerId, input, settings, cause, callIdsTaken }: UnattendedWork,
+  exchanges: readonly Exchange[],
+): Transcript => ({
   ownerId,
   asked: { conversationId: runId, turnId: runId, index: 0, question: input, requestId: cause.correlationId, settings },
   cause,
   beginsConversation: true,
   folded: undefined,
-  exchanges: [],
+  exchanges,
   resumption: null,
   calls: { begun: new Map(), finished: new Map() },
   waited: callIdsTaken,

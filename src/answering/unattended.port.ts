@@ -11,12 +11,17 @@ export type EffectLedger = Readonly<{
   finish: (callId: string, status: 'completed' | 'error', result: string) => Promise<void>;
 }>;
 
+/** A conversation as far as it had come: what came later is not part of it. */
+export type HistoryPin = Readonly<{ conversationId: string; revision: number }>;
+
 /** An agent's work on one input. `runId` stands where tools are told of a conversation and its turn. */
 export type UnattendedWork = Readonly<{
   runId: string;
   ownerId: string;
   input: string;
   settings: TurnSettings;
+  /** What was said before, where the work goes on from a conversation. */
+  history?: HistoryPin;
   /** Tools whose calls were approved beforehand, by their ids. */
   toolAllowlist?: readonly string[];
   cause: Cause;
@@ -36,8 +41,10 @@ export type UnattendedAnswer = Readonly<{
 
 /** Agents that answer with nobody watching, as their owners: whatever somebody would have to decide on is refused, and they are told. */
 export abstract class Unattended {
-  /** How the agent answers as it is now, by a model of its own or by this one. @throws Rejection agent-not-found, invalid-request */
-  abstract settle(agentId: string, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings>;
+  /** How the agent, or a chat of the owner's without one, answers now, by a model of its own or by this one. @throws Rejection agent-not-found, invalid-request */
+  abstract settle(agentId: string | null, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings>;
+  /** How far a conversation of the owner's has come; undefined where there is none any more. */
+  abstract historyOf(conversationId: string, ownerId: string): Promise<HistoryPin | undefined>;
   /** @throws whatever is not the model's doing, and the reason of the signal once it aborts */
   abstract answer(work: UnattendedWork): Promise<UnattendedAnswer>;
 }

@@ -2,7 +2,13 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { cause } from '../../test/support/turns.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
-import { type EffectKnown, Unattended, type UnattendedAnswer, type UnattendedWork } from '../answering/unattended.port.js';
+import {
+  type EffectKnown,
+  type HistoryPin,
+  Unattended,
+  type UnattendedAnswer,
+  type UnattendedWork,
+} from '../answering/unattended.port.js';
 import type { CalledTool } from '../conversation/conversation.events.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Streams } from '../kernel/streams.js';
@@ -29,8 +35,12 @@ type Script = (work: UnattendedWork) => Promise<Partial<UnattendedAnswer> | void
 class ScriptedAgent extends Unattended {
   settled = 0;
   readonly scripts: Script[] = [];
+  history: HistoryPin | undefined;
+  readonly seen: UnattendedWork[] = [];
   settle = async () => turnSettings({ modelId: `model-${++this.settled}` });
+  historyOf = async () => this.history;
   answer = async (work: UnattendedWork): Promise<UnattendedAnswer> => {
+    this.seen.push(work);
     work.used({ promptTokens: 10, completionTokens: 5 });
     return { parts, error: null, ...(await this.scripts.shift()?.(work)) };
   };
@@ -52,9 +62,9 @@ beforeEach(async () => {
 });
 
 const runner = () => new RunAgent(streams, agent, { check: () => Promise.resolve(quota) });
-const attempt = (signal = new AbortController().signal) =>
+const attempt = (signal = new AbortController().signal, taskId = runId) =>
   runner().run({
-    taskId: runId,
+    taskId,
     ownerId: 'alice',
     input: {},
     attempt: ++attempts,
@@ -82,6 +92,26 @@ describe('an agent that runs with nobody watching', () => {
     agent.scripts.push(() => crash());
     expect(await attempt()).toEqual(RESULT);
     expect(await told()).toHaveLength(3);
+  });
+
+  it('goes on from a chat as it was when the first attempt began, and from none where it is not told of any', async () => {
+    agent.history = { conversationId: 'c1', revision: 4 };
+    await attempt();
+    expect(agent.seen[0]!.history).toBeUndefined();
+    const data = {
+      runId: 'r2',
+      ownerId: 'alice',
+      agentId: null,
+      trigger: 'schedule',
+      input: 'Go on.',
+      conversationId: 'c1',
+    } as const;
+    await streams.transact(runStream('r2'), run, queueRun(data), cause);
+    agent.scripts.push(() => crash());
+    await expect(attempt(undefined, 'r2')).rejects.toThrow('The process is gone.');
+    agent.history = { conversationId: 'c1', revision: 9 };
+    await attempt(undefined, 'r2');
+    expect(agent.seen.slice(1).map(({ history }) => history?.revision)).toEqual([4, 4]);
   });
 
   it('whose model gave up has succeeded as far as it came', async () => {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Unattended } from '../answering/unattended.port.js';
-import type { Usage } from '../conversation/conversation.events.js';
+import { type HistoryPin, Unattended } from '../answering/unattended.port.js';
+import type { TurnSettings, Usage } from '../conversation/conversation.events.js';
 import type { Cause } from '../kernel/events.js';
 import { Rejection } from '../kernel/rejection.js';
 import { type Folded, outlasting, Streams } from '../kernel/streams.js';
@@ -61,13 +61,17 @@ export class RunAgent implements TaskRunner {
   }
 
   private async begin({ taskId: runId, attempt, cause }: TaskAttempt, found: Folded<Run>): Promise<Folded<Run>> {
-    const { agentId, ownerId, terms } = found.state.queued!;
-    const settings = found.state.settings ?? (await this.unattended.settle(agentId, ownerId, cause, terms?.modelId));
-    return this.streams.transact(runStream(runId), run, startRun(runId, attempt, settings), cause, found);
+    const { agentId, ownerId, terms, conversationId } = found.state.queued!;
+    const { settings } = found.state;
+    const start = (...pinned: readonly [TurnSettings, HistoryPin?]) =>
+      this.streams.transact(runStream(runId), run, startRun(runId, attempt, ...pinned), cause, found);
+    if (settings) return start(settings);
+    const history = conversationId === undefined ? undefined : await this.unattended.historyOf(conversationId, ownerId);
+    return start(await this.unattended.settle(agentId, ownerId, cause, terms?.modelId), history);
   }
 
   private async finish({ taskId: runId, attempt, cause, signal }: TaskAttempt, begun: Folded<Run>): Promise<Run> {
-    const { queued, settings, effects } = begun.state;
+    const { queued, settings, history, effects } = begun.state;
     const { ownerId, input, terms } = queued!;
     const { modelId } = settings!;
     const decide = (decision: ReturnType<typeof failRun>) => this.streams.transact(runStream(runId), run, decision, cause);
@@ -79,6 +83,7 @@ export class RunAgent implements TaskRunner {
         ownerId,
         input,
         settings: settings!,
+        ...(history && { history }),
         ...(terms && { toolAllowlist: terms.toolAllowlist }),
         cause,
         ledger: new RunLedger(this.streams, { runId, attempt }, cause, begun),

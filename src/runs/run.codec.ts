@@ -1,9 +1,12 @@
 import type { Codec } from '../kernel/codec.js';
 import type { RunEvent } from './run.events.js';
 
+/** What is new is left out of events of before; older programs must not take a run without an agent for one of an agent. */
+const asBefore = (data: object): object => data;
+
 export const runCodec: Codec<RunEvent> = {
-  RunQueued: [],
-  RunStarted: [],
+  RunQueued: [asBefore],
+  RunStarted: [asBefore],
   RunToolCallStarted: [],
   RunToolCallFinished: [],
   RunAttemptAbandoned: [],

@@ -57,6 +57,20 @@ describe('a run', () => {
     given(run, [queued, started(1)])
       .when(startRun(runId, 2, later))
       .then([started(2)]));
+  it('knows what was said before as its first attempt found it', () => {
+    const history = { conversationId: 'c1', revision: 4 };
+    const first: RunEvent = { type: 'RunStarted', data: { runId, attempt: 1, settings, history } };
+    const second: RunEvent = { type: 'RunStarted', data: { runId, attempt: 2, settings, history } };
+    given(run, [queued])
+      .when(startRun(runId, 1, settings, history))
+      .then([first]);
+    given(run, [queued, first])
+      .when(startRun(runId, 2, later, { ...history, revision: 9 }))
+      .then([second]);
+    given(run, [queued, started(1)])
+      .when(startRun(runId, 2, later, history))
+      .then([started(2)]);
+  });
   it('takes nothing more from an attempt that another has followed', () => {
     const past = given(run, [queued, started(1), started(2)]);
     past.when(startRun(runId, 1, settings)).thenRejected('run-attempt-superseded');

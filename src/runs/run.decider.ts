@@ -1,3 +1,4 @@
+import type { HistoryPin } from '../answering/unattended.port.js';
 import type { CalledTool, TurnSettings, Usage } from '../conversation/conversation.events.js';
 import type { Decision } from '../kernel/decider.js';
 import { Rejection } from '../kernel/rejection.js';
@@ -14,6 +15,8 @@ export type Run = Readonly<{
   /** The newest attempt; 0 before the first. */
   attempt: number;
   settings: TurnSettings | null;
+  /** What was said before, as the first attempt found it. */
+  history: HistoryPin | null;
   /** In the order in which they were begun; their places are their numbers. */
   effects: readonly Effect[];
   finished: RunFinished['data'] | null;
@@ -25,6 +28,7 @@ const initial: Run = {
   queued: null,
   attempt: 0,
   settings: null,
+  history: null,
   effects: [],
   finished: null,
   refusal: null,
@@ -36,8 +40,10 @@ function evolve(state: Run, event: RunEvent): Run {
   switch (event.type) {
     case 'RunQueued':
       return { ...state, status: 'queued', queued: event.data };
-    case 'RunStarted':
-      return { ...state, status: 'started', attempt: event.data.attempt, settings: event.data.settings };
+    case 'RunStarted': {
+      const { attempt, settings, history = null } = event.data;
+      return { ...state, status: 'started', attempt, settings, history };
+    }
     case 'RunToolCallStarted': {
       const { attempt, call } = event.data;
       return { ...state, effects: [...state.effects, { attempt, call, end: null }] };
@@ -68,12 +74,14 @@ export const queueRun =
 
 /** From here on only this attempt begins calls and finishes the run. */
 export const startRun =
-  (runId: RunId, attempt: number, settings: TurnSettings): Decide =>
+  (runId: RunId, attempt: number, settings: TurnSettings, history: HistoryPin | null = null): Decide =>
   (state) => {
     requireOpen(state, runId);
     if (state.attempt === attempt) return [];
     if (state.attempt > attempt) throw superseded(runId, attempt);
-    return [{ type: 'RunStarted', data: { runId, attempt, settings: state.settings ?? settings } }];
+    const pinned = state.settings ? state.history : history;
+    const data = { runId, attempt, settings: state.settings ?? settings, ...(pinned && { history: pinned }) };
+    return [{ type: 'RunStarted', data }];
   };
 
 export const startEffect =

@@ -1,3 +1,4 @@
+import type { HistoryPin } from '../answering/unattended.port.js';
 import type { AnswerParts, CalledTool, TurnSettings, Usage } from '../conversation/conversation.events.js';
 import type { Event } from '../kernel/events.js';
 
@@ -23,13 +24,21 @@ export type EffectNumber = number;
 type About<More = unknown> = { runId: RunId } & More;
 type AboutAttempt<More = unknown> = About<{ attempt: number } & More>;
 
-/** An agent is to answer an input as its owner, with nobody watching. */
+/** An agent, or a chat without one, is to answer an input as its owner, with nobody watching. */
 export type RunQueued = Event<
   'RunQueued',
-  About<{ ownerId: string; agentId: string; trigger: RunTrigger; input: string; terms?: RunTerms }>
+  About<{
+    ownerId: string;
+    agentId: string | null;
+    trigger: RunTrigger;
+    input: string;
+    terms?: RunTerms;
+    /** The chat whose earlier turns it is to know. */
+    conversationId?: string;
+  }>
 >;
-/** An attempt begins, from the start. The settings are those of the first: later edits of the agent do not reach the run. */
-export type RunStarted = Event<'RunStarted', AboutAttempt<{ settings: TurnSettings }>>;
+/** An attempt begins, from the start. Settings and history are those of the first: later edits of the agent and later turns of the chat do not reach the run. */
+export type RunStarted = Event<'RunStarted', AboutAttempt<{ settings: TurnSettings; history?: HistoryPin }>>;
 /** A call with effects is about to run: should its end never be known, it is not repeated. */
 export type RunToolCallStarted = Event<'RunToolCallStarted', AboutAttempt<{ effect: EffectNumber; call: CalledTool }>>;
 /** What came of it, as the model is told. */
