@@ -9,7 +9,7 @@ import { ChunkQueries } from './chunks.queries.js';
 
 const created = (sourceId: string): SourceEvent => ({
   type: 'SourceCreated',
-  data: { sourceId, ownerId: 'ann', name: `Source ${sourceId}`, config: DEFAULT_SOURCE_CONFIG },
+  data: { sourceId, ownerId: 'ann', name: `Source ${sourceId}`, config: DEFAULT_SOURCE_CONFIG, remote: null },
 });
 const started = (sourceId: string, chunksId: string): SourceEvent => ({
   type: 'SourceIngestStarted',

@@ -9,8 +9,8 @@ import { SourceQueries } from './sources.queries.js';
 
 const files = [{ filename: 'a.md', sha256: 'x', size: 3 }];
 const uploaded = (sourceId: string, name: string, ownerId = 'ann'): SourceEvent[] => [
-  { type: 'SourceCreated', data: { sourceId, ownerId, name, config: DEFAULT_SOURCE_CONFIG } },
-  { type: 'SourceIngestRequested', data: { sourceId, ingestId: `i-${sourceId}`, ownerId, files } },
+  { type: 'SourceCreated', data: { sourceId, ownerId, name, config: DEFAULT_SOURCE_CONFIG, remote: null } },
+  { type: 'SourceIngestRequested', data: { sourceId, ingestId: `i-${sourceId}`, ownerId, files, operation: 'upload' } },
 ];
 const started = (sourceId: string): SourceEvent => ({
   type: 'SourceIngestStarted',
@@ -69,6 +69,63 @@ it('a source is found by itself, by its ingestion, and among the user’s own', 
   expect((await queries.byId('s4'))?.ownerId).toBe('bob');
   expect((await queries.byIngest('i-s2'))?.id).toBe('s2');
   expect(await queries.ownedAmong('ann', ['s1', 's4', 's5', 'other'])).toEqual(['s1']);
+});
+
+it('pages that are being fetched take the place of the others once they are searched, and not if that fails', async () => {
+  const remote = { kind: 'url', urls: ['https://a.example/'] } as const;
+  const page = (sha256: string) => ({ filename: 'a.example.html', sha256, size: 4, url: 'https://a.example/' });
+  const requested = (ingestId: string): SourceEvent => ({
+    type: 'SourceIngestRequested',
+    data: { sourceId: 's6', ingestId, ownerId: 'carl', files: [], operation: 'sync' },
+  });
+  const fetched = (ingestId: string, sha256: string): SourceEvent => ({
+    type: 'SourcePagesFetched',
+    data: { sourceId: 's6', ingestId, files: [page(sha256)], failures: [], isCut: false },
+  });
+  const files = async () => (await queries.byId('s6'))?.files.map(({ sha256 }) => sha256);
+  await given(
+    's6',
+    { type: 'SourceCreated', data: { sourceId: 's6', ownerId: 'carl', name: 'Site', config: DEFAULT_SOURCE_CONFIG, remote } },
+    requested('i1'),
+    fetched('i1', 'one'),
+    started('s6'),
+  );
+  expect(await files()).toEqual([]);
+  await given('s6', completed('s6', 7));
+  expect(await queries.byId('s6')).toMatchObject({ remote, syncFrequency: 'never', tokens: 7 });
+  expect(await files()).toEqual(['one']);
+  await given('s6', requested('i2'), fetched('i2', 'two'), failed('s6'), requested('i3'));
+  expect(await files()).toEqual(['one']);
+  expect(await queries.byId('s6')).toMatchObject({ ingestId: 'i3', ingestStatus: 'requested', ingestReason: null, tokens: 7 });
+  await given('s6', fetched('i3', 'three'), started('s6'), completed('s6', 8));
+  expect(await files()).toEqual(['three']);
+});
+
+it('coming syncs are their owner’s, the soonest first; those due are found page by page', async () => {
+  const day = (number: number) => `2026-03-0${number}T00:00:00.000Z`;
+  const synced = (id: string, ownerId: string, nextSyncAt: string | null): Promise<void> =>
+    given(id, ...uploaded(id, `Site ${id}`, ownerId), {
+      type: 'SourceSyncFrequencySet',
+      data: { sourceId: id, frequency: nextSyncAt ? 'weekly' : 'never', nextSyncAt },
+    });
+  await synced('s7', 'dora', day(3));
+  await synced('s8', 'dora', day(1));
+  await synced('s9', 'dora', null);
+  await synced('s10', 'emil', day(2));
+  expect(await queries.syncsOf('dora')).toEqual([
+    { sourceId: 's8', name: 'Site s8', frequency: 'weekly', nextSyncAt: new Date(day(1)) },
+    { sourceId: 's7', name: 'Site s7', frequency: 'weekly', nextSyncAt: new Date(day(3)) },
+  ]);
+  const [first, ...others] = await queries.dueForSync(new Date(day(2)), 1);
+  expect([first?.sourceId, others]).toEqual(['s8', []]);
+  expect((await queries.dueForSync(new Date(day(2)), 9, first)).map(({ sourceId }) => sourceId)).toEqual(['s10']);
+  await given('s8', {
+    type: 'SourceSyncFellDue',
+    data: { sourceId: 's8', ingestId: 'i', dueAt: day(1), nextSyncAt: day(8) },
+  });
+  await given('s10', { type: 'SourceDeleted', data: { sourceId: 's10' } });
+  expect(await queries.dueForSync(new Date(day(2)), 9)).toEqual([]);
+  expect((await queries.syncsOf('dora')).map(({ sourceId }) => sourceId)).toEqual(['s7', 's8']);
 });
 
 it('says the same after a rebuild', async () => {

@@ -2,7 +2,7 @@ import { sourceCodec } from '../../src/sources/source.codec.js';
 import type { SourceEvent } from '../../src/sources/source.events.js';
 import { defineProjection } from '../projection.js';
 
-/** Every source that was not deleted, and how its ingestion stands. */
+/** Every source that was not deleted, how its ingestion stands, and when it is synced next. */
 export const sources = defineProjection<SourceEvent>({
   name: 'sources',
   categories: ['source'],
@@ -10,24 +10,35 @@ export const sources = defineProjection<SourceEvent>({
   ddl: new URL('./sources.sql', import.meta.url),
 
   on: {
-    SourceCreated: ({ data: { sourceId, ownerId, name, config }, at }, sql) => sql`
-      insert into source (source_id, owner_id, name, config, created_at)
-      values (${sourceId}, ${ownerId}, ${name}, ${sql.json(config)}, ${at})
+    SourceCreated: ({ data: { sourceId, ownerId, name, config, remote }, at }, sql) => sql`
+      insert into source (source_id, owner_id, name, config, remote, created_at)
+      values (${sourceId}, ${ownerId}, ${name}, ${sql.json(config)}, ${remote && sql.json(remote)}, ${at})
       on conflict (source_id) do nothing`,
 
     SourceIngestRequested: ({ data: { sourceId, ingestId, files } }, sql) => sql`
-      update source set ingest_id = ${ingestId}, ingest_status = 'requested', files = ${sql.json(files)}
+      update source set ingest_id = ${ingestId}, ingest_status = 'requested', ingest_reason = null, fetched_files = null,
+        files = case when remote is null then ${sql.json(files)} else files end
       where source_id = ${sourceId}`,
+
+    SourcePagesFetched: ({ data: { sourceId, files } }, sql) => sql`
+      update source set fetched_files = ${sql.json(files)} where source_id = ${sourceId}`,
 
     SourceIngestStarted: ({ data }, sql) => sql`
       update source set ingest_status = 'started' where source_id = ${data.sourceId}`,
 
     SourceIngestCompleted: ({ data: { sourceId, chunks, tokens } }, sql) => sql`
-      update source set ingest_status = 'completed', ingest_reason = null, chunks = ${chunks}, tokens = ${tokens}
+      update source set ingest_status = 'completed', ingest_reason = null, chunks = ${chunks}, tokens = ${tokens},
+        files = coalesce(fetched_files, files), fetched_files = null
       where source_id = ${sourceId}`,
 
     SourceIngestFailed: ({ data: { sourceId, reason } }, sql) => sql`
-      update source set ingest_status = 'failed', ingest_reason = ${reason} where source_id = ${sourceId}`,
+      update source set ingest_status = 'failed', ingest_reason = ${reason}, fetched_files = null where source_id = ${sourceId}`,
+
+    SourceSyncFrequencySet: ({ data: { sourceId, frequency, nextSyncAt } }, sql) => sql`
+      update source set sync_frequency = ${frequency}, next_sync_at = ${nextSyncAt} where source_id = ${sourceId}`,
+
+    SourceSyncFellDue: ({ data: { sourceId, nextSyncAt } }, sql) => sql`
+      update source set next_sync_at = ${nextSyncAt} where source_id = ${sourceId}`,
 
     SourceDeleted: ({ data }, sql) => sql`delete from source where source_id = ${data.sourceId}`,
   },

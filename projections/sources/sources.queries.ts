@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import type { SourceConfig } from '../../src/sources/source-config.policy.js';
-import type { SourceFile } from '../../src/sources/source.events.js';
+import type { RemoteOrigin, SourceFile } from '../../src/sources/source.events.js';
+import type { SyncFrequency } from '../../src/sources/sync.policy.js';
 import { ReadModels } from '../read-models.js';
 
 export type IngestStatus = 'requested' | 'started' | 'completed' | 'failed';
@@ -11,14 +12,22 @@ export type SourceRecord = Readonly<{
   ownerId: string;
   name: string;
   config: SourceConfig;
+  /** Null for a source of uploaded files. */
+  remote: RemoteOrigin | null;
   files: readonly SourceFile[];
   ingestId: string | null;
   ingestStatus: IngestStatus;
   ingestReason: string | null;
   chunks: number;
   tokens: number;
+  syncFrequency: SyncFrequency;
   createdAt: Date;
 }>;
+
+/** A source that is fetched anew from time to time, and when next. */
+export type SourceSync = Readonly<{ sourceId: string; name: string; frequency: SyncFrequency; nextSyncAt: Date }>;
+
+export type DueSync = Readonly<{ sourceId: string; nextSyncAt: Date }>;
 
 export type SourceOrder = Readonly<{ by: 'date' | 'name' | 'tokens'; descending: boolean }>;
 
@@ -61,6 +70,30 @@ export class SourceQueries {
     return { total: count?.total ?? 0, records: rows.map(asRecord) };
   }
 
+  /** The coming sync of each of a user's sources that has one, the soonest first. */
+  async syncsOf(ownerId: string): Promise<readonly SourceSync[]> {
+    const rows = await this.sql`
+      select source_id, name, sync_frequency, next_sync_at from sources.source
+      where owner_id = ${ownerId} and next_sync_at is not null order by next_sync_at, source_id`;
+    return rows.map((row) => ({
+      sourceId: row['source_id'] as string,
+      name: row['name'] as string,
+      frequency: row['sync_frequency'] as SyncFrequency,
+      nextSyncAt: row['next_sync_at'] as Date,
+    }));
+  }
+
+  /** Sources of all users whose time to sync has come, those that wait longest first; after one of them, those behind it. */
+  async dueForSync(now: Date, limit: number, after?: DueSync): Promise<readonly DueSync[]> {
+    const { sql } = this;
+    const rows = await sql`
+      select source_id, next_sync_at from sources.source
+      where next_sync_at <= ${now}
+        ${after ? sql`and (next_sync_at, source_id) > (${after.nextSyncAt}, ${after.sourceId})` : sql``}
+      order by next_sync_at, source_id limit ${limit}`;
+    return rows.map((row) => ({ sourceId: row['source_id'] as string, nextSyncAt: row['next_sync_at'] as Date }));
+  }
+
   private get sql() {
     return this.readModels.sql;
   }
@@ -71,11 +104,13 @@ const asRecord = (row: Row): SourceRecord => ({
   ownerId: row['owner_id'] as string,
   name: row['name'] as string,
   config: row['config'] as SourceConfig,
+  remote: row['remote'] as RemoteOrigin | null,
   files: row['files'] as readonly SourceFile[],
   ingestId: row['ingest_id'] as string | null,
   ingestStatus: row['ingest_status'] as IngestStatus,
   ingestReason: row['ingest_reason'] as string | null,
   chunks: row['chunks'] as number,
   tokens: Number(row['tokens']),
+  syncFrequency: row['sync_frequency'] as SyncFrequency,
   createdAt: row['created_at'] as Date,
 });

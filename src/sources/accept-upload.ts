@@ -47,7 +47,7 @@ export class UploadDesk {
     if (used === 'differently') {
       throw new Rejection('idempotency-key-reused', 'This Idempotency-Key was used for another upload.');
     }
-    const created = { sourceId: value.sourceId, ownerId: user.userId, name, config };
+    const created = { sourceId: value.sourceId, ownerId: user.userId, name, config, remote: null };
     const upload = new UploadSource(created, value.taskId, await this.keep(files), user.cause);
     const { position } = await this.commands.execute(upload);
     return { ...value, again: used === 'again', position };

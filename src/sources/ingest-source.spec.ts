@@ -15,7 +15,7 @@ import { BATCH_BYTES_MAX } from './chunk-writer.js';
 import { type Chunk, Documents, type DocumentFile } from './document.port.js';
 import type { Embeddings } from './embeddings.port.js';
 import { IngestSource } from './ingest-source.js';
-import { deleteSource, source, uploadSource } from './source.decider.js';
+import { deleteSource, source, createSource } from './source.decider.js';
 import { DEFAULT_SOURCE_CONFIG } from './source-config.policy.js';
 import { type SourceChunksIngested, sourceStream } from './source.events.js';
 
@@ -76,8 +76,8 @@ async function uploaded(...texts: string[]) {
   const files = await Promise.all(
     texts.map(async (text, index) => ({ filename: `${index}.txt`, ...(await blobs.put(Readable.from([Buffer.from(text)]))) })),
   );
-  const created = { sourceId, ownerId: 'ann', name: 'Docs', config: DEFAULT_SOURCE_CONFIG };
-  await streams.transact(sourceStream(sourceId), source, uploadSource(created, taskId, files), cause);
+  const created = { sourceId, ownerId: 'ann', name: 'Docs', config: DEFAULT_SOURCE_CONFIG, remote: null };
+  await streams.transact(sourceStream(sourceId), source, createSource(created, taskId, files), cause);
   return { sourceId, taskId };
 }
 

@@ -26,7 +26,7 @@ export class SeedSource {
     const files: SourceFile[] = [];
     for (const { path, filename } of paths) files.push({ filename, ...(await this.blobs.put(createReadStream(path))) });
     const taskId = deterministicId('seed', sourceId);
-    const created = { sourceId, ownerId, name, config: DEFAULT_SOURCE_CONFIG };
+    const created = { sourceId, ownerId, name, config: DEFAULT_SOURCE_CONFIG, remote: null };
     const { position } = await this.commands.execute(new UploadSource(created, taskId, files, cause));
     await this.freshness.reached(['sources'], position);
     return { sourceId, taskId, position };

@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { given } from '../../test/support/given.js';
-import { completeIngest, deleteSource, failIngest, source, type Source, startIngest, uploadSource } from './source.decider.js';
+import { completeIngest, deleteSource, failIngest, source, type Source, startIngest, createSource } from './source.decider.js';
 import { DEFAULT_SOURCE_CONFIG } from './source-config.policy.js';
 import type { SourceEvent } from './source.events.js';
 
 const sourceId = 's1';
-const created = { sourceId, ownerId: 'ann', name: 'Docs', config: DEFAULT_SOURCE_CONFIG };
+const created = { sourceId, ownerId: 'ann', name: 'Docs', config: DEFAULT_SOURCE_CONFIG, remote: null };
 const files = [{ filename: 'a.md', sha256: 'x', size: 1 }];
 const totals = { chunks: 2, tokens: 10 };
 const uploaded: SourceEvent[] = [
   { type: 'SourceCreated', data: created },
-  { type: 'SourceIngestRequested', data: { sourceId, ingestId: 'i1', ownerId: 'ann', files } },
+  { type: 'SourceIngestRequested', data: { sourceId, ingestId: 'i1', ownerId: 'ann', files, operation: 'upload' } },
 ];
 const started = (chunksId: string): SourceEvent => ({
   type: 'SourceIngestStarted',
@@ -24,13 +24,13 @@ const deleted: SourceEvent = { type: 'SourceDeleted', data: { sourceId } };
 describe('an upload', () => {
   it('makes a source and asks for its ingestion, once', () => {
     given(source, [])
-      .when(uploadSource(created, 'i1', files))
+      .when(createSource(created, 'i1', files))
       .then(uploaded);
     given(source, uploaded)
-      .when(uploadSource(created, 'i2', files))
+      .when(createSource(created, 'i2', files))
       .thenNothing();
     given(source, [...uploaded, deleted])
-      .when(uploadSource(created, 'i1', files))
+      .when(createSource(created, 'i1', files))
       .thenNothing();
   });
 });
@@ -95,7 +95,7 @@ it('whatever is decided in whatever order: said at once again it says nothing, a
   const chunksId = fc.constantFrom('c1', 'c2');
   const ingestId = fc.constantFrom('i1', 'i2');
   const decision = fc.oneof(
-    fc.constant(uploadSource(created, 'i1', files)),
+    fc.constant(createSource(created, 'i1', files)),
     fc.tuple(ingestId, chunksId).map(([i, c]) => startIngest(sourceId, i, c)),
     fc.tuple(ingestId, chunksId).map(([i, c]) => completeIngest(sourceId, i, c, totals)),
     ingestId.map((i) => failIngest(sourceId, i, 'x')),

@@ -3,59 +3,114 @@ import { Rejection } from '../kernel/rejection.js';
 import type { Aggregate } from '../kernel/streams.js';
 import { sourceCodec } from './source.codec.js';
 import { DEFAULT_SOURCE_CONFIG, type SourceConfig } from './source-config.policy.js';
-import type { SourceCreated, SourceEvent, SourceFile, SourceId } from './source.events.js';
+import type {
+  PageFailure,
+  RemoteOrigin,
+  SourceCreated,
+  SourceEvent,
+  SourceFile,
+  SourceId,
+  SourcePagesFetched,
+} from './source.events.js';
+import type { SyncFrequency } from './sync.policy.js';
+
+/** What became of the pages of a source. */
+export type Pages = Omit<SourcePagesFetched['data'], 'sourceId' | 'ingestId'>;
 
 export type Ingest = Readonly<{
   ingestId: string;
   chunksId: string | undefined;
   status: 'requested' | 'started' | 'completed' | 'failed';
-  files: readonly SourceFile[];
+  /** Undefined while the pages are not fetched yet. */
+  files: readonly SourceFile[] | undefined;
+  failures: readonly PageFailure[];
+  isCut: boolean;
 }>;
+
+/** What searches find, the files it was made of, and the ingestion that wrote it. */
+export type LiveChunks = Readonly<{ ingestId: string; chunksId: string; files: readonly SourceFile[] }>;
 
 export type Source = Readonly<{
   status: 'none' | 'kept' | 'deleted';
   ownerId: string;
   name: string;
   config: SourceConfig;
+  remote: RemoteOrigin | null;
   ingest: Ingest | undefined;
+  live: LiveChunks | undefined;
+  syncFrequency: SyncFrequency;
+  nextSyncAt: string | null;
 }>;
 
-const initial: Source = { status: 'none', ownerId: '', name: '', config: DEFAULT_SOURCE_CONFIG, ingest: undefined };
+const initial: Source = {
+  status: 'none',
+  ownerId: '',
+  name: '',
+  config: DEFAULT_SOURCE_CONFIG,
+  remote: null,
+  ingest: undefined,
+  live: undefined,
+  syncFrequency: 'never',
+  nextSyncAt: null,
+};
 
 export const source: Aggregate<Source, SourceEvent> = { initial, evolve, codec: sourceCodec };
 
 function evolve(state: Source, event: SourceEvent): Source {
   switch (event.type) {
-    case 'SourceCreated':
-      return { ...state, status: 'kept', ownerId: event.data.ownerId, name: event.data.name, config: event.data.config };
+    case 'SourceCreated': {
+      const { ownerId, name, config, remote } = event.data;
+      return { ...state, status: 'kept', ownerId, name, config, remote };
+    }
     case 'SourceIngestRequested': {
-      const { ingestId, files } = event.data;
-      return { ...state, ingest: { ingestId, files, chunksId: undefined, status: 'requested' } };
+      const { ingestId } = event.data;
+      const files = state.remote ? undefined : event.data.files;
+      return { ...state, ingest: { ingestId, files, failures: [], isCut: false, chunksId: undefined, status: 'requested' } };
+    }
+    case 'SourcePagesFetched': {
+      const { files, failures, isCut } = event.data;
+      return withIngest(state, { files, failures, isCut });
     }
     case 'SourceIngestStarted':
       return withIngest(state, { status: 'started', chunksId: event.data.chunksId });
-    case 'SourceIngestCompleted':
-      return withIngest(state, { status: 'completed' });
+    case 'SourceIngestCompleted': {
+      const { ingestId, chunksId } = event.data;
+      const writer = state.live?.chunksId === chunksId ? state.live.ingestId : ingestId;
+      const live = { ingestId: writer, chunksId, files: state.ingest?.files ?? [] };
+      return withIngest({ ...state, live }, { status: 'completed' });
+    }
     case 'SourceIngestFailed':
       return withIngest(state, { status: 'failed' });
+    case 'SourceSyncFrequencySet':
+      return { ...state, syncFrequency: event.data.frequency, nextSyncAt: event.data.nextSyncAt };
+    case 'SourceSyncFellDue':
+      return { ...state, nextSyncAt: event.data.nextSyncAt };
     case 'SourceDeleted':
-      return { ...state, status: 'deleted', ingest: undefined };
+      return { ...state, status: 'deleted', ingest: undefined, live: undefined, nextSyncAt: null };
   }
 }
 
 const withIngest = (state: Source, change: Partial<Ingest>): Source =>
   state.ingest ? { ...state, ingest: { ...state.ingest, ...change } } : state;
 
-/** A source of uploaded files, to be ingested at once. Whoever chose the ids may ask again. */
-export const uploadSource =
+/** A source of uploaded files, or of pages to be fetched, to be ingested at once. Whoever chose the ids may ask again. */
+export const createSource =
   (created: SourceCreated['data'], ingestId: string, files: readonly SourceFile[]): Decision<Source, SourceEvent> =>
   (state) => {
     if (state.status !== 'none') return [];
     const { sourceId, ownerId } = created;
     return [
       { type: 'SourceCreated', data: created },
-      { type: 'SourceIngestRequested', data: { sourceId, ingestId, ownerId, files } },
+      { type: 'SourceIngestRequested', data: { sourceId, ingestId, ownerId, files, operation: 'upload' } },
     ];
+  };
+
+/** Says what was fetched. What another attempt has fetched before stands. */
+export const keepPages =
+  (sourceId: SourceId, ingestId: string, pages: Pages): Decision<Source, SourceEvent> =>
+  (state) => {
+    const { files } = requireIngest(state, ingestId);
+    return files ? [] : [{ type: 'SourcePagesFetched', data: { sourceId, ingestId, ...pages } }];
   };
 
 /** Says where the chunks are being written. An attempt that continues another writes to the same place. */
@@ -84,18 +139,20 @@ export const completeIngest =
 /** Of an ingestion that is over, or of a source that is gone, there is nothing to say. */
 export const failIngest =
   (sourceId: SourceId, ingestId: string, reason: string): Decision<Source, SourceEvent> =>
-  ({ ingest }) => {
-    const isOpen = ingest?.ingestId === ingestId && (ingest.status === 'requested' || ingest.status === 'started');
-    return isOpen ? [{ type: 'SourceIngestFailed', data: { sourceId, ingestId, reason } }] : [];
-  };
+  (state) =>
+    openIngest(state)?.ingestId === ingestId ? [{ type: 'SourceIngestFailed', data: { sourceId, ingestId, reason } }] : [];
 
 /** @throws Rejection `source-not-found` when there is none, or it is somebody else's */
 export const deleteSource =
   (sourceId: SourceId, ownerId: string): Decision<Source, SourceEvent> =>
   (state) => {
-    if (state.status === 'none' || state.ownerId !== ownerId) throw notFound();
+    if (state.status === 'none' || state.ownerId !== ownerId) throw sourceNotFound();
     return state.status === 'deleted' ? [] : [{ type: 'SourceDeleted', data: { sourceId } }];
   };
+
+/** The ingestion that is under way, if there is one. */
+export const openIngest = ({ ingest }: Source): Ingest | undefined =>
+  ingest?.status === 'requested' || ingest?.status === 'started' ? ingest : undefined;
 
 function requireIngest({ status, ingest }: Source, ingestId: string): Ingest {
   if (status !== 'kept' || !ingest) throw new Rejection('source-not-found', 'The source was deleted.');
@@ -103,5 +160,5 @@ function requireIngest({ status, ingest }: Source, ingestId: string): Ingest {
   return ingest;
 }
 
-const notFound = () => new Rejection('source-not-found', 'Source not found');
+export const sourceNotFound = () => new Rejection('source-not-found', 'Source not found');
 const superseded = (id: string) => new Rejection('ingest-superseded', `Another ingestion has taken the place of ${id}.`);

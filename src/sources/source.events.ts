@@ -1,17 +1,38 @@
 import type { Event } from '../kernel/events.js';
 import type { Chunk } from './document.port.js';
 import type { SourceConfig } from './source-config.policy.js';
+import type { SyncFrequency } from './sync.policy.js';
 
 export type SourceId = string;
 
-/** An uploaded file; its bytes are a blob. */
-export type SourceFile = Readonly<{ filename: string; sha256: string; size: number }>;
+/** An uploaded file, or a page as it was fetched from `url`; its bytes are a blob. */
+export type SourceFile = Readonly<{ filename: string; sha256: string; size: number; url?: string }>;
 
-export type SourceCreated = Event<'SourceCreated', { sourceId: SourceId; ownerId: string; name: string; config: SourceConfig }>;
-/** The files are to be made searchable, by the task with the id of the ingestion. */
+export const REMOTE_KINDS = ['url', 'sitemap', 'crawler'] as const;
+export type RemoteKind = (typeof REMOTE_KINDS)[number];
+
+/** Pages on the web: these themselves, those that sitemaps list, or those that one leads to. */
+export type RemoteOrigin = Readonly<{ kind: RemoteKind; urls: readonly string[] }>;
+
+/** A page that could not be fetched, and why. */
+export type PageFailure = Readonly<{ url: string; reason: string }>;
+
+/** Why a source is ingested: it is new, its pages are to be fetched anew, or its files are to be read anew. */
+export type IngestOperation = 'upload' | 'sync' | 'reingest';
+
+export type SourceCreated = Event<
+  'SourceCreated',
+  { sourceId: SourceId; ownerId: string; name: string; config: SourceConfig; remote: RemoteOrigin | null }
+>;
+/** The files, or pages that are still to be fetched, are to be made searchable by the task with the id of the ingestion. */
 export type SourceIngestRequested = Event<
   'SourceIngestRequested',
-  { sourceId: SourceId; ingestId: string; ownerId: string; files: readonly SourceFile[] }
+  { sourceId: SourceId; ingestId: string; ownerId: string; files: readonly SourceFile[]; operation: IngestOperation }
+>;
+/** From here on the ingestion is one of these files: whoever continues it fetches nothing. Cut: there were more pages. */
+export type SourcePagesFetched = Event<
+  'SourcePagesFetched',
+  { sourceId: SourceId; ingestId: string; files: readonly SourceFile[]; failures: readonly PageFailure[]; isCut: boolean }
 >;
 /** The chunks are being written to the stream of `chunksId`. */
 export type SourceIngestStarted = Event<'SourceIngestStarted', { sourceId: SourceId; ingestId: string; chunksId: string }>;
@@ -21,10 +42,28 @@ export type SourceIngestCompleted = Event<
   { sourceId: SourceId; ingestId: string; chunksId: string; chunks: number; tokens: number }
 >;
 export type SourceIngestFailed = Event<'SourceIngestFailed', { sourceId: SourceId; ingestId: string; reason: string }>;
+/** How often the pages are fetched anew, and when next; null for never. */
+export type SourceSyncFrequencySet = Event<
+  'SourceSyncFrequencySet',
+  { sourceId: SourceId; frequency: SyncFrequency; nextSyncAt: string | null }
+>;
+/** A time to sync has come, for the ingestion that begins with it or is under way already; the next one stands. */
+export type SourceSyncFellDue = Event<
+  'SourceSyncFellDue',
+  { sourceId: SourceId; ingestId: string; dueAt: string; nextSyncAt: string }
+>;
 export type SourceDeleted = Event<'SourceDeleted', { sourceId: SourceId }>;
 
 export type SourceEvent =
-  SourceCreated | SourceIngestRequested | SourceIngestStarted | SourceIngestCompleted | SourceIngestFailed | SourceDeleted;
+  | SourceCreated
+  | SourceIngestRequested
+  | SourcePagesFetched
+  | SourceIngestStarted
+  | SourceIngestCompleted
+  | SourceIngestFailed
+  | SourceSyncFrequencySet
+  | SourceSyncFellDue
+  | SourceDeleted;
 
 export const sourceStream = (sourceId: SourceId): string => `source-${sourceId}`;
 

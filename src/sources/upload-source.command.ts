@@ -1,7 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Cause } from '../kernel/events.js';
 import { Streams } from '../kernel/streams.js';
-import { source, uploadSource } from './source.decider.js';
+import { source, createSource } from './source.decider.js';
 import { type SourceCreated, type SourceFile, sourceStream } from './source.events.js';
 
 /** Keeps uploaded files as a source and has them ingested. The ids are chosen before, so it may be sent again. */
@@ -22,7 +22,7 @@ export class UploadSourceHandler implements ICommandHandler<UploadSource> {
 
   async execute({ created, ingestId, files, cause }: UploadSource): Promise<{ position: bigint | undefined }> {
     const stream = sourceStream(created.sourceId);
-    const { position } = await this.streams.transact(stream, source, uploadSource(created, ingestId, files), cause);
+    const { position } = await this.streams.transact(stream, source, createSource(created, ingestId, files), cause);
     return { position };
   }
 }

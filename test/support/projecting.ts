@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Sql } from 'postgres';
 import type { Projection } from '../../projections/projection.js';
-import { encodeMetadata } from '../../src/kernel/codec.js';
+import { type Codec, currentVersion, encodeMetadata } from '../../src/kernel/codec.js';
 import type { StoredEvent } from '../../src/kernel/event-store.js';
 import type { Cause, Event } from '../../src/kernel/events.js';
 import { deterministicId } from '../../src/kernel/ids.js';
@@ -16,12 +16,14 @@ export type Circumstances = Readonly<{ at?: Date; cause?: Partial<Cause>; versio
 const POSITION_STEP = 3n;
 const FIRST_AT = Date.parse('2026-01-01T00:00:00Z');
 
-/** Events as a log would give them back, a second apart unless told. */
+/** Events as a log would give them back, a second apart and in their newest version unless told. */
 export class EventsForTests {
   readonly events: StoredEvent[] = [];
   private readonly revisions = new Map<string, number>();
 
-  add(stream: string, events: readonly Event[], { at, cause, version = 1 }: Circumstances = {}): readonly StoredEvent[] {
+  constructor(private readonly codec: Codec = {}) {}
+
+  add(stream: string, events: readonly Event[], { at, cause, version }: Circumstances = {}): readonly StoredEvent[] {
     const whole: Cause = {
       actor: 'user:ann',
       credential: 'session-token',
@@ -36,7 +38,7 @@ export class EventsForTests {
         id: deterministicId(stream, revision),
         type,
         data: JSON.stringify(data),
-        metadata: encodeMetadata(whole, version),
+        metadata: encodeMetadata(whole, version ?? currentVersion(this.codec, type)),
         stream,
         revision,
         position: POSITION_STEP * BigInt(this.events.length),
@@ -54,7 +56,7 @@ export async function projecting(projection: Projection, sql: Sql) {
   const { schema } = definition;
   await dropSchema(sql, schema);
   await createSchema(sql, definition, schema);
-  const log = new EventsForTests();
+  const log = new EventsForTests(projection.codec as Codec);
   const writer = await ProjectionWriter.open(sql, definition);
   const pageOf = (events: readonly StoredEvent[]) => ({ events, position: events.at(-1)?.position ?? -1n });
 

@@ -1,10 +1,11 @@
 import { PublishUserEvents } from '../../src/realtime/publish-user-events.reaction.js';
 import { type UserEvent, userStream } from '../../src/realtime/user.events.js';
 import { UserJournal } from '../../src/realtime/user-journal.js';
-import { decode, encodeMetadata } from '../../src/kernel/codec.js';
+import { type Codec, currentVersion, decode, encodeMetadata } from '../../src/kernel/codec.js';
 import { StoreUnavailable } from '../../src/kernel/event-store.js';
 import type { Event, Recorded } from '../../src/kernel/events.js';
 import { newId } from '../../src/kernel/ids.js';
+import { sourceCodec } from '../../src/sources/source.codec.js';
 import { InProcessSignals } from '../../src/platform/signals/in-process-signals.js';
 import { InMemoryEventStore } from './in-memory-event-store.js';
 import { cause, eventsOf } from './turns.js';
@@ -40,7 +41,7 @@ export async function record(store: InMemoryEventStore, stream: string, ...event
     id: newId(),
     type,
     data: JSON.stringify(data),
-    metadata: encodeMetadata(cause),
+    metadata: encodeMetadata(cause, currentVersion(sourceCodec as Codec, type)),
   }));
   await store.append(stream, before === 0 ? 'none' : before - 1, written);
 }

@@ -1,0 +1,20 @@
+export const SYNC_FREQUENCIES = ['never', 'daily', 'weekly', 'monthly'] as const;
+export type SyncFrequency = (typeof SYNC_FREQUENCIES)[number];
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A month is 30 days, so that each period is as long as the one before. */
+const PERIODS_MS: Readonly<Record<SyncFrequency, number | null>> = {
+  never: null,
+  daily: DAY_MS,
+  weekly: 7 * DAY_MS,
+  monthly: 30 * DAY_MS,
+};
+
+/** The first time after now that is whole periods after another; of those that passed meanwhile none is left. */
+export function nextSyncAfter(frequency: SyncFrequency, since: string, now: Date): string | null {
+  const period = PERIODS_MS[frequency];
+  if (period === null) return null;
+  const passed = Math.max(0, Math.floor((now.getTime() - Date.parse(since)) / period));
+  return new Date(Date.parse(since) + (passed + 1) * period).toISOString();
+}
