@@ -65,10 +65,10 @@ export type MonitorCheckStarted = Event<
 >;
 
 /**
- * `changed`: something is new, but not what is waited for. `unreachable`: it could not be looked at for the time being.
- * `failed`: it could not be looked at, or not be judged.
+ * `changed`: something is new, but not what is waited for. `unjudged`: whether it is what is waited for, nobody could say.
+ * `unreachable`: it could not be looked at for the time being. `failed`: what was found does not fit, or it was refused.
  */
-export type CheckOutcome = 'unchanged' | 'changed' | 'matched' | 'unreachable' | 'failed';
+export type CheckOutcome = 'unchanged' | 'changed' | 'matched' | 'unjudged' | 'unreachable' | 'failed';
 
 export type MonitorChecked = Event<
   'MonitorChecked',

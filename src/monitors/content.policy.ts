@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+
+/** What a look at a source gave. */
+export type Content = Readonly<{
+  text: string;
+  /** Undefined: the text is no JSON. */
+  json?: unknown;
+  /** What tells one state of the source from the next one that reads the same. */
+  key?: string;
+}>;
+
+/** What was found does not fit what is asked of it. The message is for people and models. */
+export class Unfit extends Error {
+  override readonly name = 'Unfit';
+}
+
+export const CONTENT_CHARACTERS_MAX = 256 * 1024;
+
+/** JSON with sorted keys: the order in which a server writes them means nothing. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : each,
+  );
+}
+
+export const contentOfText = (text: string): Content => {
+  const whole = text.slice(0, CONTENT_CHARACTERS_MAX);
+  const json = /^\s*[[{]/.test(whole) ? parsed(whole) : undefined;
+  return json === undefined ? { text: whole } : contentOfJson(json);
+};
+
+export const contentOfJson = (json: unknown): Content =>
+  typeof json === 'string' ? contentOfText(json) : { text: canonical(json).slice(0, CONTENT_CHARACTERS_MAX), json };
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+export const PATH_CHARACTERS_MAX = 200;
+
+const STEP = /[^.[\]]+/g;
+const PATH = /^[^.[\]]+(\[\d+\])*(\.[^.[\]]+(\[\d+\])*)*$|^(\[\d+\])+(\.[^.[\]]+(\[\d+\])*)*$/;
+
+/** Whether a text is a path such as `data.items[0].price`. */
+export const isPath = (text: string): boolean => text.length <= PATH_CHARACTERS_MAX && PATH.test(text);
+
+/** What stands at a path; undefined where nothing does. */
+export function valueAt(json: unknown, path: string): unknown {
+  let value = json;
+  for (const [step] of path.matchAll(STEP)) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string, unknown>)[step];
+  }
+  return value;
+}
+
+const NUMBER = /-?\d[\d,]*(?:\.\d+)?/;
+
+/** The first number in a value, thousands separated by commas or not. @throws Unfit */
+export function numberIn(value: unknown): number {
+  const found = typeof value === 'number' ? String(value) : typeof value === 'string' ? NUMBER.exec(value)?.[0] : undefined;
+  const number = found === undefined ? Number.NaN : Number(found.replaceAll(',', ''));
+  if (!Number.isFinite(number)) throw new Unfit('There is no number where the check looks for one.');
+  return number;
+}
+
+export const GIST_CHARACTERS_MAX = 200;
+
+/** The first words of a text, on one line. */
+export function gistOf(text: string, charactersMax = GIST_CHARACTERS_MAX): string {
+  // More white space than text is no reason to look at all of it.
+  const line = text
+    .slice(0, charactersMax * 4)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .toWellFormed();
+  return line.length <= charactersMax ? line : `${line.slice(0, charactersMax - 1).toWellFormed()}…`;
+}
+
+const digest = (text: string, characters: number): string => createHash('sha256').update(text).digest('hex').slice(0, characters);
+
+export const hashOf = (text: string): string => digest(text, 32);
+/** Two of some hundred items have the same once in a hundred million times. */
+export const itemHash = (text: string): string => digest(text, 12);
