@@ -114,6 +114,18 @@ export const schedules = defineProjection<ScheduleEvent | ScheduledRunEvent>({
         prompt_tokens: report.promptTokens,
         generated_tokens: report.generatedTokens,
       }),
+
+    // It may be all that is left of the run: what it did not say itself stays as the schedule said it.
+    ScheduledRunOutputRemoved: ({ data: { runId, startedAt, promptTokens, generatedTokens, removedAt } }) =>
+      run(runId, {
+        started_at: startedAt,
+        output: null,
+        is_output_truncated: false,
+        error: null,
+        prompt_tokens: promptTokens,
+        generated_tokens: generatedTokens,
+        updated_at: removedAt,
+      }),
   },
 });
 

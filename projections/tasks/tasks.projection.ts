@@ -1,7 +1,7 @@
 import type { JSONValue } from 'postgres';
 import { taskCodec } from '../../src/tasks/task.codec.js';
 import type { TaskEvent } from '../../src/tasks/task.events.js';
-import { defineProjection } from '../projection.js';
+import { defineProjection, removeFrom } from '../projection.js';
 
 /** How every task stands, and what it came to. */
 export const tasks = defineProjection<TaskEvent>({
@@ -36,5 +36,7 @@ export const tasks = defineProjection<TaskEvent>({
 
     TaskFailed: ({ data, at }, sql) => sql`
       update task set status = 'failed', reason = ${data.reason}, changed_at = ${at} where task_id = ${data.taskId}`,
+
+    TaskForgotten: ({ data }) => removeFrom('task', { task_id: data.taskId }),
   },
 });

@@ -3,7 +3,7 @@ import { conversationCodec } from '../../src/conversation/conversation.codec.js'
 import type { ConversationEvent, Usage } from '../../src/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/events.js';
 import { runCodec } from '../../src/runs/run.codec.js';
-import type { RunEvent } from '../../src/runs/run.events.js';
+import type { RunEvent, RunUse } from '../../src/runs/run.events.js';
 import { defineProjection, insertInto, type Statement } from '../projection.js';
 
 const HOUR_MS = 3_600_000;
@@ -54,6 +54,13 @@ export const usage = defineProjection<ConversationEvent | RunEvent>({
 
     RunAttemptAbandoned: attemptUsed,
     RunFinished: attemptUsed,
+
+    // What the run itself said of this may be gone from the log; what is known already is not counted again.
+    RunForgotten: ({ data: { runId, ownerId, agentId, used }, stream }, sql) => [
+      sql`insert into run (run_id, owner_id, agent_id, started)
+        values (${runId}, ${ownerId}, ${agentId ?? ''}, ${used.some(({ requests }) => requests > 0)}) on conflict do nothing`,
+      ...used.map((use) => restated(stream, use, { ownerId, agentId }, sql)),
+    ],
   },
 });
 
@@ -94,6 +101,21 @@ function attemptUsed(event: UsageTold<RunEvent>, sql: TransactionSql): Statement
   );
 }
 
+function restated(stream: string, use: RunUse, { ownerId, agentId }: Owned, sql: TransactionSql): Statement {
+  const { revision, at, requests, promptTokens, completionTokens } = use;
+  return sql`
+    with entered as (
+      insert into entry (stream, revision, at, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
+      values (${stream}, ${revision}, ${at}, ${ownerId}, ${agentId ?? ''}, '', ${requests}, ${promptTokens}, ${completionTokens})
+      on conflict do nothing
+      returning owner_id, agent_id, requests, prompt_tokens, completion_tokens
+    )
+    insert into hour (hour, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
+    select ${hourOf(new Date(at))}, owner_id, agent_id, '', requests, prompt_tokens, completion_tokens from entered
+    ${addedUp(sql)}`;
+}
+
+type Owned = Readonly<{ ownerId: string; agentId: string | null }>;
 type UsageTold<E extends ConversationEvent | RunEvent> = Recorded<Extract<E, { data: { usage?: Usage | null } }>>;
 type Fragment = ReturnType<TransactionSql>;
 
@@ -109,8 +131,11 @@ function noted({ stream, revision, at }: Recorded, sql: TransactionSql, used: Fr
     )
     insert into hour (hour, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
     select ${hourOf(at)}, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens from anything
-    on conflict (owner_id, hour, agent_id, agent_key_id) do update set
-      requests = hour.requests + excluded.requests,
-      prompt_tokens = hour.prompt_tokens + excluded.prompt_tokens,
-      completion_tokens = hour.completion_tokens + excluded.completion_tokens`;
+    ${addedUp(sql)}`;
 }
+
+const addedUp = (sql: TransactionSql): Fragment => sql`
+  on conflict (owner_id, hour, agent_id, agent_key_id) do update set
+    requests = hour.requests + excluded.requests,
+    prompt_tokens = hour.prompt_tokens + excluded.prompt_tokens,
+    completion_tokens = hour.completion_tokens + excluded.completion_tokens`;

@@ -29,7 +29,7 @@ export type LogPage = Readonly<{ events: readonly StoredEvent[]; position: bigin
 export type Retention = Readonly<{
   maxAgeSeconds?: number;
   maxCount?: number;
-  /** Nothing below this revision is kept. */
+  /** Nothing below this revision is kept. A stream that was cut off stays so: only a later cut changes anything. */
   truncateBefore?: number;
 }>;
 

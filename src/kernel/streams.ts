@@ -78,8 +78,10 @@ export class Streams {
         return { ...appended, state: events.reduce(aggregate.evolve, folded.state), events };
       } catch (error) {
         if (!(error instanceof WrongRevision) || attempt === RACES_MAX) throw error;
+        folded = await this.fold(stream, aggregate, folded);
+        // A stream of which nothing is kept reads as empty and still counts its revisions.
+        if (folded.revision === 'none' && typeof error.actual === 'number') folded = { ...folded, revision: error.actual };
       }
-      folded = await this.fold(stream, aggregate, folded);
     }
   }
 

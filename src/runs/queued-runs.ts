@@ -1,9 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import type { Cause } from '../kernel/events.js';
+import { Clock } from '../kernel/clock.js';
+import { decode } from '../kernel/codec.js';
+import { EventStore } from '../kernel/event-store.js';
+import type { Cause, Recorded } from '../kernel/events.js';
 import { Streams } from '../kernel/streams.js';
 import { TaskQueue } from '../tasks/task-queue.port.js';
-import { queueRun, run } from './run.decider.js';
-import { type RunQueued, runStream } from './run.events.js';
+import { usedBy } from './run-use.policy.js';
+import { runCodec } from './run.codec.js';
+import { forgetRun, queueRun, run } from './run.decider.js';
+import { type DeliveryPlace, type RunEvent, type RunId, type RunQueued, runStream } from './run.events.js';
 import { RUN_AGENT, Runs } from './runs.port.js';
 
 /** Runs as tasks. What is to be done is in the log before the task is, so a crash between the two leaves nothing half done once it is repeated. */
@@ -12,6 +17,8 @@ export class QueuedRuns extends Runs {
   constructor(
     private readonly streams: Streams,
     private readonly tasks: TaskQueue,
+    private readonly store: EventStore,
+    private readonly clock: Clock,
   ) {
     super();
   }
@@ -20,5 +27,18 @@ export class QueuedRuns extends Runs {
     const { runId, ownerId } = data;
     await this.streams.transact(runStream(runId), run, queueRun(data), cause);
     await this.tasks.queue({ taskId: runId, kind: RUN_AGENT, ownerId, input: {} }, cause);
+  }
+
+  async forget(runId: RunId, delivery: DeliveryPlace | null, cause: Cause): Promise<void> {
+    const used = usedBy(await this.eventsOf(runId));
+    await this.streams.transact(runStream(runId), run, forgetRun(runId, delivery, used, this.clock.now()), cause);
+  }
+
+  private async eventsOf(runId: RunId): Promise<readonly Recorded<RunEvent>[]> {
+    const events: Recorded<RunEvent>[] = [];
+    for await (const page of this.store.read(runStream(runId))) {
+      events.push(...page.flatMap((stored) => decode<RunEvent>(runCodec, stored) ?? []));
+    }
+    return events;
   }
 }

@@ -4,13 +4,23 @@ import type { Decision } from '../kernel/decider.js';
 import { Rejection } from '../kernel/rejection.js';
 import type { Aggregate } from '../kernel/streams.js';
 import { runCodec } from './run.codec.js';
-import type { EffectNumber, RunEvent, RunFailed, RunFinished, RunId, RunQueued, RunToolCallFinished } from './run.events.js';
+import type {
+  DeliveryPlace,
+  EffectNumber,
+  RunEvent,
+  RunFailed,
+  RunFinished,
+  RunId,
+  RunQueued,
+  RunToolCallFinished,
+  RunUse,
+} from './run.events.js';
 
 /** A call with effects that some attempt began; without an end nobody knows what came of it. */
 export type Effect = Readonly<{ attempt: number; call: CalledTool; end: RunToolCallFinished['data'] | null }>;
 
 export type Run = Readonly<{
-  status: 'unknown' | 'queued' | 'started' | 'finished' | 'refused' | 'failed';
+  status: 'unknown' | 'queued' | 'started' | 'finished' | 'refused' | 'failed' | 'forgotten';
   queued: RunQueued['data'] | null;
   /** The newest attempt; 0 before the first. */
   attempt: number;
@@ -60,12 +70,15 @@ function evolve(state: Run, event: RunEvent): Run {
       return { ...state, status: 'refused', refusal: event.data.error };
     case 'RunFailed':
       return { ...state, status: 'failed' };
+    case 'RunForgotten':
+      return { ...initial, status: 'forgotten' };
   }
 }
 
 type Decide = Decision<Run, RunEvent>;
 
-export const isOver = ({ status }: Run): boolean => status === 'finished' || status === 'refused' || status === 'failed';
+const OVER: readonly Run['status'][] = ['finished', 'refused', 'failed', 'forgotten'];
+export const isOver = ({ status }: Run): boolean => OVER.includes(status);
 
 export const queueRun =
   (data: RunQueued['data']): Decide =>
@@ -125,6 +138,16 @@ export const failRun =
   (runId: RunId, error: string, reason?: RunFailed['data']['reason']): Decide =>
   (state) =>
     state.status === 'unknown' || isOver(state) ? [] : [{ type: 'RunFailed', data: { runId, error, ...(reason && { reason }) } }];
+
+/** What is kept of a run that is over for good. */
+export const forgetRun =
+  (runId: RunId, delivery: DeliveryPlace | null, used: readonly RunUse[], now: Date): Decide =>
+  (state) => {
+    if (!isOver(state) || state.status === 'forgotten') return [];
+    const { ownerId, agentId, trigger } = state.queued!;
+    const forgottenAt = now.toISOString();
+    return [{ type: 'RunForgotten', data: { runId, ownerId, agentId, trigger, delivery, used, forgottenAt } }];
+  };
 
 function requireOpen(state: Run, runId: RunId): void {
   if (state.status === 'unknown') throw new Rejection('run-unknown', `There is no run ${runId}.`);

@@ -58,9 +58,41 @@ export type RunRefused = Event<'RunRefused', About<{ reason: 'quota_exceeded'; e
 /** No attempt is left, or none would help; with `timeout` because it took too long. */
 export type RunFailed = Event<'RunFailed', About<{ error: string; reason?: 'timeout' }>>;
 
+/** What was used at one time: a request when the first attempt begins, tokens when an attempt ends. */
+export type RunUse = Readonly<{
+  /** Where in its stream the run said so. */
+  revision: number;
+  at: string;
+  requests: number;
+  promptTokens: number;
+  completionTokens: number;
+}>;
+/** Where in the log the delivery is that asked for a run. */
+export type DeliveryPlace = Readonly<{ stream: string; revision: number }>;
+/** Its time is over: nothing is kept of what it was asked, did and said, nor of its task and its delivery. What it used stays known. */
+export type RunForgotten = Event<
+  'RunForgotten',
+  About<{
+    ownerId: string;
+    agentId: string | null;
+    trigger: RunTrigger;
+    delivery: DeliveryPlace | null;
+    used: readonly RunUse[];
+    forgottenAt: string;
+  }>
+>;
+
 export type RunError = Readonly<{ text: string; code: string | null }>;
 
 export type RunEvent =
-  RunQueued | RunStarted | RunToolCallStarted | RunToolCallFinished | RunAttemptAbandoned | RunFinished | RunRefused | RunFailed;
+  | RunQueued
+  | RunStarted
+  | RunToolCallStarted
+  | RunToolCallFinished
+  | RunAttemptAbandoned
+  | RunFinished
+  | RunRefused
+  | RunFailed
+  | RunForgotten;
 
 export const runStream = (runId: RunId): string => `run-${runId}`;

@@ -5,4 +5,5 @@ export const scheduleRunCodec: Codec<ScheduledRunEvent> = {
   ScheduledRunQueued: [],
   ScheduledRunStarted: [],
   ScheduledRunReported: [],
+  ScheduledRunOutputRemoved: [],
 };

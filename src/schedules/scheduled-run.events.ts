@@ -15,6 +15,20 @@ export type ScheduledRunQueued = Event<'ScheduledRunQueued', { runId: RunId; sch
 export type ScheduledRunStarted = Event<'ScheduledRunStarted', { runId: RunId; startedAt: string }>;
 export type ScheduledRunReported = Event<'ScheduledRunReported', { runId: RunId; report: RunReport }>;
 
-export type ScheduledRunEvent = ScheduledRunQueued | ScheduledRunStarted | ScheduledRunReported;
+/** What it said is no longer kept, here or anywhere; that it ran, and what it used, is. */
+export type ScheduledRunOutputRemoved = Event<
+  'ScheduledRunOutputRemoved',
+  {
+    runId: RunId;
+    scheduleId: ScheduleId;
+    ownerId: string;
+    startedAt: string | null;
+    promptTokens: number;
+    generatedTokens: number;
+    removedAt: string;
+  }
+>;
+
+export type ScheduledRunEvent = ScheduledRunQueued | ScheduledRunStarted | ScheduledRunReported | ScheduledRunOutputRemoved;
 
 export const scheduledRunStream = (runId: RunId): string => `scheduleRun-${runId}`;

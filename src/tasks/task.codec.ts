@@ -9,4 +9,5 @@ export const taskCodec: Codec<TaskEvent> = {
   TaskHandedBack: [],
   TaskSucceeded: [],
   TaskFailed: [],
+  TaskForgotten: [],
 };

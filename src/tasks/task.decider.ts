@@ -1,3 +1,4 @@
+import type { BlobRef } from '../kernel/blobs.js';
 import type { Decision } from '../kernel/decider.js';
 import { Rejection } from '../kernel/rejection.js';
 import type { Aggregate } from '../kernel/streams.js';
@@ -5,8 +6,8 @@ import { taskCodec } from './task.codec.js';
 import type { TaskEvent, TaskId, TaskQueued, TaskResult } from './task.events.js';
 import { RETRIES_MAX, RETRY_DELAYS_MS } from './task.policy.js';
 
-/** `waiting` is for `dueAt`; `succeeded` and `failed` are for good. */
-export type TaskStatus = 'unknown' | 'queued' | 'started' | 'waiting' | 'succeeded' | 'failed';
+/** `waiting` is for `dueAt`; `succeeded`, `failed` and `forgotten` are for good. */
+export type TaskStatus = 'unknown' | 'queued' | 'started' | 'waiting' | 'succeeded' | 'failed' | 'forgotten';
 
 export type Task = Readonly<{
   status: TaskStatus;
@@ -19,6 +20,8 @@ export type Task = Readonly<{
   failures: number;
   percent: number;
   dueAt: string;
+  /** Where its result is kept, if that is outside of the log. */
+  result: BlobRef | null;
 }>;
 
 const initial: Task = {
@@ -31,6 +34,7 @@ const initial: Task = {
   failures: 0,
   percent: 0,
   dueAt: '',
+  result: null,
 };
 
 export const task: Aggregate<Task, TaskEvent> = { initial, evolve, codec: taskCodec };
@@ -47,10 +51,14 @@ function evolve(state: Task, event: TaskEvent): Task {
       return { ...state, status: 'waiting', failures: state.failures + 1, dueAt: event.data.dueAt };
     case 'TaskHandedBack':
       return { ...state, status: 'queued' };
-    case 'TaskSucceeded':
-      return { ...state, status: 'succeeded' };
+    case 'TaskSucceeded': {
+      const { result } = event.data;
+      return { ...state, status: 'succeeded', result: 'blob' in result ? result.blob : null };
+    }
     case 'TaskFailed':
       return { ...state, status: 'failed' };
+    case 'TaskForgotten':
+      return { ...initial, status: 'forgotten', kind: event.data.kind, ownerId: event.data.ownerId };
   }
 }
 
@@ -116,7 +124,13 @@ export const handBack =
   (state) =>
     state.status === 'started' && state.attempt === attempt ? [{ type: 'TaskHandedBack', data: { taskId, attempt } }] : [];
 
-const isOver = ({ status }: Task): boolean => status === 'succeeded' || status === 'failed';
+/** However far it came: what it was for is forgotten too, and an attempt under way states nothing more. */
+export const forgetTask =
+  (taskId: TaskId): Decision<Task, TaskEvent> =>
+  ({ status, kind, ownerId, result }) =>
+    status === 'unknown' || status === 'forgotten' ? [] : [{ type: 'TaskForgotten', data: { taskId, kind, ownerId, result } }];
+
+const isOver = ({ status }: Task): boolean => status === 'succeeded' || status === 'failed' || status === 'forgotten';
 
 function failedAttempt({ attempt, failures }: Task, taskId: TaskId, reason: string, now: Date, delayMs: number): TaskEvent {
   if (failures >= RETRIES_MAX) return { type: 'TaskFailed', data: { taskId, attempt, reason } };

@@ -20,10 +20,14 @@ export type TaskHandedBack = Event<'TaskHandedBack', { taskId: TaskId; attempt: 
 export type TaskSucceeded = Event<'TaskSucceeded', { taskId: TaskId; attempt: number; result: TaskResult }>;
 export type TaskFailed = Event<'TaskFailed', { taskId: TaskId; attempt: number; reason: string }>;
 
+/** Its time is over: nobody who asks is told of it any more. `result` is where what it came to was kept outside of the log. */
+export type TaskForgotten = Event<'TaskForgotten', { taskId: TaskId; kind: string; ownerId: string; result: BlobRef | null }>;
+
 export type TaskEvent =
-  TaskQueued | TaskStarted | TaskProgressed | TaskRetryScheduled | TaskHandedBack | TaskSucceeded | TaskFailed;
+  TaskQueued | TaskStarted | TaskProgressed | TaskRetryScheduled | TaskHandedBack | TaskSucceeded | TaskFailed | TaskForgotten;
 
 /** Whether a task's last word has this type. */
-export const isTaskOver = (type: string): boolean => type === 'TaskSucceeded' || type === 'TaskFailed';
+export const isTaskOver = (type: string): boolean =>
+  type === 'TaskSucceeded' || type === 'TaskFailed' || type === 'TaskForgotten';
 
 export const taskStream = (taskId: TaskId): string => `task-${taskId}`;

@@ -8,6 +8,7 @@ import { KeyValue } from '../kernel/key-value.js';
 import { Streams } from '../kernel/streams.js';
 import { WorkQueue } from '../kernel/work-queue.js';
 import { Config } from '../platform/config/config.js';
+import { ForgetTasksOfRuns } from './forget-tasks-of-runs.reaction.js';
 import { QueueTask, QueueTaskHandler } from './queue-task.command.js';
 import { SweepTasks } from './sweep-tasks.ticker.js';
 import { TaskQueue } from './task-queue.port.js';
@@ -25,6 +26,7 @@ type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunner
     TaskQueries,
     TaskRunners,
     QueueTaskHandler,
+    ForgetTasksOfRuns,
     TellOfFailedTasks,
     SweepTasks,
     {
@@ -39,7 +41,7 @@ type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunner
         new TaskWorker(...parts, { ...TASK_WORKER_OPTIONS, concurrency }),
     },
   ],
-  exports: [TaskQueue, TaskRunners, SweepTasks, TellOfFailedTasks],
+  exports: [TaskQueue, TaskRunners, SweepTasks, TellOfFailedTasks, ForgetTasksOfRuns],
 })
 export class TasksModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();

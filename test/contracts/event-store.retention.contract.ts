@@ -56,6 +56,9 @@ export function retentionContract(subject: () => Subject): void {
     expect(revisions((await following.stop()).events)).toEqual([3, 4, 5]);
     await store().setRetention(stream, { truncateBefore: 6 });
     expect(await eventsOf(store().read(stream))).toEqual([]);
+    await store().setRetention(stream, { truncateBefore: 1 });
+    await store().setRetention(stream, { maxCount: 9 });
+    expect(await eventsOf(store().read(stream))).toEqual([]);
     await expect(store().append(stream, 'none', newEvents(1))).rejects.toMatchObject({ constructor: WrongRevision, actual: 5 });
     expect(await store().append(stream, 5, newEvents(1))).toMatchObject({ revision: 6 });
     expect(revisions(await eventsOf(store().read(stream)))).toEqual([6]);

@@ -101,7 +101,9 @@ export class InMemoryEventStore extends EventStore {
   }
 
   async setRetention(name: string, retention: Retention): Promise<void> {
-    this.stream(name).retention = retention;
+    const stream = this.stream(name);
+    const truncateBefore = Math.max(stream.retention.truncateBefore ?? 0, retention.truncateBefore ?? 0);
+    stream.retention = { ...retention, truncateBefore };
   }
 
   async head(): Promise<bigint> {

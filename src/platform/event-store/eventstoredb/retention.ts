@@ -28,7 +28,8 @@ export async function writeRetention(
   const metastream = metastreamOf(stream);
   let present: Awaited<ReturnType<Newest>> = { revision: 'none', json: {} };
   for (let race = 1; ; race++) {
-    const bounds = { $maxAge: retention.maxAgeSeconds, $maxCount: retention.maxCount, $tb: retention.truncateBefore };
+    const $tb = laterCut(present.json['$tb'], retention.truncateBefore);
+    const bounds = { $maxAge: retention.maxAgeSeconds, $maxCount: retention.maxCount, $tb };
     if (present.revision !== 'none' && isBoundBy(present.json, bounds)) return;
     const event = metadataEvent({ ...present.json, ...bounds });
     try {
@@ -40,6 +41,9 @@ export async function writeRetention(
     }
   }
 }
+
+const laterCut = (present: unknown, asked: number | undefined): number | undefined =>
+  typeof present === 'number' ? Math.max(present, asked ?? 0) : asked;
 
 const isBoundBy = (json: Readonly<Record<string, unknown>>, bounds: Readonly<Record<string, unknown>>): boolean =>
   Object.entries(bounds).every(([name, value]) => json[name] === value);

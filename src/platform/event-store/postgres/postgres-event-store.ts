@@ -141,7 +141,7 @@ export class PostgresEventStore extends EventStore {
       on conflict (name) do update set
         max_age_seconds = excluded.max_age_seconds,
         max_count = excluded.max_count,
-        truncate_before = excluded.truncate_before,
+        truncate_before = greatest(s.truncate_before, excluded.truncate_before),
         scavenge_at = now()`,
     );
     this.recent.forget(stream);
