@@ -28,8 +28,10 @@ import { BraveTool } from './web/brave-tool.js';
 import { CryptoPriceTool } from './web/crypto-price-tool.js';
 import { DuckDuckGoTool } from './web/duckduckgo-tool.js';
 import { NtfyTool } from './web/ntfy-tool.js';
+import { GuardedWebPages } from './web/read-page.js';
 import { ReadWebpageTool } from './web/read-webpage-tool.js';
 import { TelegramTool } from './web/telegram-tool.js';
+import { WebPages } from './web/web-pages.port.js';
 import { WebToolsModule } from './web/web.module.js';
 
 /** Every kind of tool there is, one a line, in the order in which they are offered to be set up. */
@@ -60,11 +62,12 @@ export const TOOL_KINDS: readonly Type<ToolKind>[] = [
     ToolSetup,
     ToolHistory,
     { provide: Toolbox, useClass: StoredToolbox },
+    { provide: WebPages, useClass: GuardedWebPages },
     CreateToolHandler,
     ChangeToolHandler,
     DeleteToolHandler,
     SwitchDefaultToolHandler,
   ],
-  exports: [ToolKinds, Toolbox, ToolQueries],
+  exports: [ToolKinds, Toolbox, ToolQueries, WebPages],
 })
 export class ToolsModule {}
