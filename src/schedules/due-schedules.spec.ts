@@ -7,6 +7,7 @@ import { DueSchedules, SCHEDULES_PER_PAGE_MAX, SCHEDULES_PER_TICK_MAX } from './
 import { create, schedule } from './schedule.decider.js';
 import { scheduleStream } from './schedule.events.js';
 import type { ScheduleRules } from './schedule-rules.js';
+import type { SchedulerPulse } from './scheduler-pulse.port.js';
 import { type SettleSchedule, SettleScheduleHandler } from './settle-schedule.command.js';
 
 const MINUTE_MS = 60_000;
@@ -28,12 +29,14 @@ let streams: Streams;
 let handler: SettleScheduleHandler;
 let settled: string[];
 let broken: string | undefined;
+let beats: Date[];
 beforeEach(() => {
   now = new Date(START);
   streams = new Streams(new InMemoryEventStore());
   handler = new SettleScheduleHandler(streams, { now: () => now }, rules);
   settled = [];
   broken = undefined;
+  beats = [];
 });
 
 const commands = {
@@ -63,21 +66,23 @@ const listing = (ids: readonly string[], running: readonly string[] = []): Sched
       return rest.slice(0, limit).map((scheduleId) => ({ scheduleId, nextSlotAt: new Date('2026-01-01T09:00:00Z') }));
     },
   }) as unknown as ScheduleQueries;
+const pulse: SchedulerPulse = { beat: async (time) => void beats.push(time), isKeepingUp: async () => true };
 const at = (minutes: number) => (now = new Date(START + minutes * MINUTE_MS));
 
 it('decides on the slots of all that are due, page by page', async () => {
   const ids = Array.from({ length: SCHEDULES_PER_PAGE_MAX + 3 }, (_, index) => `s${String(index).padStart(4, '0')}`);
   for (const id of ids) await made(id);
-  await new DueSchedules(commands, listing(ids), rules).tick(at(30));
+  await new DueSchedules(commands, listing(ids), rules, pulse).tick(at(30));
   expect(settled.toSorted()).toEqual(ids);
   for (const id of [ids[0]!, ids.at(-1)!]) expect((await state(id)).openRun).toMatchObject({ isSlot: true });
 });
 
 it('looks again at a late slot only once there is something to decide', async () => {
   await made('s1');
-  const ticker = new DueSchedules(commands, listing(['s1']), rules);
+  const ticker = new DueSchedules(commands, listing(['s1']), rules, pulse);
   for (const minutes of [32, 33, 39]) await ticker.tick(at(minutes));
   expect(settled).toEqual(['s1']);
+  expect(beats).toHaveLength(3);
   await ticker.tick(at(40));
   expect([settled.length, (await state('s1')).nextSlotAt]).toEqual([2, '2026-01-01T10:00:00.000Z']);
 });
@@ -85,14 +90,15 @@ it('looks again at a late slot only once there is something to decide', async ()
 it('is not kept from the others by one that fails, and says that it failed', async () => {
   for (const id of ['s1', 's2', 's3']) await made(id);
   broken = 's1';
-  await expect(new DueSchedules(commands, listing(['s1', 's2', 's3']), rules).tick(at(30))).rejects.toThrow('broken');
+  await expect(new DueSchedules(commands, listing(['s1', 's2', 's3']), rules, pulse).tick(at(30))).rejects.toThrow('broken');
   expect((await state('s3')).openRun).not.toBeNull();
+  expect(beats).toEqual([]);
 });
 
 it('gives up runs that nobody has ended', async () => {
   await made('s1');
-  await new DueSchedules(commands, listing(['s1']), rules).tick(at(30));
-  await new DueSchedules(commands, listing([], ['s1']), rules).tick(at(46));
+  await new DueSchedules(commands, listing(['s1']), rules, pulse).tick(at(30));
+  await new DueSchedules(commands, listing([], ['s1']), rules, pulse).tick(at(46));
   expect(await state('s1')).toMatchObject({ openRun: null, failuresInARow: 1 });
 });
 
@@ -106,6 +112,8 @@ it('leaves what one tick cannot do to the next', async () => {
     },
   } as unknown as ScheduleQueries;
   const nothing = { execute: async () => schedule.initial } as unknown as CommandBus;
-  await new DueSchedules(nothing, endless, rules).tick(at(30));
+  await new DueSchedules(nothing, endless, rules, pulse).tick(at(30));
   expect(pages.reduce((sum, each) => sum + each, 0)).toBe(SCHEDULES_PER_TICK_MAX);
+  // Who is behind does not say that it keeps up.
+  expect(beats).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { newId } from '../kernel/ids.js';
 import type { Ticker } from '../kernel/ticker.js';
 import type { Schedule } from './schedule.decider.js';
 import { ScheduleRules } from './schedule-rules.js';
+import { SchedulerPulse } from './scheduler-pulse.port.js';
 import { SettleSchedule } from './settle-schedule.command.js';
 import { waitsUntil } from './slot-ledger.decider.js';
 
@@ -32,6 +33,7 @@ export class DueSchedules implements Ticker {
     private readonly commands: CommandBus,
     private readonly schedules: ScheduleQueries,
     private readonly rules: ScheduleRules,
+    private readonly pulse: SchedulerPulse,
   ) {}
 
   async tick(now: Date): Promise<void> {
@@ -40,13 +42,15 @@ export class DueSchedules implements Ticker {
     const overdue = new Date(now.getTime() - this.rules.runLimitMs);
     const stuck = await this.schedules.runningSince(overdue, SCHEDULES_PER_PAGE_MAX);
     await sideBySide(stuck, (scheduleId) => this.settle(scheduleId, cause));
-    await this.settleDue(now, cause);
+    if (await this.settleDue(now, cause)) await this.pulse.beat(now);
   }
 
-  private async settleDue(now: Date, cause: Cause): Promise<void> {
+  /** Whether all that had come was looked at. */
+  private async settleDue(now: Date, cause: Cause): Promise<boolean> {
+    let isDone = false;
     const waiting = new Map<string, Readonly<{ slot: number; until: number }>>();
     let after: DueSchedule | undefined;
-    for (let looked = 0; looked < SCHEDULES_PER_TICK_MAX; looked += SCHEDULES_PER_PAGE_MAX) {
+    for (let looked = 0; looked < SCHEDULES_PER_TICK_MAX && !isDone; looked += SCHEDULES_PER_PAGE_MAX) {
       const page = await this.schedules.due(now, SCHEDULES_PER_PAGE_MAX, after);
       await sideBySide(page, async ({ scheduleId, nextSlotAt }) => {
         const slot = nextSlotAt.getTime();
@@ -56,9 +60,10 @@ export class DueSchedules implements Ticker {
         if (until) waiting.set(scheduleId, { slot, until: until.getTime() });
       });
       after = page.at(-1);
-      if (page.length < SCHEDULES_PER_PAGE_MAX) break;
+      isDone = page.length < SCHEDULES_PER_PAGE_MAX;
     }
     this.waiting = waiting;
+    return isDone;
   }
 
   private settle(scheduleId: string, cause: Cause): Promise<Schedule> {

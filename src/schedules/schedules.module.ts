@@ -17,6 +17,8 @@ import { QueueScheduledRuns } from './queue-scheduled-runs.reaction.js';
 import { ResumeScheduleHandler } from './resume-schedule.command.js';
 import { RunScheduleNowHandler } from './run-schedule-now.command.js';
 import { ScheduleRules } from './schedule-rules.js';
+import { KeptSchedulerPulse } from './kept-scheduler-pulse.js';
+import { SchedulerPulse } from './scheduler-pulse.port.js';
 import { SchedulesController } from './schedules.http.js';
 import { SettleScheduleHandler } from './settle-schedule.command.js';
 
@@ -45,6 +47,7 @@ const RUN_LIMIT_MS_MIN = 15 * 60_000;
         perUserMax: config.schedulesPerUserMax,
       }),
     },
+    { provide: SchedulerPulse, useClass: KeptSchedulerPulse },
     AdmitScheduleHandler,
     CreateScheduleHandler,
     ChangeScheduleHandler,
@@ -59,6 +62,6 @@ const RUN_LIMIT_MS_MIN = 15 * 60_000;
     FollowScheduledRuns,
     DeleteSchedulesOfAgent,
   ],
-  exports: [DueSchedules, QueueScheduledRuns, FollowScheduledRuns, DeleteSchedulesOfAgent],
+  exports: [SchedulerPulse, DueSchedules, QueueScheduledRuns, FollowScheduledRuns, DeleteSchedulesOfAgent],
 })
 export class SchedulesModule {}
