@@ -7,7 +7,7 @@ import {
   type SlotDecided,
 } from '../../src/schedules/schedule.events.js';
 import { scheduleRunCodec } from '../../src/schedules/scheduled-run.codec.js';
-import type { ScheduledRunEvent } from '../../src/schedules/scheduled-run.events.js';
+import type { RunMessage, ScheduledRunEvent } from '../../src/schedules/scheduled-run.events.js';
 import type { Recorded } from '../../src/kernel/events.js';
 import { changeIn, type Columns, defineProjection, insertInto } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
@@ -115,16 +115,19 @@ export const schedules = defineProjection<ScheduleEvent | ScheduledRunEvent>({
         generated_tokens: report.generatedTokens,
       }),
 
+    ScheduledRunAppended: ({ data: { runId, ...message } }) => run(runId, messageColumns(message)),
+
     // It may be all that is left of the run: what it did not say itself stays as the schedule said it.
-    ScheduledRunOutputRemoved: ({ data: { runId, startedAt, promptTokens, generatedTokens, removedAt } }) =>
+    ScheduledRunOutputForgotten: ({ data: { runId, startedAt, promptTokens, generatedTokens, forgottenAt, message } }) =>
       run(runId, {
+        ...(message && messageColumns(message)),
         started_at: startedAt,
         output: null,
         is_output_truncated: false,
         error: null,
         prompt_tokens: promptTokens,
         generated_tokens: generatedTokens,
-        updated_at: removedAt,
+        updated_at: forgottenAt,
       }),
   },
 });
@@ -132,6 +135,10 @@ export const schedules = defineProjection<ScheduleEvent | ScheduledRunEvent>({
 const schedule = ({ scheduleId }: Readonly<{ scheduleId: string }>, values: Columns) =>
   changeIn('schedule', { schedule_id: scheduleId }, values);
 const run = (runId: string, values: Columns) => changeIn('run', { run_id: runId }, values);
+const messageColumns = ({ conversationId, messageId }: RunMessage): Columns => ({
+  conversation_id: conversationId,
+  message_id: messageId,
+});
 const over = (data: Readonly<{ scheduleId: string }>, status: string, at: string) =>
   schedule(data, { status, next_slot_at: null, updated_at: at });
 

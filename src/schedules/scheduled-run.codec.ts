@@ -5,5 +5,6 @@ export const scheduleRunCodec: Codec<ScheduledRunEvent> = {
   ScheduledRunQueued: [],
   ScheduledRunStarted: [],
   ScheduledRunReported: [],
-  ScheduledRunOutputRemoved: [],
+  ScheduledRunAppended: [],
+  ScheduledRunOutputForgotten: [],
 };

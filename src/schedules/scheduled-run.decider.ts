@@ -2,7 +2,13 @@ import type { Decision } from '../kernel/decider.js';
 import type { Aggregate } from '../kernel/streams.js';
 import type { RunId } from './schedule.events.js';
 import { scheduleRunCodec } from './scheduled-run.codec.js';
-import type { ScheduledRunEvent, ScheduledRunQueued, ScheduledRunReported, ScheduledRunStarted } from './scheduled-run.events.js';
+import type {
+  RunMessage,
+  ScheduledRunEvent,
+  ScheduledRunQueued,
+  ScheduledRunReported,
+  ScheduledRunStarted,
+} from './scheduled-run.events.js';
 
 /** How far a run has come; `queued` says whose it is. */
 export type ScheduledRun = Readonly<{
@@ -10,11 +16,13 @@ export type ScheduledRun = Readonly<{
   startedAt: string | null;
   /** What it has used, once it has reported. */
   used: Readonly<{ promptTokens: number; generatedTokens: number }> | null;
-  isOutputRemoved: boolean;
+  /** Where what it said was added to a chat. */
+  message: RunMessage | null;
+  isOutputForgotten: boolean;
 }>;
 
 export const scheduledRun: Aggregate<ScheduledRun, ScheduledRunEvent> = {
-  initial: { queued: null, startedAt: null, used: null, isOutputRemoved: false },
+  initial: { queued: null, startedAt: null, used: null, message: null, isOutputForgotten: false },
   evolve,
   codec: scheduleRunCodec,
 };
@@ -29,11 +37,15 @@ function evolve(state: ScheduledRun, event: ScheduledRunEvent): ScheduledRun {
       const { promptTokens, generatedTokens } = event.data.report;
       return { ...state, used: { promptTokens, generatedTokens } };
     }
+    case 'ScheduledRunAppended': {
+      const { conversationId, messageId } = event.data;
+      return { ...state, message: { conversationId, messageId } };
+    }
     // From then on it is all that is left.
-    case 'ScheduledRunOutputRemoved': {
-      const { runId, scheduleId, ownerId, startedAt, promptTokens, generatedTokens } = event.data;
+    case 'ScheduledRunOutputForgotten': {
+      const { runId, scheduleId, ownerId, startedAt, promptTokens, generatedTokens, message = null } = event.data;
       const queued = { runId, scheduleId, ownerId };
-      return { queued, startedAt, used: { promptTokens, generatedTokens }, isOutputRemoved: true };
+      return { queued, startedAt, used: { promptTokens, generatedTokens }, message, isOutputForgotten: true };
     }
   }
 }
@@ -56,12 +68,18 @@ export const reportScheduledRun =
   ({ queued, used }) =>
     !queued || used ? [] : [{ type: 'ScheduledRunReported', data }];
 
+/** What it said was added to a chat. */
+export const appendScheduledRun =
+  (runId: RunId, where: RunMessage): Decide =>
+  ({ queued, message }) =>
+    !queued || message ? [] : [{ type: 'ScheduledRunAppended', data: { runId, ...where } }];
+
 /** Of a run that has reported, what it said goes; of one that has not there is nothing yet. */
-export const removeOutput =
+export const forgetOutput =
   (runId: RunId, now: Date): Decide =>
-  ({ queued, startedAt, used, isOutputRemoved }) => {
-    if (!queued || !used || isOutputRemoved) return [];
+  ({ queued, startedAt, used, message, isOutputForgotten }) => {
+    if (!queued || !used || isOutputForgotten) return [];
     const { scheduleId, ownerId } = queued;
-    const data = { runId, scheduleId, ownerId, startedAt, ...used, removedAt: now.toISOString() };
-    return [{ type: 'ScheduledRunOutputRemoved', data }];
+    const data = { runId, scheduleId, ownerId, startedAt, ...used, forgottenAt: now.toISOString(), ...(message && { message }) };
+    return [{ type: 'ScheduledRunOutputForgotten', data }];
   };
