@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type MonitorEvent, monitorStream } from '../../src/monitors/monitor.events.js';
+import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { projecting } from '../../test/support/projecting.js';
+import { ReadModels } from '../read-models.js';
+import { monitors } from './monitors.projection.js';
+import { MonitorQueries } from './monitors.queries.js';
+
+const at = (time: string) => `2026-01-01T${time}:00.000Z`;
+const date = (time: string) => new Date(at(time));
+const terms = {
+  description: 'Price\0',
+  source: { type: 'webpage', url: 'https://shop.example/' },
+  check: { type: 'changed' },
+  condition: null,
+  onMatch: null,
+  intervalSeconds: 900,
+  wakesMax: 2,
+  expiresAt: at('20:00'),
+} as const;
+const seen = { hash: 'h', items: [], holds: false, gist: '' };
+const about = (monitorId: string, ownerId = 'ann', conversationId = 'c1') => ({ monitorId, ownerId, conversationId });
+const created = (id: string, ownerId = 'ann', conversationId = 'c1', createdAt = at('08:00')): MonitorEvent => {
+  const data = { ...about(id, ownerId, conversationId), agentId: null, terms, seen, createdAt, nextCheckAt: at('08:15') };
+  return { type: 'MonitorCreated', data };
+};
+const checked = (monitorId: string, check: number, outcome: 'changed' | 'unreachable' | 'matched'): MonitorEvent => ({
+  type: 'MonitorChecked',
+  data: {
+    monitorId,
+    check,
+    outcome,
+    error: outcome === 'unreachable' ? 'Away\0' : null,
+    usage: null,
+    judgeFailures: 0,
+    checkedAt: at('08:16'),
+    nextCheckAt: at('08:32'),
+  },
+});
+
+let database: TestDatabase;
+let model: Awaited<ReturnType<typeof projecting>>;
+let queries: MonitorQueries;
+const given = (id: string, ...events: MonitorEvent[]) => model.given(monitorStream(id), events);
+const due = async (time: string) => (await queries.due(date(time), 10)).map(({ monitorId }) => monitorId);
+const listed = async (selection: 'active' | 'live' | 'all', conversationId?: string) => {
+  const found = await queries.ofOwner('ann', { selection, limit: 200, ...(conversationId && { conversationId }) });
+  return found.map(({ id }) => id);
+};
+
+beforeAll(async () => {
+  database = await testDatabase();
+  model = await projecting(monitors, database.sql);
+  queries = new MonitorQueries(new ReadModels(database.sql));
+  await given('m1', created('m1'));
+  await given('m2', created('m2', 'ann', 'c2', at('08:01')));
+  await given('m3', created('m3', 'bob', 'c3'));
+});
+afterAll(() => database.close());
+
+describe('monitors', () => {
+  it('are their owner’s, of one conversation or of all, the newest first', async () => {
+    expect(await listed('active')).toEqual(['m2', 'm1']);
+    expect(await listed('active', 'c2')).toEqual(['m2']);
+    expect(await listed('active', 'c3')).toEqual([]);
+    expect((await queries.ofOwner('ann', { selection: 'all', limit: 1 })).map(({ id }) => id)).toEqual(['m2']);
+    expect(await queries.liveOfConversation('c3')).toEqual(['m3']);
+    expect(await queries.byId('m1')).toMatchObject({
+      terms: { description: 'Price\uFFFD', wakesMax: 2 },
+      nextCheckAt: date('08:15'),
+      lastCheckedAt: date('08:00'),
+      checkCount: 0,
+    });
+  });
+
+  it('are due for their checks, and while somebody looks only once the claim has run out', async () => {
+    expect(await due('08:14')).toEqual([]);
+    expect(await due('08:15')).toEqual(['m1', 'm2', 'm3']);
+    const [first] = await queries.due(date('08:15'), 1);
+    expect((await queries.due(date('08:15'), 1, first)).map(({ monitorId }) => monitorId)).toEqual(['m2']);
+    const claim = { monitorId: 'm1', check: 1, startedAt: at('08:15'), leaseUntil: at('08:18') };
+    await given('m1', { type: 'MonitorCheckStarted', data: claim });
+    expect([await due('08:17'), await due('08:18')]).toEqual([
+      ['m2', 'm3'],
+      ['m2', 'm3', 'm1'],
+    ]);
+  });
+
+  it('tell how their checks went', async () => {
+    await given('m1', checked('m1', 1, 'unreachable'));
+    expect(await queries.byId('m1')).toMatchObject({
+      lastError: 'Away\uFFFD',
+      lastChangedAt: null,
+      checkCount: 1,
+      nextCheckAt: date('08:32'),
+    });
+    const woke = { ...about('m1'), wake: 1, text: 'Now 5', wokeAt: at('08:16') };
+    await given('m1', checked('m1', 2, 'matched'), { type: 'MonitorWoke', data: woke });
+    expect(await queries.byId('m1')).toMatchObject({
+      lastError: null,
+      lastChangedAt: date('08:16'),
+      lastWokenAt: date('08:16'),
+      wakeCount: 1,
+    });
+    expect((await queries.activeOf('ann')).map(({ id }) => id)).toEqual(['m2', 'm1']);
+    expect((await queries.checkedWithin('ann', date('08:32'), date('08:33'))).map(({ id }) => id)).toEqual(['m1']);
+  });
+
+  it('are not checked while they are paused, and end all the same', async () => {
+    const paused = { ...about('m1'), pause: 1, reason: 'It is away.', pausedAt: at('08:20') };
+    await given('m1', { type: 'MonitorPaused', data: paused });
+    expect(await queries.byId('m1')).toMatchObject({ status: 'paused', pausedReason: 'It is away.', nextCheckAt: null });
+    expect([await due('19:59'), await due('20:00')]).toEqual([
+      ['m2', 'm3'],
+      ['m2', 'm3', 'm1'],
+    ]);
+    expect([await listed('active'), await listed('live')]).toEqual([['m2'], ['m2', 'm1']]);
+    expect(await queries.liveOf('ann')).toHaveLength(2);
+    await given('m1', { type: 'MonitorResumed', data: { ...about('m1'), resumedAt: at('09:00'), nextCheckAt: at('09:00') } });
+    expect(await queries.byId('m1')).toMatchObject({ status: 'active', pausedReason: null, nextCheckAt: date('09:00') });
+  });
+
+  it('are over once they have ended or were called off', async () => {
+    const ended = { ...about('m1'), reason: 'expired', isNews: false, completedAt: at('20:00') } as const;
+    await given('m1', { type: 'MonitorCompleted', data: ended });
+    await given('m2', {
+      type: 'MonitorPaused',
+      data: { ...about('m2', 'ann', 'c2'), pause: 1, reason: null, pausedAt: at('20:00') },
+    });
+    await given('m2', { type: 'MonitorCancelled', data: { ...about('m2', 'ann', 'c2'), by: 'owner', cancelledAt: at('20:01') } });
+    expect([await listed('live'), await listed('all'), await due('23:00')]).toEqual([[], ['m2', 'm1'], ['m3']]);
+    expect(await queries.newsOf('ann', date('00:00'), 10)).toEqual([
+      { monitorId: 'm1', kind: 'expired', text: null, at: date('20:00') },
+      { monitorId: 'm1', kind: 'paused', text: 'It is away.', at: date('08:20') },
+      { monitorId: 'm1', kind: 'matched', text: 'Now 5', at: date('08:16') },
+    ]);
+    expect(await queries.newsOf('bob', date('00:00'), 10)).toEqual([]);
+  });
+
+  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+    const before = await queries.byId('m1');
+    await model.again();
+    expect(await queries.byId('m1')).toEqual(before);
+    await model.expectSameAfterRebuild();
+  });
+});

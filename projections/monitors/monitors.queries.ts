@@ -1,0 +1,143 @@
+import { Injectable } from '@nestjs/common';
+import type { Row } from 'postgres';
+import type { MonitorTerms } from '../../src/monitors/monitor.events.js';
+import { ReadModels } from '../read-models.js';
+
+export type MonitorRecord = Readonly<{
+  id: string;
+  ownerId: string;
+  conversationId: string;
+  agentId: string | null;
+  status: 'active' | 'paused' | 'completed' | 'cancelled';
+  terms: MonitorTerms;
+  createdAt: Date;
+  expiresAt: Date;
+  /** Null while nothing is checked. */
+  nextCheckAt: Date | null;
+  lastCheckedAt: Date | null;
+  lastChangedAt: Date | null;
+  lastWokenAt: Date | null;
+  checkCount: number;
+  wakeCount: number;
+  lastError: string | null;
+  pausedReason: string | null;
+}>;
+
+/** `active`; `live`: paused ones as well; `all`: also those that are over. */
+export type MonitorSelection = 'active' | 'live' | 'all';
+
+/** A monitor that somebody has to look after. */
+export type DueMonitor = Readonly<{ monitorId: string; dueAt: Date }>;
+
+/** What a conversation was told of a monitor. */
+export type MonitorNews = Readonly<{
+  monitorId: string;
+  kind: 'matched' | 'paused' | 'expired';
+  text: string | null;
+  at: Date;
+}>;
+
+@Injectable()
+export class MonitorQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  async byId(monitorId: string): Promise<MonitorRecord | undefined> {
+    const rows = await this.sql`select * from monitors.monitor where monitor_id = ${monitorId}`;
+    return rows.map(asMonitor)[0];
+  }
+
+  /** A user's monitors, of one conversation or of all, newest first. */
+  async ofOwner(
+    ownerId: string,
+    { selection, conversationId, limit }: Readonly<{ selection: MonitorSelection; conversationId?: string; limit: number }>,
+  ): Promise<readonly MonitorRecord[]> {
+    const { sql } = this;
+    const which = sql`owner_id = ${ownerId} and status = any (${STATUSES[selection]}::text[])`;
+    const where = conversationId === undefined ? which : sql`${which} and conversation_id = ${conversationId}`;
+    const rows = await sql`
+      select * from monitors.monitor where ${where} order by created_at desc, monitor_id limit ${limit}`;
+    return rows.map(asMonitor);
+  }
+
+  /** A user's monitors that check something, the soonest check first. */
+  async activeOf(ownerId: string): Promise<readonly MonitorRecord[]> {
+    const rows = await this.sql`
+      select * from monitors.monitor where owner_id = ${ownerId} and status = 'active' order by next_check_at, monitor_id`;
+    return rows.map(asMonitor);
+  }
+
+  /** A user's active monitors whose next check falls into a window, its start included. */
+  async checkedWithin(ownerId: string, from: Date, until: Date): Promise<readonly MonitorRecord[]> {
+    const rows = await this.sql`
+      select * from monitors.monitor
+      where owner_id = ${ownerId} and status = 'active' and next_check_at >= ${from} and next_check_at < ${until}
+      order by next_check_at, monitor_id`;
+    return rows.map(asMonitor);
+  }
+
+  /** Those of a user that are not over, by their ids. */
+  async liveOf(ownerId: string): Promise<readonly string[]> {
+    const rows = await this.sql`
+      select monitor_id from monitors.monitor where owner_id = ${ownerId} and status in ('active', 'paused')`;
+    return rows.map((row) => row['monitor_id'] as string);
+  }
+
+  /** Those of a conversation that are not over, by their ids. */
+  async liveOfConversation(conversationId: string): Promise<readonly string[]> {
+    const rows = await this.sql`
+      select monitor_id from monitors.monitor where conversation_id = ${conversationId} and status in ('active', 'paused')`;
+    return rows.map((row) => row['monitor_id'] as string);
+  }
+
+  /** Those that somebody has to look after, those that wait longest first, after the last of the page before. */
+  async due(now: Date, limit: number, after?: DueMonitor): Promise<readonly DueMonitor[]> {
+    const { dueAt, monitorId } = after ?? { dueAt: new Date(0), monitorId: '' };
+    const rows = await this.sql`
+      select monitor_id, due_at from monitors.monitor
+      where due_at <= ${now} and (due_at, monitor_id) > (${dueAt}, ${monitorId})
+      order by due_at, monitor_id limit ${limit}`;
+    return rows.map((row) => ({ monitorId: row['monitor_id'] as string, dueAt: row['due_at'] as Date }));
+  }
+
+  /** What a user's conversations were told of monitors since a time, the latest first. */
+  async newsOf(ownerId: string, since: Date, limit: number): Promise<readonly MonitorNews[]> {
+    const rows = await this.sql`
+      select monitor_id, kind, text, at from monitors.news where owner_id = ${ownerId} and at >= ${since}
+      order by at desc, monitor_id, revision desc limit ${limit}`;
+    return rows.map((row) => ({
+      monitorId: row['monitor_id'] as string,
+      kind: row['kind'] as MonitorNews['kind'],
+      text: row['text'] as string | null,
+      at: row['at'] as Date,
+    }));
+  }
+
+  private get sql() {
+    return this.readModels.sql;
+  }
+}
+
+const STATUSES: Readonly<Record<MonitorSelection, string[]>> = {
+  active: ['active'],
+  live: ['active', 'paused'],
+  all: ['active', 'paused', 'completed', 'cancelled'],
+};
+
+const asMonitor = (row: Row): MonitorRecord => ({
+  id: row['monitor_id'] as string,
+  ownerId: row['owner_id'] as string,
+  conversationId: row['conversation_id'] as string,
+  agentId: row['agent_id'] as string | null,
+  status: row['status'] as MonitorRecord['status'],
+  terms: row['terms'] as MonitorTerms,
+  createdAt: row['created_at'] as Date,
+  expiresAt: row['expires_at'] as Date,
+  nextCheckAt: row['status'] === 'active' ? (row['next_check_at'] as Date) : null,
+  lastCheckedAt: row['last_checked_at'] as Date | null,
+  lastChangedAt: row['last_changed_at'] as Date | null,
+  lastWokenAt: row['last_woken_at'] as Date | null,
+  checkCount: row['check_count'] as number,
+  wakeCount: row['wake_count'] as number,
+  lastError: row['last_error'] as string | null,
+  pausedReason: row['paused_reason'] as string | null,
+});

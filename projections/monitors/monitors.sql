@@ -1,0 +1,37 @@
+create table monitor (
+  monitor_id       text primary key,
+  owner_id         text not null,
+  conversation_id  text not null,
+  agent_id         text,
+  -- active, paused, completed or cancelled
+  status           text not null,
+  terms            jsonb not null,
+  created_at       timestamptz not null,
+  expires_at       timestamptz not null,
+  -- Also while it is paused, when nothing is checked.
+  next_check_at    timestamptz not null,
+  -- When somebody has to look after it: its next check, the end of a claim, or its own end. Null: never.
+  due_at           timestamptz,
+  last_checked_at  timestamptz,
+  last_changed_at  timestamptz,
+  last_woken_at    timestamptz,
+  check_count      integer not null default 0,
+  wake_count       integer not null default 0,
+  last_error       text,
+  paused_reason    text
+);
+create index monitor_due on monitor (due_at, monitor_id) where due_at is not null;
+create index monitor_by_owner on monitor (owner_id, created_at desc, monitor_id);
+create index monitor_by_conversation on monitor (conversation_id) where status in ('active', 'paused');
+
+-- What its conversation was told of a monitor: matched, paused or expired.
+create table news (
+  monitor_id       text not null,
+  revision         integer not null,
+  owner_id         text not null,
+  kind             text not null,
+  text             text,
+  at               timestamptz not null,
+  primary key (monitor_id, revision)
+);
+create index news_by_owner on news (owner_id, at desc);
