@@ -2,15 +2,19 @@ import { agents } from './agents/agents.projection.js';
 import { auditLog } from './audit-log/audit-log.projection.js';
 import { chunks } from './chunks/chunks.projection.js';
 import { conversations } from './conversations/conversations.projection.js';
+import { expiring } from './expiring/expiring.projection.js';
 import { jobs } from './jobs/jobs.projection.js';
+import { monitors } from './monitors/monitors.projection.js';
 import type { Projection } from './projection.js';
 import { prompts } from './prompts/prompts.projection.js';
+import { runs } from './runs/runs.projection.js';
 import { schedules } from './schedules/schedules.projection.js';
 import { sources } from './sources/sources.projection.js';
 import { tasks } from './tasks/tasks.projection.js';
 import { tools } from './tools/tools.projection.js';
 import { unsealedTurns } from './unsealed-turns/unsealed-turns.projection.js';
 import { usage } from './usage/usage.projection.js';
+import { wakes } from './wakes/wakes.projection.js';
 
 /** Every read model of the service, in no particular order: none knows another. */
 export const projections: readonly Projection[] = [
@@ -18,12 +22,16 @@ export const projections: readonly Projection[] = [
   auditLog,
   chunks,
   conversations,
+  expiring,
   jobs,
+  monitors,
   prompts,
+  runs,
   schedules,
   sources,
   tasks,
   tools,
   unsealedTurns,
   usage,
+  wakes,
 ];
