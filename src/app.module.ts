@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
+import { ActivityModule } from './activity/activity.module.js';
 import { AgentsModule } from './agents/agents.module.js';
 import { AnsweringModule } from './answering/answering.module.js';
 import { AttachmentsModule } from './attachments/attachments.module.js';
@@ -46,6 +47,7 @@ export class AppModule {
         RunsModule,
         WebhooksModule,
         SchedulesModule,
+        ActivityModule,
         StartUpModule,
         OperationsModule,
         AuditModule,

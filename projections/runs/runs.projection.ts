@@ -1,0 +1,33 @@
+import type { Recorded } from '../../src/kernel/events.js';
+import { runCodec } from '../../src/runs/run.codec.js';
+import type { RunEvent } from '../../src/runs/run.events.js';
+import { changeIn, type Columns, defineProjection, insertInto, removeFrom } from '../projection.js';
+import { asText } from '../text.js';
+
+/** How runs of webhooks stand, and what they came to. */
+export const runs = defineProjection<RunEvent>({
+  name: 'runs',
+  categories: ['run'],
+  codec: runCodec,
+  ddl: new URL('./runs.sql', import.meta.url),
+
+  on: {
+    RunQueued: ({ data: { runId, ownerId, agentId, trigger }, at }) =>
+      trigger === 'webhook'
+        ? insertInto('run', { run_id: runId, owner_id: ownerId, agent_id: agentId, status: 'queued', queued_at: at })
+        : [],
+
+    RunStarted: ({ data: { runId, attempt }, at }, sql) => sql`
+      update run set status = 'running', attempt = ${attempt}, started_at = coalesce(started_at, ${at}) where run_id = ${runId}`,
+
+    RunFinished: ({ data: { runId, error }, at }) => ended({ runId, at }, 'success', error?.text ?? null),
+    RunRefused: (event) => ended(over(event), 'refused', event.data.error),
+    RunFailed: (event) => ended(over(event), event.data.reason === 'timeout' ? 'timeout' : 'failed', event.data.error),
+    RunForgotten: ({ data }) => removeFrom('run', { run_id: data.runId }),
+  },
+});
+
+const changed = (runId: string, values: Columns) => changeIn('run', { run_id: runId }, values);
+const over = ({ data, at }: Recorded<RunEvent>) => ({ runId: data.runId, at });
+const ended = ({ runId, at }: Readonly<{ runId: string; at: Date }>, status: string, error: string | null) =>
+  changed(runId, { status, error: error === null ? null : asText(error), finished_at: at });

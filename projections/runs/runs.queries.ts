@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { ReadModels } from '../read-models.js';
+
+export type WebhookRunStatus = 'queued' | 'running' | 'success' | 'failed' | 'timeout' | 'refused';
+
+/** A run that a delivery set off. */
+export type WebhookRunRecord = Readonly<{
+  id: string;
+  agentId: string | null;
+  status: WebhookRunStatus;
+  attempt: number;
+  error: string | null;
+  queuedAt: Date;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+}>;
+
+/** Which runs that are over: queued since a time, of one of these statuses, of one of these agents if they are named. */
+export type FinishedRuns = Readonly<{
+  since: Date;
+  statuses: readonly WebhookRunStatus[];
+  agentIds?: readonly string[];
+}>;
+
+export type RunCounts = Readonly<{ runs: number; failed: number }>;
+
+@Injectable()
+export class RunQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** A user's runs that are not over, the newest first. */
+  async underWay(ownerId: string, limit: number): Promise<readonly WebhookRunRecord[]> {
+    return this.readModels.sql<WebhookRunRecord[]>`
+      select ${this.columns} from runs.run where owner_id = ${ownerId} and finished_at is null
+      order by queued_at desc, run_id limit ${limit}`;
+  }
+
+  /** A user's runs that are over, the newest first. */
+  async finished(
+    ownerId: string,
+    { since, statuses, agentIds }: FinishedRuns,
+    limit: number,
+  ): Promise<readonly WebhookRunRecord[]> {
+    const { sql } = this.readModels;
+    return sql<WebhookRunRecord[]>`
+      select ${this.columns} from runs.run
+      where owner_id = ${ownerId} and finished_at is not null and queued_at >= ${since}
+        and status = any (${[...statuses]}::text[]) ${agentIds ? sql`and agent_id = any (${[...agentIds]}::text[])` : sql``}
+      order by queued_at desc, run_id limit ${limit}`;
+  }
+
+  /** How many of a user's runs ended since a time; refused ones did not run. */
+  async counts(ownerId: string, since: Date): Promise<RunCounts> {
+    const [counts] = await this.readModels.sql<RunCounts[]>`
+      select count(*)::integer as runs, count(*) filter (where status <> 'success')::integer as failed from runs.run
+      where owner_id = ${ownerId} and finished_at >= ${since} and status <> 'refused'`;
+    return counts!;
+  }
+
+  private get columns() {
+    return this.readModels.sql`run_id as id, agent_id as "agentId", status, attempt, error,
+      queued_at as "queuedAt", started_at as "startedAt", finished_at as "finishedAt"`;
+  }
+}
