@@ -87,6 +87,13 @@ export class ConversationQueries {
     return rows.map(({ matched, ...row }) => ({ ...row, match_snippet: snippetOf(matched, text) }));
   }
 
+  /** Whether it has begun, and was not deleted. */
+  async isThere(conversationId: string): Promise<boolean> {
+    const { sql } = this.readModels;
+    const rows = await sql`select 1 from conversations.conversation where conversation_id = ${conversationId}`;
+    return rows.length > 0;
+  }
+
   /** A whole conversation of this user, undefined when it is somebody else's or not there. */
   async whole(ownerId: string, conversationId: string) {
     const { sql } = this.readModels;

@@ -52,6 +52,11 @@ export class JobQueries {
     return rows.map(asJob);
   }
 
+  /** Everybody's jobs in a conversation. */
+  async inConversation(conversationId: string): Promise<readonly JobRecord[]> {
+    return (await this.sql`select * from jobs.job where conversation_id = ${conversationId}`).map(asJob);
+  }
+
   /** A user's jobs that are under way, newest first. */
   async workingOf(ownerId: string, limit: number): Promise<readonly JobRecord[]> {
     const rows = await this.sql`

@@ -39,6 +39,14 @@ export class UnsealedTurnQueries {
       order by since, turn_id limit ${limit}`;
   }
 
+  /** Of some conversations, those in which a turn is asked or run. */
+  async conversationsUnderWay(conversationIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.readModels.sql<{ conversation_id: string }[]>`
+      select distinct conversation_id from unsealed_turns.unsealed_turn
+      where conversation_id = any(${[...conversationIds]}) and expires_at is null`;
+    return new Set(rows.map((row) => row.conversation_id));
+  }
+
   /** Those that have waited for somebody as long as they were to, the one that waited out first before all others. */
   async expired(now: Date, limit: number): Promise<readonly UnsealedTurn[]> {
     return this.readModels.sql<UnsealedTurn[]>`

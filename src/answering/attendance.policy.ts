@@ -1,5 +1,6 @@
 import type { CalledTool, PauseType } from '../conversation/conversation.events.js';
 import { recordOf, type ToolCallRecord } from '../conversation/tool-call.policy.js';
+import { type BackgroundCalls, WAITING } from '../jobs/background-calls.port.js';
 
 /** Whether somebody is there to be asked about calls, and what that means for them. */
 export type Attendance = Readonly<{
@@ -9,12 +10,25 @@ export type Attendance = Readonly<{
   isApproved: (call: CalledTool) => boolean;
   /** How a call ends on which somebody would have to decide; undefined: it waits for that. */
   refusalOf: (call: CalledTool, pauseType: PauseType) => Readonly<{ record: ToolCallRecord; text: string }> | undefined;
+  /** How calls are waited for. */
+  calls: BackgroundCalls;
 }>;
 
-export const ATTENDED: Attendance = { offers: () => true, isApproved: () => false, refusalOf: () => undefined };
+/** Somebody is there, and is not kept waiting for calls that take long where these do not have to be waited for. */
+export const attended = (calls: BackgroundCalls): Attendance => ({
+  offers: () => true,
+  isApproved: () => false,
+  refusalOf: () => undefined,
+  calls,
+});
 
-/** What runs at set times or on conditions is not to set up more of its kind by itself. */
-const NEVER_UNATTENDED = new Set(['scheduler', 'monitor']);
+export const ATTENDED: Attendance = attended(WAITING);
+
+/**
+ * What runs at set times or on conditions is not to set up more of its kind by itself, and has no jobs: it would be over, with
+ * its result reported, before they are. Its own time is the limit of its calls.
+ */
+const NEVER_UNATTENDED = new Set(['scheduler', 'monitor', 'check_job']);
 
 const REASONS: Readonly<Record<PauseType, string>> = {
   awaiting_approval: "This tool requires approval and is not in the run's tool_allowlist.",
@@ -30,6 +44,7 @@ export const unattended = (toolAllowlist: readonly string[] = []): Attendance =>
     const record = recordOf(call, { status: 'denied', error: reason, error_type: 'tool_not_allowed' });
     return { record, text: `Tool denied (headless): ${reason}` };
   },
+  calls: WAITING,
 });
 
 /** Nobody is there, and nothing was approved beforehand. */

@@ -118,9 +118,14 @@ export class ToolRound {
   }
 
   private async execute(call: CalledTool, action: OfferedAction): Promise<readonly RoundPiece[]> {
-    const { tools, context, signal } = this.setting;
+    const { tools, context, signal, attendance } = this.setting;
+    const long = { ...context, call, hasEffects: action.access === 'write' };
     const run = (until: AbortSignal) =>
-      this.outcome(call, () => tools.run(action, call.arguments, { ...context, callId: call.callId, signal: until }));
+      this.outcome(call, () =>
+        attendance.calls.run(long, until, (end) =>
+          tools.run(action, call.arguments, { ...context, callId: call.callId, signal: end }),
+        ),
+      );
     const { record, text, sources = [] } = action.access === 'read' ? await run(signal) : await this.effect(call, run);
     const found: readonly RoundPiece[] = sources.length > 0 ? [{ type: 'found', sources }] : [];
     return [...found, this.settled(call, record, text)];

@@ -13,10 +13,11 @@ import { handOn } from '../conversation/pause.decider.js';
 import { withToolCalls } from '../conversation/tool-call.policy.js';
 import type { JournalAccess } from '../conversation/message.events.js';
 import { type Message, MessageDigest, withFrame } from '../conversation/message.policy.js';
+import { BackgroundCalls } from '../jobs/background-calls.port.js';
 import { ModelFailed } from '../models/language-model.port.js';
 import type { Run } from './agent-loop.js';
 import { AnswerComposer } from './answer-composer.js';
-import { ATTENDED } from './attendance.policy.js';
+import { attended } from './attendance.policy.js';
 import { AnswerWriter, type Progress, type UserError } from './answer-writer.js';
 import { FramePublisher } from './frame-publisher.port.js';
 import { Journal, JournalLost, RUN_PATIENCE_MS } from './journal.js';
@@ -74,6 +75,7 @@ export class TurnRunner {
     private readonly publisher: FramePublisher,
     private readonly composer: AnswerComposer,
     private readonly closer: TurnCloser,
+    private readonly calls: BackgroundCalls,
   ) {}
 
   /** The turns under way here. */
@@ -240,7 +242,7 @@ export class TurnRunner {
     const ledger = new TurnLedger(this.streams, ids, cause, claimed);
     const writer = new AnswerWriter(journal, settings.responseSchema, start);
     const records = () => writer.progress.parts.toolCalls;
-    const run: Run = { signal: controller.signal, ledger, attendance: ATTENDED, records };
+    const run: Run = { signal: controller.signal, ledger, attendance: attended(this.calls), records };
     const error = await writer
       .write(this.composer.compose(transcript, run), controller.signal)
       .catch((thrown: unknown) => this.told(thrown, turnId, controller));

@@ -18,6 +18,10 @@ export const jobIdOf = (turnId: string, callId: string): JobId => deterministicI
 /** Held by the process at which a job's call runs. */
 export const jobLease = (jobId: JobId): string => `jobs.run.${jobId}`;
 
+/** Held for each job that is under way, in a conversation and of a user. */
+export const conversationSlots = (conversationId: string): string => `jobs.conversation.${conversationId}`;
+export const ownerSlots = (ownerId: string): string => `jobs.owner.${deterministicId('owner', ownerId)}`;
+
 /** Where the process at which a job runs is told to look for a cancellation. */
 export const cancelSubject = (jobId: JobId): string => `job.cancel.${jobId}`;
 
@@ -57,6 +61,25 @@ export function noteOn(status: JobStatus, hasEffects: boolean, cancelRequested: 
     case 'lost':
       return END_TEXTS.lost;
   }
+}
+
+type Ended = Readonly<{
+  jobId: JobId;
+  toolName: string;
+  actionName: string;
+  status: JobStatus;
+  hasEffects: boolean;
+  error: string | null;
+}>;
+
+/** What a model is told when its conversation goes on because a job of it is over. */
+export function wakeText({ jobId, toolName, actionName, status, hasEffects, error }: Ended, result: string | null): string {
+  const said = result === null ? [] : ['Its result:', result];
+  return [
+    `The background job ${jobId} (${toolName} ${actionName}) is over.`,
+    noteOn(status, hasEffects, false),
+    ...(error ? [`Its error: ${error}`] : said),
+  ].join('\n');
 }
 
 export const deliveryOf = (status: JobStatus, autoResume: boolean, told: ToldBy | null): DeliveryState => {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ToolQueries } from '../../projections/tools/tools.queries.js';
 import { type Folded, Streams } from '../kernel/streams.js';
+import { mayRunLong } from '../jobs/job.policy.js';
 import { CredentialsMissing, CredentialVault } from './credential-vault.port.js';
 import { defaultTools } from './default-tools.decider.js';
 import { defaultToolsStream } from './default-tools.events.js';
@@ -15,6 +16,7 @@ import { type OpenTools, Toolbox, type ToolPin, type ToolScope } from './toolbox
 
 /** What comes with the service has no stream of its own. */
 const NO_REVISION = 0;
+const CHECK_JOB = 'check_job';
 
 /** Told when a tool is not what it was when the question was accepted. */
 export const REMOVED = 'This tool has been removed.';
@@ -46,7 +48,7 @@ export class StoredToolbox extends Toolbox {
     const pinned = await Promise.all(scope.pins.map((pin) => this.pinned(pin, scope)));
     const tools = pinned.filter((each) => typeof each !== 'string');
     return new OpenedTools(
-      [...tools, ...this.agentic(scope)],
+      [...tools, ...this.agentic(scope), ...this.aboutJobs(tools, scope)],
       pinned.filter((each) => typeof each === 'string'),
     );
   }
@@ -81,6 +83,12 @@ export class StoredToolbox extends Toolbox {
     const wanted = AGENTIC_TOOLS.filter(({ needsSources }) => hasSources || !needsSources);
     const kinds = wanted.flatMap(({ name }) => this.kinds.byName(name) ?? []);
     return kinds.map((kind) => ({ ...ofService(builtInToolId(kind.name), ownerId, kind), admit: () => Promise.resolve({}) }));
+  }
+
+  /** Who may be told that a call goes on in the background is able to look after it. */
+  private aboutJobs(tools: readonly OpenedTool[], { ownerId }: ToolScope): readonly OpenedTool[] {
+    const kind = tools.some((tool) => mayRunLong(tool.kind.name)) ? this.kinds.byName(CHECK_JOB) : undefined;
+    return kind ? [{ ...ofService(builtInToolId(kind.name), ownerId, kind), admit: () => Promise.resolve({}) }] : [];
   }
 
   private async admit(toolId: string, folded: Folded<Tool>, pinned: ToolDefinition) {

@@ -7,6 +7,7 @@ import { TurnRunner } from '../../src/answering/turn-runner.js';
 import { ask, conversation } from '../../src/conversation/conversation.decider.js';
 import { conversationStream, type TurnSettings } from '../../src/conversation/conversation.events.js';
 import { messageStream } from '../../src/conversation/message.events.js';
+import { WAITING } from '../../src/jobs/background-calls.port.js';
 import type { Blobs } from '../../src/kernel/blobs.js';
 import type { EventStore, StoredEvent } from '../../src/kernel/event-store.js';
 import type { Cause } from '../../src/kernel/events.js';
@@ -49,7 +50,7 @@ export function workerOver(store: EventStore, signals: Signals, composer: Answer
   const feed = new MessageFeed(store, signals);
   const clock = { now: () => new Date() };
   const closer = new TurnCloser(store, streams, new Continuations(blobs), clock, answeringOptions);
-  const runner = new TurnRunner(store, streams, signals, feed, composer, closer);
+  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, WAITING);
   return { streams, feed, runner };
 }
 

@@ -71,6 +71,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'workflow-not-found': { status: 404 },
   'schedule-not-found': { status: 404 },
   'schedule-run-not-found': { status: 404 },
+  'job-not-found': { status: 404 },
 
   conflict: { status: 409, code: 'conflict' },
   'attachment-failed': { status: 409, code: 'attachment_failed' },
@@ -90,6 +91,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'run-timed-out': { status: 409, code: 'run_timed_out' },
   'run-over': { status: 409, code: 'run_over' },
   'run-attempt-superseded': { status: 409, code: 'run_attempt_superseded' },
+  'job-exists': { status: 409, code: 'job_exists' },
   'tool-call-not-pending': { status: 409, code: 'tool_call_not_pending' },
   'schedule-cancelled': { status: 409 },
   'schedule-elapsed': { status: 409 },

@@ -1,0 +1,26 @@
+import type { CalledTool } from '../conversation/conversation.events.js';
+import type { Cause } from '../kernel/events.js';
+
+/** A call of a tool, as far as a job is made of it. */
+export type LongCall = Readonly<{
+  call: CalledTool;
+  hasEffects: boolean;
+  /** Whose conversation it is. */
+  userId: string;
+  agentId: string | null;
+  conversationId: string;
+  turnId: string;
+  cause: Cause;
+}>;
+
+/** Where turns wait for the tools they call, for as long as that is worth it. */
+export abstract class BackgroundCalls {
+  /**
+   * Resolves to what the work comes to, or rejects as it does; where that takes long and the call may go on as a job, resolves
+   * to what a model is told of the job. The signal ends the work, but not that of a job.
+   */
+  abstract run(call: LongCall, signal: AbortSignal, work: (signal: AbortSignal) => Promise<unknown>): Promise<unknown>;
+}
+
+/** Waits to the end. */
+export const WAITING: BackgroundCalls = { run: (_, signal, work) => work(signal) };

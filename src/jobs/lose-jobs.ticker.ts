@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { JobQueries, type JobRecord } from '../../projections/jobs/jobs.queries.js';
+import type { Cause } from '../kernel/events.js';
+import { newId } from '../kernel/ids.js';
+import { KeyValue } from '../kernel/key-value.js';
+import { isHeld } from '../kernel/lease.js';
+import type { Ticker } from '../kernel/ticker.js';
+import { jobLease } from './job.policy.js';
+import { LoseJob } from './lose-job.command.js';
+
+const EVERY_MS = 1_000;
+/** Jobs that are read at a time; a tick looks at all of them. */
+const JOBS_PER_PAGE = 200;
+
+/**
+ * States that jobs are lost whose process holds no lease on them any more. A job counts as lost when two ticks in a row find
+ * it so: it may have ended a moment ago, and the read model not know it yet.
+ */
+@Injectable()
+export class LoseJobs implements Ticker {
+  readonly name = 'lose-jobs';
+  readonly everyMs = EVERY_MS;
+  private missed: ReadonlySet<string> = new Set();
+
+  constructor(
+    private readonly jobs: JobQueries,
+    private readonly keyValue: KeyValue,
+    private readonly commands: CommandBus,
+  ) {}
+
+  async tick(): Promise<void> {
+    const id = newId();
+    const cause: Cause = { actor: `system:${this.name}`, credential: 'system', correlationId: id, causationId: id };
+    const alone = new Set<string>();
+    let page: readonly JobRecord[] = [];
+    do {
+      page = await this.jobs.working(JOBS_PER_PAGE, page.at(-1));
+      for (const { jobId } of page) if (!(await isHeld(this.keyValue, jobLease(jobId)))) alone.add(jobId);
+    } while (page.length === JOBS_PER_PAGE);
+    for (const jobId of alone) if (this.missed.has(jobId)) await this.commands.execute(new LoseJob(jobId, cause));
+    this.missed = alone;
+  }
+}

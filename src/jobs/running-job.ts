@@ -1,0 +1,147 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import { isErrorResult, textOf } from '../answering/tool-result.policy.js';
+import { type Blobs, BlobsUnavailable } from '../kernel/blobs.js';
+import type { Clock } from '../kernel/clock.js';
+import type { Cause } from '../kernel/events.js';
+import type { Signals } from '../kernel/signals.js';
+import { outlasting, type Streams } from '../kernel/streams.js';
+import { ToolFailed } from '../tools/tool-kind.port.js';
+import { endJob, job, type JobEnding } from './job.decider.js';
+import { type JobStarted, jobStream } from './job.events.js';
+import { beginningOf, cancelSubject, ERROR_CHARACTERS_MAX } from './job.policy.js';
+import { keepResult } from './job-result.js';
+
+/** A cancellation is told by a signal, which may be lost: so often a job looks for one in the log. */
+export const CANCEL_LOOK_MS = 2_000;
+/** How long work whose time is up is waited for. One that is cancelled is waited for until then: it is over when it really is. */
+export const LATE_WORK_MS_MAX = 10_000;
+/** The same where the process is about to end. */
+const LEFT_WORK_MS_MAX = 500;
+/** How often, and how far apart, a result is tried to be kept. */
+const KEEP_ATTEMPTS_MAX = 5;
+const KEEP_AGAIN_MS = 1_000;
+/** How long the end of a job is tried to be stated; after that it is found to be lost. */
+const END_PATIENCE_MS = 60_000;
+
+const UNTOLD = 'The tool failed for a reason that it does not tell.';
+
+/** How the work of a call ended. */
+export type Settled = Readonly<{ value: unknown } | { error: unknown }>;
+
+export type JobParts = Readonly<{ streams: Streams; signals: Signals; blobs: Blobs; clock: Clock }>;
+
+/** A call that goes on by itself. */
+export type Work = Readonly<{ done: Promise<Settled>; controller: AbortController }>;
+
+/** Why work is stopped, and which of two reasons is the one that is stated. */
+const WEIGHTS = { cancelled: 1, timeout: 2, lost: 3 } as const;
+type Stop = keyof typeof WEIGHTS;
+
+/** A job at the process that runs it: watched until its work has ended, and then stated to be over. */
+export class RunningJob {
+  /** Resolves once the end of the job is in the log, or cannot be brought there. */
+  readonly over: Promise<void>;
+  private readonly logger = new Logger('Jobs');
+  private readonly givenUp = new AbortController();
+  private stop: Stop | undefined;
+
+  constructor(
+    private readonly parts: JobParts,
+    private readonly started: JobStarted['data'],
+    private readonly work: Work,
+    private readonly cause: Cause,
+  ) {
+    // Whoever stopped the answer did so while the job was being made of its call.
+    const { signal } = work.controller;
+    if (signal.aborted) this.end(signal.reason === 'stopped' ? 'cancelled' : 'lost');
+    this.over = this.follow();
+  }
+
+  /** The process ends, or may no longer run it. */
+  leave(): void {
+    this.end('lost');
+  }
+
+  private async follow(): Promise<void> {
+    const stopWatching = this.watch();
+    try {
+      const settled = await Promise.race([this.work.done, untilAborted(this.givenUp.signal)]);
+      const ending = await this.ending(settled ?? undefined);
+      await outlasting(END_PATIENCE_MS, () =>
+        this.parts.streams.transact(jobStream(this.started.jobId), job, endJob(ending, this.parts.clock.now()), this.cause),
+      );
+    } catch (error) {
+      this.logger.error(`The end of job ${this.started.jobId} could not be stated; it will be found lost.`, error);
+    } finally {
+      stopWatching();
+    }
+  }
+
+  private async ending(settled: Settled | undefined): Promise<JobEnding> {
+    if (settled && 'value' in settled) {
+      // It was done before it could be stopped.
+      if (isErrorResult(settled.value)) return failedBy(textOf(settled.value));
+      return this.completed(settled.value);
+    }
+    if (this.stop === 'timeout') {
+      const seconds = Math.round((Date.parse(this.started.deadlineAt) - Date.parse(this.started.begunAt)) / 1000);
+      return { type: 'failed', error: `The call was stopped after ${seconds} seconds.`, reason: 'timeout' };
+    }
+    if (this.stop) return { type: this.stop };
+    const error = settled?.error;
+    if (error instanceof ToolFailed) return failedBy(error.message);
+    this.logger.error(`The call of job ${this.started.jobId} failed unexpectedly.`, error);
+    return failedBy(UNTOLD);
+  }
+
+  private async completed(value: unknown): Promise<JobEnding> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return { type: 'completed', result: await keepResult(this.parts.blobs, this.started.jobId, value) };
+      } catch (error) {
+        if (!(error instanceof BlobsUnavailable)) throw error;
+        if (attempt === KEEP_ATTEMPTS_MAX) return failedBy('The call was completed, but its result could not be kept.');
+        await pause(KEEP_AGAIN_MS);
+      }
+    }
+  }
+
+  private watch(): () => void {
+    const { jobId, deadlineAt } = this.started;
+    const deadline = setTimeout(() => this.end('timeout'), Date.parse(deadlineAt) - this.parts.clock.now().getTime());
+    // A look that fails is made again; what is not seen in time ends with the job's time.
+    const look = () => void this.look().catch(() => undefined);
+    const looking = setInterval(look, CANCEL_LOOK_MS).unref();
+    const unsubscribe = this.parts.signals.subscribe(cancelSubject(jobId), look);
+    return () => {
+      clearTimeout(deadline);
+      clearInterval(looking);
+      unsubscribe();
+    };
+  }
+
+  private async look(): Promise<void> {
+    const { state } = await this.parts.streams.fold(jobStream(this.started.jobId), job);
+    if (state.end) this.end('lost');
+    else if (state.cancelRequested) this.end('cancelled');
+  }
+
+  /** Only for a weightier reason than the one it has. */
+  private end(stop: Stop): void {
+    if (this.stop && WEIGHTS[this.stop] >= WEIGHTS[stop]) return;
+    this.stop = stop;
+    this.work.controller.abort(stop);
+    if (stop === 'cancelled') return;
+    setTimeout(() => this.givenUp.abort(), stop === 'lost' ? LEFT_WORK_MS_MAX : LATE_WORK_MS_MAX).unref();
+  }
+}
+
+const failedBy = (error: string): JobEnding => ({
+  type: 'failed',
+  error: beginningOf(error, ERROR_CHARACTERS_MAX),
+  reason: 'tool',
+});
+
+const untilAborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));
