@@ -46,9 +46,15 @@ export type ScheduleRunRecord = Readonly<{
   isOutputTruncated: boolean;
   promptTokens: number;
   generatedTokens: number;
+  /** Where what it said was added to a chat. */
+  conversationId: string | null;
+  messageId: string | null;
   createdAt: Date;
   updatedAt: Date;
 }>;
+
+/** Whose chat it is that asks for what is to come of it. */
+export type ChatAsked = Readonly<{ ownerId: string; agentId: string | null; conversationId: string }>;
 
 /** A schedule with a slot to decide on. */
 export type DueSchedule = Readonly<{ scheduleId: string; nextSlotAt: Date }>;
@@ -81,6 +87,27 @@ export class ScheduleQueries {
     const rows = await this.sql`
       select schedule_id from schedules.schedule where owner_id = ${ownerId} and status in ('active', 'paused')`;
     return rows.map((row) => row['schedule_id'] as string);
+  }
+
+  /** The one-time schedules that are to come of a chat: its agent's, or without one those that were made in it; the next first. */
+  async tasksIn({ ownerId, agentId, conversationId }: ChatAsked, limit: number): Promise<readonly ScheduleRecord[]> {
+    const inScope =
+      agentId === null
+        ? this.sql`agent_id is null and origin_conversation_id = ${conversationId}`
+        : this.sql`agent_id = ${agentId}`;
+    const rows = await this.sql`
+      select * from schedules.schedule
+      where ${inScope} and owner_id = ${ownerId} and status = 'active' and trigger_type = 'once'
+      order by next_slot_at nulls last, schedule_id limit ${limit}`;
+    return rows.map(asSchedule);
+  }
+
+  /** What was made in a chat without an agent and is not over. */
+  async openOfChat(conversationId: string): Promise<readonly ScheduleRecord[]> {
+    const rows = await this.sql`
+      select * from schedules.schedule
+      where origin_conversation_id = ${conversationId} and agent_id is null and status in ('active', 'paused')`;
+    return rows.map(asSchedule);
   }
 
   /** Schedules with a slot that has come, those that wait longest first, after the last of the page before. */
@@ -188,6 +215,8 @@ const asRun = (row: Row): ScheduleRunRecord => ({
   isOutputTruncated: row['is_output_truncated'] as boolean,
   promptTokens: Number(row['prompt_tokens']),
   generatedTokens: Number(row['generated_tokens']),
+  conversationId: row['conversation_id'] as string | null,
+  messageId: row['message_id'] as string | null,
   createdAt: row['created_at'] as Date,
   updatedAt: row['updated_at'] as Date,
 });

@@ -33,6 +33,7 @@ create index schedule_due on schedule (next_slot_at, schedule_id) where next_slo
 create index schedule_running on schedule (open_run_since) where open_run_since is not null;
 create index schedule_by_owner on schedule (owner_id, created_at);
 create index schedule_by_agent on schedule (agent_id, created_at);
+create index schedule_by_chat on schedule (origin_conversation_id, created_at) where origin_conversation_id is not null;
 
 -- The ledger: a row for each slot that was decided, and one for each run that somebody asked for.
 create table run (
@@ -51,6 +52,9 @@ create table run (
   is_output_truncated boolean not null default false,
   prompt_tokens       bigint not null default 0,
   generated_tokens    bigint not null default 0,
+  -- Where what it said was added to the chat that it was asked for in.
+  conversation_id     text,
+  message_id          text,
   created_at          timestamptz not null,
   updated_at          timestamptz not null
 );

@@ -17,6 +17,7 @@ import { isId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { LanguageModels } from '../models/language-model.port.js';
 import { CHUNKS_DEFAULT, chunksWithinBounds } from '../sources/retrieval.policy.js';
+import { isForOwnersOnly } from '../tools/default-tools.policy.js';
 import { Toolbox, type ToolPin } from '../tools/toolbox.port.js';
 import { ATTACHMENTS_MAX } from './attached.policy.js';
 import type { QuestionRequest } from './question.dto.js';
@@ -123,6 +124,8 @@ export class QuestionResolver {
     const configuration = agent?.configuration;
     const ownerId = agent?.ownerId ?? ownerOf(caller);
     const model = modelId ?? (await this.modelFor(configuration?.defaultModelId));
+    const writeAllowlist = isOwner(caller, ownerId) ? null : (configuration?.config.api_write_allowlist ?? []);
+    const pins = await this.pinned(ownerId, model, configuration?.tools);
     const own = configuration ? [configuration.source, ...configuration.additionalSources].filter(Boolean) : [];
     const sources = own.length > 0 ? own : sourceIds(request.active_docs);
     return {
@@ -136,10 +139,10 @@ export class QuestionResolver {
       retriever: configuration?.retriever || request.retriever || 'classic',
       passthrough: request.passthrough ?? {},
       responseSchema: configuration?.jsonSchema ?? null,
-      tools: await this.pinned(ownerId, model, configuration?.tools),
+      tools: writeAllowlist === null ? pins : pins.filter(({ toolId }) => !isForOwnersOnly(toolId)),
       clientTools: clientToolsOf(request.client_tools ?? []),
       agentType: configuration?.agentType ?? 'classic',
-      writeAllowlist: isOwner(caller, ownerId) ? null : (configuration?.config.api_write_allowlist ?? []),
+      writeAllowlist,
       attachments: await this.attached(request.attachments ?? [], caller),
     };
   }

@@ -16,7 +16,8 @@ type Queued = ScheduleRunQueued | ScheduleRunRequested;
 /**
  * A slot's run is queued. Steps: read the schedule; note in the run's own stream whose it is; queue the run. The event names
  * the run, so a crash after any step repeats them all and makes none of it twice. Of a schedule that is gone, or whose run was
- * given up before this was seen, nothing is run.
+ * given up before this was seen, nothing is run. A one-time run goes on from the chat that it was asked for in; a recurring
+ * one from nothing.
  */
 @Injectable()
 export class QueueScheduledRuns implements Reaction<Queued> {
@@ -38,8 +39,8 @@ export class QueueScheduledRuns implements Reaction<Queued> {
     const { scheduleId, runId } = event.data;
     const cause = causedBy(event, `system:${this.name}`);
     const { state } = await this.streams.fold(scheduleStream(scheduleId), schedule);
-    const { ownerId, agentId, terms, openRun, status } = state;
-    if (openRun?.runId !== runId || status === 'deleted' || agentId === null) return;
+    const { ownerId, agentId, conversationId, terms, openRun, status } = state;
+    if (openRun?.runId !== runId || status === 'deleted') return;
     await this.streams.transact(
       scheduledRunStream(runId),
       scheduledRun,
@@ -48,6 +49,8 @@ export class QueueScheduledRuns implements Reaction<Queued> {
     );
     const { instruction: input, modelId, toolAllowlist } = terms;
     const runTerms = { modelId, toolAllowlist, timeoutMs: this.rules.runTimeoutMs };
-    await this.runs.queue({ runId, ownerId, agentId, trigger: 'schedule', input, terms: runTerms }, cause);
+    const goesOn = terms.timing.kind === 'once' && conversationId !== null;
+    const what = { runId, ownerId, agentId, trigger: 'schedule', input, terms: runTerms } as const;
+    await this.runs.queue({ ...what, ...(goesOn && { conversationId }) }, cause);
   }
 }

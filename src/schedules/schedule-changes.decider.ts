@@ -71,10 +71,24 @@ function elapsedText({ kind }: ScheduleTiming, isNew: boolean): string {
 }
 
 /** Called off: what is just due starts no run; a run under way goes on. */
-export const cancel = (asking: Asked): Decide =>
-  asked(asking, 'cancelling', (state) =>
-    isOver(state) ? [] : [{ type: 'ScheduleCancelled', data: { scheduleId: state.id, cancelledAt: asking.now.toISOString() } }],
-  );
+export const cancel = (asking: Asked): Decide => asked(asking, 'cancelling', (state) => calledOff(state, asking.now));
+
+const calledOff = (state: Schedule, now: Date): readonly ScheduleEvent[] =>
+  isOver(state) ? [] : [{ type: 'ScheduleCancelled', data: { scheduleId: state.id, cancelledAt: now.toISOString() } }];
+
+/** What a chat sees of schedules: with an agent those of the agent, without one those that were made in the chat. */
+export type ChatScope = Readonly<{ agentId: string | null; conversationId: string }>;
+
+/** A chat calls off a one-time task; what it does not see, or is over, it cannot. @throws Rejection schedule-not-found, schedule-terminal */
+export const cancelTask = (asking: Asked, scope: ChatScope): Decide =>
+  asked(asking, 'cancelling', (state) => {
+    if (!isTaskIn(scope, state)) throw scheduleNotFound();
+    if (state.status === 'completed') throw new Rejection('schedule-terminal', 'schedule is terminal');
+    return calledOff(state, asking.now);
+  });
+
+const isTaskIn = (scope: ChatScope, { agentId, conversationId, terms }: Schedule): boolean =>
+  terms.timing.kind === 'once' && agentId === scope.agentId && (agentId !== null || conversationId === scope.conversationId);
 
 export const remove = (asking: Asked): Decide =>
   asked(asking, 'cancelling', (state) => [

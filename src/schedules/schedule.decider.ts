@@ -23,6 +23,8 @@ export type Schedule = Readonly<{
   id: ScheduleId;
   ownerId: string;
   agentId: string | null;
+  /** The chat that it was made in. */
+  conversationId: string | null;
   status: ScheduleStatus;
   terms: ScheduleTerms;
   /** The first slot that is not decided yet. */
@@ -37,6 +39,7 @@ const initial: Schedule = {
   id: '',
   ownerId: '',
   agentId: null,
+  conversationId: null,
   status: 'none',
   terms: {
     name: null,
@@ -58,8 +61,8 @@ function evolve(state: Schedule, event: ScheduleEvent): Schedule {
   switch (event.type) {
     case 'ScheduleCreated': {
       const { scheduleId: id, ownerId, origin, terms, createdAt, nextSlotAt } = event.data;
-      const { agentId } = origin;
-      return { ...state, id, ownerId, agentId, status: 'active', terms, nextSlotAt, decidedUntil: createdAt };
+      const { agentId, conversationId } = origin;
+      return { ...state, id, ownerId, agentId, conversationId, status: 'active', terms, nextSlotAt, decidedUntil: createdAt };
     }
     case 'ScheduleChanged': {
       const { changes, changedAt, nextSlotAt } = event.data;

@@ -1,7 +1,11 @@
 import { deterministicId } from '../kernel/ids.js';
 
 /** What default tools are called, by the names of their kinds. */
-const DISPLAY_NAMES: Readonly<Record<string, string>> = { memory: 'Memory', read_webpage: 'Read Webpage' };
+const DISPLAY_NAMES: Readonly<Record<string, string>> = {
+  memory: 'Memory',
+  read_webpage: 'Read Webpage',
+  scheduler: 'Scheduler',
+};
 
 /** The kinds of tools that need nothing set up and that every user has, where the service knows them. */
 export const DEFAULT_TOOLS: readonly string[] = Object.keys(DISPLAY_NAMES);
@@ -15,6 +19,12 @@ const names: ReadonlyMap<string, string> = new Map(DEFAULT_TOOLS.map((name) => [
 
 /** The kind that an id of a default tool stands for; undefined for every other id. */
 export const defaultToolOf = (toolId: string): string | undefined => names.get(toolId);
+
+/** What they begin goes on as the owner, with all that the owner may, long after the caller is gone. */
+const FOR_OWNERS_ONLY: ReadonlySet<string> = new Set([defaultToolId('scheduler')]);
+
+/** Whether a tool is not for bearers of an agent's key who are not its owner. */
+export const isForOwnersOnly = (toolId: string): boolean => FOR_OWNERS_ONLY.has(toolId);
 
 const BUILT_IN = 'builtin:';
 

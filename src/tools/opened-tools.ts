@@ -23,6 +23,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 export class OpenedTools extends OpenTools {
   readonly actions: readonly OfferedAction[];
   private readonly tools: ReadonlyMap<string, OpenedTool>;
+  private readonly ungatedTools: readonly string[];
   private readonly logger = new Logger('Tools');
 
   constructor(
@@ -34,6 +35,8 @@ export class OpenedTools extends OpenTools {
     this.actions = tools.flatMap(({ toolId, definition }) =>
       definition.actions.filter(({ active }) => active).map((action) => offered(toolId, definition, action)),
     );
+    const gated = new Set(this.actions.flatMap(({ toolId, requiresApproval }) => (requiresApproval ? toolId : [])));
+    this.ungatedTools = [...this.tools.keys()].filter((toolId) => !gated.has(toolId));
   }
 
   async run({ toolId, actionName }: OfferedAction, args: Arguments, context: CallContext): Promise<unknown> {
@@ -59,7 +62,8 @@ export class OpenedTools extends OpenTools {
     const secrets = await admit();
     const redact = redaction(secrets);
     try {
-      return redact((await kind.run(action, args, { ...tool, secrets }, context)) ?? null);
+      const { ungatedTools } = this;
+      return redact((await kind.run(action, args, { ...tool, secrets }, { ...context, ungatedTools })) ?? null);
     } catch (error) {
       throw error instanceof ToolFailed ? new ToolFailed(String(redact(error.message))) : error;
     }

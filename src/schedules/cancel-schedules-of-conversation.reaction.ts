@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ScheduleQueries } from '../../projections/schedules/schedules.queries.js';
+import { conversationCodec } from '../conversation/conversation.codec.js';
+import type { ConversationDeleted } from '../conversation/conversation.events.js';
+import type { Codec } from '../kernel/codec.js';
+import { causedBy, type Recorded } from '../kernel/events.js';
+import { Freshness } from '../kernel/freshness.js';
+import type { Reaction } from '../kernel/reaction.js';
+import { Rejection } from '../kernel/rejection.js';
+import { CancelSchedule } from './cancel-schedule.command.js';
+
+/**
+ * What a chat without an agent wanted done later is called off with the chat: nobody could see it any more. What was made
+ * in a chat with an agent stays among the agent's schedules. Steps: wait until the schedules of before are listed; cancel each. A
+ * crash in between repeats it for those that are left.
+ */
+@Injectable()
+export class CancelSchedulesOfConversation implements Reaction<ConversationDeleted> {
+  readonly name = 'cancel-schedules-of-conversation';
+  readonly categories = ['conversation'];
+  readonly codec: Codec<ConversationDeleted> = conversationCodec;
+  readonly on = { ConversationDeleted: (event: Recorded<ConversationDeleted>) => this.cancelAll(event) };
+
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly schedules: ScheduleQueries,
+    private readonly freshness: Freshness,
+  ) {}
+
+  private async cancelAll(event: Recorded<ConversationDeleted>): Promise<void> {
+    await this.freshness.reached(['schedules'], event.position);
+    const cause = causedBy(event, `system:${this.name}`);
+    for (const { id, ownerId } of await this.schedules.openOfChat(event.data.conversationId)) {
+      await this.commands.execute(new CancelSchedule(id, ownerId, cause)).catch(unlessGone);
+    }
+  }
+}
+
+/** The list may be older than the deletion. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof Rejection) || error.code !== 'schedule-not-found') throw error;
+}
