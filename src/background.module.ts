@@ -32,23 +32,45 @@ import { ServiceConditions } from './platform/telemetry/service-conditions.js';
 import { Tickers } from './platform/tickers/tickers.js';
 import { PublishUserEvents } from './realtime/publish-user-events.reaction.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
+import { ApplyRetention } from './retention/apply-retention.ticker.js';
+import { CutOffForgotten } from './retention/cut-off-forgotten.reaction.js';
+import { RetentionModule } from './retention/retention.module.js';
+import { AppendScheduledAnswers } from './schedules/append-scheduled-answers.reaction.js';
+import { CancelSchedulesOfConversation } from './schedules/cancel-schedules-of-conversation.reaction.js';
 import { DeleteSchedulesOfAgent } from './schedules/delete-schedules-of-agent.reaction.js';
 import { DueSchedules } from './schedules/due-schedules.ticker.js';
 import { FollowScheduledRuns } from './schedules/follow-scheduled-runs.reaction.js';
+import { ForgetScheduledRuns } from './schedules/forget-scheduled-runs.reaction.js';
 import { QueueScheduledRuns } from './schedules/queue-scheduled-runs.reaction.js';
+import { ScheduleRetentionModule } from './schedules/schedule-retention.module.js';
 import { SchedulesModule } from './schedules/schedules.module.js';
 import { QueueIngestion } from './sources/queue-ingestion.reaction.js';
 import { SourcesModule } from './sources/sources.module.js';
+import { SyncSources } from './sources/sync-sources.ticker.js';
+import { ForgetTasksOfRuns } from './tasks/forget-tasks-of-runs.reaction.js';
 import { SweepTasks } from './tasks/sweep-tasks.ticker.js';
 import { TasksModule } from './tasks/tasks.module.js';
 import { TellOfFailedTasks } from './tasks/tell-of-failed-tasks.reaction.js';
+import { DeliverWakes } from './wakes/deliver-wakes.ticker.js';
+import { WakeDeliveryModule } from './wakes/wake-delivery.module.js';
 import { RunDeliveries } from './webhooks/run-deliveries.reaction.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** What goes on whether anybody asks or not: read models are filled, events reacted to, and time passes. */
 @Global()
 @Module({
-  imports: [AnsweringModule, AttachmentsModule, RealtimeModule, SchedulesModule, SourcesModule, TasksModule, WebhooksModule],
+  imports: [
+    AnsweringModule,
+    AttachmentsModule,
+    RealtimeModule,
+    RetentionModule,
+    ScheduleRetentionModule,
+    SchedulesModule,
+    SourcesModule,
+    TasksModule,
+    WakeDeliveryModule,
+    WebhooksModule,
+  ],
   providers: [
     Progress,
     {
@@ -76,14 +98,19 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
         PublishUserEvents,
         QueueScheduledRuns,
         FollowScheduledRuns,
+        ForgetScheduledRuns,
+        ForgetTasksOfRuns,
+        CutOffForgotten,
+        AppendScheduledAnswers,
         DeleteSchedulesOfAgent,
+        CancelSchedulesOfConversation,
       ],
       useFactory: ({ sql, store }: Platform, log: Logger, ...reactions: Reaction[]) =>
         new Reactions({ sql, store, log }, reactions),
     },
     {
       provide: Tickers,
-      inject: [Clock, LOG, SweepTurns, ExpirePauses, SweepTasks, DueSchedules],
+      inject: [Clock, LOG, SweepTurns, ExpirePauses, SweepTasks, DueSchedules, SyncSources, ApplyRetention, DeliverWakes],
       useFactory: (clock: Clock, log: Logger, ...tickers: Ticker[]) => new Tickers(tickers, clock, log),
     },
     {

@@ -80,3 +80,28 @@ describe('The audit log', () => {
     expect(await queries.correlationOf('request-3')).toBeUndefined();
   });
 });
+
+describe('What is forgotten', () => {
+  const stream = 'run-1';
+  const delivery = { stream: 'delivery-k', revision: 1 };
+  beforeEach(async () => {
+    await read.given('delivery-k', [happened('DeliveryAccepted', { n: 1 }), happened('DeliveryAccepted', { n: 2 })]);
+    await read.given(stream, [happened('RunQueued', { input: 'secret' }), happened('RunFinished', { answer: 'secret' })]);
+    await read.given('idempotency-answer-1', [happened('IdempotencyKeyUsed')]);
+    await read.given(stream, [happened('RunForgotten', { runId: '1', delivery })]);
+  });
+
+  it('leaves nothing but the fact that it is forgotten, and what others said', async () => {
+    expect(await listed({ stream })).toEqual(['run-1@2']);
+    expect(await listed({ stream: 'delivery-k' })).toEqual(['delivery-k@0']);
+    expect(await listed({ stream: 'idempotency-answer-1' })).toEqual([]);
+    expect(await listed({ stream: 'agent-1' })).toHaveLength(2);
+  });
+
+  it('is the same whether it is gone from the log or not', async () => {
+    await read.again();
+    await read.expectSameAfterRebuild();
+    await read.expectSameAfterRebuild((event) => event.stream !== stream || event.type === 'RunForgotten');
+    await read.expectSameAfterRebuild((event) => event.stream !== 'delivery-k' || event.revision !== 1);
+  });
+});

@@ -1,20 +1,26 @@
 import { decodeCause } from '../../src/kernel/codec.js';
+import type { StoredEvent } from '../../src/kernel/event-store.js';
 import type { Cause } from '../../src/kernel/events.js';
-import { defineProjection, insertInto } from '../projection.js';
+import { forgets } from '../../src/kernel/forgetting.js';
+import { defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
 
-/** Everything that ever happened, as it is stored, and who made it happen; frames of messages, and what users were told of all this, are left to their streams. */
+/**
+ * Everything that happened, as it is stored, and who made it happen, as long as it is kept. Frames of messages, keys of
+ * requests, and what users were told of all this, are left to their streams, whose events go with age.
+ */
 export const auditLog = defineProjection({
   name: 'audit-log',
-  exceptCategories: ['message', 'user'],
+  exceptCategories: ['idempotency', 'message', 'user'],
   codec: {},
   ddl: new URL('./audit-log.sql', import.meta.url),
   indexesLast: true,
   on: {},
 
-  every: ({ id, type, stream, revision, position, at, data, metadata }) => {
+  every: (event) => {
+    const { id, type, stream, revision, position, at, data, metadata } = event;
     const cause = causeIn(metadata);
-    return insertInto('event', {
+    const row = insertInto('event', {
       position: String(position),
       event_id: id,
       stream,
@@ -27,8 +33,19 @@ export const auditLog = defineProjection({
       causation_id: cause.causationId ?? null,
       data: asText(data),
     });
+    return [...forgotten(event).map((place) => removeFrom('event', place)), row];
   },
 });
+
+type Place = Readonly<{ stream: string; revision: number }>;
+
+/** Which events are no longer kept once this one is there. */
+function forgotten({ type, stream, revision, data }: StoredEvent): readonly Place[] {
+  if (!forgets(type)) return [];
+  const { delivery } = JSON.parse(data) as { delivery?: Place | null };
+  const before = Array.from({ length: revision }, (_, earlier) => ({ stream, revision: earlier }));
+  return delivery ? [{ stream: delivery.stream, revision: delivery.revision }, ...before] : before;
+}
 
 /** An event whose cause nobody can read has happened all the same. */
 function causeIn(metadata: string): Partial<Cause> {

@@ -9,7 +9,8 @@ create table event (
   credential     text,
   correlation_id text,
   causation_id   text,
-  data           text not null
+  data           text not null,
+  unique (stream, revision)
 );
 create index event_by_id on event (event_id);
 create index event_of_stream on event (stream, position);

@@ -3,7 +3,9 @@ import { testDatabase, type TestDatabase } from '../../test/support/postgres-for
 import { projecting } from '../../test/support/projecting.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
 import { type ConversationEvent, conversationStream } from '../../src/conversation/conversation.events.js';
+import type { Recorded } from '../../src/kernel/events.js';
 import { type RunEvent, runStream } from '../../src/runs/run.events.js';
+import { usedBy } from '../../src/runs/run-use.policy.js';
 import { ReadModels } from '../read-models.js';
 import { usage } from './usage.projection.js';
 import { UsageQueries } from './usage.queries.js';
@@ -267,5 +269,39 @@ describe('of runs with nobody watching', () => {
       data: { runId: 'lost', attempt: 2, modelId: 'm', usage: null },
     });
     expect(await usedSince('20T10:00:00')).toEqual({ requests: 1, tokens: 0 });
+  });
+});
+
+describe('of a run that is forgotten', () => {
+  const runId = 'forgotten';
+  const stream = runStream(runId);
+  const run: readonly (readonly [time: string, event: RunEvent])[] = [
+    ['20T10:00:00', { type: 'RunQueued', data: { runId, ownerId: 'ann', agentId: 'helper', trigger: 'webhook', input: '{}' } }],
+    ['20T10:00:01', { type: 'RunStarted', data: { runId, attempt: 1, settings: turnSettings() } }],
+    ['20T10:00:05', { type: 'RunAttemptAbandoned', data: { runId, attempt: 1, modelId: 'm', usage: used(3, 1) } }],
+    ['20T11:00:01', { type: 'RunStarted', data: { runId, attempt: 2, settings: turnSettings() } }],
+    [
+      '20T11:00:05',
+      { type: 'RunFinished', data: { runId, attempt: 2, ...parts, modelId: 'm', usage: used(30, 12), error: null } },
+    ],
+  ];
+
+  it('what it used stays known, whether its own words are still in the log or not', async () => {
+    const recorded: Recorded<RunEvent>[] = [];
+    for (const [time, event] of run) {
+      const [stored] = await model.given(stream, [event], at(time));
+      recorded.push({ ...event, ...stored, data: event.data } as Recorded<RunEvent>);
+    }
+    const before = await queries.ofOwner('ann', date('20T00:00:00'));
+    expect(before.agent).toEqual({ requests: 1, tokens: 46 });
+    const use = usedBy(recorded);
+    expect(use.map(({ requests }) => requests)).toEqual([1, 0, 0]);
+    const forgotten: RunEvent = {
+      type: 'RunForgotten',
+      data: { runId, ownerId: 'ann', agentId: 'helper', trigger: 'webhook', delivery: null, used: use, forgottenAt: '' },
+    };
+    await model.given(stream, [forgotten], at('30T00:00:00'));
+    expect(await queries.ofOwner('ann', date('20T00:00:00'))).toEqual(before);
+    await model.expectSameAfterRebuild(({ type }) => type === 'RunForgotten');
   });
 });

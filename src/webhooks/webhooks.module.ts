@@ -3,8 +3,13 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { AgentQueries } from '../../projections/agents/agents.queries.js';
 import { Config } from '../platform/config/config.js';
+import { ExpiringQueries } from '../../projections/expiring/expiring.queries.js';
+import { RetentionModule } from '../retention/retention.module.js';
+import { RetentionRules } from '../retention/retention-rule.port.js';
 import { RunsModule } from '../runs/runs.module.js';
+import { Runs } from '../runs/runs.port.js';
 import { AcceptDeliveryHandler } from './accept-delivery.command.js';
+import { ForgetWebhookRuns } from './forget-webhook-runs.js';
 import { findWebhook } from './known-webhooks.http.js';
 import { RunDeliveries } from './run-deliveries.reaction.js';
 import { WebhookOptions } from './webhook-options.js';
@@ -12,12 +17,18 @@ import { WebhooksController } from './webhooks.http.js';
 
 /** Deliveries to agents' webhooks: accepted in one append, then run with nobody watching. */
 @Module({
-  imports: [RunsModule],
+  imports: [RetentionModule, RunsModule],
   controllers: [WebhooksController],
   providers: [
     AgentQueries,
     AcceptDeliveryHandler,
     RunDeliveries,
+    {
+      provide: ForgetWebhookRuns,
+      inject: [Config, ExpiringQueries, Runs],
+      useFactory: ({ tracesRetentionSeconds }: Config, expiring: ExpiringQueries, runs: Runs) =>
+        new ForgetWebhookRuns(expiring, runs, 1000 * tracesRetentionSeconds),
+    },
     {
       provide: WebhookOptions,
       inject: [Config],
@@ -32,9 +43,12 @@ export class WebhooksModule implements OnModuleInit {
     private readonly agents: AgentQueries,
     private readonly options: WebhookOptions,
     private readonly host: HttpAdapterHost,
+    private readonly retention: RetentionRules,
+    private readonly webhookRuns: ForgetWebhookRuns,
   ) {}
 
   onModuleInit(): void {
+    this.retention.add(this.webhookRuns);
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance | undefined>();
     fastify?.addHook('onRequest', findWebhook(this.agents, this.options.bodyBytesMax));
   }

@@ -70,12 +70,12 @@ export async function projecting(projection: Projection, sql: Sql) {
     /** Everything once more, as after a lost answer: it must change nothing. */
     again: () => writer.write(pageOf(log.events)),
     parked: () => parkedIn(sql, schema),
-    /** Fails unless the same events, all in one page, give the same rows in another schema; nothing may be parked either. */
-    expectSameAfterRebuild: async () => {
+    /** Fails unless the same events, or those that are left of them, all in one page, give the same rows in another schema; nothing may be parked either. */
+    expectSameAfterRebuild: async (isLeft: (event: StoredEvent) => boolean = () => true) => {
       const rebuilt = `${schema}_again`;
       await dropSchema(sql, rebuilt);
       await createSchema(sql, definition, rebuilt);
-      await (await ProjectionWriter.open(sql, definition, rebuilt)).write(pageOf(log.events));
+      await (await ProjectionWriter.open(sql, definition, rebuilt)).write(pageOf(log.events.filter(isLeft)));
       expect(await firstDifference(sql, schema, rebuilt)).toBeUndefined();
       expect(await parkedIn(sql, schema)).toEqual([]);
     },

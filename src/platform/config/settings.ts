@@ -75,6 +75,12 @@ export const settings = {
   uploadArchiveRatioMax: integer('UPLOAD_MAX_ARCHIVE_RATIO', 1000, { min: 1 }),
   uploadArchiveDepthMax: integer('UPLOAD_MAX_ARCHIVE_DEPTH', 3),
   attachmentTextBytesMax: integer('ATTACHMENT_TEXT_MAX_BYTES', 5_000_000, { min: 1 }),
+  remotePagesMax: integer('REMOTE_MAX_PAGES', 100, { min: 1, max: 200 }),
+  remotePageBytesMax: integer('REMOTE_MAX_PAGE_BYTES', 5 * MiB, { min: KiB, max: 100 * MiB }),
+  remoteBytesMax: integer('REMOTE_MAX_BYTES', 50 * MiB, { min: KiB }),
+  remoteCrawlDepthMax: integer('REMOTE_CRAWL_MAX_DEPTH', 3, { max: 20 }),
+  remotePageMs: secondsAsMs('REMOTE_PAGE_TIMEOUT_SECONDS', 20),
+  remoteTotalMs: secondsAsMs('REMOTE_TIMEOUT_SECONDS', 600),
   agentImageBytesMax: integer('AGENT_IMAGE_MAX_BYTES', 5_000_000, { min: 1 }),
 
   allowedPrivateHosts: checked(list('ALLOWED_PRIVATE_HOSTS'), (hosts) => new PrivateHosts(hosts)),
@@ -101,6 +107,7 @@ export const settings = {
   messageEventsRetentionSeconds: daysAsSeconds('MESSAGE_EVENTS_RETENTION_DAYS', 14),
   scheduleRunOutputRetentionSeconds: daysAsSeconds('SCHEDULE_RUN_OUTPUT_RETENTION_DAYS', 90),
   tracesRetentionSeconds: daysAsSeconds('TRACES_RETENTION_DAYS', 30),
+  retentionEveryMs: secondsAsMs('RETENTION_EVERY_SECONDS', 3600),
   backgroundResultRetentionSeconds: daysAsSeconds('BACKGROUND_RESULT_RETENTION_DAYS', 7),
 
   approvalTtlMs: secondsAsMs('APPROVAL_TTL_SECONDS', 1800),

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { conversationStream } from '../../src/conversation/conversation.events.js';
+import { journalsStream } from '../../src/retention/journals.events.js';
+import { type RunEvent, runStream } from '../../src/runs/run.events.js';
+import { scheduleStream } from '../../src/schedules/schedule.events.js';
+import { type ScheduledRunEvent, scheduledRunStream } from '../../src/schedules/scheduled-run.events.js';
+import { deliveryStream } from '../../src/webhooks/delivery.events.js';
+import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { projecting } from '../../test/support/projecting.js';
+import { ReadModels } from '../read-models.js';
+import { expiring } from './expiring.projection.js';
+import { ExpiringQueries, NEWEST_RUNS_KEPT } from './expiring.queries.js';
+
+let database: TestDatabase;
+let model: Awaited<ReturnType<typeof projecting>>;
+let queries: ExpiringQueries;
+beforeAll(async () => {
+  database = await testDatabase();
+  queries = new ExpiringQueries(new ReadModels(database.sql));
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  model = await projecting(expiring, database.sql);
+});
+
+const day = (number: number) => new Date(Date.UTC(2026, 0, number));
+const ids = (due: readonly Readonly<{ id: string }>[]) => due.map(({ id }) => id);
+
+describe('runs of webhooks', () => {
+  const delivered = (runId: string, key: string, at: Date) =>
+    model.given(
+      deliveryStream(key),
+      [
+        {
+          type: 'DeliveryAccepted',
+          data: { agentId: 'a', ownerId: 'ann', taskId: runId, fingerprint: 'f', acceptedAt: at.toISOString(), input: '{}' },
+        },
+      ],
+      { at },
+    );
+  const told = (runId: string, event: RunEvent, at: Date) => model.given(runStream(runId), [event], { at });
+  const failed = (runId: string): RunEvent => ({ type: 'RunFailed', data: { runId, error: 'x' } });
+
+  it('are due from their end on, with the place of their delivery, page by page, until they are forgotten', async () => {
+    await delivered('one', 'key', day(1));
+    await delivered('two', 'key', day(2));
+    await delivered('under way', 'other', day(2));
+    await told('two', failed('two'), day(4));
+    await told('one', failed('one'), day(3));
+    await told('of a schedule', failed('of a schedule'), day(3));
+    const stream = deliveryStream('key');
+    const [one] = await queries.webhookRuns(day(9), 1);
+    expect(one).toEqual({ id: 'one', since: day(3), stream, revision: 0 });
+    expect(ids(await queries.webhookRuns(day(9), 5, one))).toEqual(['two']);
+    expect(ids(await queries.webhookRuns(day(4), 5))).toEqual(['one']);
+    const data = { ownerId: 'ann', agentId: 'a', trigger: 'webhook', delivery: null, used: [], forgottenAt: '' } as const;
+    await told('one', { type: 'RunForgotten', data: { runId: 'one', ...data } }, day(5));
+    expect(ids(await queries.webhookRuns(day(9), 5))).toEqual(['two']);
+    await model.again();
+    await model.expectSameAfterRebuild();
+    await model.expectSameAfterRebuild(
+      (event) =>
+        (event.stream !== runStream('one') || event.type === 'RunForgotten') && (event.stream !== stream || event.revision > 0),
+    );
+  });
+});
+
+describe('what scheduled runs said', () => {
+  const told = (event: ScheduledRunEvent, at: Date) => model.given(scheduledRunStream(event.data.runId), [event], { at });
+  const report = { output: 'Hello', isOutputTruncated: false, error: null, promptTokens: 1, generatedTokens: 1 };
+  async function ran(scheduleId: string, count: number) {
+    for (let number = 0; number < count; number++) {
+      const runId = `${scheduleId}-${String(number).padStart(2, '0')}`;
+      const at = new Date(day(1).getTime() + number * 60_000);
+      await told({ type: 'ScheduledRunQueued', data: { runId, scheduleId, ownerId: 'ann' } }, at);
+      await told({ type: 'ScheduledRunReported', data: { runId, report } }, at);
+    }
+  }
+  const forgotten = (scheduleId: string, runId: string): ScheduledRunEvent => ({
+    type: 'ScheduledRunOutputForgotten',
+    data: { runId, scheduleId, ownerId: 'ann', startedAt: null, promptTokens: 1, generatedTokens: 1, forgottenAt: '' },
+  });
+
+  it(`is due once it is old, but for the ${NEWEST_RUNS_KEPT} newest runs of each schedule`, async () => {
+    await ran('s', NEWEST_RUNS_KEPT + 2);
+    await ran('t', NEWEST_RUNS_KEPT);
+    expect(ids(await queries.scheduledOutputs(day(9), 100))).toEqual(['s-00', 's-01']);
+    expect(ids(await queries.scheduledOutputs(new Date(day(1).getTime() + 1), 100))).toEqual(['s-00']);
+    const [first] = await queries.scheduledOutputs(day(9), 1);
+    expect(ids(await queries.scheduledOutputs(day(9), 100, first))).toEqual(['s-01']);
+    await told(forgotten('s', 's-00'), day(8));
+    expect(ids(await queries.scheduledOutputs(day(9), 100))).toEqual(['s-01']);
+    await model.expectSameAfterRebuild(
+      ({ stream, type }) => stream !== scheduledRunStream('s-00') || type === 'ScheduledRunOutputForgotten',
+    );
+  });
+
+  it('is due whatever is newer, once the schedule is deleted', async () => {
+    await ran('u', 2);
+    expect(await queries.scheduledOutputs(day(9), 100)).toEqual([]);
+    await model.given(scheduleStream('u'), [{ type: 'ScheduleDeleted', data: { scheduleId: 'u', deletedAt: '' } }]);
+    expect(ids(await queries.scheduledOutputs(day(9), 100))).toEqual(['u-00', 'u-01']);
+  });
+});
+
+describe('journals', () => {
+  it('are due from their seal on, until it is stated that they have expired', async () => {
+    const sealed = (turnId: string, at: Date) =>
+      model.given(
+        conversationStream('c'),
+        [{ type: 'TurnSealed', data: { conversationId: 'c', turnId, lastId: 1, frames: 2, sha256: '' } }],
+        { at },
+      );
+    await sealed('one', day(1));
+    await sealed('two', day(2));
+    const [one] = await queries.journals(day(9), 1);
+    expect(one).toEqual({ id: 'one', since: day(1) });
+    expect(ids(await queries.journals(day(9), 9, one))).toEqual(['two']);
+    await model.given(journalsStream('2026-01-01T00'), [
+      { type: 'JournalsExpired', data: { sealedIn: '2026-01-01T00', turnIds: ['one'], expiredAt: '' } },
+    ]);
+    expect(ids(await queries.journals(day(9), 9))).toEqual(['two']);
+    await model.again();
+    await model.expectSameAfterRebuild();
+  });
+});

@@ -1,0 +1,48 @@
+import { conversationCodec } from '../../src/conversation/conversation.codec.js';
+import type { ConversationEvent } from '../../src/conversation/conversation.events.js';
+import type { Recorded } from '../../src/kernel/events.js';
+import { journalsCodec } from '../../src/retention/journals.codec.js';
+import type { JournalsEvent } from '../../src/retention/journals.events.js';
+import { runCodec } from '../../src/runs/run.codec.js';
+import type { RunEvent } from '../../src/runs/run.events.js';
+import { scheduleCodec } from '../../src/schedules/schedule.codec.js';
+import type { ScheduleEvent } from '../../src/schedules/schedule.events.js';
+import { scheduleRunCodec } from '../../src/schedules/scheduled-run.codec.js';
+import type { ScheduledRunEvent } from '../../src/schedules/scheduled-run.events.js';
+import { deliveryCodec } from '../../src/webhooks/delivery.codec.js';
+import type { DeliveryEvent } from '../../src/webhooks/delivery.events.js';
+import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
+
+type Noted = ConversationEvent | DeliveryEvent | JournalsEvent | RunEvent | ScheduleEvent | ScheduledRunEvent;
+
+/** What is kept for a time only, and since when that time runs. */
+export const expiring = defineProjection<Noted>({
+  name: 'expiring',
+  categories: ['conversation', 'delivery', 'journals', 'run', 'schedule', 'scheduleRun'],
+  codec: { ...conversationCodec, ...deliveryCodec, ...journalsCodec, ...runCodec, ...scheduleCodec, ...scheduleRunCodec },
+  ddl: new URL('./expiring.sql', import.meta.url),
+
+  on: {
+    DeliveryAccepted: ({ data, stream, revision }) =>
+      insertInto('webhook_run', { run_id: data.taskId, delivery_stream: stream, delivery_revision: revision }),
+    RunFinished: runOver,
+    RunRefused: runOver,
+    RunFailed: runOver,
+    RunForgotten: ({ data }) => removeFrom('webhook_run', { run_id: data.runId }),
+
+    ScheduledRunQueued: ({ data, at }) =>
+      insertInto('scheduled_output', { run_id: data.runId, schedule_id: data.scheduleId, queued_at: at }),
+    ScheduledRunReported: ({ data, at }) => changeIn('scheduled_output', { run_id: data.runId }, { since: at }),
+    ScheduledRunOutputForgotten: ({ data }) => removeFrom('scheduled_output', { run_id: data.runId }),
+    ScheduleDeleted: ({ data }, sql) =>
+      sql`update scheduled_output set schedule_id = null where schedule_id = ${data.scheduleId}`,
+
+    TurnSealed: ({ data, at }) => insertInto('journal', { turn_id: data.turnId, since: at }),
+    TurnAppended: ({ data, at }) => insertInto('journal', { turn_id: data.turnId, since: at }),
+    JournalsExpired: ({ data }) => data.turnIds.map((turnId) => removeFrom('journal', { turn_id: turnId })),
+  },
+});
+
+function runOver({ data, at }: Recorded<RunEvent>) {
+  return changeIn('webhook_run', { run_id: data.runId }, { since: at });
+}

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { ReadModels } from '../read-models.js';
+
+/** The run of a delivery that is over, and where in the log that delivery is. */
+export type OldWebhookRun = Readonly<{ id: string; since: Date; stream: string; revision: number }>;
+/** A scheduled run that said something, or a turn with a journal, by its id. */
+export type OldOutput = Readonly<{ id: string; since: Date }>;
+
+/** So many of the newest runs of each schedule are kept, however old they are. */
+export const NEWEST_RUNS_KEPT = 50;
+
+@Injectable()
+export class ExpiringQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** Runs of webhooks that were over before a time, those of longest ago first, after the last of the page before. */
+  async webhookRuns(before: Date, limit: number, after?: OldWebhookRun): Promise<readonly OldWebhookRun[]> {
+    const { since, id } = after ?? FIRST;
+    return this.readModels.sql<OldWebhookRun[]>`
+      select run_id as id, since, delivery_stream as stream, delivery_revision as revision
+      from expiring.webhook_run where since < ${before} and (since, run_id) > (${since}, ${id})
+      order by since, run_id limit ${limit}`;
+  }
+
+  /** Scheduled runs that said something before a time and are not among the newest of their schedule. */
+  async scheduledOutputs(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
+    const { since, id } = after ?? FIRST;
+    return this.readModels.sql<OldOutput[]>`
+      select run_id as id, since from expiring.scheduled_output old
+      where since < ${before} and (since, run_id) > (${since}, ${id})
+        and (schedule_id is null or exists (
+          select from (
+            select queued_at, run_id from expiring.scheduled_output newer where newer.schedule_id = old.schedule_id
+            order by queued_at desc, run_id limit 1 offset ${NEWEST_RUNS_KEPT - 1}
+          ) last_kept
+          where old.queued_at < last_kept.queued_at or (old.queued_at = last_kept.queued_at and old.run_id > last_kept.run_id)
+        ))
+      order by since, run_id limit ${limit}`;
+  }
+
+  /** Journals that were complete before a time, by the ids of their turns. */
+  async journals(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
+    const { since, id } = after ?? FIRST;
+    return this.readModels.sql<OldOutput[]>`
+      select turn_id as id, since from expiring.journal
+      where since < ${before} and (since, turn_id) > (${since}, ${id}) order by since, turn_id limit ${limit}`;
+  }
+}
+
+const FIRST = { since: new Date(0), id: '' };

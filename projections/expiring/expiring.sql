@@ -1,0 +1,28 @@
+-- Runs that webhooks began, with the place of the delivery in the log.
+create table webhook_run (
+  run_id            text primary key,
+  delivery_stream   text not null,
+  delivery_revision integer not null,
+  -- When it was over.
+  since             timestamptz
+);
+create index webhook_run_over on webhook_run (since, run_id) where since is not null;
+
+-- What scheduled runs said.
+create table scheduled_output (
+  run_id      text primary key,
+  -- Null once the schedule is deleted: nobody looks at its newest runs any more.
+  schedule_id text,
+  queued_at   timestamptz not null,
+  -- When it was said.
+  since       timestamptz
+);
+create index scheduled_output_said on scheduled_output (since, run_id) where since is not null;
+create index scheduled_output_newest on scheduled_output (schedule_id, queued_at desc, run_id);
+
+-- Journals of answers that are complete.
+create table journal (
+  turn_id text primary key,
+  since   timestamptz not null
+);
+create index journal_sealed on journal (since, turn_id);

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import type { Codec } from '../kernel/codec.js';
+import { EventStore } from '../kernel/event-store.js';
+import type { Recorded } from '../kernel/events.js';
+import type { Reaction } from '../kernel/reaction.js';
+import { jobCodec } from '../jobs/job.codec.js';
+import type { JobForgotten } from '../jobs/job.events.js';
+import { runCodec } from '../runs/run.codec.js';
+import { type RunForgotten, runStream } from '../runs/run.events.js';
+import { scheduleRunCodec } from '../schedules/scheduled-run.codec.js';
+import type { ScheduledRunOutputForgotten } from '../schedules/scheduled-run.events.js';
+import { taskCodec } from '../tasks/task.codec.js';
+import type { TaskForgotten } from '../tasks/task.events.js';
+import { deliveryCodec } from '../webhooks/delivery.codec.js';
+import type { DeliveryAccepted } from '../webhooks/delivery.events.js';
+
+type Forgotten = JobForgotten | RunForgotten | ScheduledRunOutputForgotten | TaskForgotten;
+
+/**
+ * What was stated to be forgotten goes from the log. Steps: the stream that says so is cut off before it; of a run whose
+ * delivery asked for it, that stream is cut off after the deliveries whose runs are all forgotten. Each repeats without harm:
+ * a cut is never taken back.
+ */
+@Injectable()
+export class CutOffForgotten implements Reaction<Forgotten> {
+  readonly name = 'cut-off-forgotten';
+  readonly categories = ['job', 'run', 'scheduleRun', 'task'];
+  readonly codec: Codec<Forgotten> = { ...jobCodec, ...runCodec, ...scheduleRunCodec, ...taskCodec };
+  readonly on = {
+    JobForgotten: (event: Recorded<JobForgotten>) => this.cut(event),
+    ScheduledRunOutputForgotten: (event: Recorded<ScheduledRunOutputForgotten>) => this.cut(event),
+    TaskForgotten: (event: Recorded<TaskForgotten>) => this.cut(event),
+    RunForgotten: (event: Recorded<RunForgotten>) => this.cutRun(event),
+  };
+
+  constructor(private readonly store: EventStore) {}
+
+  private cut({ stream, revision }: Recorded<Forgotten>): Promise<void> {
+    return this.store.setRetention(stream, { truncateBefore: revision });
+  }
+
+  private async cutRun(event: Recorded<RunForgotten>): Promise<void> {
+    await this.cut(event);
+    const { delivery } = event.data;
+    if (delivery) await this.cutDeliveries(delivery.stream);
+  }
+
+  /** Deliveries under one key share a stream, and a later one may still be kept. */
+  private async cutDeliveries(stream: string): Promise<void> {
+    for await (const page of this.store.read(stream)) {
+      for (const { revision, type, data } of page) {
+        if (type in deliveryCodec) {
+          const { taskId } = JSON.parse(data) as DeliveryAccepted['data'];
+          if (!(await this.isForgotten(taskId))) return;
+        }
+        await this.store.setRetention(stream, { truncateBefore: revision + 1 });
+      }
+    }
+  }
+
+  private async isForgotten(runId: string): Promise<boolean> {
+    for await (const page of this.store.read(runStream(runId), { direction: 'backwards', limit: 1 }))
+      return page[0]!.type === ('RunForgotten' satisfies RunForgotten['type']);
+    return false;
+  }
+}

@@ -1,0 +1,7 @@
+/** What retention needs to know of the configuration. */
+export class RetentionOptions {
+  constructor(
+    readonly everyMs: number,
+    readonly messageEventsRetentionSeconds: number,
+  ) {}
+}

@@ -1,0 +1,39 @@
+import type { Cause } from '../kernel/events.js';
+
+/** Something whose time is over. */
+export type Due = Readonly<{ id: string; since: Date }>;
+
+/** Something that is kept for a time only. Each feature says what of its own is due, and forgets it. */
+export type RetentionRule<D extends Due = Due> = Readonly<{
+  name: string;
+  /** What is due, that which has been due longest first, after the last of the page before. */
+  due(now: Date, limit: number, after: D | undefined): Promise<readonly D[]>;
+  /** States that it is forgotten; stated before, nothing is said. */
+  forget(due: readonly D[], cause: Cause): Promise<void>;
+}>;
+
+/** Everything that is kept for a time only. Features add theirs when they are built. */
+export class RetentionRules {
+  private readonly rules: RetentionRule[] = [];
+
+  add<D extends Due>(rule: RetentionRule<D>): void {
+    this.rules.push(rule as unknown as RetentionRule);
+  }
+
+  get all(): readonly RetentionRule[] {
+    return this.rules;
+  }
+}
+
+/** One that cannot be forgotten does not keep the others waiting: all are tried before the first failure is told. */
+export async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const failures: unknown[] = [];
+  const left = items.values();
+  const worker = async () => {
+    for (const item of left) await work(item).catch((error: unknown) => failures.push(error));
+  };
+  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE_MAX, items.length) }, worker));
+  if (failures.length > 0) throw failures[0];
+}
+
+const SIDE_BY_SIDE_MAX = 8;

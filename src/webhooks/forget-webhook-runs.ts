@@ -1,0 +1,23 @@
+import { ExpiringQueries, type OldWebhookRun } from '../../projections/expiring/expiring.queries.js';
+import type { Cause } from '../kernel/events.js';
+import { eachOf, type RetentionRule } from '../retention/retention-rule.port.js';
+import type { Runs } from '../runs/runs.port.js';
+
+/** What webhooks were sent, and what agents did about it. */
+export class ForgetWebhookRuns implements RetentionRule<OldWebhookRun> {
+  readonly name = 'runs of webhooks';
+
+  constructor(
+    private readonly expiring: ExpiringQueries,
+    private readonly runs: Runs,
+    private readonly retentionMs: number,
+  ) {}
+
+  due(now: Date, limit: number, after?: OldWebhookRun): Promise<readonly OldWebhookRun[]> {
+    return this.expiring.webhookRuns(new Date(now.getTime() - this.retentionMs), limit, after);
+  }
+
+  forget(due: readonly OldWebhookRun[], cause: Cause): Promise<void> {
+    return eachOf(due, ({ id, stream, revision }) => this.runs.forget(id, { stream, revision }, cause));
+  }
+}
