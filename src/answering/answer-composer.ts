@@ -1,20 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import type { Source } from '../conversation/conversation.events.js';
 import { sourceOf } from '../conversation/message.policy.js';
 import { Clock } from '../kernel/clock.js';
 import { type ChatMessage, LanguageModels, type ModelDescription } from '../models/language-model.port.js';
 import { PromptRenderer } from '../prompts/prompt.port.js';
 import { type RetrievedChunk, Search } from '../sources/search.port.js';
-import { AgentLoop, beginning, type LoopPiece, type Run } from './agent-loop.js';
+import { AgentLoop, beginning, type Run } from './agent-loop.js';
 import { type Attached, AttachedFiles } from './attached-files.js';
 import { AnsweringOptions } from './answering-options.js';
 import { Continuations } from './continuations.js';
 import { documentsThatFit, messagesFor } from './messages.policy.js';
+import { wokenQuestion, withoutNoReply } from './no-reply.js';
+import type { Piece } from './piece.js';
 import type { Transcript } from './transcript.js';
 
-/** A piece of an answer in the making, in the order of its making. */
-export type Piece =
-  LoopPiece | Readonly<{ type: 'notice'; text: string }> | Readonly<{ type: 'sources'; sources: readonly Source[] }>;
+export type { Piece } from './piece.js';
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;
 
@@ -34,7 +33,15 @@ export class AnswerComposer {
     private readonly attachedFiles: AttachedFiles,
   ) {}
 
-  async *compose(transcript: Transcript, run: Run): AsyncGenerator<Piece> {
+  /** Where nobody asked, an answer may also be none; one whose form is fixed, or that has begun, is one. */
+  compose(transcript: Transcript, run: Run): AsyncGenerator<Piece> {
+    const { asked, resumption } = transcript;
+    const mayBeNone = asked.origin?.kind === 'wake' && !asked.settings.responseSchema && !resumption?.paused.answer;
+    const pieces = this.pieces(transcript, run);
+    return mayBeNone ? withoutNoReply(pieces) : pieces;
+  }
+
+  private async *pieces(transcript: Transcript, run: Run): AsyncGenerator<Piece> {
     const { settings, question } = transcript.asked;
     const model = (await this.models.list()).find(({ id }) => id === settings.modelId);
     const request = {
@@ -87,7 +94,8 @@ export class AnswerComposer {
     attached: Attached,
     contextWindow: number,
   ): Promise<readonly ChatMessage[]> {
-    const { settings, question, requestId } = asked;
+    const { settings, requestId } = asked;
+    const question = asked.origin?.kind === 'wake' ? wokenQuestion(asked.question) : asked.question;
     const { text: systemPrompt, holdsDocuments } = await this.prompts.render({
       promptId: settings.promptId,
       ownerId: settings.configurationOwnerId,

@@ -4,6 +4,7 @@ import { UnsealedTurnQueries } from '../../projections/unsealed-turns/unsealed-t
 import { Config } from '../platform/config/config.js';
 import { AttachmentsModule } from '../attachments/attachments.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
+import { JobsModule } from '../jobs/jobs.module.js';
 import { PromptsModule } from '../prompts/prompts.module.js';
 import { RealtimeModule } from '../realtime/realtime.module.js';
 import { SourcesModule } from '../sources/sources.module.js';
@@ -14,6 +15,7 @@ import { AnswerComposer } from './answer-composer.js';
 import { AnsweringController } from './answering.http.js';
 import { AnsweringOptions } from './answering-options.js';
 import { AskQuestionHandler } from './ask-question.command.js';
+import { AskedWokenTurns } from './asked-woken-turns.js';
 import { AttachedFiles } from './attached-files.js';
 import { Continuations } from './continuations.js';
 import { ExpirePauses } from './expire-pauses.ticker.js';
@@ -28,9 +30,10 @@ import { TurnRunner } from './turn-runner.js';
 import { TurnsWorker } from './turns-worker.js';
 import { Unattended } from './unattended.port.js';
 import { UnattendedAnswers } from './unattended-answers.js';
+import { WokenTurns } from './woken-turns.port.js';
 
 @Module({
-  imports: [AttachmentsModule, LimitsModule, SourcesModule, RealtimeModule, PromptsModule, ToolsModule],
+  imports: [AttachmentsModule, LimitsModule, SourcesModule, RealtimeModule, PromptsModule, ToolsModule, JobsModule],
   controllers: [AnsweringController, StopAnswerController],
   providers: [
     {
@@ -68,7 +71,8 @@ import { UnattendedAnswers } from './unattended-answers.js';
     SweepTurns,
     TitleConversation,
     { provide: Unattended, useClass: UnattendedAnswers },
+    { provide: WokenTurns, useClass: AskedWokenTurns },
   ],
-  exports: [ExpirePauses, SweepTurns, TitleConversation, TurnRunner, Unattended],
+  exports: [ExpirePauses, SweepTurns, TitleConversation, TurnRunner, Unattended, WokenTurns],
 })
 export class AnsweringModule {}

@@ -10,6 +10,7 @@ import type {
   TurnSealed,
   TurnStopRequested,
 } from './conversation.events.js';
+import { saysNothing } from './no-reply.policy.js';
 import { unresumed } from './pause.decider.js';
 import { appendedTurn, askedTurn, type Conversation, type Decide, isUnfinished, type Turn, withEvent } from './turn.policy.js';
 
@@ -174,7 +175,10 @@ export const requestStop =
     return turn.stopRequested ? [] : [stopRequested(state, turnId)];
   };
 
-/** How a turn ended, as its producer states it. A stop that was accepted before wins over an answer, so that its 202 was true. */
+/**
+ * How a turn ended, as its producer states it. A stop that was accepted before wins over an answer, so that its 202 was true.
+ * A turn that nobody asked and that says nothing makes way for those after it.
+ */
 export const conclude =
   (outcome: TurnOutcome, producer?: string): Decide =>
   (state) => {
@@ -184,7 +188,10 @@ export const conclude =
     if (producer !== undefined && turn.producer !== producer) {
       throw new Rejection('turn-taken', `Turn ${outcome.data.turnId} is no longer run here.`);
     }
-    return [turn.stopRequested ? stoppedInstead(outcome) : outcome];
+    if (turn.stopRequested) return [stoppedInstead(outcome)];
+    const { turnId, answer } = outcome.data;
+    const isForNobody = turn.origin === 'wake' && !turn.superseded && outcome.type === 'TurnAnswered' && saysNothing(answer);
+    return isForNobody ? [{ type: 'TurnWithdrawn', data: { conversationId: state.id, turnId } }, outcome] : [outcome];
   };
 
 function stoppedInstead({ data }: TurnOutcome): TurnOutcome {

@@ -96,7 +96,7 @@ module.exports = {
       { path: '^src/(answering|realtime)/', pathNot: [TEST, '\\.(http|dto|module)\\.ts$'] },
       {
         path: FEATURE,
-        pathNot: ['^src/$1/', SHARED_BY_FEATURES, CALLER, '^src/conversation/(conversation|pause)\\.decider\\.ts$'],
+        pathNot: ['^src/$1/', SHARED_BY_FEATURES, CALLER, '^src/conversation/(conversation|pause|woken-turn)\\.decider\\.ts$'],
       },
     ),
     rule(

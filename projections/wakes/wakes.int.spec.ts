@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { turnPaused, waitingCall } from '../../test/support/pauses.js';
+import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { projecting } from '../../test/support/projecting.js';
+import { turnSettings } from '../../test/support/turn-settings.js';
+import { type ConversationEvent, conversationStream } from '../../src/conversation/conversation.events.js';
+import { type WakesEvent, wakesStream } from '../../src/wakes/wakes.events.js';
+import type { WakeSource } from '../../src/wakes/wakes.port.js';
+import { ReadModels } from '../read-models.js';
+import { TEXT_HEAD_CHARACTERS, wakes } from './wakes.projection.js';
+import { WakeQueries } from './wakes.queries.js';
+
+const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
+const requested = (
+  conversationId: string,
+  wakeId: string,
+  more: { ownerId?: string; source?: WakeSource; text?: string } = {},
+): WakesEvent => ({
+  type: 'WakeRequested',
+  data: {
+    conversationId,
+    wakeId,
+    ownerId: 'ann',
+    source: 'job',
+    refId: `ref ${wakeId}`,
+    dedupeKey: `key ${wakeId}`,
+    text: 'It is done.',
+    ...more,
+  },
+});
+const gathered = (conversationId: string, turnId: string, ...wakeIds: string[]): WakesEvent => ({
+  type: 'WakesGathered',
+  data: { conversationId, turnId, wakeIds },
+});
+const about = (conversationId: string, turnId: string) => ({ conversationId, turnId });
+const asked = (conversationId: string, turnId: string): ConversationEvent => ({
+  type: 'TurnAsked',
+  data: { ...about(conversationId, turnId), index: 0, question: 'Why?', requestId: 'r', settings: turnSettings() },
+});
+const stopped = (conversationId: string, turnId: string): ConversationEvent => ({
+  type: 'TurnStopped',
+  data: { ...about(conversationId, turnId), answer: '', thought: '', sources: [], toolCalls: [], structured: false },
+});
+
+let database: TestDatabase;
+let model: Awaited<ReturnType<typeof projecting>>;
+let queries: WakeQueries;
+const given = (second: number, id: string, ...events: WakesEvent[]) => model.given(wakesStream(id), events, { at: at(second) });
+const happened = (id: string, ...events: ConversationEvent[]) => model.given(conversationStream(id), events);
+const ofAnn = async (limit = 100, offset = 0) => queries.ofOwner('ann', {}, limit, offset);
+const stateOf = async (id: string) => {
+  const found = (await ofAnn()).find(({ wakeId }) => wakeId === id)!;
+  return [found.state, found.turnId, found.reason, found.settledAt];
+};
+
+beforeAll(async () => {
+  database = await testDatabase();
+  model = await projecting(wakes, database.sql);
+  queries = new WakeQueries(new ReadModels(database.sql));
+  await given(1, 'c1', requested('c1', 'w1', { text: `${'😀'.repeat(TEXT_HEAD_CHARACTERS)}!` }), requested('c1', 'w2'));
+  await given(2, 'c2', requested('c2', 'w3', { source: 'monitor' }));
+  await given(3, 'c3', requested('c3', 'other', { ownerId: 'bob' }));
+});
+afterAll(() => database.close());
+
+describe('what is due', () => {
+  it('is each conversation with a wake that has waited long enough, the longest waiting first', async () => {
+    expect(await queries.due(at(9), 10)).toEqual(['c1', 'c2', 'c3']);
+    expect(await queries.due(at(2), 10)).toEqual(['c1', 'c2']);
+    expect(await queries.due(at(9), 1)).toEqual(['c1']);
+  });
+  it('is none in which somebody is answered, or is to decide on something', async () => {
+    await happened('c2', asked('c2', 't1'));
+    expect(await queries.due(at(9), 10)).toEqual(['c1', 'c3']);
+    await happened('c2', turnPaused(about('c2', 't1'), [waitingCall('k1')]));
+    expect(await queries.due(at(9), 10)).toEqual(['c1', 'c3']);
+    await happened('c2', stopped('c2', 't1'));
+    expect(await queries.due(at(9), 10)).toEqual(['c1', 'c2', 'c3']);
+  });
+  it('is one that was deleted, which nobody wakes any more', async () => {
+    await happened('c3', asked('c3', 't2'), { type: 'ConversationDeleted', data: { conversationId: 'c3' } });
+    expect(await queries.due(at(9), 10)).toContain('c3');
+  });
+  it('is one whose wakes were gathered, until something became of them', async () => {
+    await given(5, 'c1', gathered('c1', 't3', 'w1', 'w2'));
+    expect(await queries.due(at(9), 10)).toContain('c1');
+    expect(await stateOf('w1')).toEqual(['claimed', 't3', null, null]);
+    const told = { conversationId: 'c1', turnId: 't3' };
+    await given(
+      6,
+      'c1',
+      { type: 'WakeDelivered', data: { ...told, wakeId: 'w1' } },
+      { type: 'WakeFolded', data: { ...told, wakeId: 'w2' } },
+    );
+    expect(await queries.due(at(9), 10)).not.toContain('c1');
+    expect(await stateOf('w1')).toEqual(['delivered', 't3', null, at(6)]);
+    expect(await stateOf('w2')).toEqual(['folded', 't3', null, at(6)]);
+  });
+});
+
+describe('the wakes of an owner', () => {
+  it('are theirs, newest first, a page at a time', async () => {
+    expect((await ofAnn()).map(({ wakeId }) => wakeId)).toEqual(['w3', 'w2', 'w1']);
+    expect((await ofAnn(1, 1)).map(({ wakeId }) => wakeId)).toEqual(['w2']);
+    expect((await queries.ofOwner('ann', { since: at(2) }, 10)).map(({ wakeId }) => wakeId)).toEqual(['w3']);
+    expect(
+      (await queries.ofOwner('ann', { until: at(2), sources: ['job'], refId: 'ref w1' }, 10)).map(({ wakeId }) => wakeId),
+    ).toEqual(['w1']);
+    expect(await queries.ofOwner('ann', { sources: ['lost'] }, 10)).toEqual([]);
+  });
+  it('say the first words of what was told', async () => {
+    const [oldest] = (await ofAnn()).slice(-1);
+    expect(oldest).toMatchObject({
+      source: 'job',
+      refId: 'ref w1',
+      dedupeKey: 'key w1',
+      requestedAt: at(1),
+      conversationId: 'c1',
+    });
+    expect([...oldest!.textHead]).toHaveLength(TEXT_HEAD_CHARACTERS);
+  });
+  it('say why nothing became of them', async () => {
+    await given(
+      7,
+      'c4',
+      requested('c4', 'w4'),
+      requested('c4', 'w5'),
+      requested('c4', 'w6'),
+      gathered('c4', 't4', 'w4', 'w5', 'w6'),
+    );
+    await given(
+      8,
+      'c4',
+      { type: 'WakeSuppressed', data: { conversationId: 'c4', wakeId: 'w4', reason: 'too-many-in-a-row' } },
+      { type: 'WakeSuperseded', data: { conversationId: 'c4', wakeId: 'w5' } },
+      { type: 'WakeFailed', data: { conversationId: 'c4', wakeId: 'w6', error: 'No.\0' } },
+    );
+    expect(await stateOf('w4')).toEqual(['suppressed', null, 'too-many-in-a-row', at(8)]);
+    expect(await stateOf('w5')).toEqual(['superseded', null, null, at(8)]);
+    expect(await stateOf('w6')).toEqual(['failed', null, 'No.\uFFFD', at(8)]);
+    expect(await queries.due(at(9), 10)).not.toContain('c4');
+  });
+});
+
+it('is the same however often it is told, and when it is told anew', async () => {
+  await model.again();
+  await model.expectSameAfterRebuild();
+});

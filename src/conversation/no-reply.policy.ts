@@ -1,0 +1,7 @@
+/** What a model answers, and nothing else, when nobody asked and there is nothing to say. */
+export const NO_REPLY = 'NO_REPLY';
+
+export const saysNothing = (answer: string): boolean => ['', NO_REPLY].includes(answer.trim());
+
+/** Whether what there is of an answer may still come to nothing. */
+export const maySayNothing = (begun: string): boolean => NO_REPLY.startsWith(begun.trim());
