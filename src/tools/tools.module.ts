@@ -1,5 +1,6 @@
 import { Module, type Type } from '@nestjs/common';
 import { ToolQueries } from '../../projections/tools/tools.queries.js';
+import { ChatSchedulesModule } from '../schedules/chat-schedules.module.js';
 import { ApiToolsModule } from './api/api.module.js';
 import { ApiTool } from './api/api-tool.js';
 import { BuiltinModule } from './builtin/builtin.module.js';
@@ -9,6 +10,8 @@ import { ThinkTool } from './builtin/think-tool.js';
 import { ChangeToolHandler } from './change-tool.command.js';
 import { CreateToolHandler } from './create-tool.command.js';
 import { DeleteToolHandler } from './delete-tool.command.js';
+import { JobsModule } from '../jobs/jobs.module.js';
+import { CheckJobTool } from './jobs/check-job-tool.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { McpServerController } from './mcp/mcp-server.http.js';
 import { McpTool } from './mcp/mcp-tool.js';
@@ -16,6 +19,7 @@ import { MemoryTool } from './notebooks/memory-tool.js';
 import { NotebooksModule } from './notebooks/notebooks.module.js';
 import { NotesTool } from './notebooks/notes-tool.js';
 import { TodoListTool } from './notebooks/todo-list-tool.js';
+import { SchedulerTool } from './scheduling/scheduler-tool.js';
 import { StoredToolbox } from './stored-toolbox.js';
 import { SwitchDefaultToolHandler } from './switch-default-tool.command.js';
 import { ToolHistory } from './tool-history.js';
@@ -48,12 +52,14 @@ export const TOOL_KINDS: readonly Type<ToolKind>[] = [
   NotesTool,
   TodoListTool,
   PostgresTool,
+  SchedulerTool,
   ThinkTool,
   InternalSearchTool,
+  CheckJobTool,
 ];
 
 @Module({
-  imports: [ApiToolsModule, WebToolsModule, McpModule, NotebooksModule, BuiltinModule],
+  imports: [ApiToolsModule, WebToolsModule, McpModule, NotebooksModule, BuiltinModule, JobsModule, ChatSchedulesModule],
   controllers: [ToolsController, McpServerController],
   providers: [
     ...TOOL_KINDS,
