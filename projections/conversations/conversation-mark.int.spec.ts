@@ -116,6 +116,9 @@ it('the listing says of every conversation what is told of it to open tabs, what
       seen.add(mark);
       expect({ id, step, mark: listed.get(id) ?? null }).toEqual({ id, step, mark });
     }
+    const needing = (await queries.needingAttention('carol', CONVERSATIONS)).map(({ id }) => id);
+    const urgent = [...listed].filter(([, mark]) => mark === 'failed' || mark === 'approval').map(([id]) => id);
+    expect(needing).toEqual(urgent);
   }
   expect([...seen].sort()).toEqual([...MARKS].sort());
   await model.expectSameAfterRebuild();

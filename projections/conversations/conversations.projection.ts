@@ -88,6 +88,7 @@ export const conversations = defineProjection<ConversationEvent>({
           ...said(data),
           pending: data.calls,
           needs_approval: data.calls.some(({ pauseType }) => pauseType === 'awaiting_approval'),
+          waits_until: data.expiresAt,
           changed_at: at,
         },
       ),

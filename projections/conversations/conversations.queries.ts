@@ -62,6 +62,20 @@ export class ConversationQueries {
       order by started_at desc, conversation_id desc limit ${limit}`;
   }
 
+  /** A user's listed conversations that wait for an approval or failed at last, unseen; newest first. */
+  async needingAttention(ownerId: string, limit: number): Promise<readonly ListedConversation[]> {
+    const { sql } = this.readModels;
+    return sql<ListedConversation[]>`
+      select * from (
+        select ${this.listing} from conversations.conversation
+        where owner_id = ${ownerId} and visibility = 'listed' and exists (
+          select from conversations.turn where turn.conversation_id = conversation.conversation_id and not superseded
+            and ((status = 'failed' and turn.ended > conversation.opened) or (status = 'paused' and turn.ended is null))
+        )
+      ) marked
+      where mark in ('failed', 'approval') order by date desc, id desc limit ${limit}`;
+  }
+
   /** Listed conversations whose name, question or answer has the text in it, whatever its case; one match each. */
   async search(ownerId: string, text: string, limit: number): Promise<readonly FoundConversation[]> {
     const { sql } = this.readModels;

@@ -30,6 +30,7 @@ create table turn (
   -- The calls that a paused turn waits for, and whether the owner is to decide on any of them.
   pending         json not null default '[]',
   needs_approval  boolean not null default false,
+  waits_until     timestamptz,
   structured      boolean not null default false,
   -- How it came about, where nobody asked.
   origin          json,
@@ -46,3 +47,5 @@ create table turn (
 create index turn_of_conversation on turn (conversation_id, index);
 -- For the mark: what is unfinished, and what ended since an opening.
 create index turn_that_counts on turn (conversation_id, ended) where not superseded;
+-- There is little anywhere that is not finished.
+create index turn_open on turn (asked_at) where ended is null and not superseded;

@@ -47,12 +47,13 @@ export const schedules = defineProjection<ScheduleEvent | ScheduledRunEvent>({
         },
       ),
 
-    SchedulePaused: ({ data }) => schedule(data, { status: 'paused', updated_at: data.pausedAt }),
-    ScheduleAutoPaused: ({ data }) => schedule(data, { status: 'paused', updated_at: data.pausedAt }),
+    SchedulePaused: ({ data }) => schedule(data, { status: 'paused', is_auto_paused: false, updated_at: data.pausedAt }),
+    ScheduleAutoPaused: ({ data }) => schedule(data, { status: 'paused', is_auto_paused: true, updated_at: data.pausedAt }),
 
     ScheduleResumed: ({ data }) =>
       schedule(data, {
         status: 'active',
+        is_auto_paused: false,
         failures_in_a_row: 0,
         ...(data.timing && timingColumns(data.timing)),
         next_slot_at: data.nextSlotAt,

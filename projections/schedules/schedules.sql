@@ -18,6 +18,8 @@ create table schedule (
   model_id               text,
   token_budget           bigint,
   failures_in_a_row      integer not null default 0,
+  -- Whether the last pause was its own, after too many failures.
+  is_auto_paused         boolean not null default false,
   -- The first slot that is not decided yet, also while the schedule is paused.
   next_slot_at           timestamptz,
   last_run_at            timestamptz,

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import type { PendingCall } from '../../src/conversation/conversation.events.js';
+import { ReadModels } from '../read-models.js';
+
+/** An answer that is being written, or is about to be. */
+export type AnswerUnderWay = Readonly<{
+  messageId: string;
+  conversationId: string;
+  agentId: string | null;
+  title: string;
+  status: 'asked' | 'running';
+  askedAt: Date;
+}>;
+
+/** A turn that waits for its owner to decide on calls. */
+export type ApprovalAwaited = Readonly<{
+  messageId: string;
+  conversationId: string;
+  agentId: string | null;
+  title: string;
+  calls: readonly PendingCall[];
+  since: Date;
+  expiresAt: Date;
+}>;
+
+/** What goes on in a user's conversations, listed or not. */
+@Injectable()
+export class ConversationActivityQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** Answers that are not there yet, the newest first. */
+  async answersUnderWay(ownerId: string, limit: number): Promise<readonly AnswerUnderWay[]> {
+    return this.readModels.sql<AnswerUnderWay[]>`
+      select ${this.about}, status, asked_at as "askedAt"
+      from conversations.conversation join conversations.turn using (conversation_id)
+      where owner_id = ${ownerId} and not superseded and ended is null and status in ('asked', 'running')
+      order by asked_at desc, turn_id limit ${limit}`;
+  }
+
+  /** What waits for an approval that can still be given, what ends first at the top. */
+  async approvalsAwaited(ownerId: string, now: Date, limit: number): Promise<readonly ApprovalAwaited[]> {
+    return this.readModels.sql<ApprovalAwaited[]>`
+      select ${this.about}, pending as calls, changed_at as since, waits_until as "expiresAt"
+      from conversations.conversation join conversations.turn using (conversation_id)
+      where owner_id = ${ownerId} and not superseded and ended is null and status = 'paused' and needs_approval
+        and waits_until > ${now}
+      order by waits_until, turn_id limit ${limit}`;
+  }
+
+  private get about() {
+    return this.readModels.sql`turn_id as "messageId", conversation_id as "conversationId", agent_id as "agentId", name as title`;
+  }
+}
