@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { given } from '../../test/support/given.js';
 import { create, type Schedule, schedule } from './schedule.decider.js';
-import { type Asked, cancel, change, pause, remove, requestRun, resume } from './schedule-changes.decider.js';
-import { runIdOf, type ScheduleEvent, type ScheduleTerms, type ScheduleTiming } from './schedule.events.js';
+import { type Asked, cancel, cancelTask, change, pause, remove, requestRun, resume } from './schedule-changes.decider.js';
+import { runIdOf, type ScheduleCreated, type ScheduleEvent, type ScheduleTerms, type ScheduleTiming } from './schedule.events.js';
 import type { LedgerRules } from './schedule.policy.js';
 import { endRun, type RunEnding, settle } from './slot-ledger.decider.js';
 
@@ -48,6 +48,11 @@ const ended = (
 ): ScheduleEvent => ({
   type: 'ScheduleRunEnded',
   data: { scheduleId, runId, status, errorType, failuresInARow, endedAt: iso(endedAt) },
+});
+
+const completedAt = (time: string): ScheduleEvent => ({
+  type: 'ScheduleCompleted',
+  data: { scheduleId, completedAt: iso(time) },
 });
 
 describe('a slot that has come', () => {
@@ -209,6 +214,42 @@ describe('an owner', () => {
         { type: 'ScheduleSlotSkipped', data: { ...slot('09', '10'), reason: 'cancelled' } },
         { type: 'ScheduleCancelled', data: { scheduleId, cancelledAt: iso('09:00:10') } },
       ]));
+  describe('by a chat', () => {
+    const chat = { agentId: 'a1', conversationId: 'c1' };
+    const own = { agentId: null, conversationId: 'c1' };
+    const task = (from: Readonly<{ agentId: string | null; conversationId: string | null }>): ScheduleEvent => {
+      const event = created(once) as ScheduleCreated;
+      return { ...event, data: { ...event.data, origin: { ...from, createdVia: 'chat' } } };
+    };
+    const cancelled: ScheduleEvent = { type: 'ScheduleCancelled', data: { scheduleId, cancelledAt: iso('08:40:00') } };
+    it('calls off what chats of the agent wanted done, whichever it was', () =>
+      given(schedule, [task({ ...chat, conversationId: 'c2' })])
+        .when(cancelTask(by('08:40:00'), chat))
+        .then([cancelled]));
+    it('calls off, without an agent, what was wanted in it', () => {
+      given(schedule, [task(own)])
+        .when(cancelTask(by('08:40:00'), own))
+        .then([cancelled]);
+      given(schedule, [task(own), cancelled])
+        .when(cancelTask(by('08:41:00'), own))
+        .thenNothing();
+    });
+    it.each<[string, ScheduleEvent, typeof chat | typeof own]>([
+      ['another chat without an agent', task({ ...own, conversationId: 'c2' }), own],
+      ['a chat with an agent', task(chat), own],
+      ['a chat without one', task(own), chat],
+      ['a chat with another agent', task({ ...chat, agentId: 'a2' }), chat],
+      ['what repeats', created(hourly), chat],
+    ])('does not see what belongs to %s', (_, event, scope) =>
+      given(schedule, [event])
+        .when(cancelTask(by('08:40:00'), scope))
+        .thenRejected('schedule-not-found'),
+    );
+    it('cannot call off what is over', () =>
+      given(schedule, [task(own), queued('09', null), ended(0, '09:01:00', succeeded), completedAt('09:01:00')])
+        .when(cancelTask(by('09:02:00'), own))
+        .thenRejected('schedule-terminal'));
+  });
   it.each([
     ['paused', pause(by('08:40:00', 'bob'))],
     ['changed', change(by('08:40:00', 'bob'), () => ({ name: 'Mine' }))],
@@ -241,6 +282,7 @@ it('a decision repeated at once says nothing more, and no slot is decided twice'
     asked.map((each) => step(pause(each))),
     asked.map((each) => step(resume(each))),
     asked.map((each) => step(cancel(each))),
+    asked.map((each) => step(cancelTask(each, { agentId: 'a1', conversationId: 'c1' }))),
     fc.tuple(asked, other).map(([each, timing]) => step(change(each, () => ({ timing })))),
     asked.map((each) => step(requestRun(each, 'manual'))),
     asked.map(({ now }) => step((state) => endRun(state.openRun?.runId ?? '', failed, rules, now)(state), false)),
