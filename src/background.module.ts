@@ -20,6 +20,10 @@ import { Conditions, Measurements } from './kernel/conditions.js';
 import { Freshness } from './kernel/freshness.js';
 import type { Reaction } from './kernel/reaction.js';
 import type { Ticker } from './kernel/ticker.js';
+import { CancelMonitorsOfConversation } from './monitors/cancel-monitors-of-conversation.reaction.js';
+import { CheckMonitors } from './monitors/check-monitors.ticker.js';
+import { MonitorsModule } from './monitors/monitors.module.js';
+import { WakeConversationsOfMonitors } from './monitors/wake-conversations-of-monitors.reaction.js';
 import type { Platform } from './platform/platform.js';
 import { LOG, PLATFORM } from './platform/platform.module.js';
 import { PostgresFreshness } from './platform/projections/postgres-freshness.js';
@@ -62,6 +66,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
   imports: [
     AnsweringModule,
     AttachmentsModule,
+    MonitorsModule,
     RealtimeModule,
     RetentionModule,
     ScheduleRetentionModule,
@@ -104,13 +109,26 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
         AppendScheduledAnswers,
         DeleteSchedulesOfAgent,
         CancelSchedulesOfConversation,
+        CancelMonitorsOfConversation,
+        WakeConversationsOfMonitors,
       ],
       useFactory: ({ sql, store }: Platform, log: Logger, ...reactions: Reaction[]) =>
         new Reactions({ sql, store, log }, reactions),
     },
     {
       provide: Tickers,
-      inject: [Clock, LOG, SweepTurns, ExpirePauses, SweepTasks, DueSchedules, SyncSources, ApplyRetention, DeliverWakes],
+      inject: [
+        Clock,
+        LOG,
+        SweepTurns,
+        ExpirePauses,
+        SweepTasks,
+        DueSchedules,
+        SyncSources,
+        ApplyRetention,
+        DeliverWakes,
+        CheckMonitors,
+      ],
       useFactory: (clock: Clock, log: Logger, ...tickers: Ticker[]) => new Tickers(tickers, clock, log),
     },
     {

@@ -103,7 +103,7 @@ it('pages that are being fetched take the place of the others once they are sear
 
 it('coming syncs are their owner’s, the soonest first; those due are found page by page', async () => {
   const day = (number: number) => `2026-03-0${number}T00:00:00.000Z`;
-  const synced = (id: string, ownerId: string, nextSyncAt: string | null): Promise<void> =>
+  const synced = (id: string, ownerId: string, nextSyncAt: string | null) =>
     given(id, ...uploaded(id, `Site ${id}`, ownerId), {
       type: 'SourceSyncFrequencySet',
       data: { sourceId: id, frequency: nextSyncAt ? 'weekly' : 'never', nextSyncAt },

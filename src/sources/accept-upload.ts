@@ -22,7 +22,7 @@ export type AcceptedUpload = Readonly<{ sourceId: string; taskId: string; again:
 
 type Ids = Readonly<{ sourceId: string; taskId: string }>;
 
-const NAME_CHARACTERS_MAX = 255;
+export const NAME_CHARACTERS_MAX = 255;
 
 /** Makes a source of a form that has come in whole. Everything that can be refused is refused before anything is kept. */
 @Injectable()

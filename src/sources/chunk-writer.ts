@@ -14,7 +14,13 @@ export const BATCH_BYTES_MAX = 256 * 1024;
 export const BATCH_VECTORS_MAX = 32;
 
 /** What an earlier attempt has written already: whole files, and the beginning of one. */
-export type Written = Readonly<{ files: number; chunksOfFile: number; chunks: number; tokens: number }>;
+export type Written = Readonly<{
+  files: number;
+  chunksOfFile: number;
+  filesWithoutChunks: readonly number[];
+  chunks: number;
+  tokens: number;
+}>;
 
 /**
  * Writes the chunks of one ingestion to their stream, batch by batch, and goes on where an earlier attempt stopped: the
@@ -22,7 +28,7 @@ export type Written = Readonly<{ files: number; chunksOfFile: number; chunks: nu
  */
 export class ChunkWriter {
   private revision: ExpectedRevision = 'none';
-  private written: Written = { files: 0, chunksOfFile: 0, chunks: 0, tokens: 0 };
+  private written: Written = { files: 0, chunksOfFile: 0, filesWithoutChunks: [], chunks: 0, tokens: 0 };
 
   private constructor(
     private readonly streams: Streams,
@@ -87,10 +93,12 @@ export class ChunkWriter {
 
   private note({ file, isLastOfFile, chunks }: SourceChunksIngested['data'], revision: number): void {
     const { written } = this;
+    const isWithoutChunks = isLastOfFile && written.chunksOfFile + chunks.length === 0;
     this.revision = revision;
     this.written = {
       files: isLastOfFile ? file + 1 : file,
       chunksOfFile: isLastOfFile ? 0 : written.chunksOfFile + chunks.length,
+      filesWithoutChunks: isWithoutChunks ? [...written.filesWithoutChunks, file] : written.filesWithoutChunks,
       chunks: written.chunks + chunks.length,
       tokens: written.tokens + chunks.reduce((sum, { tokens }) => sum + tokens, 0),
     };

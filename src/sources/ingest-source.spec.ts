@@ -9,13 +9,15 @@ import type { Freshness } from '../kernel/freshness.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Streams } from '../kernel/streams.js';
+import { GuardedHttp } from '../platform/outgoing/guarded-http.js';
 import { FolderBlobs } from '../platform/blobs/folder-blobs.js';
 import type { TaskAttempt } from '../tasks/task-runner.port.js';
 import { BATCH_BYTES_MAX } from './chunk-writer.js';
 import { type Chunk, Documents, type DocumentFile } from './document.port.js';
 import type { Embeddings } from './embeddings.port.js';
 import { IngestSource } from './ingest-source.js';
-import { deleteSource, source, createSource } from './source.decider.js';
+import { RemotePages } from './remote/remote-pages.js';
+import { createSource, deleteSource, source } from './source.decider.js';
 import { DEFAULT_SOURCE_CONFIG } from './source-config.policy.js';
 import { type SourceChunksIngested, sourceStream } from './source.events.js';
 
@@ -65,11 +67,24 @@ beforeEach(() => {
   lag = 0;
 });
 
+const limits = { pagesMax: 5, pageBytesMax: 10_000, bytesMax: 50_000, depthMax: 2, pageMs: 5_000, totalMs: 20_000 };
+const web = new GuardedHttp({ privateHosts: ['127.0.0.1'] });
+afterAll(() => web.close());
+
 let lag: number;
 const freshness: Freshness = { reached: () => Promise.resolve(void lag--) };
 const isSearchable = () => Promise.resolve(lag <= 0);
 const ingesting = (embeddings?: Embeddings) =>
-  new IngestSource({ store, streams, blobs, documents, embeddings, freshness, isSearchable });
+  new IngestSource({
+    store,
+    streams,
+    blobs,
+    documents,
+    embeddings,
+    pages: new RemotePages(web, blobs, limits),
+    freshness,
+    isSearchable,
+  });
 
 async function uploaded(...texts: string[]) {
   const [sourceId, taskId] = [newId(), newId()];

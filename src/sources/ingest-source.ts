@@ -6,35 +6,34 @@ import type { Freshness } from '../kernel/freshness.js';
 import { deterministicId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import type { Streams } from '../kernel/streams.js';
+import { RETRIES_MAX } from '../tasks/task.policy.js';
 import { type TaskAttempt, TaskRunner } from '../tasks/task-runner.port.js';
 import { ChunkWriter } from './chunk-writer.js';
 import { CHUNKING_VERSION } from './chunking.policy.js';
-import { type Chunk, type Documents, extensionOf } from './document.port.js';
+import type { Chunk, Documents } from './document.port.js';
 import type { Embeddings } from './embeddings.port.js';
-import { completeIngest, failIngest, source, startIngest } from './source.decider.js';
+import { areSame, type IngestResult, namesOf, notFetchedText, resultOf } from './ingest-result.policy.js';
+import type { RemotePages } from './remote/remote-pages.js';
+import { completeIngest, failIngest, keepPages, type Source, source, startIngest } from './source.decider.js';
 import { type SourceFile, sourceStream } from './source.events.js';
 
 export const INGEST_SOURCE = 'ingest-source';
 
-/** Clients ask for results in the shape they know from before. */
-export type IngestResult = Readonly<{
-  directory: string;
-  formats: readonly string[];
-  name_job: string;
-  filename: string;
-  user: string;
-  limited: false;
-}>;
-
 /** How often one waits for the read model to have come so far that what was ingested is found; each wait is bounded itself. */
 const SEARCHABLE_WAITS_MAX = 20;
+
+/** Of a source of pages this much of the work is fetching them. */
+const FETCHING_PERCENT = 50;
 
 /** Whether the newest chunks of a source are what searches find. */
 export type Searchable = (sourceId: string, chunksId: string) => Promise<boolean>;
 
 /**
- * Makes the files of a source searchable. Steps: say where the chunks go; write the chunks file by file; say that they
- * are what is searched now; wait until they are found, so that a task which succeeded is one whose source answers. A crash after any of them repeats none: the next attempt asks the streams what is there.
+ * Makes the files of a source searchable. Steps: say where the chunks go; of a source of pages, fetch them, keep their bytes
+ * and say which they are; write the chunks file by file; say that they are what is searched now; wait until they are found,
+ * so that a task which succeeded is one whose source answers. A crash after any of them repeats none: the next attempt asks
+ * the streams what is there. A crash while pages are fetched has them fetched again. What was searched before is searched
+ * until the new chunks are complete; files that are the same as before keep the chunks they have.
  */
 export class IngestSource extends TaskRunner {
   readonly kind = INGEST_SOURCE;
@@ -46,6 +45,7 @@ export class IngestSource extends TaskRunner {
       blobs: Blobs;
       documents: Documents;
       embeddings: Embeddings | undefined;
+      pages: RemotePages;
       freshness: Freshness;
       isSearchable: Searchable;
     }>,
@@ -54,30 +54,23 @@ export class IngestSource extends TaskRunner {
   }
 
   async run(attempt: TaskAttempt): Promise<IngestResult> {
-    const { taskId: ingestId, cause, signal } = attempt;
-    const { streams, embeddings } = this.parts;
+    const { taskId: ingestId, cause } = attempt;
+    const { streams } = this.parts;
     const sourceId = sourceIdIn(attempt.input);
-    const chunksId = deterministicId(ingestId, CHUNKING_VERSION, embeddings?.model ?? '');
     const stream = sourceStream(sourceId);
-    const { state, position } = await streams.transact(stream, source, startIngest(sourceId, ingestId, chunksId), cause);
-    const { config, name, ownerId } = state;
-    const files = state.ingest?.files ?? [];
-    if (state.ingest?.status === 'completed') {
-      await this.untilSearchable(sourceId, state.ingest.chunksId ?? chunksId, position);
-      return resultOf(name, ownerId, files);
+    const start = (chunksId: string) => streams.transact(stream, source, startIngest(sourceId, ingestId, chunksId), cause);
+    const before = await start(await this.chunksIdOf(sourceId, ingestId));
+    if (before.state.ingest?.status === 'completed') {
+      const { chunksId = '' } = before.state.ingest;
+      await this.untilSearchable(sourceId, chunksId, before.position);
+      const { soFar } = await ChunkWriter.open(this.parts, { chunksId, sourceId }, cause);
+      return resultOf(sourceId, before.state, soFar.filesWithoutChunks);
     }
-    const writer = await ChunkWriter.open(this.parts, { chunksId, sourceId }, cause);
-    const chunking = { maxTokens: config.chunking.max_tokens, minTokens: config.chunking.min_tokens };
-    for (const [index, file] of files.entries()) {
-      if (index < writer.soFar.files) continue;
-      await attempt.progress((100 * index) / files.length);
-      const chunks = await this.chunksOf(file, chunking, signal);
-      await attempt.progress((100 * (index + 0.5)) / files.length);
-      await writer.write(index, file.filename, chunks, signal);
-    }
-    const { chunks, tokens } = writer.soFar;
-    if (chunks === 0)
-      throw new Rejection('document-unreadable', `There is no text in ${files.map(({ filename }) => filename).join(', ')}.`);
+    await this.fetchPages(sourceId, before.state, attempt);
+    const chunksId = await this.chunksIdOf(sourceId, ingestId);
+    const { state } = await start(chunksId);
+    const { chunks, tokens, filesWithoutChunks } = await this.write(sourceId, chunksId, state, attempt);
+    if (chunks === 0) throw new Rejection('document-unreadable', `There is no text in ${namesOf(state.ingest?.files)}.`);
     const completed = await streams.transact(
       stream,
       source,
@@ -85,12 +78,55 @@ export class IngestSource extends TaskRunner {
       cause,
     );
     await this.untilSearchable(sourceId, chunksId, completed.position);
-    return resultOf(name, ownerId, files);
+    return resultOf(sourceId, completed.state, filesWithoutChunks);
   }
 
   override async failed(ingestId: string, input: TaskAttempt['input'], reason: string, cause: Cause): Promise<void> {
     const sourceId = sourceIdIn(input);
     await this.parts.streams.transact(sourceStream(sourceId), source, failIngest(sourceId, ingestId, reason), cause);
+  }
+
+  /** Chunks of the same files, cut and embedded as they would be now, are there already. */
+  private async chunksIdOf(sourceId: string, ingestId: string): Promise<string> {
+    const { state } = await this.parts.streams.fold(sourceStream(sourceId), source);
+    const { live, ingest } = state;
+    const model = this.parts.embeddings?.model ?? '';
+    const written = (by: string) => deterministicId(by, CHUNKING_VERSION, model);
+    const isSame = live && ingest?.files && live.chunksId === written(live.ingestId) && areSame(live.files, ingest.files);
+    return isSame ? live.chunksId : written(ingestId);
+  }
+
+  /** @throws Rejection `pages-not-fetched` when there are none; another error while that may pass */
+  private async fetchPages(sourceId: string, { remote, ingest }: Source, attempt: TaskAttempt): Promise<void> {
+    if (!remote || ingest?.files) return;
+    const { taskId: ingestId, cause, signal, progress } = attempt;
+    const { mayPass, ...pages } = await this.parts.pages.gather(remote, signal, (share) => progress(FETCHING_PERCENT * share));
+    if (pages.files.length === 0) {
+      const reason = notFetchedText(pages.failures);
+      if (mayPass && attempt.attempt <= RETRIES_MAX) throw new Error(reason);
+      throw new Rejection('pages-not-fetched', reason);
+    }
+    await this.parts.streams.transact(sourceStream(sourceId), source, keepPages(sourceId, ingestId, pages), cause);
+  }
+
+  private async write(sourceId: string, chunksId: string, { config, remote, ingest }: Source, attempt: TaskAttempt) {
+    const files = ingest?.files ?? [];
+    const writer = await ChunkWriter.open(this.parts, { chunksId, sourceId }, attempt.cause);
+    const chunking = { maxTokens: config.chunking.max_tokens, minTokens: config.chunking.min_tokens };
+    const begin = remote ? FETCHING_PERCENT : 0;
+    const percentAt = (place: number) => begin + ((100 - begin) * place) / files.length;
+    for (const [index, file] of files.entries()) {
+      if (index < writer.soFar.files) continue;
+      await attempt.progress(percentAt(index));
+      const chunks = await this.chunksOf(file, chunking, attempt.signal).catch((error: unknown) => {
+        // One page that cannot be read does not spoil the others.
+        if (remote && error instanceof Rejection) return [];
+        throw error;
+      });
+      await attempt.progress(percentAt(index + 0.5));
+      await writer.write(index, file.filename, chunks, attempt.signal);
+    }
+    return writer.soFar;
   }
 
   private async untilSearchable(sourceId: string, chunksId: string, position: bigint | undefined): Promise<void> {
@@ -113,9 +149,3 @@ export class IngestSource extends TaskRunner {
 }
 
 const sourceIdIn = ({ sourceId }: TaskAttempt['input']): string => String(sourceId);
-
-function resultOf(name: string, user: string, files: readonly SourceFile[]): IngestResult {
-  const formats = [...new Set(files.map(({ filename }) => `.${extensionOf(filename)}`))];
-  const filename = files.map((file) => file.filename).join(', ');
-  return { directory: `inputs/${user}/${name}`, formats, name_job: name, filename, user, limited: false };
-}

@@ -29,9 +29,9 @@ const common = (source: SourceRecord, embeddingsModel: string | undefined) => ({
   location: 'local',
   tokens: String(source.tokens),
   retriever: source.config.retrieval.retriever,
-  syncFrequency: 'never',
-  provider: 'file',
-  type: 'file',
+  syncFrequency: source.syncFrequency,
+  provider: source.remote?.kind ?? 'file',
+  type: source.remote?.kind ?? 'file',
 });
 
 export const sourceRecord = (source: SourceRecord, embeddingsModel: string | undefined) => ({

@@ -1,7 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { given } from '../../test/support/given.js';
-import { completeIngest, deleteSource, failIngest, source, type Source, startIngest, createSource } from './source.decider.js';
+import {
+  completeIngest,
+  deleteSource,
+  failIngest,
+  keepPages,
+  source,
+  type Source,
+  startIngest,
+  createSource,
+} from './source.decider.js';
 import { DEFAULT_SOURCE_CONFIG } from './source-config.policy.js';
 import type { SourceEvent } from './source.events.js';
 
@@ -77,6 +86,40 @@ describe('an ingestion', () => {
     given(source, past)
       .when(failIngest(sourceId, 'i1', 'x'))
       .thenNothing();
+  });
+});
+
+describe('pages', () => {
+  const remote = { kind: 'url', urls: ['https://a.example/'] } as const;
+  const asked: SourceEvent[] = [
+    { type: 'SourceCreated', data: { ...created, remote } },
+    {
+      type: 'SourceIngestRequested',
+      data: { sourceId, ingestId: 'i1', ownerId: 'ann', files: [], operation: 'upload' },
+    },
+  ];
+  const pages = { files, failures: [{ url: 'https://a.example/gone', reason: 'Gone.' }], isCut: false };
+  const fetched: SourceEvent = { type: 'SourcePagesFetched', data: { sourceId, ingestId: 'i1', ...pages } };
+
+  it('are kept once for an ingestion: what another attempt fetched stands', () => {
+    given(source, asked)
+      .when(keepPages(sourceId, 'i1', pages))
+      .then([fetched]);
+    given(source, [...asked, fetched])
+      .when(keepPages(sourceId, 'i1', { ...pages, files: [] }))
+      .thenNothing();
+  });
+
+  it('of an ingestion that failed, or was never asked for, are not kept', () => {
+    given(source, [...asked, failed])
+      .when(keepPages(sourceId, 'i1', pages))
+      .thenRejected('ingest-superseded');
+    given(source, asked)
+      .when(keepPages(sourceId, 'i2', pages))
+      .thenRejected('ingest-superseded');
+    given(source, [])
+      .when(keepPages(sourceId, 'i1', pages))
+      .thenRejected('source-not-found');
   });
 });
 

@@ -12,35 +12,52 @@ import { OpenAiEmbeddings } from '../platform/language-models/openai-embeddings.
 import { ParsingThreads } from '../platform/parsers/parsing-threads.js';
 import { TaskRunners } from '../tasks/task-runner.port.js';
 import { TasksModule } from '../tasks/tasks.module.js';
+import { OutgoingHttp } from '../tools/outgoing-http.port.js';
+import { RemoteDesk } from './accept-remote.js';
 import { UploadDesk, UploadKeyTtl } from './accept-upload.js';
+import { AddRemoteSourceHandler } from './add-remote-source.command.js';
+import { BeginDueSyncHandler } from './begin-due-sync.command.js';
 import { ChunkSearch } from './chunk-search.js';
 import { DeleteSourceHandler } from './delete-source.command.js';
 import { Documents } from './document.port.js';
 import { Embeddings } from './embeddings.port.js';
+import { IngestAgainHandler } from './ingest-again.command.js';
 import { IngestSource, type Searchable } from './ingest-source.js';
 import { QueueIngestion } from './queue-ingestion.reaction.js';
 import { UploadStagingFolder } from './received-upload.js';
+import { RemoteController } from './remote.http.js';
+import { RemoteOptions } from './remote/remote-limits.js';
+import { RemotePages } from './remote/remote-pages.js';
 import { Search } from './search.port.js';
 import { SearchController } from './search.http.js';
 import { SeedSource } from './seed-source.js';
+import { SetSyncFrequencyHandler } from './set-sync-frequency.command.js';
 import { SourceListing, SourcesController } from './sources.http.js';
+import { SyncController } from './sync.http.js';
+import { SyncSources } from './sync-sources.ticker.js';
 import { UploadController } from './upload.http.js';
 import { UploadSourceHandler } from './upload-source.command.js';
 import { UploadStaging } from './upload-staging.port.js';
 import { VectorIndex } from './vector-index.js';
 
-/** What agents answer from: uploads, their ingestion, and search. */
+/** What agents answer from: uploads, pages on the web and their syncs, their ingestion, and search. */
 @Module({
   imports: [TasksModule],
-  controllers: [UploadController, SourcesController, SearchController],
+  controllers: [UploadController, RemoteController, SyncController, SourcesController, SearchController],
   providers: [
     AgentQueries,
     ChunkQueries,
     SourceQueries,
     UploadSourceHandler,
+    AddRemoteSourceHandler,
+    SetSyncFrequencyHandler,
+    IngestAgainHandler,
+    BeginDueSyncHandler,
     DeleteSourceHandler,
     QueueIngestion,
+    SyncSources,
     UploadDesk,
+    RemoteDesk,
     SeedSource,
     {
       provide: UploadStaging,
@@ -81,6 +98,24 @@ import { VectorIndex } from './vector-index.js';
               ...(openaiApiKey && { apiKey: openaiApiKey }),
             }),
     },
+    {
+      provide: RemoteOptions,
+      inject: [Config],
+      useFactory: (config: Config) =>
+        new RemoteOptions({
+          pagesMax: config.remotePagesMax,
+          pageBytesMax: config.remotePageBytesMax,
+          bytesMax: config.remoteBytesMax,
+          depthMax: config.remoteCrawlDepthMax,
+          pageMs: config.remotePageMs,
+          totalMs: config.remoteTotalMs,
+        }),
+    },
+    {
+      provide: RemotePages,
+      inject: [OutgoingHttp, Blobs, RemoteOptions],
+      useFactory: (outgoing: OutgoingHttp, blobs: Blobs, { limits }: RemoteOptions) => new RemotePages(outgoing, blobs, limits),
+    },
     { provide: SourceListing, inject: [Config], useFactory: ({ embeddingsModel }: Config) => new SourceListing(embeddingsModel) },
     { provide: VectorIndex, inject: [ChunkQueries], useFactory: (queries: ChunkQueries) => new VectorIndex(queries) },
     {
@@ -90,22 +125,23 @@ import { VectorIndex } from './vector-index.js';
     },
     {
       provide: IngestSource,
-      inject: [EventStore, Streams, Blobs, Documents, Embeddings, Freshness, ChunkQueries],
+      inject: [EventStore, Streams, Blobs, Documents, Embeddings, RemotePages, Freshness, ChunkQueries],
       useFactory: (
         store: EventStore,
         streams: Streams,
         blobs: Blobs,
         documents: Documents,
         embeddings: Embeddings | undefined,
+        pages: RemotePages,
         freshness: Freshness,
         queries: ChunkQueries,
       ) => {
         const isSearchable: Searchable = (sourceId, chunksId) => queries.isSearchable(sourceId, chunksId);
-        return new IngestSource({ store, streams, blobs, documents, embeddings, freshness, isSearchable });
+        return new IngestSource({ store, streams, blobs, documents, embeddings, pages, freshness, isSearchable });
       },
     },
   ],
-  exports: [Search, SeedSource, Documents, ParsingThreads, QueueIngestion, UploadStaging],
+  exports: [Search, SeedSource, Documents, ParsingThreads, QueueIngestion, SyncSources, UploadStaging],
 })
 export class SourcesModule implements OnModuleInit, OnModuleDestroy {
   constructor(

@@ -1,8 +1,18 @@
 import type { Decision } from '../kernel/decider.js';
 import { Rejection } from '../kernel/rejection.js';
-import { openIngest, type Source, sourceNotFound } from './source.decider.js';
-import type { IngestOperation, SourceEvent, SourceId } from './source.events.js';
+import { createSource, openIngest, type Source, sourceNotFound } from './source.decider.js';
+import type { SourceCreated, SourceEvent, SourceId } from './source.events.js';
 import { nextSyncAfter, type SyncFrequency } from './sync.policy.js';
+
+/** A source of pages, to be fetched at once and from then on as often as asked. Whoever chose the ids may ask again. */
+export const addRemoteSource =
+  (created: SourceCreated['data'], ingestId: string, frequency: SyncFrequency, now: Date): Decision<Source, SourceEvent> =>
+  (state) => {
+    const events = createSource(created, ingestId, [])(state);
+    const nextSyncAt = nextSyncAfter(frequency, now.toISOString(), now);
+    if (events.length === 0 || nextSyncAt === null) return events;
+    return [...events, { type: 'SourceSyncFrequencySet', data: { sourceId: created.sourceId, frequency, nextSyncAt } }];
+  };
 
 /** The clock of a source's syncs starts when its frequency is set, and keeps its time from then on. */
 export const setSyncFrequency =
@@ -16,18 +26,15 @@ export const setSyncFrequency =
 
 /** Fetches the pages, or reads the files, once more. While an ingestion is under way it is the one that was asked for. */
 export const ingestAgain =
-  (
-    sourceId: SourceId,
-    ownerId: string,
-    ingestId: string,
-    operation: Exclude<IngestOperation, 'upload'>,
-  ): Decision<Source, SourceEvent> =>
+  (sourceId: SourceId, ownerId: string, ingestId: string, which: 'of-pages' | 'of-any-kind'): Decision<Source, SourceEvent> =>
   (state) => {
     requireOwn(state, ownerId);
-    if (operation === 'sync') requireRemote(state);
+    if (which === 'of-pages') requireRemote(state);
     if (openIngest(state) || state.ingest?.ingestId === ingestId) return [];
-    const files = state.remote ? [] : (state.ingest?.files ?? []);
-    return [{ type: 'SourceIngestRequested', data: { sourceId, ingestId, ownerId, files, operation } }];
+    const again = state.remote
+      ? ({ files: [], operation: 'sync' } as const)
+      : ({ files: state.ingest?.files ?? [], operation: 'reingest' } as const);
+    return [{ type: 'SourceIngestRequested', data: { sourceId, ingestId, ownerId, ...again } }];
   };
 
 /**

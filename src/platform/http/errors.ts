@@ -36,11 +36,14 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'tool-not-editable': { status: 400 },
   'tool-server-refused': { status: 400 },
   'tool-server-unreachable': { status: 400, code: 'tool_server_unreachable' },
+  'source-not-remote': { status: 400 },
+  'pages-not-fetched': { status: 400 },
   'oauth-not-granted': { status: 400, code: 'oauth_not_granted' },
   'oauth-state-expired': { status: 400 },
   'oauth-state-used': { status: 400 },
   'too-many-tools': { status: 400 },
   'invalid-schedule': { status: 400 },
+  'monitor-refused': { status: 400 },
 
   unauthenticated: { status: 401 },
   'unknown-agent-key': { status: 401 },
@@ -71,6 +74,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'workflow-not-found': { status: 404 },
   'schedule-not-found': { status: 404 },
   'schedule-run-not-found': { status: 404 },
+  'monitor-not-found': { status: 404 },
   'job-not-found': { status: 404 },
 
   conflict: { status: 409, code: 'conflict' },
@@ -98,6 +102,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'schedule-run-in-flight': { status: 409 },
   'schedule-run-started': { status: 409 },
   'schedule-terminal': { status: 409 },
+  'monitor-over': { status: 409 },
 
   'journal-expired': { status: 410, code: 'journal_expired' },
 
@@ -114,6 +119,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'too-many-event-streams': { status: 429, code: 'too_many_connections', retryAfterSeconds: 5, json: true },
   'replay-budget-exhausted': { status: 429, code: 'replay_budget_exhausted', retryAfterSeconds: 60, json: true },
   'too-many-schedules': { status: 429, retryAfterSeconds: 60 },
+  'too-many-monitors': { status: 429, retryAfterSeconds: 60 },
   'too-many-requests': { status: 429, code: 'too_many_requests', retryAfterSeconds: 60, json: true },
 
   'search-failed': { status: 500 },

@@ -1,0 +1,31 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { Cause } from '../kernel/events.js';
+import { newId } from '../kernel/ids.js';
+import { Streams } from '../kernel/streams.js';
+import { source } from './source.decider.js';
+import { sourceStream } from './source.events.js';
+import { ingestAgain } from './sync.decider.js';
+
+/** Has a source ingested once more. Answers with the ingestion, which may have been under way already. */
+export class IngestAgain extends Command<{ ingestId: string; position: bigint | undefined }> {
+  constructor(
+    readonly sourceId: string,
+    readonly ownerId: string,
+    readonly which: 'of-pages' | 'of-any-kind',
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(IngestAgain)
+export class IngestAgainHandler implements ICommandHandler<IngestAgain> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ sourceId, ownerId, which, cause }: IngestAgain): Promise<{ ingestId: string; position: bigint | undefined }> {
+    const ingestId = newId();
+    const decide = ingestAgain(sourceId, ownerId, ingestId, which);
+    const { state, position } = await this.streams.transact(sourceStream(sourceId), source, decide, cause);
+    return { ingestId: state.ingest?.ingestId ?? ingestId, position };
+  }
+}
