@@ -53,9 +53,21 @@ export class Client {
     });
   }
 
+  delete(path: string): Promise<Response> {
+    return fetch(this.url + path, { method: 'DELETE', headers: this.headers });
+  }
+
   put(path: string, body: unknown): Promise<Response> {
+    return this.change('PUT', path, body);
+  }
+
+  patch(path: string, body: unknown): Promise<Response> {
+    return this.change('PATCH', path, body);
+  }
+
+  private change(method: 'PUT' | 'PATCH', path: string, body: unknown): Promise<Response> {
     const headers = { 'content-type': 'application/json', ...this.headers };
-    return fetch(this.url + path, { method: 'PUT', headers, body: JSON.stringify(body) });
+    return fetch(this.url + path, { method, headers, body: JSON.stringify(body) });
   }
 
   /** Sends a form, which says itself of what type it is. */
