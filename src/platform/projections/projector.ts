@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Projection } from '../../../projections/projection.js';
 import { Leadership } from '../supervision/leadership.js';
 import { definitionOf } from './definition.js';
@@ -14,6 +15,8 @@ export class Projector {
     private readonly dependencies: Omit<RunnerDependencies, 'leadership'>,
     private readonly projections: readonly Projection[],
   ) {
+    // Every projection listens.
+    setMaxListeners(0, this.stopping.signal);
     this.leadership = new Leadership(dependencies.sql);
   }
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Reaction } from '../../kernel/reaction.js';
 import { Leadership } from '../supervision/leadership.js';
 import { supervise } from '../supervision/supervise.js';
@@ -15,6 +16,8 @@ export class Reactions {
     private readonly dependencies: Omit<ReactionDependencies, 'leadership'>,
     reactions: readonly Reaction[],
   ) {
+    // Every reaction listens.
+    setMaxListeners(0, this.stopping.signal);
     this.leadership = new Leadership(dependencies.sql);
     const all = { ...dependencies, leadership: this.leadership };
     this.runners = reactions.map((reaction) => new ReactionRunner(all, reaction));

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import type { Clock } from '../../kernel/clock.js';
 import type { Ticker } from '../../kernel/ticker.js';
@@ -12,7 +13,10 @@ export class Tickers {
     private readonly tickers: readonly Ticker[],
     private readonly clock: Clock,
     private readonly log: Logger,
-  ) {}
+  ) {
+    // Every ticker listens.
+    setMaxListeners(0, this.stopping.signal);
+  }
 
   /** Each ticks at once, for what came due while nobody was there. */
   start(): void {
