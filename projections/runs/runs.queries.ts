@@ -19,7 +19,7 @@ export type WebhookRunRecord = Readonly<{
 export type FinishedRuns = Readonly<{
   since: Date;
   statuses: readonly WebhookRunStatus[];
-  agentIds?: readonly string[];
+  agentIds?: readonly string[] | undefined;
 }>;
 
 export type RunCounts = Readonly<{ runs: number; failed: number }>;
@@ -49,11 +49,11 @@ export class RunQueries {
       order by queued_at desc, run_id limit ${limit}`;
   }
 
-  /** How many of a user's runs ended since a time; refused ones did not run. */
+  /** How many of a user's runs were queued since a time and are over; refused ones did not run. */
   async counts(ownerId: string, since: Date): Promise<RunCounts> {
     const [counts] = await this.readModels.sql<RunCounts[]>`
       select count(*)::integer as runs, count(*) filter (where status <> 'success')::integer as failed from runs.run
-      where owner_id = ${ownerId} and finished_at >= ${since} and status <> 'refused'`;
+      where owner_id = ${ownerId} and queued_at >= ${since} and finished_at is not null and status <> 'refused'`;
     return counts!;
   }
 

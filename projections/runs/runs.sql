@@ -14,4 +14,4 @@ create table run (
   finished_at timestamptz
 );
 create index run_of_owner on run (owner_id, queued_at desc, run_id);
-create index run_by_end on run (owner_id, finished_at);
+create index run_under_way on run (owner_id, queued_at desc, run_id) where finished_at is null;

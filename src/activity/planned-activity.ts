@@ -1,7 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { MonitorQueries } from '../../projections/monitors/monitors.queries.js';
 import { type PlannableSchedule, ScheduleActivityQueries } from '../../projections/schedules/schedule-activity.queries.js';
+import { SourceQueries } from '../../projections/sources/sources.queries.js';
+import { SchedulerPulse } from '../schedules/scheduler-pulse.port.js';
 import { ActivityRules } from './activity-rules.js';
 import { clockPieces } from './clock-pieces.policy.js';
+import { type SyncEventRecord, syncEvents } from './coming-syncs.policy.js';
+import { monitorRecord } from './current-records.js';
 import { forecastOf, type ForecastRules, isFrequentTiming, type Span } from './forecast.policy.js';
 import {
   EVENTS_PER_SCHEDULE_MAX,
@@ -11,16 +16,34 @@ import {
 } from './planned-events.js';
 import type { PlannedWindow } from './planned-window.policy.js';
 
-/** The calendar of a user's schedules. What is decided comes from their ledgers, what is not from their timings; a slot is in one of them. */
+/** The calendar of a user. What is decided of schedules comes from their ledgers, what is not from their timings; a slot is in one of them. */
 @Injectable()
 export class PlannedActivity {
   constructor(
     private readonly schedules: ScheduleActivityQueries,
+    private readonly sources: SourceQueries,
+    private readonly monitors: MonitorQueries,
+    private readonly scheduler: SchedulerPulse,
     private readonly rules: ActivityRules,
   ) {}
 
-  async of(ownerId: string, window: PlannedWindow, at: Date): Promise<PlannedSchedules> {
-    const now = at.getTime();
+  async of(ownerId: string, window: PlannedWindow, now: Date) {
+    const [{ events, truncated }, syncs, monitors] = await Promise.all([
+      this.ofSchedules(ownerId, window, now.getTime()),
+      this.syncs(ownerId, window, now),
+      this.monitors.activeOf(ownerId),
+    ]);
+    const all = syncs.length === 0 ? events : [...events, ...syncs].sort(inTime);
+    return { events: all, monitors: monitors.map(monitorRecord), truncated };
+  }
+
+  /** What a scheduler that is not there, or far behind, would have to do is not promised. */
+  private async syncs(ownerId: string, window: PlannedWindow, now: Date): Promise<readonly SyncEventRecord[]> {
+    if (!(await this.scheduler.isKeepingUp(now))) return [];
+    return syncEvents(await this.sources.syncsOf(ownerId), window, now.getTime());
+  }
+
+  private async ofSchedules(ownerId: string, window: PlannedWindow, now: number): Promise<PlannedSchedules> {
     const { missedAfterMs, scheduleRunRetentionMs } = this.rules;
     const missed = { from: now - scheduleRunRetentionMs, until: now - missedAfterMs + 1 };
     const found = await this.schedules.plannable(ownerId, datesOf(window), datesOf(missed), EVENTS_PER_SCHEDULE_UNSUMMED_MAX + 1);
@@ -65,6 +88,9 @@ export class PlannedActivity {
     return { marks: bySchedule([...single, ...apart]), sums: bySchedule(sums) };
   }
 }
+
+const inTime = (one: Readonly<{ at: string }>, other: Readonly<{ at: string }>): number =>
+  one.at < other.at ? -1 : one.at > other.at ? 1 : 0;
 
 const datesOf = ({ from, until }: Span) => ({ from: new Date(from), until: new Date(until) });
 

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { ReadModels } from '../read-models.js';
+
+/** How a job ended; `timeout`: its time was over. */
+export type JobOutcome = 'completed' | 'failed' | 'timeout' | 'cancelled' | 'lost';
+
+export type PastJob = Readonly<{
+  jobId: string;
+  conversationId: string;
+  agentId: string | null;
+  title: string;
+  outcome: JobOutcome;
+  error: string | null;
+  startedAt: Date;
+  finishedAt: Date;
+}>;
+
+export type PastJobs = Readonly<{ since: Date; outcomes: readonly JobOutcome[]; text: string }>;
+
+export type JobUnderWay = Omit<PastJob, 'outcome' | 'error' | 'finishedAt'>;
+
+/** What became of a user's jobs. */
+@Injectable()
+export class JobHistoryQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** Jobs that are under way, the newest first. */
+  async underWay(ownerId: string, limit: number): Promise<readonly JobUnderWay[]> {
+    return this.readModels.sql<JobUnderWay[]>`
+      select ${this.about} from jobs.job where owner_id = ${ownerId} and status = 'working'
+      order by started_at desc, job_id limit ${limit}`;
+  }
+
+  /** Jobs that are over and began since a time, the newest first. */
+  async past(ownerId: string, { since, outcomes, text }: PastJobs, limit: number): Promise<readonly PastJob[]> {
+    const { sql } = this.readModels;
+    return sql<PastJob[]>`
+      select ${this.about}, ${this.outcome} as outcome, error, finished_at as "finishedAt" from jobs.job
+      where owner_id = ${ownerId} and started_at >= ${since} and finished_at is not null
+        and ${this.outcome} = any (${[...outcomes]}::text[]) and strpos(lower(${this.title}), lower(${text})) > 0
+      order by started_at desc, job_id limit ${limit}`;
+  }
+
+  /** How many began since a time and ran to an end of their own. */
+  async counts(ownerId: string, since: Date): Promise<Readonly<{ runs: number; failed: number }>> {
+    const [counts] = await this.readModels.sql<{ runs: number; failed: number }[]>`
+      select count(*)::integer as runs, count(*) filter (where status <> 'completed')::integer as failed from jobs.job
+      where owner_id = ${ownerId} and started_at >= ${since} and status in ('completed', 'failed', 'lost')`;
+    return counts!;
+  }
+
+  private get about() {
+    return this.readModels.sql`job_id as "jobId", conversation_id as "conversationId", agent_id as "agentId",
+      ${this.title} as title, started_at as "startedAt"`;
+  }
+
+  private get title() {
+    return this.readModels.sql`tool_name || ': ' || action_name`;
+  }
+
+  private get outcome() {
+    return this.readModels.sql`case when error_type = 'timeout' then 'timeout' else status end`;
+  }
+}

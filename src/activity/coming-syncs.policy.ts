@@ -1,0 +1,29 @@
+import type { Span } from './forecast.policy.js';
+
+/** The next sync of a source. */
+export type ComingSync = Readonly<{ sourceId: string; name: string; frequency: string; nextSyncAt: Date }>;
+
+export type SyncEventRecord = Readonly<{
+  kind: 'sync';
+  at: string;
+  frequency: string;
+  sources: readonly Readonly<{ id: string; name: string }>[];
+}>;
+
+const MINUTE_MS = 60_000;
+
+/** The coming sync of each frequency in a window, in the order of time; sources of one frequency that are due in one minute sync together. */
+export function syncEvents(syncs: readonly ComingSync[], window: Span, now: number): readonly SyncEventRecord[] {
+  const events = new Map<string, SyncEventRecord & { sources: { id: string; name: string }[] }>();
+  const inOrder = [...syncs].sort((one, other) => one.nextSyncAt.getTime() - other.nextSyncAt.getTime());
+  for (const { sourceId, name, frequency, nextSyncAt } of inOrder) {
+    const at = nextSyncAt.getTime();
+    if (at < Math.max(window.from, now) || at >= window.until) continue;
+    const key = `${Math.floor(at / MINUTE_MS)} ${frequency}`;
+    const source = { id: sourceId, name };
+    const event = events.get(key);
+    if (event) event.sources.push(source);
+    else events.set(key, { kind: 'sync', at: nextSyncAt.toISOString(), frequency, sources: [source] });
+  }
+  return [...events.values()];
+}

@@ -1,0 +1,78 @@
+import { Rejection } from '../kernel/rejection.js';
+
+export const HISTORY_KINDS = ['schedule', 'webhook', 'workflow', 'job', 'monitor'] as const;
+export type HistoryKind = (typeof HISTORY_KINDS)[number];
+
+/** How something ended, whatever it was. `skipped`: it was due and did not run. */
+export const HISTORY_STATUSES = ['success', 'failed', 'timeout', 'skipped', 'cancelled'] as const;
+export type HistoryStatus = (typeof HISTORY_STATUSES)[number];
+
+export const HISTORY_DAYS = 30;
+export const HISTORY_DAYS_MAX = 90;
+export const HISTORY_LIMIT = 50;
+export const HISTORY_LIMIT_MAX = 200;
+/** Nobody pages further back: to skip rows of several kinds they have to be read. */
+export const HISTORY_OFFSET_MAX = 10_000;
+/** What is looked for is cut here. */
+export const HISTORY_TEXT_CHARACTERS_MAX = 200;
+
+/** What is asked of a history, as it comes. */
+export type HistoryAsked = Readonly<Partial<Record<'kind' | 'status' | 'q' | 'days' | 'limit' | 'offset', unknown>>>;
+
+export type HistoryQuestion = Readonly<{
+  kinds: readonly HistoryKind[];
+  statuses: readonly HistoryStatus[];
+  /** Empty: whatever it is called. */
+  text: string;
+  days: number;
+  limit: number;
+  offset: number;
+}>;
+
+/** Who asks for what failed means what took too long as well. @throws Rejection invalid-request */
+export function historyQuestion({ kind, status, q, days, limit, offset }: HistoryAsked): HistoryQuestion {
+  const chosen = oneOf('status', status, HISTORY_STATUSES);
+  return {
+    kinds: oneOf('kind', kind, HISTORY_KINDS),
+    statuses: status === 'failed' ? ['failed', 'timeout'] : chosen,
+    text: typeof q === 'string' ? q.replaceAll('\0', '\uFFFD').slice(0, HISTORY_TEXT_CHARACTERS_MAX).toWellFormed() : '',
+    days: clamped(days, HISTORY_DAYS, 1, HISTORY_DAYS_MAX),
+    limit: clamped(limit, HISTORY_LIMIT, 1, HISTORY_LIMIT_MAX),
+    offset: clamped(offset, 0, 0, HISTORY_OFFSET_MAX),
+  };
+}
+
+function oneOf<T extends string>(name: string, value: unknown, known: readonly T[]): readonly T[] {
+  if (value === undefined || value === '') return known;
+  const found = known.filter((each) => each === value);
+  if (found.length === 0) throw new Rejection('invalid-request', `${name} must be one of ${known.join(', ')}`);
+  return found;
+}
+
+/** What is no number counts as not said. */
+function clamped(value: unknown, fallback: number, min: number, max: number): number {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN;
+  return Number.isNaN(number) ? fallback : Math.min(max, Math.max(min, Math.trunc(number)));
+}
+
+/** A list in the order of time, the newest first. */
+type Timed = Readonly<{ at: Date }>;
+
+/**
+ * The page of several lists that are in order each. The order within a list stays, and so does that between lists, however
+ * far one looks: each has to be there up to the end of the page, and one row further to tell whether there is more.
+ */
+export function pageOf<T extends Timed>(lists: readonly (readonly T[])[], offset: number, limit: number) {
+  const places = lists.map(() => 0);
+  const merged: T[] = [];
+  while (merged.length <= offset + limit) {
+    const newest = lists.reduce<number | undefined>((best, list, index) => {
+      const head = list[places[index]!];
+      if (!head) return best;
+      return best === undefined || head.at > lists[best]![places[best]!]!.at ? index : best;
+    }, undefined);
+    if (newest === undefined) break;
+    merged.push(lists[newest]![places[newest]!++]!);
+  }
+  return { runs: merged.slice(offset, offset + limit), hasMore: merged.length > offset + limit };
+}
