@@ -10,6 +10,7 @@ import { ConversationModule } from './conversation/conversation.module.js';
 import { DemoModule } from './demo/demo.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { ModelsModule } from './models/models.module.js';
+import { MonitorsModule } from './monitors/monitors.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { HttpModule } from './platform/http/http.module.js';
 import type { Platform } from './platform/platform.js';
@@ -47,6 +48,7 @@ export class AppModule {
         RunsModule,
         WebhooksModule,
         SchedulesModule,
+        MonitorsModule,
         ActivityModule,
         StartUpModule,
         OperationsModule,

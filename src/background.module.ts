@@ -15,6 +15,8 @@ import { SweepTurns } from './answering/sweep-turns.ticker.js';
 import { TitleConversation } from './answering/title-conversation.reaction.js';
 import { AttachmentsModule } from './attachments/attachments.module.js';
 import { QueueParsing } from './attachments/queue-parsing.reaction.js';
+import { ConversationModule } from './conversation/conversation.module.js';
+import { NoteBackgroundWork } from './conversation/note-background-work.reaction.js';
 import { Clock } from './kernel/clock.js';
 import { Conditions, Measurements } from './kernel/conditions.js';
 import { Freshness } from './kernel/freshness.js';
@@ -66,6 +68,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
   imports: [
     AnsweringModule,
     AttachmentsModule,
+    ConversationModule,
     MonitorsModule,
     RealtimeModule,
     RetentionModule,
@@ -96,6 +99,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
         PLATFORM,
         LOG,
         TitleConversation,
+        NoteBackgroundWork,
         QueueIngestion,
         QueueParsing,
         RunDeliveries,

@@ -1,7 +1,7 @@
 import { monitorCodec } from '../../src/monitors/monitor.codec.js';
 import type { MonitorEvent } from '../../src/monitors/monitor.events.js';
 import type { Recorded } from '../../src/kernel/events.js';
-import { changeIn, type Columns, defineProjection, insertInto } from '../projection.js';
+import { changeIn, type Columns, defineProjection, insertInto, type Statement } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 
 /** Every monitor as it stands, when somebody next has to look after it, and what its conversation was told of it. */
@@ -51,7 +51,7 @@ export const monitors = defineProjection<MonitorEvent>({
     MonitorPaused: (event, sql) => {
       const { monitorId, reason, pausedAt } = event.data;
       const text = reason === null ? null : asText(reason);
-      const row = sql`
+      const row: Statement = sql`
         update monitor set status = 'paused', paused_reason = ${text}, due_at = expires_at where monitor_id = ${monitorId}`;
       return reason === null ? row : [row, news(event, { kind: 'paused', text, at: pausedAt })];
     },

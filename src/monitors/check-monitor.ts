@@ -40,7 +40,8 @@ export class CheckMonitor {
     private readonly judge: Judge,
   ) {}
 
-  async check(monitorId: MonitorId, cause: Cause): Promise<void> {
+  /** @throws the reason of the signal once it aborts: what was not stated by then is not */
+  async check(monitorId: MonitorId, cause: Cause, signal: AbortSignal): Promise<void> {
     const stream = monitorStream(monitorId);
     const before = await this.streams.fold(stream, monitor, this.remembered.get(monitorId));
     const claimed = await this.streams.transact(stream, monitor, attend(this.clock.now(), CHECK_LEASE_MS), cause, before);
@@ -48,14 +49,14 @@ export class CheckMonitor {
     const claim = claimed.events.find(({ type }) => type === 'MonitorCheckStarted');
     if (claim?.type !== 'MonitorCheckStarted') return;
     const { check } = claim.data;
-    const look = await this.look(claimed.state, check, cause);
+    const look = await this.look(claimed.state, check, cause, signal);
     const decision = reportCheck(check, look, this.rules, this.clock.now());
     this.remember(monitorId, await this.streams.transact(stream, monitor, decision, cause, claimed));
   }
 
-  private async look(state: Monitor, check: number, cause: Cause): Promise<Look> {
+  private async look(state: Monitor, check: number, cause: Cause, signal: AbortSignal): Promise<Look> {
     try {
-      return await this.compare(state, check, cause);
+      return await this.compare(state, check, cause, signal);
     } catch (error) {
       if (error instanceof LookFailed) {
         if (error.outcome === 'unreachable') return { outcome: 'unreachable', error: error.message, usage: null };
@@ -68,17 +69,18 @@ export class CheckMonitor {
     }
   }
 
-  private async compare(state: Monitor, check: number, cause: Cause): Promise<Look> {
+  private async compare(state: Monitor, check: number, cause: Cause, signal: AbortSignal): Promise<Look> {
     const { id: monitorId, ownerId, agentId, conversationId, terms, seen: before, lastCheckedAt, lastChangedAt } = state;
     const times = { now: this.clock.now(), lastCheckedAt, lastChangedAt };
-    const context = { monitorId, check, ownerId, agentId, conversationId, times, cause };
+    const context = { monitorId, check, ownerId, agentId, conversationId, times, cause, signal };
     const content = await this.sources.look(terms.source, context);
     const { seen, fires, told } = await observe(terms.check, content, before, this.patterns);
     if (!fires)
       return seen.hash === before.hash ? { outcome: 'unchanged', seen, usage: null } : { outcome: 'changed', seen, usage: null };
     const { description, condition } = terms;
     if (condition === null) return { outcome: 'matched', seen, text: matchedText(terms, told, true), usage: null };
-    const verdict = await this.judge.judge({ ownerId, description, condition, found: told, content: content.text });
+    const found = { ownerId, description, condition, found: told, content: content.text };
+    const verdict = await this.judge.judge(found, signal);
     const { usage } = verdict;
     if ('holds' in verdict) {
       if (!verdict.holds) return { outcome: 'changed', seen, usage };

@@ -1,4 +1,4 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { type DueMonitor, MonitorQueries } from '../../projections/monitors/monitors.queries.js';
 import type { Cause } from '../kernel/events.js';
 import { newId } from '../kernel/ids.js';
@@ -14,13 +14,14 @@ export const MONITORS_PER_TICK_MAX = 500;
 /**
  * Looks after monitors that are due: has them checked, or ended. The read model only says where to look: who claims a check
  * first, does it. A tick ends before its checks do, so that a source that takes its time keeps nobody else waiting; at the
- * end of the process those under way are left to whoever is there once their claim has run out.
+ * end of the process those under way are broken off and left to whoever is there once their claim has run out.
  */
 @Injectable()
-export class CheckMonitors implements Ticker {
+export class CheckMonitors implements Ticker, BeforeApplicationShutdown {
   readonly name = 'check-monitors';
   readonly everyMs = EVERY_MS;
   private readonly underWay = new Map<string, Promise<void>>();
+  private readonly stopping = new AbortController();
   private readonly logger = new Logger(CheckMonitors.name);
 
   constructor(
@@ -45,15 +46,21 @@ export class CheckMonitors implements Ticker {
     while (this.underWay.size > 0) await Promise.all(this.underWay.values());
   }
 
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.settled();
+  }
+
   private get hasRoom(): boolean {
     return this.underWay.size < CHECKS_AT_ONCE_MAX;
   }
 
   private begin(monitorId: string, cause: Cause): void {
-    if (this.underWay.has(monitorId)) return;
+    if (this.underWay.has(monitorId) || this.stopping.signal.aborted) return;
     const check = this.checks
-      .check(monitorId, cause)
+      .check(monitorId, cause, this.stopping.signal)
       .catch((error: unknown) => {
+        if (this.stopping.signal.aborted) return;
         this.logger.error(`Monitor ${monitorId} could not be checked; it is tried again once its claim has run out.`, error);
       })
       .finally(() => this.underWay.delete(monitorId));

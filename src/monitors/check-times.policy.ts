@@ -5,11 +5,11 @@ const HALF_HOUR_MS = 30 * MINUTE_MS;
 /** Checks of the same interval are spread over a tenth of it, and over no more than this. */
 const SPREAD_MS_MAX = 5 * MINUTE_MS;
 
-export type CheckTiming = Readonly<{ monitorId: string; check: number; intervalSeconds: number; expiresAt: string }>;
+export type CheckTiming = Readonly<{ monitorId: string; checkNumber: number; intervalSeconds: number; expiresAt: string }>;
 
 /** Where between 0 and 1 a check falls: for the same check the same, whoever asks. */
-function fractionOf(monitorId: string, check: number): number {
-  const digest = createHash('sha256').update(`${monitorId} ${check}`).digest();
+function fractionOf(monitorId: string, checkNumber: number): number {
+  const digest = createHash('sha256').update(`${monitorId} ${checkNumber}`).digest();
   return digest.readUInt32BE(0) / 2 ** 32;
 }
 
@@ -18,8 +18,8 @@ function fractionOf(monitorId: string, check: number): number {
  * together do not look together, and never within a minute of the full or half hour, when everybody's clocks ring. At the
  * latest when it expires.
  */
-export function nextCheckAt({ monitorId, check, intervalSeconds, expiresAt }: CheckTiming, from: Date): string {
-  const fraction = fractionOf(monitorId, check);
+export function nextCheckAt({ monitorId, checkNumber, intervalSeconds, expiresAt }: CheckTiming, from: Date): string {
+  const fraction = fractionOf(monitorId, checkNumber);
   const intervalMs = intervalSeconds * 1000;
   const spread = from.getTime() + intervalMs + fraction * Math.min(intervalMs / 10, SPREAD_MS_MAX);
   const afterMark = spread % HALF_HOUR_MS;

@@ -27,7 +27,7 @@ export class CreateMonitorHandler implements ICommandHandler<CreateMonitor> {
     const now = this.clock.now();
     const times = {
       createdAt: now.toISOString(),
-      nextCheckAt: nextCheckAt({ monitorId, check: 1, ...more.terms }, now),
+      nextCheckAt: nextCheckAt({ monitorId, checkNumber: 1, ...more.terms }, now),
     };
     const decision = create({ monitorId, ...more, ...times });
     return (await this.streams.transact(monitorStream(monitorId), monitor, decision, cause)).position;

@@ -49,7 +49,8 @@ export class Judge {
     private readonly options: JudgeSettings,
   ) {}
 
-  async judge({ ownerId, ...asked }: Case): Promise<Verdict> {
+  /** @throws the reason of the signal once it aborts */
+  async judge({ ownerId, ...asked }: Case, signal: AbortSignal): Promise<Verdict> {
     const allowed = await this.quota.check(ownerId);
     if (!allowed.allowed) return { refusedBy: 'quota', error: allowed.error, usage: null };
     const modelId = this.options.settings.modelId ?? (await this.models.defaultModelId());
@@ -57,10 +58,11 @@ export class Judge {
     if (!model || model.provider === BUILT_IN_PROVIDER) {
       return { refusedBy: 'model', error: 'There is no model that could judge the condition.', usage: null };
     }
-    return this.ask(modelId, asked);
+    return this.ask(modelId, asked, signal);
   }
 
-  private async ask(modelId: string, { description, condition, found, content }: Omit<Case, 'ownerId'>): Promise<Verdict> {
+  private async ask(modelId: string, asked: Omit<Case, 'ownerId'>, signal: AbortSignal): Promise<Verdict> {
+    const { description, condition, found, content } = asked;
     const evidence = `${found}\n\n${content}`.slice(0, EVIDENCE_CHARACTERS_MAX).toWellFormed();
     const question = `Monitor: ${description}\nCondition: ${condition}\n\nWhat was found:\n<found>\n${evidence}\n</found>`;
     const messages = [
@@ -68,7 +70,7 @@ export class Judge {
       { role: 'user', content: question },
     ] as const;
     const request = { modelId, messages, question, documents: [], responseSchema: SCHEMA, maxTokens: JUDGE_TOKENS_MAX };
-    const patience = AbortSignal.timeout(JUDGE_MS_MAX);
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(JUDGE_MS_MAX)]);
     let answer = '';
     let usage: Verdict['usage'] = null;
     try {
@@ -80,6 +82,7 @@ export class Judge {
       if (!(error instanceof ModelFailed)) throw error;
       return { refusedBy: 'model', error: `The condition could not be judged: ${error.message}`, usage };
     }
+    signal.throwIfAborted();
     const holds = holdsIn(answer);
     if (holds !== undefined) return { holds, usage };
     return { refusedBy: 'model', error: 'The condition could not be judged: the model gave no answer to it.', usage };

@@ -201,4 +201,4 @@ export const cancelWithConversation =
 
 /** When the check after this one is due. */
 export const checkAfter = ({ id, checks, terms }: Pick<Monitor, 'id' | 'checks' | 'terms'>, now: Date): string =>
-  nextCheckAt({ monitorId: id, check: checks + 1, ...terms }, now);
+  nextCheckAt({ monitorId: id, checkNumber: checks + 1, ...terms }, now);

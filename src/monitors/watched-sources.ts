@@ -32,6 +32,7 @@ export type LookContext = Readonly<{
   conversationId: string;
   times: Placeholders;
   cause: Cause;
+  signal: AbortSignal;
 }>;
 
 type Of<Type extends MonitorSource['type']> = Extract<MonitorSource, { type: Type }>;
@@ -49,8 +50,9 @@ export class WatchedSources {
   async look(source: MonitorSource, context: LookContext): Promise<Content> {
     const patience = AbortSignal.timeout(LOOK_MS_MAX);
     try {
-      return await this.contentOf(source, context, patience);
+      return await this.contentOf(source, context, AbortSignal.any([context.signal, patience]));
     } catch (error) {
+      context.signal.throwIfAborted();
       if (!patience.aborted) throw error;
       throw new LookFailed('unreachable', `It did not answer within ${LOOK_MS_MAX / 1000} seconds.`, { cause: error });
     }

@@ -5,6 +5,7 @@ const DISPLAY_NAMES: Readonly<Record<string, string>> = {
   memory: 'Memory',
   read_webpage: 'Read Webpage',
   scheduler: 'Scheduler',
+  monitor: 'Monitor',
 };
 
 /** The kinds of tools that need nothing set up and that every user has, where the service knows them. */
@@ -21,7 +22,7 @@ const names: ReadonlyMap<string, string> = new Map(DEFAULT_TOOLS.map((name) => [
 export const defaultToolOf = (toolId: string): string | undefined => names.get(toolId);
 
 /** What they begin goes on as the owner, with all that the owner may, long after the caller is gone. */
-const FOR_OWNERS_ONLY: ReadonlySet<string> = new Set([defaultToolId('scheduler')]);
+const FOR_OWNERS_ONLY: ReadonlySet<string> = new Set(['scheduler', 'monitor'].map(defaultToolId));
 
 /** Whether a tool is not for bearers of an agent's key who are not its owner. */
 export const isForOwnersOnly = (toolId: string): boolean => FOR_OWNERS_ONLY.has(toolId);

@@ -1,6 +1,7 @@
 import { Module, type Type } from '@nestjs/common';
 import { ToolQueries } from '../../projections/tools/tools.queries.js';
 import { ChatSchedulesModule } from '../schedules/chat-schedules.module.js';
+import { Config } from '../platform/config/config.js';
 import { ApiToolsModule } from './api/api.module.js';
 import { ApiTool } from './api/api-tool.js';
 import { BuiltinModule } from './builtin/builtin.module.js';
@@ -15,6 +16,7 @@ import { CheckJobTool } from './jobs/check-job-tool.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { McpServerController } from './mcp/mcp-server.http.js';
 import { McpTool } from './mcp/mcp-tool.js';
+import { MonitorTool } from './monitoring/monitor-tool.js';
 import { MemoryTool } from './notebooks/memory-tool.js';
 import { NotebooksModule } from './notebooks/notebooks.module.js';
 import { NotesTool } from './notebooks/notes-tool.js';
@@ -53,17 +55,26 @@ export const TOOL_KINDS: readonly Type<ToolKind>[] = [
   TodoListTool,
   PostgresTool,
   SchedulerTool,
+  MonitorTool,
   ThinkTool,
   InternalSearchTool,
   CheckJobTool,
 ];
+
+const MONITOR = 'monitor';
 
 @Module({
   imports: [ApiToolsModule, WebToolsModule, McpModule, NotebooksModule, BuiltinModule, JobsModule, ChatSchedulesModule],
   controllers: [ToolsController, McpServerController],
   providers: [
     ...TOOL_KINDS,
-    { provide: ToolKinds, inject: [...TOOL_KINDS], useFactory: (...kinds: ToolKind[]) => new ToolKinds(kinds) },
+    {
+      provide: ToolKinds,
+      inject: [Config, ...TOOL_KINDS],
+      useFactory: ({ monitorsEnabled, autoResumeEnabled }: Config, ...kinds: ToolKind[]) =>
+        // Without turns that begin by themselves a monitor would wake nobody.
+        new ToolKinds(kinds.filter(({ name }) => name !== MONITOR || (monitorsEnabled && autoResumeEnabled))),
+    },
     ToolQueries,
     ToolSetup,
     ToolHistory,

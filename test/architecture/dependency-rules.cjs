@@ -9,7 +9,7 @@ const CORE = '\\.(events|decider|policy|codec|port)\\.ts$';
 const SHARED_BY_FEATURES = '\\.(events|policy|port|codec)\\.ts$';
 /** Who calls is a word of every feature; how it is read from a request, of every controller. */
 const CALLER = '^src/identity/(caller|identity)\\.ts$';
-const CALLER_OF_REQUEST = '^src/identity/(caller|identity|identity\\.http)\\.ts$';
+const CALLER_OF_REQUEST = '^src/identity/(caller|identity|identity\\.http|session-only)\\.ts$';
 const PROJECTION = '^projections/([^/]+)/';
 const DRIVERS = 'node_modules/(postgres|@nats-io|@eventstore|@grpc|openai|undici)/';
 const INPUT_AND_OUTPUT =
