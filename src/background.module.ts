@@ -17,6 +17,10 @@ import { AttachmentsModule } from './attachments/attachments.module.js';
 import { QueueParsing } from './attachments/queue-parsing.reaction.js';
 import { ConversationModule } from './conversation/conversation.module.js';
 import { NoteBackgroundWork } from './conversation/note-background-work.reaction.js';
+import { EndJobsOfConversation } from './jobs/end-jobs-of-conversation.reaction.js';
+import { JobEndsModule } from './jobs/job-ends.module.js';
+import { LoseJobs } from './jobs/lose-jobs.ticker.js';
+import { WakeForJobs } from './jobs/wake-for-jobs.ticker.js';
 import { Clock } from './kernel/clock.js';
 import { Conditions, Measurements } from './kernel/conditions.js';
 import { Freshness } from './kernel/freshness.js';
@@ -70,6 +74,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     AttachmentsModule,
     ConversationModule,
     MonitorsModule,
+    JobEndsModule,
     RealtimeModule,
     RetentionModule,
     ScheduleRetentionModule,
@@ -113,6 +118,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
         AppendScheduledAnswers,
         DeleteSchedulesOfAgent,
         CancelSchedulesOfConversation,
+        EndJobsOfConversation,
         CancelMonitorsOfConversation,
         WakeConversationsOfMonitors,
       ],
@@ -132,6 +138,8 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
         ApplyRetention,
         DeliverWakes,
         CheckMonitors,
+        LoseJobs,
+        WakeForJobs,
       ],
       useFactory: (clock: Clock, log: Logger, ...tickers: Ticker[]) => new Tickers(tickers, clock, log),
     },

@@ -7,6 +7,9 @@ import { turnSettings } from '../../test/support/turn-settings.js';
 import { ask, conclude, conversation, open, remove, startTurn } from '../../src/conversation/conversation.decider.js';
 import { type ConversationEvent, conversationStream, type PauseType } from '../../src/conversation/conversation.events.js';
 import { type Mark, type Marked, markOf, unmarked, withMarkChangedBy } from '../../src/conversation/conversation-mark.policy.js';
+import { noteWork } from '../../src/conversation/background-work.decider.js';
+import { append } from '../../src/conversation/turn-additions.decider.js';
+import { goOn } from '../../src/conversation/woken-turn.decider.js';
 import { expire, handOn, pause, resume } from '../../src/conversation/pause.decider.js';
 import type { Conversation, Decide } from '../../src/conversation/turn.policy.js';
 import { Rejection } from '../../src/kernel/rejection.js';
@@ -16,7 +19,11 @@ import { ConversationQueries } from './conversations.queries.js';
 
 const CONVERSATIONS = 60;
 const STEPS = 40;
-const MARKS: readonly (Mark | null)[] = ['failed', 'approval', 'running', 'unread', null];
+const MARKS: readonly (Mark | null)[] = ['failed', 'approval', 'running', 'unread', 'monitor', null];
+const ELSEWHERE = {
+  ...{ modelId: 'm', lastId: 5, frames: 6, sha256: 'ab' },
+  origin: { kind: 'schedule', scheduleId: 's', runId: 'r', scheduledFor: '2026-01-01T00:00:00.000Z' },
+} as const;
 const [BEFORE, AFTER] = [new Date('2026-01-01'), new Date('2027-01-01')];
 
 /** A conversation in which anything may happen, in any order that its rules allow. */
@@ -66,14 +73,18 @@ class AnyConversation {
       () => conclude({ type: 'TurnAnswered', data: { ...about, ...parts, modelId: 'm', usage: null } }),
       () => conclude({ type: 'TurnFailed', data: { ...about, ...parts, error: 'No.', code: null } }),
       () => conclude({ type: 'TurnStopped', data: { ...about, ...parts } }),
+      () =>
+        goOn({ ...this.asking(this.newTurn()), origin: { kind: 'wake', source: 'job', refId: 'j', dedupeKey: 'd' } }, 'carol'),
+      () => conclude({ type: 'TurnAnswered', data: { ...about, ...parts, answer: '', modelId: 'm', usage: null } }),
+      () => append({ ...this.asking(this.newTurn()), ...parts, ...ELSEWHERE }, 'carol'),
+      () => this.work(),
+      () => this.work(),
       () => (random.oneIn(10) ? remove : open),
     ];
     return choices[random.between(0, choices.length - 1)]!();
   }
 
   private question(index: number | null): Decide {
-    const turnId = `${this.id}-${this.turnIds.length}`;
-    this.turnIds.push(turnId);
     const started = {
       conversationId: this.id,
       ownerId: 'carol',
@@ -83,8 +94,26 @@ class AnyConversation {
       sharedUsage: false,
       history: [],
     } as const;
-    const question = { conversationId: this.id, turnId, index, question: 'Why?', requestId: 'r', settings: turnSettings() };
-    return ask(question, started);
+    return ask({ ...this.asking(this.newTurn()), index }, started);
+  }
+
+  private newTurn(): string {
+    const turnId = `${this.id}-${this.turnIds.length}`;
+    this.turnIds.push(turnId);
+    return turnId;
+  }
+
+  private asking(turnId: string) {
+    return { conversationId: this.id, turnId, question: 'Why?', requestId: 'r', settings: turnSettings() };
+  }
+
+  private work(): Decide {
+    const kind = this.random.oneIn(2) ? 'job' : 'monitor';
+    const id = `${kind} ${this.random.between(0, 1)} of ${this.id}`;
+    const standings = kind === 'job' ? (['active', 'over', 'failed'] as const) : (['active', 'over', 'over'] as const);
+    const standing = standings[this.random.between(0, 2)]!;
+    const asOf = (this.state.workNoted.get(id) ?? -1) + 1;
+    return noteWork({ conversationId: this.id, work: { kind, id }, standing, asOf });
   }
 
   private calls() {

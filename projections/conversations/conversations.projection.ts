@@ -31,6 +31,7 @@ export const conversations = defineProjection<ConversationEvent>({
 
     ConversationDeleted: ({ data }, sql) => [
       sql`delete from turn where conversation_id = ${data.conversationId}`,
+      sql`delete from work where conversation_id = ${data.conversationId}`,
       removeFrom('conversation', { conversation_id: data.conversationId }),
     ],
 
@@ -100,6 +101,11 @@ export const conversations = defineProjection<ConversationEvent>({
     TurnFailed: (event) => outcome(event, 'failed', event.data),
 
     TurnSealed: ({ data }) => changeIn('turn', { turn_id: data.turnId }, { sealed: true }),
+
+    BackgroundWorkNoted: ({ data: { conversationId, work, standing }, revision }, sql) => sql`
+      insert into work (work_id, conversation_id, kind, standing, noted)
+      values (${work.id}, ${conversationId}, ${work.kind}, ${standing}, ${revision})
+      on conflict (work_id) do update set standing = excluded.standing, noted = excluded.noted`,
 
     TurnRated: ({ data: { turnId, feedback }, at }) =>
       feedback === null

@@ -44,6 +44,17 @@ create table turn (
   -- The revision of the event that ended it, which is in the same stream as the openings.
   ended           integer
 );
+-- What goes on beside the turns: a job or a monitor, and whether it is active, over or failed.
+create table work (
+  work_id         text primary key,
+  conversation_id text not null,
+  kind            text not null,
+  standing        text not null,
+  -- The revision at which that was noted, which is in the same stream as the openings.
+  noted           integer not null
+);
+create index work_of_conversation on work (conversation_id);
+
 create index turn_of_conversation on turn (conversation_id, index);
 -- For the mark: what is unfinished, and what ended since an opening.
 create index turn_that_counts on turn (conversation_id, ended) where not superseded;

@@ -25,6 +25,10 @@ const denied = (turnId: string): ConversationEvent[] => [
   { type: 'ToolCallDenied', data: { ...turn(turnId), callId: 'k0', comment: 'No.', notRun: null } },
   { type: 'TurnResumed', data: turn(turnId) },
 ];
+const work = (kind: 'job' | 'monitor', standing: 'active' | 'over' | 'failed', id = kind as string): ConversationEvent => ({
+  type: 'BackgroundWorkNoted',
+  data: { ...about, work: { kind, id }, standing, asOf: 0 },
+});
 const superseded = (fromIndex: number, ...turnIds: string[]): ConversationEvent => ({
   type: 'TurnsSuperseded',
   data: { ...about, fromIndex, turnIds },
@@ -112,6 +116,23 @@ describe('the mark of a conversation', () => {
       [asked('t1', 0), asked('t2', 1), failed('t1'), ofTurn('TurnWithdrawn', 't2'), answered('t2')],
       'failed',
     ],
+    ['the spinner while a job works', [asked('t1', 0), answered('t1'), work('job', 'active')], 'running'],
+    ['what it was once the job is done', [asked('t1', 0), answered('t1'), work('job', 'active'), work('job', 'over')], 'unread'],
+    ['red once a job failed', [asked('t1', 0), answered('t1'), work('job', 'active'), work('job', 'failed')], 'failed'],
+    ['red for a job also when another question comes', [work('job', 'failed'), asked('t1', 0)], 'failed'],
+    ['red for a job above amber', [asked('t1', 0), paused('t1', APPROVAL), work('job', 'failed')], 'failed'],
+    ['nothing once the failure of a job was seen', [work('job', 'failed'), opened], null],
+    ['amber above a job that works', [work('job', 'active'), asked('t1', 0), paused('t1', APPROVAL)], 'approval'],
+    ['a ring while something is watched', [asked('t1', 0), answered('t1'), opened, work('monitor', 'active')], 'monitor'],
+    ['purple above a ring', [work('monitor', 'active'), asked('t1', 0), answered('t1')], 'unread'],
+    ['the ring also after an opening', [work('monitor', 'active'), work('job', 'failed'), opened], 'monitor'],
+    ['nothing once the watching is paused or over', [work('monitor', 'active'), work('monitor', 'over')], null],
+    [
+      'the ring of the other one',
+      [work('monitor', 'active', 'a'), work('monitor', 'active', 'b'), work('monitor', 'over', 'a')],
+      'monitor',
+    ],
+    ['nothing of work beside what is deleted', [work('monitor', 'active'), work('job', 'failed'), deleted], null],
     ['nothing of what is deleted while it waits', [asked('t1', 0), paused('t1', APPROVAL), deleted], null],
     ['nothing of what is deleted', [asked('t1', 0), deleted, answered('t1')], null],
   ] as [string, ConversationEvent[], string | null][])('is %s', (_, events, mark) => expect(markAfter(...events)).toBe(mark));

@@ -1,4 +1,4 @@
-import type { ConversationEvent, TurnId, TurnPaused } from './conversation.events.js';
+import type { BackgroundWorkNoted, ConversationEvent, TurnId, TurnPaused } from './conversation.events.js';
 
 /** The one thing the sidebar says of a conversation, the most urgent first: red, amber, a spinner, purple, a ring. */
 export type Mark = 'failed' | 'approval' | 'running' | 'unread' | 'monitor';
@@ -10,27 +10,40 @@ type MarkedTurn = Readonly<{
   isNew: boolean;
 }>;
 
+type MarkedWork = Readonly<{
+  kind: 'job' | 'monitor';
+  standing: BackgroundWorkNoted['data']['standing'];
+  /** How it stands has not been seen yet. */
+  isNew: boolean;
+}>;
+
 /** What the mark of a conversation depends on. */
 export type Marked = Readonly<{
   ownerId: string;
   isListed: boolean;
   /** The turns that count, in the order of their questions: none that another took the place of. */
   turns: ReadonlyMap<TurnId, MarkedTurn>;
+  /** What goes on beside them, by its id. */
+  works: ReadonlyMap<string, MarkedWork>;
 }>;
 
-export const unmarked: Marked = { ownerId: '', isListed: false, turns: new Map() };
+export const unmarked: Marked = { ownerId: '', isListed: false, turns: new Map(), works: new Map() };
 
 /**
- * A failure shows until the conversation is opened or another question comes; an answer until it is opened. A turn that
- * waits for the client's own code alone is nothing to show: nothing runs, and there is nothing for the owner to do.
+ * A failed answer shows until the conversation is opened or another question comes; an answer, and a job that failed, until it is
+ * opened. A turn that waits for the client's own code alone is nothing to show: nothing runs, and there is nothing for the owner to do.
  */
-export function markOf({ turns }: Marked): Mark | null {
+export function markOf({ turns, works }: Marked): Mark | null {
   const all = [...turns.values()];
+  const beside = [...works.values()];
+  const isActive = (kind: MarkedWork['kind']) => beside.some((work) => work.kind === kind && work.standing === 'active');
   const last = all.reduce<MarkedTurn | undefined>((later, turn) => (later && later.index > turn.index ? later : turn), undefined);
   if (last?.state === 'failed' && last.isNew) return 'failed';
+  if (beside.some(({ standing, isNew }) => standing === 'failed' && isNew)) return 'failed';
   if (all.some(({ state }) => state === 'awaits approval')) return 'approval';
-  if (all.some(({ state }) => state === 'running')) return 'running';
-  return all.some(({ state, isNew }) => state === 'answered' && isNew) ? 'unread' : null;
+  if (all.some(({ state }) => state === 'running') || isActive('job')) return 'running';
+  if (all.some(({ state, isNew }) => state === 'answered' && isNew)) return 'unread';
+  return isActive('monitor') ? 'monitor' : null;
 }
 
 export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Marked {
@@ -38,9 +51,13 @@ export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Mar
     case 'ConversationStarted':
       return { ...marked, ownerId: event.data.ownerId, isListed: event.data.visibility === 'listed' };
     case 'ConversationOpened':
-      return { ...marked, turns: new Map([...marked.turns].map(([id, turn]) => [id, { ...turn, isNew: false }])) };
+      return { ...marked, turns: seen(marked.turns), works: seen(marked.works) };
     case 'ConversationDeleted':
-      return { ...marked, turns: new Map() };
+      return { ...marked, turns: new Map(), works: new Map() };
+    case 'BackgroundWorkNoted': {
+      const { work, standing } = event.data;
+      return { ...marked, works: new Map(marked.works).set(work.id, { kind: work.kind, standing, isNew: true }) };
+    }
     case 'TurnAsked': {
       const { turnId, index } = event.data;
       return { ...marked, turns: new Map(marked.turns).set(turnId, { index, state: 'running', isNew: false }) };
@@ -77,6 +94,9 @@ export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Mar
       return marked;
   }
 }
+
+const seen = <T>(things: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+  new Map([...things].map(([id, thing]) => [id, { ...thing, isNew: false }]));
 
 function without(turns: Marked['turns'], turnId: TurnId): Marked['turns'] {
   const from = turns.get(turnId)?.index ?? Infinity;

@@ -25,4 +25,5 @@ export const conversationCodec: Codec<ConversationEvent> = {
   ToolCallAnswered: [],
   TurnResumed: [],
   TurnHandedOn: [],
+  BackgroundWorkNoted: [],
 };

@@ -24,6 +24,7 @@ const initial: Conversation = {
   turns: new Map(),
   nextIndex: 0,
   unopened: false,
+  workNoted: new Map(),
 };
 
 export const conversation: Aggregate<Conversation, ConversationEvent> = { initial, evolve, codec: conversationCodec };
@@ -63,6 +64,11 @@ function evolve(state: Conversation, event: ConversationEvent): Conversation {
         ...changed(state, event.data.turnId, (turn) => withEvent(turn, event)),
         unopened: state.unopened || state.turns.get(event.data.turnId)?.superseded === false,
       };
+    case 'BackgroundWorkNoted': {
+      const { work, standing, asOf } = event.data;
+      const workNoted = new Map(state.workNoted).set(work.id, asOf);
+      return { ...state, workNoted, unopened: state.unopened || standing === 'failed' };
+    }
     default:
       return changed(state, event.data.turnId, (turn) => withEvent(turn, event));
   }

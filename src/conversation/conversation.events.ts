@@ -161,6 +161,13 @@ export type TurnHandedOn = Event<'TurnHandedOn', AboutTurn<{ producer: string }>
 export type TurnSealed = Event<'TurnSealed', AboutTurn<Shown>>;
 /** A turn that nobody asked came to nothing that anybody is to see: it no longer counts, and those after it move up. */
 export type TurnWithdrawn = Event<'TurnWithdrawn', AboutTurn>;
+/** What goes on for a conversation beside its turns: a tool call that works on, or something that is watched. */
+export type BackgroundWork = Readonly<{ kind: 'job' | 'monitor'; id: string }>;
+/** How such work stands by now, as far as the conversation shows it; `asOf` counts what has happened to it. */
+export type BackgroundWorkNoted = Event<
+  'BackgroundWorkNoted',
+  About<{ work: BackgroundWork; standing: 'active' | 'over' | 'failed'; asOf: number }>
+>;
 export type TurnRated = Event<'TurnRated', AboutTurn<{ feedback: string | null }>>;
 
 export type TurnOutcome = TurnAnswered | TurnFailed | TurnStopped;
@@ -186,6 +193,7 @@ export type ConversationEvent =
   | ToolCallDenied
   | ToolCallAnswered
   | TurnResumed
-  | TurnHandedOn;
+  | TurnHandedOn
+  | BackgroundWorkNoted;
 
 export const conversationStream = (id: ConversationId): string => `conversation-${id}`;

@@ -5,6 +5,7 @@ import { Streams } from '../kernel/streams.js';
 import { Config } from '../platform/config/config.js';
 import { ConversationsController } from './conversations.http.js';
 import { DeleteConversationHandler } from './delete-conversation.command.js';
+import { NoteBackgroundWork } from './note-background-work.reaction.js';
 import { OpenConversationHandler } from './open-conversation.command.js';
 import { RateAnswerHandler } from './rate-answer.command.js';
 import { RenameConversationHandler } from './rename-conversation.command.js';
@@ -19,6 +20,7 @@ import { TurnAdditions } from './turn-additions.port.js';
     DeleteConversationHandler,
     OpenConversationHandler,
     RateAnswerHandler,
+    NoteBackgroundWork,
     {
       provide: TurnAdditions,
       inject: [EventStore, Streams, Config],
@@ -26,6 +28,6 @@ import { TurnAdditions } from './turn-additions.port.js';
         new StoredTurnAdditions(store, streams, messageEventsRetentionSeconds),
     },
   ],
-  exports: [ConversationQueries, TurnAdditions],
+  exports: [ConversationQueries, NoteBackgroundWork, TurnAdditions],
 })
 export class ConversationModule {}

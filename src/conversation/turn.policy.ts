@@ -93,6 +93,8 @@ export type Conversation = Readonly<{
   nextIndex: number;
   /** Something an opening would clear: an outcome came since the last one. */
   unopened: boolean;
+  /** How far the work beside it was noted, by its id. */
+  workNoted: ReadonlyMap<string, number>;
 }>;
 
 /** What happens in a conversation, given what has. */

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { given } from '../../test/support/given.js';
 import { turnPaused, turnUnresumed, waitingCall } from '../../test/support/pauses.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
+import { noteWork } from './background-work.decider.js';
 import { ask, conclude, conversation, open, remove, requestStop, startTurn } from './conversation.decider.js';
 import type { ConversationEvent, TurnAppended, TurnOutcome } from './conversation.events.js';
 import { append } from './turn-additions.decider.js';
@@ -167,6 +168,37 @@ describe('a turn that came about elsewhere', () => {
       .then([{ type: 'ConversationOpened', data: { conversationId } }]));
 });
 
+describe('work beside a conversation', () => {
+  const noted = (asOf: number, standing: 'active' | 'over' | 'failed') => ({
+    ...{ conversationId, asOf, standing },
+    work: { kind: 'job', id: 'j1' } as const,
+  });
+  const event = (asOf: number, standing: 'active' | 'over' | 'failed'): ConversationEvent => ({
+    type: 'BackgroundWorkNoted',
+    data: noted(asOf, standing),
+  });
+  const opened: ConversationEvent = { type: 'ConversationOpened', data: { conversationId } };
+  it('is noted as it stands, and never as it stood', () => {
+    given(conversation, past)
+      .when(noteWork(noted(0, 'active')))
+      .then([event(0, 'active')]);
+    given(conversation, [...past, event(0, 'active'), event(2, 'over')])
+      .when(noteWork(noted(0, 'active')))
+      .thenNothing();
+    given(conversation, [...past, deleted])
+      .when(noteWork(noted(0, 'active')))
+      .thenNothing();
+  });
+  it('is something to open once it failed, and not before', () => {
+    given(conversation, [...past, opened, event(0, 'active')])
+      .when(open)
+      .thenNothing();
+    given(conversation, [...past, opened, event(0, 'active'), event(1, 'failed')])
+      .when(open)
+      .then([opened]);
+  });
+});
+
 it('whatever is decided, each decision repeated at once adds nothing, and indexes have no gaps', () => {
   const id = fc.constantFrom('t1', 't2', 't3');
   const wakeId = fc.constantFrom('w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7');
@@ -175,6 +207,9 @@ it('whatever is decided, each decision repeated at once adds nothing, and indexe
     fc.tuple(id, fc.option(fc.nat(5))).map(([turnId, index]) => ask({ ...question(turnId), index }, start)),
     wakeId.map((turnId) => going(turnId)),
     fc.constantFrom('s1', 's2').map((turnId) => append({ ...added, turnId }, 'alice')),
+    fc
+      .tuple(fc.nat(5), fc.constantFrom<'active' | 'over' | 'failed'>('active', 'over', 'failed'))
+      .map(([asOf, standing]) => noteWork({ conversationId, work: { kind: 'job', id: 'j1' }, standing, asOf })),
     either.map((turnId) => startTurn(turnId, 'p')),
     either.map((turnId) => requestStop(turnId)),
     fc.tuple(either, fc.constantFrom('', 'NO_REPLY', 'So.')).map(([turnId, answer]) => conclude(answered(turnId, answer))),
