@@ -100,8 +100,11 @@ class Gathering {
         break;
       }
       const url = sitemaps[next]!;
-      const text = await this.attempted(url, () => this.fetcher.text(url, this.either));
-      if (text === undefined) continue;
+      const text = await this.attempted(() => this.fetcher.text(url, this.either));
+      if (text instanceof PageNotFetched) {
+        this.fail(url, text);
+        continue;
+      }
       const entries = sitemapEntries(text, url);
       for (const page of entries.pages) pages.add(page);
       for (const sitemap of entries.sitemaps) if (!sitemaps.includes(sitemap)) sitemaps.push(sitemap);
@@ -119,9 +122,11 @@ class Gathering {
       await this.progress(this.asked / (this.asked + within.length - at));
       const together = within.slice(at, at + PAGES_AT_ONCE_MAX);
       this.asked += together.length;
-      const pages = await Promise.all(together.map((url) => this.attempted(url, () => this.fetcher.page(url, this.either))));
+      const pages = await Promise.all(together.map((url) => this.attempted(() => this.fetcher.page(url, this.either))));
       for (const [index, page] of pages.entries()) {
-        if (page && this.isNew(page, together[index]!) && isWanted(page) && (await this.keep(page))) read.push(page);
+        const url = together[index]!;
+        if (page instanceof PageNotFetched) this.fail(url, page);
+        else if (this.isNew(page, url) && isWanted(page) && (await this.keep(page))) read.push(page);
       }
     }
     return read;
@@ -165,26 +170,21 @@ class Gathering {
   private async rulesOf(origin: string): Promise<(path: string) => boolean> {
     let rules = this.robots.get(origin);
     if (!rules) {
-      const text = await this.fetcher.text(`${origin}/robots.txt`, this.either).catch((error: unknown) => {
-        this.signal.throwIfAborted();
-        if (error instanceof PageNotFetched || this.late.aborted) return '';
-        throw error;
-      });
-      rules = robotsRules(text);
+      const text = await this.attempted(() => this.fetcher.text(`${origin}/robots.txt`, this.either));
+      rules = robotsRules(text instanceof PageNotFetched ? '' : text);
       this.robots.set(origin, rules);
     }
     return rules;
   }
 
-  private async attempted<T>(url: string, work: () => Promise<T>): Promise<T | undefined> {
+  private async attempted<T>(work: () => Promise<T>): Promise<T | PageNotFetched> {
     try {
       return await work();
     } catch (error) {
       this.signal.throwIfAborted();
-      if (error instanceof PageNotFetched) this.fail(url, error);
-      else if (this.late.aborted) this.fail(url, new PageNotFetched('There was no time left to fetch it.', true));
-      else throw error;
-      return undefined;
+      if (error instanceof PageNotFetched) return error;
+      if (this.late.aborted) return new PageNotFetched('There was no time left to fetch it.', true);
+      throw error;
     }
   }
 

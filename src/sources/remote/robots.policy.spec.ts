@@ -1,0 +1,39 @@
+import { expect, it } from '@jest/globals';
+import { robotsRules } from './robots.policy.js';
+
+const allowed = (text: string, ...paths: string[]) => paths.map(robotsRules(text));
+
+it('what nobody forbids is allowed', () => {
+  expect(allowed('', '/', '/x')).toEqual([true, true]);
+  expect(allowed('<html>Not found</html>', '/x')).toEqual([true]);
+  expect(allowed('User-agent: *\nDisallow:', '/x')).toEqual([true]);
+});
+
+it('the longest rule that fits decides, and of two as long the one that allows', () => {
+  const text = 'User-agent: *\nDisallow: /a # private\nAllow: /a/b\nDisallow: /c\nAllow: /c';
+  expect(allowed(text, '/a', '/a/x', '/a/b/x', '/b', '/c')).toEqual([false, false, true, true, true]);
+});
+
+it('rules for this robot count instead of those for all', () => {
+  const text =
+    'user-agent: *\ndisallow: /\n\nUser-Agent: other\nUser-Agent: Verbatim\nDisallow: /private\n\nUser-agent: last\nDisallow: /x';
+  expect(allowed(text, '/', '/private/x', '/x')).toEqual([true, false, true]);
+});
+
+it('stars stand for anything, a dollar for the end', () => {
+  const text = 'User-agent: *\nDisallow: /*.pdf$\nDisallow: /*/draft/\nDisallow: /exact$';
+  expect(allowed(text, '/a.pdf', '/a.pdf?x', '/a/draft/b', '/draft/b', '/exact', '/exactly')).toEqual([
+    false,
+    true,
+    false,
+    true,
+    false,
+    true,
+  ]);
+});
+
+it('a pattern of many stars takes no longer than others', () => {
+  const begun = performance.now();
+  allowed(`User-agent: *\nDisallow: /${'*a'.repeat(2_000)}b$`, `/${'a'.repeat(50_000)}`);
+  expect(performance.now() - begun).toBeLessThan(500);
+});
