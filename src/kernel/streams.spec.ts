@@ -49,6 +49,17 @@ describe('a transaction', () => {
     expect((await streams.fold('counter-1', counter)).state).toBe(RACES_MAX);
   });
 
+  it('goes on with a stream of which nothing is kept', async () => {
+    const store = new InMemoryEventStore();
+    const streams = new Streams(store);
+    await streams.transact('counter-1', counter, count(1), cause);
+    await streams.transact('counter-1', counter, count(1), because('r2'));
+    await store.setRetention('counter-1', { truncateBefore: 2 });
+    const { state, revision } = await streams.transact('counter-1', counter, count(5), because('r3'));
+    expect([state, revision]).toEqual([5, 2]);
+    expect((await streams.fold('counter-1', counter)).state).toBe(5);
+  });
+
   it('reads nothing for whoever knows the stream, and the rest of it for whoever knew it once', async () => {
     const store = new InMemoryEventStore();
     const reads: number[] = [];

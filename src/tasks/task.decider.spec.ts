@@ -1,8 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { given } from '../../test/support/given.js';
-import { failAttempt, failForGood, handBack, progress, queueTask, startTask, succeed, type Task, task } from './task.decider.js';
-import type { TaskEvent } from './task.events.js';
+import {
+  failAttempt,
+  failForGood,
+  forgetTask,
+  handBack,
+  progress,
+  queueTask,
+  startTask,
+  succeed,
+  type Task,
+  task,
+} from './task.decider.js';
+import type { TaskEvent, TaskResult } from './task.events.js';
 import { RETRIES_MAX } from './task.policy.js';
 
 const taskId = 't1';
@@ -141,3 +152,36 @@ function repeated(decide: (state: Task) => readonly TaskEvent[], state: Task): r
     throw error;
   }
 }
+
+describe('a task whose time is over', () => {
+  const blob = { sha256: 'a'.repeat(64), size: 70_000 };
+  const forgotten = (result: typeof blob | null): TaskEvent => ({
+    type: 'TaskForgotten',
+    data: { taskId, kind: 'k', ownerId: 'u', result },
+  });
+  const succeeded = (result: TaskResult): TaskEvent => ({ type: 'TaskSucceeded', data: { taskId, attempt: 1, result } });
+
+  it('is forgotten once, and says where its result was kept', () => {
+    given(task, [queued, started(1), succeeded({ blob })])
+      .when(forgetTask(taskId))
+      .then([forgotten(blob)]);
+    given(task, [queued, started(1), succeeded(inline)])
+      .when(forgetTask(taskId))
+      .then([forgotten(null)]);
+    given(task, [forgotten(blob)])
+      .when(forgetTask(taskId))
+      .thenNothing();
+    given(task, []).when(forgetTask(taskId)).thenNothing();
+  });
+  it('is neither queued nor started again, and an attempt under way states nothing more', () => {
+    given(task, [forgotten(null)])
+      .when(queueTask(data))
+      .thenNothing();
+    given(task, [forgotten(null)])
+      .when(startTask(taskId, 'c9', now))
+      .thenRejected('task-over');
+    given(task, [queued, started(1), forgotten(null)])
+      .when(succeed(taskId, 1, inline))
+      .thenRejected('task-attempt-superseded');
+  });
+});

@@ -26,8 +26,9 @@ import { WebhooksController } from './webhooks.http.js';
     {
       provide: ForgetWebhookRuns,
       inject: [Config, ExpiringQueries, Runs],
-      useFactory: ({ tracesRetentionSeconds }: Config, expiring: ExpiringQueries, runs: Runs) =>
-        new ForgetWebhookRuns(expiring, runs, 1000 * tracesRetentionSeconds),
+      useFactory: ({ tracesRetentionSeconds, idempotencyTtlMs }: Config, expiring: ExpiringQueries, runs: Runs) =>
+        // As long as a key stands, the delivery under it is needed.
+        new ForgetWebhookRuns(expiring, runs, Math.max(1000 * tracesRetentionSeconds, idempotencyTtlMs)),
     },
     {
       provide: WebhookOptions,

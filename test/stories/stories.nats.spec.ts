@@ -12,6 +12,7 @@ import { questionsStory } from './questions.story.js';
 import { readersStory } from './readers.story.js';
 import { refusalsStory } from './refusals.story.js';
 import { replayStory } from './replay.story.js';
+import { forgottenRunsStory } from './forgotten-runs.story.js';
 import { retentionStory } from './retention.story.js';
 import { stopStory } from './stop.story.js';
 import { toolsStory } from './tools.story.js';
@@ -32,6 +33,7 @@ describe.each([
   ['conversations', conversationsStory],
   ['limits', limitsStory],
   ['retention', retentionStory],
+  ['forgotten runs', forgottenRunsStory],
   ['fuzz', fuzzStory],
   ['old clients', oldClientsStory],
   ['user events', userEventsStory],
