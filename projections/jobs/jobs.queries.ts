@@ -27,6 +27,9 @@ export type JobRecord = Readonly<{
   finishedAt: Date | null;
 }>;
 
+/** A job that is over since a time. */
+export type FinishedJob = Readonly<{ id: string; since: Date }>;
+
 /** Which of a user's jobs: those begun since a time, of these statuses, whose tool or action has a text in its name. */
 export type JobHistory = Readonly<{
   since: Date;
@@ -94,11 +97,13 @@ export class JobQueries {
     return rows.map(asJob);
   }
 
-  /** Jobs that ended before a time, the first of them first. */
-  async finishedBefore(before: Date, limit: number): Promise<readonly string[]> {
-    const rows = await this.sql`
-      select job_id from jobs.job where finished_at < ${before} order by finished_at, job_id limit ${limit}`;
-    return rows.map((row) => row['job_id'] as string);
+  /** Jobs that ended before a time, the first of them first, after the last of the page before. */
+  async finishedBefore(before: Date, limit: number, after?: FinishedJob): Promise<readonly FinishedJob[]> {
+    const { since, id } = after ?? { since: new Date(0), id: '' };
+    return this.sql<FinishedJob[]>`
+      select job_id as id, finished_at as since from jobs.job
+      where finished_at < ${before} and (finished_at, job_id) > (${since}, ${id})
+      order by finished_at, job_id limit ${limit}`;
   }
 
   private get sql() {

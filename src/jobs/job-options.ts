@@ -13,8 +13,6 @@ export class JobOptions {
       perUserMax: number;
       perProcessMax: number;
       autoResume: boolean;
-      /** What a conversation is told of a result when it goes on by itself. */
-      resumeCharactersMax: number;
       retentionMs: number;
       shutdownMs: number;
     }>,

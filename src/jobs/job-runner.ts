@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { KeyValueUnavailable, type KeyValue } from '../kernel/key-value.js';
 import { holdLease, holdSlot, type Lease } from '../kernel/lease.js';
 import { newId } from '../kernel/ids.js';
@@ -72,7 +71,7 @@ export class JobRunner extends BackgroundCalls {
   async close(graceMs: number): Promise<void> {
     this.closing = true;
     const over = () => Promise.all([...this.running.values()].map((running) => running.over));
-    await Promise.race([over(), pause(graceMs, undefined, { ref: false })]);
+    await within(graceMs, over());
     for (const running of this.running.values()) running.leave();
     await over();
   }

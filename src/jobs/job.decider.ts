@@ -5,7 +5,7 @@ import { jobCodec } from './job.codec.js';
 import type { CancelReason, JobEnd, JobEvent, JobStarted, ToldBy } from './job.events.js';
 import { jobNotFound } from './job.policy.js';
 
-/** Nothing but the job's own facts: `end` and `told` are there once they have happened. */
+/** What has happened to a job. Of one that is forgotten nothing else may be left in the log. */
 export type Job = Readonly<{
   started: JobStarted['data'] | null;
   cancelRequested: CancelReason | null;
@@ -43,9 +43,9 @@ const aboutOf = ({ jobId, conversationId, ownerId }: JobStarted['data']) => ({ j
 /** Refused where the call is a job already, of another process: the same call is not two jobs. */
 export const startJob =
   (data: JobStarted['data']): Decide =>
-  ({ started }) => {
-    if (!started) return [{ type: 'JobStarted', data }];
-    if (started.runner !== data.runner)
+  ({ started, forgotten }) => {
+    if (!started && !forgotten) return [{ type: 'JobStarted', data }];
+    if (started?.runner !== data.runner)
       throw new Rejection('job-exists', `Job ${data.jobId} has been started by another process.`);
     return [];
   };
@@ -85,8 +85,8 @@ export type JobEnding =
 /** The end was told; whoever tells it first has told it. */
 export const tellOfJob =
   (by: ToldBy): Decide =>
-  ({ started, end, told }) =>
-    !started || !end || told ? [] : [{ type: 'JobTold', data: { ...aboutOf(started), by } }];
+  ({ started, end, told, forgotten }) =>
+    !started || !end || told || forgotten ? [] : [{ type: 'JobTold', data: { ...aboutOf(started), by } }];
 
 /** A job that is over is forgotten once it ended before a time. */
 export const forgetJob =

@@ -35,7 +35,6 @@ const GRACE_SHARE = 0.25;
           perUserMax: config.backgroundJobsPerUserMax,
           perProcessMax: config.backgroundJobsPerProcessMax,
           autoResume: config.autoResumeEnabled,
-          resumeCharactersMax: config.autoResumeResultCharactersMax,
           retentionMs: config.backgroundResultRetentionSeconds * 1000,
           shutdownMs: config.shutdownMs,
         }),

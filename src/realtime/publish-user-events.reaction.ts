@@ -7,6 +7,10 @@ import { type Codec, decode } from '../kernel/codec.js';
 import { EventStore, firstEvent } from '../kernel/event-store.js';
 import type { Event, Recorded } from '../kernel/events.js';
 import type { Reaction, ReactionHandlers } from '../kernel/reaction.js';
+import { jobCodec } from '../jobs/job.codec.js';
+import { type JobEvent, jobStream } from '../jobs/job.events.js';
+import { monitorCodec } from '../monitors/monitor.codec.js';
+import type { MonitorEvent } from '../monitors/monitor.events.js';
 import { scheduleCodec } from '../schedules/schedule.codec.js';
 import { type ScheduleEvent, scheduleStream } from '../schedules/schedule.events.js';
 import { sourceCodec } from '../sources/source.codec.js';
@@ -35,6 +39,9 @@ import {
   progressAnnounced,
   withIngestionChangedBy,
 } from './ingestion.policy.js';
+import { JOB_EVENTS, jobAnnounced, type JobNews } from './job-news.policy.js';
+import { isMonitorNews, monitorAnnounced } from './monitor-news.policy.js';
+import { MonitorStandings } from './monitor-standings.js';
 import { SCHEDULE_EVENTS, scheduleAnnounced, type ScheduleNews } from './schedule-news.policy.js';
 import { SIGN_IN_EVENTS, signInAnnounced } from './tool-sign-in.policy.js';
 import { UserEventsOptions } from './user-events-options.js';
@@ -44,7 +51,8 @@ import { UserJournal } from './user-journal.js';
 export const CONVERSATIONS_REMEMBERED_MAX = 1_000;
 
 type IngestEvent = SourceIngestRequested | SourceIngestCompleted | SourceIngestFailed;
-type Told = ConversationEvent | AttachmentEvent | IngestEvent | TaskProgressed | OAuthEvent | ScheduleNews;
+type Told =
+  ConversationEvent | AttachmentEvent | IngestEvent | TaskProgressed | OAuthEvent | ScheduleNews | JobNews | MonitorEvent;
 
 /**
  * Tells users' open tabs what has changed of theirs. Steps: fold the event's stream as far as the event; ask the user's
@@ -54,7 +62,7 @@ type Told = ConversationEvent | AttachmentEvent | IngestEvent | TaskProgressed |
 @Injectable()
 export class PublishUserEvents implements Reaction<Told> {
   readonly name = 'publish-user-events';
-  readonly categories = ['conversation', 'attachment', 'source', 'task', 'oauth', 'schedule'];
+  readonly categories = ['conversation', 'attachment', 'source', 'task', 'oauth', 'schedule', 'job', 'monitor'];
   readonly codec: Codec<Told> = {
     ...conversationCodec,
     ...attachmentCodec,
@@ -62,8 +70,11 @@ export class PublishUserEvents implements Reaction<Told> {
     ...taskCodec,
     ...oauthCodec,
     ...scheduleCodec,
+    ...monitorCodec,
+    ...jobCodec,
   };
   readonly on: ReactionHandlers<Told>;
+  private readonly standings: MonitorStandings;
   private readonly known = new Map<string, Readonly<{ revision: number; news: News }>>();
 
   constructor(
@@ -71,6 +82,7 @@ export class PublishUserEvents implements Reaction<Told> {
     private readonly journal: UserJournal,
     { settings }: UserEventsOptions,
   ) {
+    this.standings = new MonitorStandings(store);
     if (!settings.pushEnabled) {
       // It keeps up with the log all the same: what happened meanwhile is not told later.
       this.on = {};
@@ -93,10 +105,17 @@ export class PublishUserEvents implements Reaction<Told> {
       ) as ReactionHandlers<Told>),
       TaskProgressed: (event) => this.tellOfProgress(event),
       ...(Object.fromEntries(
+        // All of them, so that what is remembered of a monitor has no gaps.
+        Object.keys(monitorCodec).map((type) => [type, (event: Recorded<MonitorEvent>) => this.tellOfMonitor(event)]),
+      ) as ReactionHandlers<Told>),
+      ...(Object.fromEntries(
         SIGN_IN_EVENTS.map((type) => [type, (event: Recorded<OAuthEvent>) => this.tellOfSignIn(event)]),
       ) as ReactionHandlers<Told>),
       ...(Object.fromEntries(
         SCHEDULE_EVENTS.map((type) => [type, (event: Recorded<ScheduleNews>) => this.tellOfSchedule(event)]),
+      ) as ReactionHandlers<Told>),
+      ...(Object.fromEntries(
+        JOB_EVENTS.map((type) => [type, (event: Recorded<JobNews>) => this.tellOfJob(event)]),
       ) as ReactionHandlers<Told>),
     };
   }
@@ -161,6 +180,19 @@ export class PublishUserEvents implements Reaction<Told> {
     const created = first && decode<ScheduleEvent>(scheduleCodec, first);
     if (created?.type !== 'ScheduleCreated') return;
     await this.journal.announce(created.data.ownerId, event, async () => scheduleAnnounced(event, created.data));
+  }
+
+  private async tellOfJob(event: Recorded<JobNews>): Promise<void> {
+    const first = await firstEvent(this.store, jobStream(event.data.jobId));
+    const started = first && decode<JobEvent>(jobCodec, first);
+    if (started?.type !== 'JobStarted') return;
+    await this.journal.announce(event.data.ownerId, event, async () => jobAnnounced(event, started.data));
+  }
+
+  private async tellOfMonitor(event: Recorded<MonitorEvent>): Promise<void> {
+    const { before, after } = await this.standings.around(event);
+    if (!isMonitorNews(before, event)) return;
+    await this.journal.announce(after.ownerId, event, async () => monitorAnnounced(event.data.monitorId, after));
   }
 
   private ingestion(sourceId: string, upTo?: number): Promise<Ingestion> {

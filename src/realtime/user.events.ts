@@ -1,4 +1,5 @@
 import type { Mark } from '../conversation/conversation-mark.policy.js';
+import type { JobStatus } from '../jobs/job.policy.js';
 import { deterministicId } from '../kernel/ids.js';
 import type { RemoteKind } from '../sources/source.events.js';
 
@@ -67,6 +68,31 @@ export type Announcement =
     >
   | About<'conversation.continued', 'conversation', { conversation_id: string; message_id: string; source: string }>
   | About<'schedule.cancelled', 'schedule', { schedule_id: string; status: 'cancelled' }>
+  | About<
+      'job.updated',
+      'conversation',
+      {
+        job_id: string;
+        conversation_id: string;
+        status: JobStatus;
+        progress: Readonly<Record<string, never>>;
+        tool_name: string;
+        action_name: string;
+      }
+    >
+  | About<
+      'monitor.updated',
+      'monitor',
+      {
+        monitor_id: string;
+        status: 'active' | 'paused' | 'completed' | 'cancelled';
+        wakes_left: number;
+        last_checked_at: string | null;
+        conversation_id: string;
+        check_count: number;
+        last_error: string | null;
+      }
+    >
   | About<'conversation.mark', 'conversation', { conversation_id: string; mark: Mark | null }>;
 
 /** An announcement as it is stored and sent, in this order: the stored text is the `data:` line. */

@@ -77,6 +77,7 @@ const USER_EVENT_TYPES: Readonly<Record<UserEvent['type'], true>> = {
   'schedule.resumed': true,
   'schedule.completed': true,
   'schedule.cancelled': true,
+  'job.updated': true,
   'schedule.message.appended': true,
   'conversation.continued': true,
   'conversation.mark': true,

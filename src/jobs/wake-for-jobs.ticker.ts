@@ -1,0 +1,86 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { JobQueries, type JobRecord } from '../../projections/jobs/jobs.queries.js';
+import { UnsealedTurnQueries } from '../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { Blobs } from '../kernel/blobs.js';
+import type { Cause } from '../kernel/events.js';
+import { newId } from '../kernel/ids.js';
+import { Rejection } from '../kernel/rejection.js';
+import type { Ticker } from '../kernel/ticker.js';
+import { Wakes } from '../wakes/wakes.port.js';
+import { wakeText } from './job.policy.js';
+import { keptResult, shownResult } from './job-result.js';
+import { textOf } from '../answering/tool-result.policy.js';
+import { TellOfJob } from './tell-of-job.command.js';
+
+const EVERY_MS = 1_000;
+/** Jobs looked at in one tick. */
+export const UNTOLD_JOBS_MAX = 200;
+/** What a conversation is told of a result when it goes on by itself: a wake tells no more, and says something besides. */
+export const WOKEN_RESULT_CHARACTERS_MAX = 7_000;
+
+/**
+ * Has conversations go on whose jobs are over and whose models do not know it yet. While an answer is being written there, its
+ * model may still ask. Steps for each job: wake the conversation, whose key for it makes a second wake none; state that it was
+ * told. A crash in between repeats the wake.
+ */
+@Injectable()
+export class WakeForJobs implements Ticker {
+  readonly name = 'wake-for-jobs';
+  readonly everyMs = EVERY_MS;
+  private readonly logger = new Logger(WakeForJobs.name);
+
+  constructor(
+    private readonly jobs: JobQueries,
+    private readonly turns: UnsealedTurnQueries,
+    private readonly blobs: Blobs,
+    private readonly wakes: Wakes,
+    private readonly commands: CommandBus,
+  ) {}
+
+  async tick(): Promise<void> {
+    const untold = await this.jobs.untold(UNTOLD_JOBS_MAX);
+    if (untold.length === 0) return;
+    const busy = await this.turns.conversationsUnderWay(untold.map(({ conversationId }) => conversationId));
+    const id = newId();
+    const cause: Cause = { actor: `system:${this.name}`, credential: 'system', correlationId: id, causationId: id };
+    for (const job of untold) if (!busy.has(job.conversationId)) await this.attempt(job, cause);
+  }
+
+  /** One that cannot be told must not keep the others from being told. */
+  private async attempt(job: JobRecord, cause: Cause): Promise<void> {
+    try {
+      await this.wake(job, cause);
+    } catch (error) {
+      this.logger.error(`The end of job ${job.jobId} could not be told; the next tick tries again.`, error);
+    }
+  }
+
+  private async wake(job: JobRecord, cause: Cause): Promise<void> {
+    const { jobId, conversationId, ownerId, status } = job;
+    const source = status === 'lost' ? 'lost' : 'job';
+    const wake = {
+      conversationId,
+      ownerId,
+      source,
+      refId: jobId,
+      dedupeKey: `job:${jobId}`,
+      text: await this.textOn(job),
+    } as const;
+    const told = await this.wakes.wake(wake, cause).then(
+      () => 'wake' as const,
+      (error: unknown) => {
+        // Of a conversation that is gone nobody is told anything.
+        if (error instanceof Rejection && error.code === 'conversation-not-found') return 'nobody' as const;
+        throw error;
+      },
+    );
+    await this.commands.execute(new TellOfJob(jobId, told, cause));
+  }
+
+  private async textOn(job: JobRecord): Promise<string> {
+    const kept = job.result ? await keptResult(this.blobs, job.result) : undefined;
+    const result = kept && textOf(shownResult(kept.value, WOKEN_RESULT_CHARACTERS_MAX));
+    return wakeText(job, result ?? null);
+  }
+}
