@@ -18,6 +18,7 @@ import { stopStory } from './stop.story.js';
 import { toolsStory } from './tools.story.js';
 import { userBacklogStory } from './user-backlog.story.js';
 import { userEventsStory } from './user-events.story.js';
+import { wakesStory } from './wakes.story.js';
 import { webhooksStory } from './webhooks.story.js';
 
 describe.each([
@@ -39,5 +40,6 @@ describe.each([
   ['user events', userEventsStory],
   ['approvals that are told', approvalEventsStory],
   ['the backlog of user events', userBacklogStory],
+  ['wakes', wakesStory],
   ['webhooks', webhooksStory],
 ])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));
