@@ -80,6 +80,7 @@ const USER_EVENT_TYPES: Readonly<Record<UserEvent['type'], true>> = {
   'job.updated': true,
   'schedule.message.appended': true,
   'conversation.continued': true,
+  'monitor.updated': true,
   'conversation.mark': true,
 };
 
