@@ -34,6 +34,19 @@ export const onPostgres: MakeBacking = async () => {
   };
 };
 
+/** Log and read models in one Postgres, signals and work over NATS: the least that several processes can share. */
+export const onPostgresAndNats: MakeBacking = async () => {
+  const [alone, nats] = await Promise.all([onPostgres(), NatsServer.start()]);
+  return {
+    ...alone,
+    name: 'Postgres and NATS',
+    environment: { ...alone.environment, NATS_URL: nats.url },
+    close: async () => {
+      await Promise.all([alone.close(), nats.stop()]);
+    },
+  };
+};
+
 export type FullBacking = Backing & Readonly<{ eventStoreDb: EventStoreDbDouble; nats: NatsServer }>;
 
 /** The log in EventStoreDB, read models in Postgres, signals and work over NATS: what a cluster has. */

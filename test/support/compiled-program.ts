@@ -7,6 +7,8 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const CACHE = join(ROOT, 'node_modules', '.cache', 'verbatim-program');
 const KEPT_MS = 24 * 3_600_000;
 
+const compiling = new Map<string, Promise<void>>();
+
 /**
  * The program as it stands in the working tree, compiled into a folder of its own: processes of tests start from it, whatever
  * a build does to `dist` meanwhile. Compiled once for each state of the sources.
@@ -16,6 +18,13 @@ export async function compiledProgram(): Promise<string> {
   const states = await Promise.all(sources.map(async (file) => [file, await stateOf(file)]));
   const folder = join(CACHE, createHash('sha256').update(JSON.stringify(states)).digest('hex').slice(0, 16));
   if (await exists(folder)) return folder;
+  const underWay = compiling.get(folder) ?? compileInto(folder, sources);
+  compiling.set(folder, underWay);
+  await underWay.finally(() => compiling.delete(folder));
+  return folder;
+}
+
+async function compileInto(folder: string, sources: readonly string[]): Promise<void> {
   const draft = `${folder}.${process.pid}`;
   await Promise.all(sources.map((file) => compile(file, draft)));
   // Below node_modules there is no package that says how to read modules.
@@ -25,7 +34,6 @@ export async function compiledProgram(): Promise<string> {
     if (!(await exists(folder))) throw error;
     await rm(draft, { recursive: true, force: true });
   });
-  return folder;
 }
 
 async function filesUnder(folder: string): Promise<string[]> {

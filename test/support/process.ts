@@ -17,6 +17,8 @@ export type ProcessOptions = Readonly<{
   environment: Readonly<Record<string, string>>;
   /** So many processes have read the code in and wait for their turn: a restart then takes a fraction of the time. */
   standbys?: number;
+  /** How far its clock is off the machine's, to begin with. */
+  clockOffMs?: number;
 }>;
 
 /** The program as its users run it: a process on a port of its own, to be killed and started again over the same data. */
@@ -24,12 +26,15 @@ export class ServiceProcess {
   private running: ChildProcess | undefined;
   private readonly waiting: ChildProcess[] = [];
   private said = '';
+  private clockOffMs: ProcessOptions['clockOffMs'];
 
   private constructor(
     private readonly program: string,
     private readonly options: ProcessOptions,
     readonly port: number,
-  ) {}
+  ) {
+    this.clockOffMs = options.clockOffMs;
+  }
 
   static async start(options: ProcessOptions): Promise<ServiceProcess> {
     const service = new ServiceProcess(await compiledProgram(), options, await freePort());
@@ -54,6 +59,7 @@ export class ServiceProcess {
   async start(): Promise<void> {
     const child = this.waiting.shift() ?? this.spawn();
     this.running = child;
+    if (this.clockOffMs !== undefined) child.stdin!.write(`clock ${this.clockOffMs}\n`);
     child.stdin!.write('start\n');
     while (this.waiting.length < (this.options.standbys ?? 0)) this.waiting.push(this.spawn());
     await eventually(
@@ -68,6 +74,12 @@ export class ServiceProcess {
       throw new Error(`The service did not start:\n${this.said}`, { cause: error });
     });
     if (hasEnded(child)) throw new Error(`The service ended with ${child.exitCode ?? child.signalCode}:\n${this.said}`);
+  }
+
+  /** Its clock is so far off the machine's, from now on and through all restarts. */
+  setClock(offMs: number): void {
+    this.clockOffMs = offMs;
+    if (this.running && !hasEnded(this.running)) this.running.stdin!.write(`clock ${offMs}\n`);
   }
 
   /** As `kill -9`: nothing is finished, said or closed. */
