@@ -2,8 +2,8 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../kernel/clock.js';
 import type { Cause } from '../kernel/events.js';
 import { Streams } from '../kernel/streams.js';
-import { schedule } from './schedule.decider.js';
-import { type ScheduleId, scheduleStream } from './schedule.events.js';
+import { transactCaughtUp } from './catch-up.js';
+import type { ScheduleId } from './schedule.events.js';
 import { cancel, cancelTask, type ChatScope } from './schedule-changes.decider.js';
 import { ScheduleRules } from './schedule-rules.js';
 
@@ -30,6 +30,6 @@ export class CancelScheduleHandler implements ICommandHandler<CancelSchedule> {
   async execute({ scheduleId, ownerId, cause, chat }: CancelSchedule): Promise<bigint | undefined> {
     const asking = { ownerId, rules: this.rules, now: this.clock.now() };
     const decision = chat ? cancelTask(asking, chat) : cancel(asking);
-    return (await this.streams.transact(scheduleStream(scheduleId), schedule, decision, cause)).position;
+    return (await transactCaughtUp(this.streams, scheduleId, decision, asking, cause)).position;
   }
 }

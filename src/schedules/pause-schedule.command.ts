@@ -2,9 +2,9 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../kernel/clock.js';
 import type { Cause } from '../kernel/events.js';
 import { Streams } from '../kernel/streams.js';
-import { schedule } from './schedule.decider.js';
+import { transactCaughtUp } from './catch-up.js';
 import { pause } from './schedule-changes.decider.js';
-import { type ScheduleId, scheduleStream } from './schedule.events.js';
+import type { ScheduleId } from './schedule.events.js';
 import { ScheduleRules } from './schedule-rules.js';
 
 /** Nothing comes of a schedule's slots until it is resumed. */
@@ -29,6 +29,6 @@ export class PauseScheduleHandler implements ICommandHandler<PauseSchedule> {
   async execute({ scheduleId, ownerId, cause }: PauseSchedule): Promise<bigint | undefined> {
     const asking = { ownerId, rules: this.rules, now: this.clock.now() };
     const decision = pause(asking);
-    return (await this.streams.transact(scheduleStream(scheduleId), schedule, decision, cause)).position;
+    return (await transactCaughtUp(this.streams, scheduleId, decision, asking, cause)).position;
   }
 }

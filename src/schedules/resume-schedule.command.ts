@@ -2,9 +2,9 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../kernel/clock.js';
 import type { Cause } from '../kernel/events.js';
 import { Streams } from '../kernel/streams.js';
-import { schedule } from './schedule.decider.js';
+import { transactCaughtUp } from './catch-up.js';
 import { resume } from './schedule-changes.decider.js';
-import { type ScheduleId, scheduleStream } from './schedule.events.js';
+import type { ScheduleId } from './schedule.events.js';
 import { ScheduleRules } from './schedule-rules.js';
 import { timingResumed } from './terms.policy.js';
 
@@ -31,6 +31,6 @@ export class ResumeScheduleHandler implements ICommandHandler<ResumeSchedule> {
   async execute({ scheduleId, ownerId, runAt, cause }: ResumeSchedule): Promise<bigint | undefined> {
     const asking = { ownerId, rules: this.rules, now: this.clock.now() };
     const decision = resume(asking, (before) => timingResumed(before, runAt, this.rules, asking.now));
-    return (await this.streams.transact(scheduleStream(scheduleId), schedule, decision, cause)).position;
+    return (await transactCaughtUp(this.streams, scheduleId, decision, asking, cause)).position;
   }
 }

@@ -148,6 +148,13 @@ describe('a call', () => {
     expect(kind.calls[0]?.tool).toMatchObject({ toolId: pin.toolId, ownerId: 'alice', secrets: { token: SECRET } });
   });
 
+  it('knows which tools of the turn need nobody’s approval', async () => {
+    const [free, gated] = [await create(), await create()];
+    await change(gated.toolId, { actions: [{ name: 'send_card', require_approval: true }] });
+    await run([free, { ...gated, revision: 1 }, { toolId: defaultToolId('memory'), revision: 0 }]);
+    expect(kind.calls[0]?.context.ungatedTools).toEqual([free.toolId, defaultToolId('memory')]);
+  });
+
   it.each([
     ['a missing argument', {}, "The arguments must have required property 'to'"],
     ['one of the wrong type', { to: ['Bob'] }, 'The argument to must be string'],

@@ -3,7 +3,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { defaultToolId } from '../../src/tools/default-tools.policy.js';
 import { askOver } from '../support/asked.js';
 import type { MakeBacking } from '../support/backing.js';
-import { answerIn, Client } from '../support/client.js';
+import { answerIn, type Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { call, refuse, say, type Step, wait } from '../support/scripted-model-server.js';
 import { TabForTests } from '../support/tab.js';
@@ -34,7 +34,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
     world.model.next([call('c1', action, args)], say('Done.'));
     const asked = await askOver('/stream', as, { question: 'Please.', visibility: 'listed', ...chat });
     const [toolCall] = asked.toolCalls;
-    return { conversationId: asked.conversationId, result: toolCall?.['result'] as unknown, toolCall };
+    return { conversationId: asked.conversationId, result: toolCall?.['result'], toolCall };
   };
   const schedule = async (args: Fields = {}, chat: Fields = {}, as = alice) => {
     const { conversationId, result } = await calling(

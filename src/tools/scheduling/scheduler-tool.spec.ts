@@ -3,6 +3,7 @@ import { callContext, callTool } from '../../../test/support/tool-calls.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { type Chat, ChatSchedules, type ChatTask } from '../../schedules/chat-schedules.port.js';
 import type { TaskAsked } from '../../schedules/task-terms.policy.js';
+import type { CallArguments } from '../builtin/call-arguments.policy.js';
 import { builtInToolId } from '../default-tools.policy.js';
 import type { CallContext } from '../tool-kind.port.js';
 import { SchedulerTool } from './scheduler-tool.js';
@@ -43,7 +44,7 @@ beforeEach(() => {
   schedules = new SchedulesForTests();
   tool = new SchedulerTool(schedules);
 });
-const call = (name: string, args: object = {}, more: Partial<CallContext> = {}) =>
+const call = (name: string, args: CallArguments = {}, more: Partial<CallContext> = {}) =>
   callTool(tool, name, args, { context: callContext(more) });
 const chat = { ownerId: 'alice', agentId: null, conversationId: 'c1' };
 
