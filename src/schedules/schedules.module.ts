@@ -1,10 +1,14 @@
 import { Module } from '@nestjs/common';
 import { AgentQueries } from '../../projections/agents/agents.queries.js';
 import { ScheduleQueries } from '../../projections/schedules/schedules.queries.js';
+import { ConversationModule } from '../conversation/conversation.module.js';
 import { Config } from '../platform/config/config.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { AdmitScheduleHandler } from './admit-schedule.command.js';
 import { AgentSchedulesController } from './agent-schedules.http.js';
+import { AppendScheduledAnswers } from './append-scheduled-answers.reaction.js';
+import { CancelScheduleHandler } from './cancel-schedule.command.js';
+import { CancelSchedulesOfConversation } from './cancel-schedules-of-conversation.reaction.js';
 import { ChangeScheduleHandler } from './change-schedule.command.js';
 import { CreateScheduleHandler } from './create-schedule.command.js';
 import { DeleteScheduleHandler } from './delete-schedule.command.js';
@@ -16,6 +20,7 @@ import { PauseScheduleHandler } from './pause-schedule.command.js';
 import { QueueScheduledRuns } from './queue-scheduled-runs.reaction.js';
 import { ResumeScheduleHandler } from './resume-schedule.command.js';
 import { RunScheduleNowHandler } from './run-schedule-now.command.js';
+import { ScheduleTaskHandler } from './schedule-task.command.js';
 import { ScheduleRules } from './schedule-rules.js';
 import { KeptSchedulerPulse } from './kept-scheduler-pulse.js';
 import { SchedulerPulse } from './scheduler-pulse.port.js';
@@ -28,7 +33,7 @@ const RUN_LIMIT_MS_MIN = 15 * 60_000;
 
 /** What agents do at set times, and the ledger of it. */
 @Module({
-  imports: [RunsModule],
+  imports: [ConversationModule, RunsModule],
   controllers: [AgentSchedulesController, SchedulesController],
   providers: [
     AgentQueries,
@@ -50,9 +55,11 @@ const RUN_LIMIT_MS_MIN = 15 * 60_000;
     { provide: SchedulerPulse, useClass: KeptSchedulerPulse },
     AdmitScheduleHandler,
     CreateScheduleHandler,
+    ScheduleTaskHandler,
     ChangeScheduleHandler,
     PauseScheduleHandler,
     ResumeScheduleHandler,
+    CancelScheduleHandler,
     DeleteScheduleHandler,
     RunScheduleNowHandler,
     SettleScheduleHandler,
@@ -60,8 +67,18 @@ const RUN_LIMIT_MS_MIN = 15 * 60_000;
     DueSchedules,
     QueueScheduledRuns,
     FollowScheduledRuns,
+    AppendScheduledAnswers,
     DeleteSchedulesOfAgent,
+    CancelSchedulesOfConversation,
   ],
-  exports: [SchedulerPulse, DueSchedules, QueueScheduledRuns, FollowScheduledRuns, DeleteSchedulesOfAgent],
+  exports: [
+    SchedulerPulse,
+    DueSchedules,
+    QueueScheduledRuns,
+    FollowScheduledRuns,
+    AppendScheduledAnswers,
+    DeleteSchedulesOfAgent,
+    CancelSchedulesOfConversation,
+  ],
 })
 export class SchedulesModule {}
