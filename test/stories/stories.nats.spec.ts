@@ -2,9 +2,11 @@ import { describe } from '@jest/globals';
 import { onEventStoreDbAndNats } from '../support/backing.js';
 import { approvalEventsStory } from './approval-events.story.js';
 import { attachmentsStory } from './attachments.story.js';
+import { chatSchedulesStory } from './chat-schedules.story.js';
 import { conversationsStory } from './conversations.story.js';
 import { fuzzStory } from './fuzz.story.js';
 import { idempotencyStory } from './idempotency.story.js';
+import { jobsStory } from './jobs.story.js';
 import { limitsStory } from './limits.story.js';
 import { oldClientsStory } from './old-clients.story.js';
 import { pausesStory } from './pauses.story.js';
@@ -14,6 +16,7 @@ import { refusalsStory } from './refusals.story.js';
 import { replayStory } from './replay.story.js';
 import { forgottenRunsStory } from './forgotten-runs.story.js';
 import { retentionStory } from './retention.story.js';
+import { schedulesStory } from './schedules.story.js';
 import { stopStory } from './stop.story.js';
 import { toolsStory } from './tools.story.js';
 import { userBacklogStory } from './user-backlog.story.js';
@@ -32,6 +35,7 @@ describe.each([
   ['attachments', attachmentsStory],
   ['tools', toolsStory],
   ['conversations', conversationsStory],
+  ['background jobs', jobsStory],
   ['limits', limitsStory],
   ['retention', retentionStory],
   ['forgotten runs', forgottenRunsStory],
@@ -42,4 +46,6 @@ describe.each([
   ['the backlog of user events', userBacklogStory],
   ['wakes', wakesStory],
   ['webhooks', webhooksStory],
+  ['what chats want done later', chatSchedulesStory],
+  ['schedules', schedulesStory],
 ])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));

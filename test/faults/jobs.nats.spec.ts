@@ -1,0 +1,4 @@
+import { onEventStoreDbAndNats } from '../support/backing.js';
+import { killedJobsStory } from './jobs.story.js';
+
+killedJobsStory(onEventStoreDbAndNats);

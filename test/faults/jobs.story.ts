@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { jobIdOf } from '../../src/jobs/job.policy.js';
+import { askOver } from '../support/asked.js';
+import type { MakeBacking } from '../support/backing.js';
+import { eventually } from '../support/eventually.js';
+import { LocalServer } from '../support/local-server.js';
+import { call, say } from '../support/scripted-model-server.js';
+import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
+
+type Query = Readonly<{ response: string; metadata?: Record<string, unknown> }>;
+
+/** A process that is killed while a call goes on in it: nobody says that it is still running, and nobody runs it again. */
+export function killedJobsStory(makeBacking: MakeBacking): void {
+  let running: ScriptedProcess;
+  let post: LocalServer;
+
+  beforeAll(async () => {
+    post = await LocalServer.started();
+    post.answer = () => undefined;
+    const settings = { ALLOWED_PRIVATE_HOSTS: '127.0.0.1', TITLE_MODEL_ID: 'none' };
+    const background = { BACKGROUND_YIELD_SECONDS: '0.3', BACKGROUND_STALE_SECONDS: '3' };
+    running = await startScriptedProcess({ ...settings, ...background }, { backing: await makeBacking() });
+  }, 60_000);
+  afterAll(async () => {
+    await running.close();
+    await post.close();
+  });
+
+  const created = async (path: string, body: object) =>
+    (await (await running.client.post(`/api/${path}`, body)).json()) as { id: string };
+
+  it('finds its job lost, and its conversation goes on', async () => {
+    const { client, model } = running;
+    const build = { name: 'build', method: 'POST', url: `${post.url}/build`, description: 'Builds a report', active: true };
+    const tool = {
+      name: 'api_tool',
+      displayName: 'Reports',
+      description: 'Builds',
+      config: { actions: { build } },
+      status: true,
+    };
+    const { id } = await created('create_tool', tool);
+    const agent = { name: 'Guide', description: 'Knows', chunks: 4, retriever: 'classic', prompt_id: 'default', tools: [id] };
+    const { id: agentId } = await created('create_agent', { ...agent, status: 'published' });
+    model.next([call('c1', 'build', {})], say('It is being built.'), say('Nobody knows what came of it.'));
+    const asked = await askOver('/stream', client, { question: 'Build it.', agent_id: agentId, visibility: 'listed' });
+    const job = () => client.json<{ status: string }>(`/api/background_jobs/${jobIdOf(asked.messageId!, 'c1')}`);
+    await eventually(async () => (await job()).status === 'working');
+    await running.service.kill();
+    await running.service.start();
+    await eventually(async () => (await job()).status === 'lost', 20_000);
+    const queries = async () =>
+      (await client.json<{ queries: Query[] }>(`/api/get_single_conversation?id=${asked.conversationId}`)).queries;
+    await eventually(async () => (await queries()).at(-1)!.response === 'Nobody knows what came of it.', 20_000);
+    expect((await queries()).at(-1)!.metadata).toMatchObject({ wake: { source: 'lost' } });
+    expect(post.requests).toHaveLength(1);
+  }, 90_000);
+}
