@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import { projections } from '../projections/catalogue.js';
 import { schemaOf } from '../projections/projection.js';
 import { AnsweringModule } from './answering/answering.module.js';
+import { ContinuationRetentionModule } from './answering/continuation-retention.module.js';
 import { ExpirePauses } from './answering/expire-pauses.ticker.js';
 import { SweepTurns } from './answering/sweep-turns.ticker.js';
 import { TitleConversation } from './answering/title-conversation.reaction.js';
@@ -72,6 +73,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
   imports: [
     AnsweringModule,
     AttachmentsModule,
+    ContinuationRetentionModule,
     ConversationModule,
     MonitorsModule,
     JobEndsModule,

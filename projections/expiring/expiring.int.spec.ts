@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { continuationStream } from '../../src/answering/continuation.events.js';
 import { conversationStream } from '../../src/conversation/conversation.events.js';
 import { journalsStream } from '../../src/retention/journals.events.js';
 import { type RunEvent, runStream } from '../../src/runs/run.events.js';
@@ -120,6 +121,35 @@ describe('journals', () => {
       { type: 'JournalsExpired', data: { sealedIn: '2026-01-01T00', turnIds: ['one'], expiredAt: '' } },
     ]);
     expect(ids(await queries.journals(day(9), 9))).toEqual(['two']);
+    await model.again();
+    await model.expectSameAfterRebuild();
+  });
+});
+
+describe('what paused turns go on from', () => {
+  it('is due once the turn is over, where it is its own, until it is dropped', async () => {
+    const about = { conversationId: 'c', turnId: 't', answer: '', thought: '', sources: [], toolCalls: [], structured: false };
+    const paused = (sha256: string, isOwn: boolean) => ({
+      type: 'TurnPaused' as const,
+      data: {
+        ...about,
+        calls: [],
+        expiresAt: '',
+        lastId: 1,
+        modelId: 'm',
+        usage: null,
+        continuation: { blob: { sha256, size: 1 }, ...(isOwn && { isOwn: true as const }) },
+      },
+    });
+    const sealed = { type: 'TurnSealed' as const, data: { conversationId: 'c', turnId: 't', lastId: 1, frames: 2, sha256: '' } };
+    await model.given(conversationStream('c'), [paused('a', true), paused('b', true), paused('b', true), paused('x', false)]);
+    expect(await queries.continuations(day(9), 9)).toEqual([]);
+    await model.given(conversationStream('c'), [sealed], { at: day(2) });
+    const [a] = await queries.continuations(day(9), 1);
+    expect(a).toEqual({ id: 'a', since: day(2), turnId: 't' });
+    expect(ids(await queries.continuations(day(9), 9, a))).toEqual(['b']);
+    await model.given(continuationStream('t'), [{ type: 'ContinuationDropped', data: { turnId: 't', sha256: 'a' } }]);
+    expect(ids(await queries.continuations(day(9), 9))).toEqual(['b']);
     await model.again();
     await model.expectSameAfterRebuild();
   });

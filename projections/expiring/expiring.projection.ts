@@ -1,3 +1,5 @@
+import { continuationCodec } from '../../src/answering/continuation.codec.js';
+import type { ContinuationEvent } from '../../src/answering/continuation.events.js';
 import { conversationCodec } from '../../src/conversation/conversation.codec.js';
 import type { ConversationEvent } from '../../src/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/events.js';
@@ -13,13 +15,21 @@ import { deliveryCodec } from '../../src/webhooks/delivery.codec.js';
 import type { DeliveryEvent } from '../../src/webhooks/delivery.events.js';
 import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
 
-type Noted = ConversationEvent | DeliveryEvent | JournalsEvent | RunEvent | ScheduleEvent | ScheduledRunEvent;
+type Noted = ContinuationEvent | ConversationEvent | DeliveryEvent | JournalsEvent | RunEvent | ScheduleEvent | ScheduledRunEvent;
 
 /** What is kept for a time only, and since when that time runs. */
 export const expiring = defineProjection<Noted>({
   name: 'expiring',
-  categories: ['conversation', 'delivery', 'journals', 'run', 'schedule', 'scheduleRun'],
-  codec: { ...conversationCodec, ...deliveryCodec, ...journalsCodec, ...runCodec, ...scheduleCodec, ...scheduleRunCodec },
+  categories: ['continuation', 'conversation', 'delivery', 'journals', 'run', 'schedule', 'scheduleRun'],
+  codec: {
+    ...continuationCodec,
+    ...conversationCodec,
+    ...deliveryCodec,
+    ...journalsCodec,
+    ...runCodec,
+    ...scheduleCodec,
+    ...scheduleRunCodec,
+  },
   ddl: new URL('./expiring.sql', import.meta.url),
 
   on: {
@@ -37,7 +47,16 @@ export const expiring = defineProjection<Noted>({
     ScheduleDeleted: ({ data }, sql) =>
       sql`update scheduled_output set schedule_id = null where schedule_id = ${data.scheduleId}`,
 
-    TurnSealed: ({ data, at }) => insertInto('journal', { turn_id: data.turnId, since: at }),
+    // Paused again in the same state, a turn has the same to go on from.
+    TurnPaused: ({ data: { turnId, continuation } }, sql) =>
+      'blob' in continuation && continuation.isOwn
+        ? sql`insert into continuation (sha256, turn_id) values (${continuation.blob.sha256}, ${turnId}) on conflict do nothing`
+        : [],
+    TurnSealed: ({ data, at }, sql) => [
+      insertInto('journal', { turn_id: data.turnId, since: at }),
+      sql`update continuation set since = ${at} where turn_id = ${data.turnId}`,
+    ],
+    ContinuationDropped: ({ data }) => removeFrom('continuation', { sha256: data.sha256 }),
     TurnAppended: ({ data, at }) => insertInto('journal', { turn_id: data.turnId, since: at }),
     JournalsExpired: ({ data }) => data.turnIds.map((turnId) => removeFrom('journal', { turn_id: turnId })),
   },

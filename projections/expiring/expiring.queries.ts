@@ -6,6 +6,9 @@ export type OldWebhookRun = Readonly<{ id: string; since: Date; stream: string; 
 /** A scheduled run that said something, or a turn with a journal, by its id. */
 export type OldOutput = Readonly<{ id: string; since: Date }>;
 
+/** What a turn that is over would have gone on from, named by its content. */
+export type OldContinuation = Readonly<{ id: string; since: Date; turnId: string }>;
+
 /** So many of the newest runs of each schedule are kept, however old they are. */
 export const NEWEST_RUNS_KEPT = 50;
 
@@ -44,6 +47,14 @@ export class ExpiringQueries {
     return this.readModels.sql<OldOutput[]>`
       select turn_id as id, since from expiring.journal
       where since < ${before} and (since, turn_id) > (${since}, ${id}) order by since, turn_id limit ${limit}`;
+  }
+
+  /** What paused turns were to go on from that were over before a time. */
+  async continuations(before: Date, limit: number, after?: OldContinuation): Promise<readonly OldContinuation[]> {
+    const { since, id } = after ?? FIRST;
+    return this.readModels.sql<OldContinuation[]>`
+      select sha256 as id, since, turn_id as "turnId" from expiring.continuation
+      where since < ${before} and (since, sha256) > (${since}, ${id}) order by since, sha256 limit ${limit}`;
   }
 }
 

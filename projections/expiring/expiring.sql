@@ -26,3 +26,13 @@ create table journal (
   since   timestamptz not null
 );
 create index journal_sealed on journal (since, turn_id);
+
+-- What paused turns go on from, where it is kept beside the log and is the turn's own.
+create table continuation (
+  sha256  text primary key,
+  turn_id text not null,
+  -- When the turn was over.
+  since   timestamptz
+);
+create index continuation_of_turn on continuation (turn_id);
+create index continuation_over on continuation (since, sha256) where since is not null;

@@ -8,20 +8,30 @@ import type { LoopState } from './agent-loop.js';
 /** As it is stored, a text within JSON; a longer one is kept beside the log. */
 export const INLINE_BYTES_MAX = 64 * 1024;
 
+/** Turns that go on from the same are kept apart: what is kept of each goes with it. */
+type Own = Readonly<{ turnId: string; text: string }>;
+
 /** What paused turns go on from. */
 @Injectable()
 export class Continuations {
   constructor(private readonly blobs: Blobs) {}
 
   /** @throws BlobsUnavailable */
-  async keep(text: string): Promise<Continuation> {
+  async keep(turnId: string, text: string): Promise<Continuation> {
     if (Buffer.byteLength(JSON.stringify(text)) <= INLINE_BYTES_MAX) return { text };
-    return { blob: await this.blobs.put(Readable.from([Buffer.from(text)])) };
+    const own = JSON.stringify({ turnId, text } satisfies Own);
+    return { blob: await this.blobs.put(Readable.from([Buffer.from(own)])), isOwn: true };
   }
 
   /** @throws BlobMissing, BlobsUnavailable */
   async recall(continuation: Continuation): Promise<LoopState> {
-    const text = 'text' in continuation ? continuation.text : await textOf(await this.blobs.get(continuation.blob.sha256));
-    return JSON.parse(text) as LoopState;
+    if ('text' in continuation) return JSON.parse(continuation.text) as LoopState;
+    const stored = await textOf(await this.blobs.get(continuation.blob.sha256));
+    return JSON.parse(continuation.isOwn ? (JSON.parse(stored) as Own).text : stored) as LoopState;
+  }
+
+  /** Nobody goes on from it any more. @throws BlobsUnavailable */
+  drop(sha256: string): Promise<void> {
+    return this.blobs.delete(sha256);
   }
 }

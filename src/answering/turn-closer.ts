@@ -72,7 +72,7 @@ export class TurnCloser {
    * between leaves a journal that `settle` completes.
    */
   async pause(journal: Journal, pausing: Pausing, cause: Cause, ledger: TurnLedger): Promise<void> {
-    const continuation = await this.continuations.keep(pausing.continuation);
+    const continuation = await this.continuations.keep(pausing.turnId, pausing.continuation);
     await journal.flush();
     const { conversationId, turnId } = pausing;
     const expiresAt = new Date(this.clock.now().getTime() + this.options.settings.approvalTtlMs).toISOString();

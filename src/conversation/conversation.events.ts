@@ -67,8 +67,8 @@ export type CalledTool = Readonly<{
 /** A call that waits for somebody. */
 export type PendingCall = CalledTool & Readonly<{ pauseType: PauseType }>;
 
-/** What a paused turn goes on from: in the log while it is small, else a blob. */
-export type Continuation = Readonly<{ text: string } | { blob: BlobRef }>;
+/** What a paused turn goes on from: in the log while it is small, else a blob. One that is its own names the turn and may be deleted once that is over. */
+export type Continuation = Readonly<{ text: string } | { blob: BlobRef; isOwn?: true }>;
 
 /** Why a call was not run, where nobody said so. */
 export type NotRun = 'expired' | 'moved_on' | 'no_response';

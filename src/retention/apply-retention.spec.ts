@@ -41,8 +41,8 @@ const ticking = (...rules: RetentionRule[]) => {
   return new ApplyRetention(all, options);
 };
 
-beforeEach(() => Logger.overrideLogger(false));
-afterEach(() => Logger.overrideLogger(['error']));
+beforeEach(() => void Logger.overrideLogger(false));
+afterEach(() => void Logger.overrideLogger(['error']));
 
 describe('a tick', () => {
   it('has everything forgotten that is due, page by page, by every rule', async () => {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Codec } from '../kernel/codec.js';
+import { Blobs } from '../kernel/blobs.js';
 import { EventStore } from '../kernel/event-store.js';
 import type { Recorded } from '../kernel/events.js';
 import type { Reaction } from '../kernel/reaction.js';
@@ -17,9 +18,9 @@ import type { DeliveryAccepted } from '../webhooks/delivery.events.js';
 type Forgotten = JobForgotten | RunForgotten | ScheduledRunOutputForgotten | TaskForgotten;
 
 /**
- * What was stated to be forgotten goes from the log. Steps: the stream that says so is cut off before it; of a run whose
- * delivery asked for it, that stream is cut off after the deliveries whose runs are all forgotten. Each repeats without harm:
- * a cut is never taken back.
+ * What was stated to be forgotten goes. Steps: the blob that goes with it is deleted; the stream that says so is cut off
+ * before it; of a run whose delivery asked for it, that stream is cut off after the deliveries whose runs are all forgotten.
+ * Each repeats without harm: nobody else has that blob, and a cut is never taken back.
  */
 @Injectable()
 export class CutOffForgotten implements Reaction<Forgotten> {
@@ -29,14 +30,23 @@ export class CutOffForgotten implements Reaction<Forgotten> {
   readonly on = {
     JobForgotten: (event: Recorded<JobForgotten>) => this.cut(event),
     ScheduledRunOutputForgotten: (event: Recorded<ScheduledRunOutputForgotten>) => this.cut(event),
-    TaskForgotten: (event: Recorded<TaskForgotten>) => this.cut(event),
+    TaskForgotten: (event: Recorded<TaskForgotten>) => this.cutTask(event),
     RunForgotten: (event: Recorded<RunForgotten>) => this.cutRun(event),
   };
 
-  constructor(private readonly store: EventStore) {}
+  constructor(
+    private readonly store: EventStore,
+    private readonly blobs: Blobs,
+  ) {}
 
   private cut({ stream, revision }: Recorded<Forgotten>): Promise<void> {
     return this.store.setRetention(stream, { truncateBefore: revision });
+  }
+
+  private async cutTask(event: Recorded<TaskForgotten>): Promise<void> {
+    const { result } = event.data;
+    if (result) await this.blobs.delete(result.sha256);
+    await this.cut(event);
   }
 
   private async cutRun(event: Recorded<RunForgotten>): Promise<void> {

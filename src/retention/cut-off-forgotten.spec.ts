@@ -1,21 +1,27 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { eventsOf } from '../../test/contracts/event-store.subject.js';
+import { InMemoryBlobs } from '../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import { cause } from '../../test/support/turns.js';
+import { BlobMissing, type BlobRef } from '../kernel/blobs.js';
 import { type Codec, decode, encodeMetadata } from '../kernel/codec.js';
 import { type EventStore, lastEvent } from '../kernel/event-store.js';
 import type { Event, Recorded } from '../kernel/events.js';
 import { newId } from '../kernel/ids.js';
 import { type RunForgotten, runStream } from '../runs/run.events.js';
 import { type TaskForgotten, taskStream } from '../tasks/task.events.js';
+import { RESULT_INLINE_BYTES_MAX } from '../tasks/task.policy.js';
+import { loadResult, storeResult } from '../tasks/task-result.js';
 import { type DeliveryAccepted, deliveryStream } from '../webhooks/delivery.events.js';
 import { CutOffForgotten } from './cut-off-forgotten.reaction.js';
 
 let store: EventStore;
+let blobs: InMemoryBlobs;
 let reaction: CutOffForgotten;
 beforeEach(() => {
   store = new InMemoryEventStore();
-  reaction = new CutOffForgotten(store);
+  blobs = new InMemoryBlobs();
+  reaction = new CutOffForgotten(store, blobs);
 });
 
 async function told<E extends Event>(stream: string, event: E): Promise<Recorded<E>> {
@@ -45,6 +51,25 @@ const forgotten = (runId: string, revision: number) =>
       forgottenAt: '',
     },
   });
+
+it('a task goes with its result, and leaves that of another alone, also after a crash in the middle', async () => {
+  const large = 'x'.repeat(RESULT_INLINE_BYTES_MAX);
+  const [own, other] = [await storeResult(blobs, 'own', large), await storeResult(blobs, 'other', large)];
+  const result = (own as { blob: BlobRef }).blob;
+  const task = taskStream('own');
+  await told(task, { type: 'TaskSucceeded', data: { taskId: 'own', attempt: 1, result: own } });
+  const data = { taskId: 'own', kind: 'k', ownerId: 'ann', result };
+  const event = await told<TaskForgotten>(task, { type: 'TaskForgotten', data });
+  const setRetention = store.setRetention.bind(store);
+  store.setRetention = () => Promise.reject(new Error('Killed.'));
+  await expect(reaction.on.TaskForgotten(event)).rejects.toThrow('Killed.');
+  expect(await left(task)).toEqual([0, 1]);
+  store.setRetention = setRetention;
+  await reaction.on.TaskForgotten(event);
+  expect(await left(task)).toEqual([1]);
+  await expect(loadResult(blobs, own)).rejects.toThrow(BlobMissing);
+  expect(await loadResult(blobs, other)).toBe(large);
+});
 
 it('a stream is cut off before the fact that it is forgotten, once and again', async () => {
   const task = taskStream('t');

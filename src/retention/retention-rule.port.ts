@@ -17,7 +17,7 @@ export class RetentionRules {
   private readonly rules: RetentionRule[] = [];
 
   add<D extends Due>(rule: RetentionRule<D>): void {
-    this.rules.push(rule as unknown as RetentionRule);
+    this.rules.push(rule);
   }
 
   get all(): readonly RetentionRule[] {

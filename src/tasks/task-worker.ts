@@ -110,7 +110,7 @@ export class TaskWorker {
         isForGood ? failForGood(taskId, attempt, reason) : failAttempt(taskId, attempt, reason, this.clock.now()),
       ));
     }
-    await decide(succeed(taskId, attempt, await storeResult(this.blobs, result ?? null)));
+    await decide(succeed(taskId, attempt, await storeResult(this.blobs, taskId, result ?? null)));
   }
 
   /** States progress in steps, so that a task of a thousand pieces does not write a thousand events. */

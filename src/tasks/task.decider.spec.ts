@@ -161,10 +161,13 @@ describe('a task whose time is over', () => {
   });
   const succeeded = (result: TaskResult): TaskEvent => ({ type: 'TaskSucceeded', data: { taskId, attempt: 1, result } });
 
-  it('is forgotten once, and says where its result was kept', () => {
-    given(task, [queued, started(1), succeeded({ blob })])
+  it('is forgotten once, and says which result goes with it', () => {
+    given(task, [queued, started(1), succeeded({ blob, isOwn: true })])
       .when(forgetTask(taskId))
       .then([forgotten(blob)]);
+    given(task, [queued, started(1), succeeded({ blob })])
+      .when(forgetTask(taskId))
+      .then([forgotten(null)]);
     given(task, [queued, started(1), succeeded(inline)])
       .when(forgetTask(taskId))
       .then([forgotten(null)]);

@@ -20,7 +20,7 @@ export type Task = Readonly<{
   failures: number;
   percent: number;
   dueAt: string;
-  /** Where its result is kept, if that is outside of the log. */
+  /** Where its result is kept, if that is outside of the log and its own. */
   result: BlobRef | null;
 }>;
 
@@ -53,7 +53,7 @@ function evolve(state: Task, event: TaskEvent): Task {
       return { ...state, status: 'queued' };
     case 'TaskSucceeded': {
       const { result } = event.data;
-      return { ...state, status: 'succeeded', result: 'blob' in result ? result.blob : null };
+      return { ...state, status: 'succeeded', result: 'blob' in result && result.isOwn ? result.blob : null };
     }
     case 'TaskFailed':
       return { ...state, status: 'failed' };

@@ -3,8 +3,11 @@ import type { Event } from '../kernel/events.js';
 
 export type TaskId = string;
 
-/** What a task came to: in the event while it is small, else a blob of the same JSON. */
-export type TaskResult = Readonly<{ inline: unknown }> | Readonly<{ blob: BlobRef }>;
+/**
+ * What a task came to: in the event while it is small, else a blob of the same JSON. One that is its own names the task beside
+ * the result, so that nobody else has the same bytes and it may be deleted with the task.
+ */
+export type TaskResult = Readonly<{ inline: unknown }> | Readonly<{ blob: BlobRef; isOwn?: true }>;
 
 export type TaskQueued = Event<
   'TaskQueued',
@@ -20,7 +23,7 @@ export type TaskHandedBack = Event<'TaskHandedBack', { taskId: TaskId; attempt: 
 export type TaskSucceeded = Event<'TaskSucceeded', { taskId: TaskId; attempt: number; result: TaskResult }>;
 export type TaskFailed = Event<'TaskFailed', { taskId: TaskId; attempt: number; reason: string }>;
 
-/** Its time is over: nobody who asks is told of it any more. `result` is where what it came to was kept outside of the log. */
+/** Its time is over: nobody who asks is told of it any more. `result` is what goes with it outside of the log. */
 export type TaskForgotten = Event<'TaskForgotten', { taskId: TaskId; kind: string; ownerId: string; result: BlobRef | null }>;
 
 export type TaskEvent =

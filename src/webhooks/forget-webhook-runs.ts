@@ -1,4 +1,4 @@
-import { ExpiringQueries, type OldWebhookRun } from '../../projections/expiring/expiring.queries.js';
+import { type ExpiringQueries, type OldWebhookRun } from '../../projections/expiring/expiring.queries.js';
 import type { Cause } from '../kernel/events.js';
 import { eachOf, type RetentionRule } from '../retention/retention-rule.port.js';
 import type { Runs } from '../runs/runs.port.js';
