@@ -16,7 +16,7 @@ import type { MakeBacking } from '../support/backing.js';
 import type { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
-import { call, hang, refuse, say } from '../support/scripted-model-server.js';
+import { call, hang, refuse } from '../support/scripted-model-server.js';
 import { endOf, taskOf, webhookPath } from '../support/webhooks.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
@@ -321,7 +321,7 @@ export function activityStory(makeBacking: MakeBacking): void {
       const isAllRunning = () => running.length === 3 && running.every(({ status }) => status === 'running');
       await eventually(async () => ((running = (await now(client)).running), isAllRunning()), 15_000);
       const common = { status: 'running', since: expect.any(String), started_at: expect.any(String), agent_id: agent.id };
-      const by = Object.fromEntries(running.map((each) => [each['kind'], each]));
+      const by: Record<string, Fields> = Object.fromEntries(running.map((each) => [each['kind'] as string, each]));
       expect(by['answer']).toMatchObject({ ...common, title: expect.any(String), message_id: by['answer']!['id'] });
       expect(by['answer']!['conversation_id']).toEqual(expect.any(String));
       expect(by['webhook']).toMatchObject({ ...common, title: 'Guide', task_id: taskId, run_id: taskId, id: taskId });
