@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
+import { LocalServer } from '../../test/support/local-server.js';
 import { StoreUnavailable } from '../kernel/event-store.js';
 import type { Freshness } from '../kernel/freshness.js';
 import { newId } from '../kernel/ids.js';
@@ -11,6 +12,7 @@ import { Rejection } from '../kernel/rejection.js';
 import { Streams } from '../kernel/streams.js';
 import { GuardedHttp } from '../platform/outgoing/guarded-http.js';
 import { FolderBlobs } from '../platform/blobs/folder-blobs.js';
+import { RETRIES_MAX } from '../tasks/task.policy.js';
 import type { TaskAttempt } from '../tasks/task-runner.port.js';
 import { BATCH_BYTES_MAX } from './chunk-writer.js';
 import { type Chunk, Documents, type DocumentFile } from './document.port.js';
@@ -20,6 +22,7 @@ import { RemotePages } from './remote/remote-pages.js';
 import { createSource, deleteSource, source } from './source.decider.js';
 import { DEFAULT_SOURCE_CONFIG } from './source-config.policy.js';
 import { type SourceChunksIngested, sourceStream } from './source.events.js';
+import { ingestAgain } from './sync.decider.js';
 
 const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r', causationId: 'r' } as const;
 
@@ -224,4 +227,98 @@ it('what failed for good is said of the source, once', async () => {
   const { sourceId, taskId } = await uploaded('broken');
   for (let time = 0; time < 2; time++) await ingesting().failed(taskId, { sourceId }, 'It is broken.', cause);
   expect((await all('source')).filter(({ type }) => type === 'SourceIngestFailed')).toHaveLength(1);
+});
+
+describe('pages', () => {
+  let site: LocalServer;
+  let text: string | undefined;
+  beforeAll(async () => {
+    site = await LocalServer.started((_, response) => {
+      response.writeHead(text === undefined ? 503 : 200, { 'content-type': 'text/plain' }).end(text);
+    });
+  });
+  afterAll(() => site.close());
+  beforeEach(() => {
+    site.requests.length = 0;
+  });
+
+  async function added(): Promise<{ sourceId: string; taskId: string }> {
+    const ids = { sourceId: newId(), taskId: newId() };
+    const remote = { kind: 'url', urls: [`${site.url}/page`] } as const;
+    const created = { sourceId: ids.sourceId, ownerId: 'ann', name: 'Site', config: DEFAULT_SOURCE_CONFIG, remote };
+    await streams.transact(sourceStream(ids.sourceId), source, createSource(created, ids.taskId, []), cause);
+    return ids;
+  }
+  const again = async ({ sourceId }: { sourceId: string }) => {
+    const taskId = newId();
+    await streams.transact(sourceStream(sourceId), source, ingestAgain(sourceId, 'ann', taskId, 'of-pages'), cause);
+    return { sourceId, taskId };
+  };
+  const live = async (sourceId: string) => (await streams.fold(sourceStream(sourceId), source)).state.live?.chunksId;
+
+  it('are fetched once for an ingestion, however often it is interrupted after that', async () => {
+    const ids = await added();
+    text = 'one\ntwo';
+    const append = store.append.bind(store);
+    store.append = (stream, ...rest) =>
+      stream.startsWith('chunks-') ? Promise.reject(new Error('The process ends here.')) : append(stream, ...rest);
+    await expect(ingesting().run(attempt(ids))).rejects.toThrow('ends here');
+    store.append = append;
+    text = 'other';
+    const result = await ingesting().run(attempt(ids));
+    expect(result).toEqual({
+      id: ids.sourceId,
+      urls: `${site.url}/page`,
+      name_job: 'Site',
+      user: 'ann',
+      limited: false,
+      pages: 1,
+      warnings: [],
+    });
+    expect([await texts(), site.requests.length]).toEqual([['one', 'two'], 1]);
+    expect(await ingesting().run(attempt(ids))).toEqual(result);
+  });
+
+  it('that say the same as before keep their chunks: nothing is stored or embedded again', async () => {
+    const ids = await added();
+    const embeddings = new CountingEmbeddings();
+    text = 'one\ntwo';
+    await ingesting(embeddings).run(attempt(ids));
+    const before = await live(ids.sourceId);
+    await ingesting(embeddings).run(attempt(await again(ids)));
+    await ingesting(embeddings).run(attempt(await again(ids)));
+    expect([await live(ids.sourceId), embeddings.embedded, (await batches()).length]).toEqual([before, 2, 1]);
+    // Another model embeds them anew.
+    await ingesting().run(attempt(await again(ids)));
+    expect(await live(ids.sourceId)).not.toBe(before);
+  });
+
+  it('that say again what they once said are stored again: what was replaced is no longer there', async () => {
+    const ids = await added();
+    const lives: unknown[] = [];
+    for (const [index, each] of ['one', 'two', 'one'].entries()) {
+      text = each;
+      await ingesting().run(attempt(index === 0 ? ids : await again(ids)));
+      lives.push(await live(ids.sourceId));
+    }
+    expect([new Set(lives).size, await texts()]).toEqual([3, ['one', 'two', 'one']]);
+  });
+
+  it('that may be there later are asked for again by the next attempt, and the last one says what was wrong', async () => {
+    const ids = await added();
+    text = undefined;
+    const tried = (number: number) => ingesting().run({ ...attempt(ids), attempt: number });
+    const reason = `No page could be fetched. ${site.url}/page: It answered with HTTP status 503.`;
+    const first = await tried(1).catch((error: unknown) => error);
+    expect([first instanceof Rejection, (first as Error).message]).toEqual([false, reason]);
+    await expect(tried(RETRIES_MAX + 1)).rejects.toMatchObject({ code: 'pages-not-fetched', message: reason });
+    text = 'there';
+    await tried(2);
+    expect(await texts()).toEqual(['there']);
+  });
+
+  it('without any text are refused', async () => {
+    text = '';
+    await expect(ingesting().run(attempt(await added()))).rejects.toMatchObject({ code: 'document-unreadable' });
+  });
 });
