@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
 import { decode } from '../../src/kernel/codec.js';
@@ -14,6 +14,7 @@ import { SettleSchedule, SettleScheduleHandler } from '../../src/schedules/settl
 import { change, pause, resume } from '../../src/schedules/schedule-changes.decider.js';
 import { endRun } from '../../src/schedules/slot-ledger.decider.js';
 import { slotsBetween } from '../../src/schedules/slots.policy.js';
+import { Days, type Fields } from './recurrence-oracle.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -57,10 +58,15 @@ const slotsIn = (events: readonly ScheduleEvent[]): readonly Slot[] =>
 class World {
   readonly store = new MortalStore();
   readonly streams = new Streams(this.store);
-  now = START;
   offsetsMs = [0, 0];
   private requests = 0;
   private processes = [this.process(0), this.process(1)];
+
+  constructor(
+    readonly timings: Readonly<Record<string, Recurring>>,
+    readonly start: number,
+    public now = start,
+  ) {}
 
   private process(index: number): SettleScheduleHandler {
     return new SettleScheduleHandler(
@@ -91,48 +97,89 @@ class World {
   }
 }
 
-const EVERY_QUARTER: ScheduleTiming = { kind: 'recurring', cron: '*/15 * * * *', timezone: 'Europe/Prague', endAt: null };
-const DAILY: ScheduleTiming = { kind: 'recurring', cron: '30 2 * * *', timezone: 'Europe/Prague', endAt: null };
-const HOURLY: ScheduleTiming = { kind: 'recurring', cron: '0 * * * *', timezone: 'Australia/Lord_Howe', endAt: null };
-const timings = { quarter: EVERY_QUARTER, daily: DAILY, hourly: HOURLY };
+type Recurring = Extract<ScheduleTiming, { kind: 'recurring' }>;
+const every = (cron: string, timezone: string): Recurring => ({ kind: 'recurring', cron, timezone, endAt: null });
+
+const timings = {
+  quarter: every('*/15 * * * *', 'Europe/Prague'),
+  daily: every('30 2 * * *', 'Europe/Prague'),
+  hourly: every('0 * * * *', 'Australia/Lord_Howe'),
+};
 type Name = keyof typeof timings;
 const names = Object.keys(timings) as Name[];
 
-async function started(): Promise<World> {
-  const world = new World();
-  for (const [scheduleId, timing] of Object.entries(timings)) {
+async function started(of: Readonly<Record<string, Recurring>> = timings, start = START): Promise<World> {
+  const world = new World(of, start);
+  for (const [scheduleId, timing] of Object.entries(of)) {
     const terms = { name: null, instruction: 'Look.', timing, toolAllowlist: [], modelId: null, tokenBudget: null };
     const origin = { agentId: null, conversationId: null, createdVia: 'ui' } as const;
-    await world.ask(scheduleId, create(scheduleId, { ownerId: 'ann', origin, terms, now: new Date(START) }));
+    await world.ask(scheduleId, create(scheduleId, { ownerId: 'ann', origin, terms, now: new Date(start) }));
   }
   return world;
 }
 
-/** The ledger of a schedule whose timing never changed says every slot once, in order, as far as it has come. */
-function expectWhole(events: readonly ScheduleEvent[], timing: ScheduleTiming, until: Date): void {
-  const told = slotsIn(events).map(({ slot }) => slot);
-  const due = slotsBetween(timing, new Date(START), until, 10_000).map((slot) => slot.toISOString());
-  expect(told).toEqual(due);
-}
+const due = (timing: ScheduleTiming, until: Date): readonly string[] =>
+  slotsBetween(timing, new Date(START), until, 10_000).map((slot) => slot.toISOString());
 
-it('decides on every slot once while two processes, ten minutes apart, look at it', async () => {
-  const world = await started();
-  world.offsetsMs = [-10 * MINUTE_MS, 10 * MINUTE_MS];
-  for (let minute = 0; minute < 36 * 60; minute++) {
-    world.now = START + minute * MINUTE_MS;
-    for (const name of names) await Promise.all([world.look(0, name), world.look(1, name)]);
-  }
-  for (const name of names) {
-    const events = await eventsOf(world.store, name);
+/** The ledger of a schedule whose timing never changed says every slot once, in order, as far as it has come. */
+const expectWhole = (events: readonly ScheduleEvent[], slots: readonly string[]): void =>
+  expect(slotsIn(events).map(({ slot }) => slot)).toEqual(slots);
+
+/** The days in which the clocks of a zone change, as the zone's own law has it. */
+const CHANGES = [
+  ['Europe/Prague', 'forward', '2026-03-29T01:00:00Z'],
+  ['Europe/Prague', 'back', '2026-10-25T01:00:00Z'],
+  ['America/Santiago', 'forward', '2026-09-06T04:00:00Z'],
+  ['America/Santiago', 'back', '2026-04-05T03:00:00Z'],
+  ['Australia/Lord_Howe', 'forward', '2026-10-03T15:30:00Z'],
+  ['Australia/Lord_Howe', 'back', '2026-04-04T15:00:00Z'],
+] as const;
+
+describe.each(CHANGES)('in %s, when the clocks go %s', (timezone, _, at) => {
+  const change = Date.parse(at);
+  const ofZone = {
+    quarter: every('*/15 * * * *', timezone),
+    byTheClocks: every('30 */2 * * *', timezone),
+    night: every('15,45 0,1,2,3,23 * * *', timezone),
+    midnight: every('0 0 * * *', timezone),
+  };
+  const scheduleIds = Object.keys(ofZone) as (keyof typeof ofZone)[];
+  /** By a look at every minute on the clocks of the zone. */
+  const seen = (from: number, until: number) => {
+    const days = new Days(timezone, from, until);
+    return (id: keyof typeof ofZone) => days.slots(ofZone[id].cron.split(' ') as unknown as Fields);
+  };
+
+  it('two processes, twenty minutes apart, decide on every slot once', async () => {
+    const world = await started(ofZone, change - 13 * HOUR_MS);
+    world.offsetsMs = [-10 * MINUTE_MS, 10 * MINUTE_MS];
+    for (; world.now < change + 13 * HOUR_MS; world.now += MINUTE_MS) {
+      for (const id of scheduleIds) await Promise.all([world.look(0, id), world.look(1, id)]);
+    }
+    world.now -= MINUTE_MS;
     // The clock that is ahead makes every slot early, and none is doubled by the one behind.
-    expectWhole(events, timings[name], world.clock(1));
-    expect(slotsIn(events).filter(({ type }) => type === 'ScheduleMissed')).toEqual([]);
-  }
+    const slots = seen(world.start, world.now + 10 * MINUTE_MS);
+    for (const id of scheduleIds) {
+      const events = await eventsOf(world.store, id);
+      expectWhole(events, slots(id));
+      expect(slotsIn(events).filter(({ type }) => type === 'ScheduleMissed')).toEqual([]);
+    }
+  });
+
+  it('nobody is there for a day: its slots are missed, and the one that has just come is run', async () => {
+    const world = await started(ofZone, change - 12 * HOUR_MS);
+    world.now += 24 * HOUR_MS;
+    for (let looks = 0; looks < 4; looks++) for (const id of scheduleIds) await world.look(looks % 2, id);
+    const slots = seen(world.start, world.now);
+    for (const id of scheduleIds) expectWhole(await eventsOf(world.store, id), slots(id));
+    const fates = slotsIn(await eventsOf(world.store, 'quarter')).map(({ type }) => type);
+    expect([new Set(fates.slice(0, -1)), fates.at(-1)]).toEqual([new Set(['ScheduleMissed']), 'ScheduleRunQueued']);
+  });
 });
 
 it('calls the slots of an outage missed, also more of them than one append takes, and runs the next one', async () => {
   const world = await started();
-  const minutely: ScheduleTiming = { ...EVERY_QUARTER, cron: '* * * * *' };
+  const minutely: ScheduleTiming = every('* * * * *', 'Europe/Prague');
   await world.ask(
     'quarter',
     change({ ownerId: 'ann', rules, now: new Date(START) }, () => ({ timing: minutely })),
@@ -144,7 +191,7 @@ it('calls the slots of an outage missed, also more of them than one append takes
   expect(new Set(types.slice(0, -2))).toEqual(new Set(['ScheduleMissed']));
   // A slot of a minute ago may still be run; it is under way when the next is looked at.
   expect(types.slice(-2)).toEqual(['ScheduleRunQueued', 'ScheduleSlotSkipped']);
-  expectWhole(await eventsOf(world.store, 'daily'), DAILY, new Date(world.now));
+  expectWhole(await eventsOf(world.store, 'daily'), due(timings.daily, new Date(world.now)));
 });
 
 it('misses a slot only once nobody can be about to start it', async () => {
@@ -197,7 +244,7 @@ it('loses and doubles nothing, whatever the clocks, the owner and the machines d
       for (const name of names) {
         const events = await eventsOf(world.store, name);
         const { state } = await world.streams.fold(scheduleStream(name), schedule);
-        expectWhole(events, timings[name], new Date(Math.max(world.now, Date.parse(state.decidedUntil))));
+        expectWhole(events, due(timings[name], new Date(Math.max(world.now, Date.parse(state.decidedUntil)))));
         expectFitting(events);
       }
     }),

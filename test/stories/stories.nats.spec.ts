@@ -19,6 +19,7 @@ import { retentionStory } from './retention.story.js';
 import { schedulesStory } from './schedules.story.js';
 import { stopStory } from './stop.story.js';
 import { toolsStory } from './tools.story.js';
+import { remoteSourcesStory } from './remote-sources.story.js';
 import { userBacklogStory } from './user-backlog.story.js';
 import { userEventsStory } from './user-events.story.js';
 import { wakesStory } from './wakes.story.js';
@@ -34,6 +35,7 @@ describe.each([
   ['pauses', pausesStory],
   ['attachments', attachmentsStory],
   ['tools', toolsStory],
+  ['pages as sources', remoteSourcesStory],
   ['conversations', conversationsStory],
   ['background jobs', jobsStory],
   ['limits', limitsStory],
