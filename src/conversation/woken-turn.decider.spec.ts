@@ -45,7 +45,7 @@ const inARow = (count: number): ConversationEvent[] =>
 const added: Omit<TurnAppended['data'], 'index'> = {
   ...{ ...question('s1'), ...parts, modelId: 'm', lastId: 5, frames: 6, sha256: 'ab' },
   origin: { kind: 'schedule', scheduleId: 's', runId: 'r', scheduledFor: '2026-01-01T00:00:00.000Z' },
-} as Omit<TurnAppended['data'], 'index'>;
+};
 const appended = (index: number): ConversationEvent => ({ type: 'TurnAppended', data: { ...added, index } });
 
 describe('a conversation', () => {

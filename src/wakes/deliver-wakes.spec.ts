@@ -10,7 +10,7 @@ import type { QuestionResolver } from '../answering/resolve-question.js';
 import { conversation, remove } from '../conversation/conversation.decider.js';
 import { conversationStream, type TurnAsked } from '../conversation/conversation.events.js';
 import { WAKES_IN_A_ROW_MAX } from '../conversation/woken-turn.decider.js';
-import { EventStore } from '../kernel/event-store.js';
+import { type EventStore } from '../kernel/event-store.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Streams } from '../kernel/streams.js';
 import type { WorkQueue } from '../kernel/work-queue.js';
