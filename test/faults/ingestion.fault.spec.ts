@@ -4,16 +4,20 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { onPostgres } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
-import { IngestionStory, killedAfter } from './ingestion.story.js';
+import { LocalServer } from '../support/local-server.js';
+import { IngestionStory, killedAfter, killedDuringSync } from './ingestion.story.js';
 
 let dataDir: string;
+let site: LocalServer;
 let story: IngestionStory;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'verbatim-ingestion-'));
-  story = await IngestionStory.begin(onPostgres, dataDir);
+  site = await LocalServer.started();
+  story = await IngestionStory.begin(onPostgres, dataDir, { ALLOWED_PRIVATE_HOSTS: '127.0.0.1' });
 }, 60_000);
 afterAll(async () => {
   await story.close();
+  await site.close();
   await rm(dataDir, { recursive: true, force: true });
 }, 60_000);
 
@@ -21,6 +25,12 @@ it.each([50, 900, 2_200])(
   'an ingestion killed %i ms after its upload goes on after the restart, and no chunk comes twice',
   (milliseconds) => killedAfter(story, milliseconds),
   120_000,
+);
+
+it.each([300, 1_500])(
+  'a sync killed after %i ms goes on after the restart, and until it is whole the old pages are searched',
+  (milliseconds) => killedDuringSync(story, site, milliseconds),
+  180_000,
 );
 
 it('a service that is stopped in an orderly way hands the task back, and its successor finishes it', async () => {

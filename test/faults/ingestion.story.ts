@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import type { Backing, MakeBacking } from '../support/backing.js';
 import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
+import type { LocalServer } from '../support/local-server.js';
 import { ServiceProcess } from '../support/process.js';
 
 /** From the moment a killed service takes requests again, an ingestion goes on, or has ended with a reason, within this time. */
@@ -24,9 +25,13 @@ export class IngestionStory {
     private readonly client: Client,
   ) {}
 
-  static async begin(makeBacking: MakeBacking, dataDir: string): Promise<IngestionStory> {
+  static async begin(
+    makeBacking: MakeBacking,
+    dataDir: string,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<IngestionStory> {
     const backing = await makeBacking();
-    const environment = { ...backing.environment, DATA_DIR: dataDir, SEED_DEMO: 'false', LOG_LEVEL: 'warn' };
+    const environment = { ...backing.environment, DATA_DIR: dataDir, SEED_DEMO: 'false', LOG_LEVEL: 'warn', ...settings };
     const service = await ServiceProcess.start({ environment, standbys: 1 });
     return new IngestionStory(backing, service, new Client(service.url));
   }
@@ -46,6 +51,16 @@ export class IngestionStory {
     const response = await fetch(`${this.service.url}/api/upload`, { method: 'POST', body: form });
     expect(response.status).toBe(200);
     return (await response.json()) as Uploaded;
+  }
+
+  async addPage(url: string): Promise<Uploaded> {
+    const asked = { source: 'url', name: 'Site', data: JSON.stringify({ url }) };
+    return (await (await this.client.post('/api/remote', asked)).json()) as Uploaded;
+  }
+
+  async sync({ source_id }: Uploaded): Promise<Uploaded> {
+    const synced = (await (await this.client.post('/api/sync_source', { source_id })).json()) as { task_id: string };
+    return { source_id, task_id: synced.task_id };
   }
 
   async eventTypes(stream: string): Promise<readonly string[]> {
@@ -74,7 +89,7 @@ export class IngestionStory {
     expect((await this.eventTypes(`source-${source_id}`)).filter((type) => type === 'SourceIngestCompleted')).toHaveLength(1);
   }
 
-  private async chunksOf(sourceId: string): Promise<readonly ShownChunk[]> {
+  async chunksOf(sourceId: string): Promise<readonly ShownChunk[]> {
     const all: ShownChunk[] = [];
     for (let page = 1; ; page++) {
       const path = `/api/get_chunks?id=${sourceId}&per_page=100&page=${page}`;
@@ -95,4 +110,39 @@ export async function killedAfter(story: IngestionStory, milliseconds: number): 
   await story.expectTakenUp(uploaded, startedBefore);
   await story.expectSuccess(uploaded);
   await story.expectWhole(uploaded);
+}
+
+/** A page of so many paragraphs, each of which says which version of the page it is of. */
+export const pageOf = (version: string): string =>
+  Array.from({ length: PARAGRAPHS }, (_, index) => `In the ${version} version ${paragraph(index)}`).join('\n\n');
+
+/** Killed at some moment of a sync: what was searched is searched until the new pages are, whole, and never a mixture. */
+export async function killedDuringSync(story: IngestionStory, site: LocalServer, milliseconds: number): Promise<void> {
+  const serve = (version: string) =>
+    (site.answer = (_, response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end(pageOf(version)));
+  serve('old');
+  const added = await story.addPage(`${site.url}/${milliseconds}`);
+  await story.expectSuccess(added);
+  serve('new');
+  const synced = await story.sync(added);
+  await new Promise((resolve) => setTimeout(resolve, milliseconds));
+  const startedBefore = (await story.eventTypes(`task-${synced.task_id}`)).filter((type) => type === 'TaskStarted').length;
+  await story.service.kill();
+  await story.service.start();
+  const versions = async () => {
+    const found = (await story.chunksOf(added.source_id)).flatMap(({ text }) => text.split('\n\n'));
+    return new Map(
+      ['old', 'new'].map((version) => [version, found.filter((text) => text.includes(`the ${version} version`)).length]),
+    );
+  };
+  const during = await versions();
+  expect([...during.values()].toSorted((a, b) => a - b)).toEqual([0, PARAGRAPHS]);
+  await story.expectTakenUp(synced, startedBefore);
+  await story.expectSuccess(synced);
+  expect(await versions()).toEqual(
+    new Map([
+      ['old', 0],
+      ['new', PARAGRAPHS],
+    ]),
+  );
 }
