@@ -26,8 +26,8 @@ export type LedgerMark = Readonly<{
   scheduleId: string;
   runId: string;
   standing: RunStanding;
-  triggerSource: 'cron' | 'manual';
-  at: Date;
+  /** In milliseconds: of thousands of rows, dates take longer than all the rest. */
+  at: number;
   errorType: string | null;
 }>;
 
@@ -57,7 +57,9 @@ export class ScheduleActivityQueries {
   async plannable(ownerId: string, window: Interval, missed: Interval, countMax: number): Promise<readonly PlannableSchedule[]> {
     const { sql } = this.readModels;
     const rows = await sql`
-      select schedule.*, ${this.title} as title, seen.runs from schedules.schedule
+      select schedule_id, agent_id, status, trigger_type, cron, run_at, timezone, end_at, next_slot_at, marked_since, seen.runs,
+        ${this.title} as title
+      from schedules.schedule
       cross join lateral (
         select count(*)::integer as runs from (
           select from schedules.run where run.schedule_id = schedule.schedule_id
@@ -82,7 +84,7 @@ export class ScheduleActivityQueries {
     const rows = await sql`
       select marks.* from ${this.asked(asked)} join schedules.schedule using (schedule_id)
       cross join lateral (
-        select schedule_id, run_id, status, trigger_source, scheduled_for, error_type from schedules.run
+        select schedule_id, run_id, status, error_type, extract(epoch from scheduled_for)::float8 * 1000 as at from schedules.run
         where run.schedule_id = schedule.schedule_id and ${this.isWithin(window)} and ${this.isShown(missed)}
           ${apart ? sql`and run.status = any (${TOLD_APART as RunStanding[]}::text[])` : sql``}
         order by scheduled_for desc, run_id limit ${perScheduleMax}
@@ -161,7 +163,6 @@ const asMark = (row: Row): LedgerMark => ({
   scheduleId: row['schedule_id'] as string,
   runId: row['run_id'] as string,
   standing: row['status'] as RunStanding,
-  triggerSource: row['trigger_source'] as LedgerMark['triggerSource'],
-  at: row['scheduled_for'] as Date,
+  at: Math.round(row['at'] as number),
   errorType: row['error_type'] as string | null,
 });

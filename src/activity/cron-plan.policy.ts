@@ -6,9 +6,11 @@ export type CronPlan = Readonly<{
   minutes: readonly number[];
   /** No `*` and no step in minute and hour: what the clocks leave out or show twice is made up for. */
   isFixed: boolean;
-  /** The days of the calendar, counted from 1970-01-01. */
-  isDue: (day: number) => boolean;
+  /** The days of the calendar, counted from 1970-01-01; undefined: every one. */
+  isDue: DayRule | undefined;
 }>;
+
+type DayRule = (day: number) => boolean;
 
 /** How many plans are kept: making one costs as much as counting the slots of a month. */
 export const PLANS_KEPT_MAX = 1_000;
@@ -23,7 +25,7 @@ const MINUTES_PER_DAY = 1_440;
 const EVERY_DAY = '* * *';
 
 const plans = new Map<string, CronPlan>();
-const dayRules = new Map<string, CronPlan['isDue']>();
+const dayRules = new Map<string, DayRule>();
 
 /** The plan of five fields that were accepted when their schedule was made. */
 export const planOf = (cron: string): CronPlan => kept(plans, PLANS_KEPT_MAX, cron, madePlan);
@@ -42,12 +44,12 @@ function madePlan(cron: string): CronPlan {
   return {
     minutes: hours.flatMap((hour) => minutes.map((minute) => hour * MINUTES_PER_HOUR + minute)),
     isFixed: pattern.isFixedTime,
-    isDue: days === EVERY_DAY ? () => true : kept(dayRules, DAY_RULES_KEPT_MAX, days, dayRule),
+    isDue: days === EVERY_DAY ? undefined : kept(dayRules, DAY_RULES_KEPT_MAX, days, dayRule),
   };
 }
 
 /** Asks the library of a calendar without clocks: what days are due is the same in all zones. */
-function dayRule(days: string): CronPlan['isDue'] {
+function dayRule(days: string): DayRule {
   const cron = new Cron(`0 0 ${days}`, { utcOffset: 0, mode: '5-part' });
   const known = new Map<number, boolean>();
   return (day) => kept(known, DAYS_REMEMBERED_MAX, day, () => cron.match(new Date(day * DAY_MS)));

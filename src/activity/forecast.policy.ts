@@ -39,7 +39,7 @@ export class Stretch {
     return this.sum(this.span)?.count ?? 0;
   }
 
-  each(): Iterable<number> {
+  each(): readonly number[] {
     return this.slots.between(this.span.from, this.span.until);
   }
 
@@ -83,8 +83,6 @@ function slotsOf(timing: ScheduleTiming, pieces: ForecastRules['pieces']): Slots
   const isIn = (from: number, until: number) => from <= at && at < until;
   return {
     sum: (from, until) => (isIn(from, until) ? { count: 1, first: at, last: at } : undefined),
-    between: function* (from, until) {
-      if (isIn(from, until)) yield at;
-    },
+    between: (from, until) => (isIn(from, until) ? [at] : []),
   };
 }

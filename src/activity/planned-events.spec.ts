@@ -90,8 +90,7 @@ const mark = (index: number, standing: LedgerMark['standing'] = 'success'): Ledg
   scheduleId: 's1',
   runId: `r${index}`,
   standing,
-  triggerSource: 'cron',
-  at: new Date(NOW - index * MINUTE_MS),
+  at: NOW - index * MINUTE_MS,
   errorType: null,
 });
 const shown = (given: Given, more: { marks?: LedgerMark[]; sums?: LedgerSum[]; isSummed?: boolean }, of = window) => ({

@@ -72,8 +72,11 @@ function draftsOf(
   days: readonly number[],
   until: number,
 ): readonly Draft[] {
-  const told = marks.map((mark) => ({ at: mark.at.getTime(), shown: shownOf(mark) }));
-  if (!isSummed) return [...told, ...forecast.flatMap((stretch) => [...stretch.each()].map((at) => ({ at, shown: stretch })))];
+  const drafts: Draft[] = marks.map((mark) => ({ at: mark.at, shown: shownOf(mark) }));
+  if (!isSummed) {
+    for (const stretch of forecast) for (const at of stretch.each()) drafts.push({ at, shown: stretch });
+    return drafts;
+  }
   const summed = new Map<string, Draft>();
   const add = (day: number, shown: Shown, { count, first, last }: { count: number; first: number; last: number }) => {
     const key = `${day} ${'state' in shown ? shown.state : shown.status}`;
@@ -90,7 +93,7 @@ function draftsOf(
       if (sum) add(day, stretch, sum);
     }
   }
-  return [...told, ...summed.values()];
+  return [...drafts, ...summed.values()];
 }
 
 const partsOf = (starts: readonly number[], until: number): readonly Span[] =>

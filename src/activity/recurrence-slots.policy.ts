@@ -4,7 +4,7 @@ import type { CronPlan } from './cron-plan.policy.js';
 /** Slots as a sum. */
 export type SlotSum = Readonly<{ count: number; first: number; last: number }>;
 
-/** A stretch of a day by its clock: which of the plan's minutes lie in it, and when that day began for clocks so far ahead. */
+/** Days of a plan by a clock that is not set meanwhile: which of its minutes, counted on over the days, and when the first day began. */
 type Stretch = Readonly<{ first: number; end: number; midnight: number }>;
 
 const MINUTE_MS = 60_000;
@@ -22,57 +22,73 @@ export class RecurrenceSlots {
 
   /** How many there are; undefined where there is none. */
   sum(from: number, until: number): SlotSum | undefined {
-    let sum: SlotSum | undefined;
-    const add = (count: number, first: number, last: number) =>
-      (sum = { count: count + (sum?.count ?? 0), first: sum?.first ?? first, last });
-    for (const part of this.parts(from, until)) {
-      if (typeof part === 'number') add(1, part, part);
-      else add(part.end - part.first, this.moment(part, part.first), this.moment(part, part.end - 1));
-    }
-    return sum;
+    let [count, first, last] = [0, 0, 0];
+    this.each(from, until, (stretch) => {
+      if (count === 0) first = this.moment(stretch, stretch.first);
+      last = this.moment(stretch, stretch.end - 1);
+      count += stretch.end - stretch.first;
+    });
+    return count === 0 ? undefined : { count, first, last };
   }
 
   /** Each of them, in order. */
-  *between(from: number, until: number): Generator<number, void> {
-    for (const part of this.parts(from, until)) {
-      if (typeof part === 'number') yield part;
-      else for (let index = part.first; index < part.end; index++) yield this.moment(part, index);
-    }
+  between(from: number, until: number): readonly number[] {
+    const slots: number[] = [];
+    this.each(from, until, (stretch) => {
+      for (let place = stretch.first; place < stretch.end; place++) slots.push(this.moment(stretch, place));
+    });
+    return slots;
   }
 
-  private moment({ midnight }: Stretch, index: number): number {
-    return midnight + this.plan.minutes[index]! * MINUTE_MS;
+  private moment({ midnight }: Stretch, place: number): number {
+    const { minutes } = this.plan;
+    if (place < minutes.length) return midnight + minutes[place]! * MINUTE_MS;
+    const day = Math.floor(place / minutes.length);
+    return midnight + (day * MINUTES_PER_DAY + minutes[place - day * minutes.length]!) * MINUTE_MS;
   }
 
-  private *parts(from: number, until: number): Generator<number | Stretch, void> {
+  private each(from: number, until: number, take: (stretch: Stretch) => void): void {
     for (const piece of this.pieces) {
       const begin = Math.max(from, piece.from);
       const end = Math.min(until, piece.until);
       if (begin >= end) continue;
-      if (this.plan.isFixed && begin === piece.from && this.isDueInGap(piece)) yield begin;
+      if (this.plan.isFixed && begin === piece.from && this.isDueInGap(piece)) take(this.onlyAt(begin));
       // What the clocks had shown before they went back is not due again.
       const shown = this.plan.isFixed ? Math.max(begin + piece.offsetMs, piece.from + piece.beforeMs) : begin + piece.offsetMs;
-      yield* this.stretches(shown, end + piece.offsetMs, piece.offsetMs);
+      this.stretches(shown, end + piece.offsetMs, piece.offsetMs, take);
     }
   }
 
   /** Whether something was due while the clocks jumped, and the minute after is not due anyway. */
   private isDueInGap({ from, offsetMs, beforeMs }: ClockPiece): boolean {
-    const isDue = (begin: number, end: number) => !this.stretches(begin, end, offsetMs).next().done;
+    const isDue = (begin: number, end: number) => {
+      let found = false;
+      this.stretches(begin, end, offsetMs, () => (found = true));
+      return found;
+    };
     const after = from + offsetMs;
     return isDue(from + beforeMs, after) && !isDue(after, after + MINUTE_MS);
   }
 
-  /** The plan between two readings of a clock. */
-  private *stretches(begin: number, end: number, offsetMs: number): Generator<Stretch, void> {
+  private onlyAt(moment: number): Stretch {
+    return { first: 0, end: 1, midnight: moment - this.plan.minutes[0]! * MINUTE_MS };
+  }
+
+  /** The plan between two readings of a clock: in one where every day is due, else day by day. */
+  private stretches(begin: number, end: number, offsetMs: number, take: (stretch: Stretch) => void): void {
     const { minutes, isDue } = this.plan;
-    const first = Math.ceil(begin / MINUTE_MS);
-    const last = Math.ceil(end / MINUTE_MS);
-    for (let day = Math.floor(first / MINUTES_PER_DAY); day * MINUTES_PER_DAY < last; day++) {
-      if (!isDue(day)) continue;
-      const midnight = day * MINUTES_PER_DAY;
-      const stretch = { first: placeOf(minutes, first - midnight), end: placeOf(minutes, last - midnight) };
-      if (stretch.first < stretch.end) yield { ...stretch, midnight: midnight * MINUTE_MS - offsetMs };
+    const from = Math.ceil(begin / MINUTE_MS);
+    const until = Math.ceil(end / MINUTE_MS);
+    const firstDay = Math.floor(from / MINUTES_PER_DAY);
+    const lastDay = Math.floor(until / MINUTES_PER_DAY);
+    const start = placeOf(minutes, from - firstDay * MINUTES_PER_DAY);
+    const stop = placeOf(minutes, until - lastDay * MINUTES_PER_DAY);
+    const taken = (day: number, first: number, last: number) => {
+      if (first < last) take({ first, end: last, midnight: day * MINUTES_PER_DAY * MINUTE_MS - offsetMs });
+    };
+    if (!isDue) return taken(firstDay, start, (lastDay - firstDay) * minutes.length + stop);
+    for (let day = firstDay; day <= lastDay; day++) {
+      if (isDue(day)) taken(day, day === firstDay ? start : 0, day === lastDay ? stop : minutes.length);
     }
   }
 }
