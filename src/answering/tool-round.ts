@@ -122,8 +122,13 @@ export class ToolRound {
     const long = { ...context, call, hasEffects: action.access === 'write' };
     const run = (until: AbortSignal) =>
       this.outcome(call, () =>
-        attendance.calls.run(long, until, (end) =>
-          tools.run(action, call.arguments, { ...context, callId: call.callId, signal: end }),
+        attendance.calls.run(long, until, (end, background) =>
+          tools.run(action, call.arguments, {
+            ...context,
+            callId: call.callId,
+            signal: end,
+            ...(background && { background }),
+          }),
         ),
       );
     const { record, text, sources = [] } = action.access === 'read' ? await run(signal) : await this.effect(call, run);

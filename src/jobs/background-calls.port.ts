@@ -13,13 +13,18 @@ export type LongCall = Readonly<{
   cause: Cause;
 }>;
 
+/** What a call is told that may go on as a job: `begun` aborts once it does, and how long it may take then, from its beginning. */
+export type Background = Readonly<{ begun: AbortSignal; msMax: number }>;
+
+export type LongWork = (signal: AbortSignal, background?: Background) => Promise<unknown>;
+
 /** Where turns wait for the tools they call, for as long as that is worth it. */
 export abstract class BackgroundCalls {
   /**
    * Resolves to what the work comes to, or rejects as it does; where that takes long and the call may go on as a job, resolves
    * to what a model is told of the job. The signal ends the work, but not that of a job.
    */
-  abstract run(call: LongCall, signal: AbortSignal, work: (signal: AbortSignal) => Promise<unknown>): Promise<unknown>;
+  abstract run(call: LongCall, signal: AbortSignal, work: LongWork): Promise<unknown>;
 }
 
 /** Waits to the end. */

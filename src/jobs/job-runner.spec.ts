@@ -11,7 +11,7 @@ import { Streams } from '../kernel/streams.js';
 import { InProcessKeyValue } from '../platform/key-value/in-process-key-value.js';
 import { InProcessSignals } from '../platform/signals/in-process-signals.js';
 import { ToolFailed } from '../tools/tool-kind.port.js';
-import type { LongCall } from './background-calls.port.js';
+import type { Background, LongCall } from './background-calls.port.js';
 import { endJob, job, requestCancel } from './job.decider.js';
 import { jobStream } from './job.events.js';
 import { cancelSubject, ERROR_CHARACTERS_MAX, jobIdOf, jobLease } from './job.policy.js';
@@ -207,6 +207,16 @@ describe('a call', () => {
     expect(again).toEqual({});
     expect(await isHeld(keyValue, jobLease(idOf(call)))).toBe(false);
   });
+});
+
+it('a call is told when it goes on as a job, and how long it may', async () => {
+  let told: Background | undefined;
+  const perform = (_: AbortSignal, background?: Background) => ((told = background), new Promise(() => undefined));
+  void processOf().run(longCall(), never(), perform);
+  await pass(YIELD_MS - 1);
+  expect([told!.msMax, told!.begun.aborted]).toEqual([JOB_MS, false]);
+  await pass(1);
+  expect(told!.begun.aborted).toBe(true);
 });
 
 describe('a call finds no room', () => {

@@ -3,7 +3,7 @@ import { holdLease, holdSlot, type Lease } from '../kernel/lease.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { outlasting } from '../kernel/streams.js';
-import { BackgroundCalls, type LongCall } from './background-calls.port.js';
+import { BackgroundCalls, type LongCall, type LongWork } from './background-calls.port.js';
 import { job, startJob } from './job.decider.js';
 import { type JobId, type JobStarted, jobStream } from './job.events.js';
 import { conversationSlots, jobIdOf, jobLease, mayRunLong, ownerSlots } from './job.policy.js';
@@ -43,20 +43,23 @@ export class JobRunner extends BackgroundCalls {
     super();
   }
 
-  async run(call: LongCall, signal: AbortSignal, perform: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> {
-    const { enabled, yieldMs } = this.options.settings;
+  async run(call: LongCall, signal: AbortSignal, perform: LongWork): Promise<unknown> {
+    const { enabled, yieldMs, jobMsMax: msMax } = this.options.settings;
     if (!enabled || !mayRunLong(call.call.toolName)) return perform(signal);
     const controller = new AbortController();
+    const begun = new AbortController();
     const onAbort = () => controller.abort(signal.reason);
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
     const begunAt = this.parts.clock.now();
-    const work: Work = { done: settled(perform(controller.signal)), controller };
+    const work: Work = { done: settled(perform(controller.signal, { begun: begun.signal, msMax })), controller };
     try {
       for (;;) {
         const ended = await within(yieldMs, work.done);
         if (ended) return valueOf(ended);
-        if (!signal.aborted && (await this.begin(call, begunAt, work))) return this.note(call, begunAt);
+        if (signal.aborted || !(await this.begin(call, begunAt, work))) continue;
+        begun.abort();
+        return this.note(call, begunAt);
       }
     } catch (error) {
       // Whoever waited does so no more, and nobody else does.

@@ -1,3 +1,4 @@
+import type { Background } from '../jobs/background-calls.port.js';
 import type { Cause } from '../kernel/events.js';
 import type { ActionDefinition, ToolDefinition } from './tool.events.js';
 
@@ -35,6 +36,8 @@ export type CallContext = Readonly<{
   ungatedTools?: readonly string[];
   cause: Cause;
   signal: AbortSignal;
+  /** There where the call may go on in the background: a kind may then give it more time than others. */
+  background?: Background;
 }>;
 
 /** What a configuration comes to once it is checked; `actions` where they follow from it. */

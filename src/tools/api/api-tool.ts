@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Background } from '../../jobs/background-calls.port.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { AddressRefused, OutgoingFailed, OutgoingHttp } from '../outgoing-http.port.js';
 import type { ActionDefinition } from '../tool.events.js';
@@ -39,26 +40,31 @@ export class ApiTool extends ToolKind {
     { name }: ActionDefinition,
     args: Readonly<Record<string, unknown>>,
     { definition, secrets }: UsedTool,
-    { signal }: CallContext,
+    { signal, background }: CallContext,
   ): Promise<ApiAnswer> {
     const actions = definition.config['actions'] as Readonly<Record<string, ApiAction>> | undefined;
     const action = actions && Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (!action) throw new ToolFailed(`There is no action ${name}.`);
     const { url, method, headers, body } = apiRequest(action, args, secrets);
+    const patience = patienceWith(background);
     try {
       const response = await this.http.request(url, {
         method,
         headers,
         ...(body !== undefined && { body }),
-        timeoutMs: API_CALL_MS,
+        timeoutMs: background?.msMax ?? API_CALL_MS,
         responseBytesMax: API_ANSWER_BYTES_MAX,
-        signal,
+        signal: AbortSignal.any([signal, patience.over]),
       });
       return apiAnswer(response, secrets);
     } catch (error) {
+      if (patience.over.aborted)
+        throw new ToolFailed(`${new URL(url).hostname} did not answer within ${API_CALL_MS / 1000} seconds.`);
       if (error instanceof AddressRefused || error instanceof OutgoingFailed)
         throw new ToolFailed(error.message, { cause: error });
       throw error;
+    } finally {
+      patience.end();
     }
   }
 
@@ -73,4 +79,14 @@ export class ApiTool extends ToolKind {
       ),
     );
   }
+}
+
+/** A call that may go on in the background has its time only while it is waited for. */
+function patienceWith(background: Background | undefined): Readonly<{ over: AbortSignal; end: () => void }> {
+  const over = new AbortController();
+  if (!background) return { over: over.signal, end: () => undefined };
+  const timer = setTimeout(() => over.abort(), API_CALL_MS);
+  const end = () => clearTimeout(timer);
+  background.begun.addEventListener('abort', end, { once: true });
+  return { over: over.signal, end };
 }
