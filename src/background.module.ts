@@ -62,6 +62,8 @@ import { ForgetTasksOfRuns } from './tasks/forget-tasks-of-runs.reaction.js';
 import { SweepTasks } from './tasks/sweep-tasks.ticker.js';
 import { TasksModule } from './tasks/tasks.module.js';
 import { TellOfFailedTasks } from './tasks/tell-of-failed-tasks.reaction.js';
+import { ForgetSecrets } from './tools/forget-secrets.reaction.js';
+import { ToolsModule } from './tools/tools.module.js';
 import { DeliverWakes } from './wakes/deliver-wakes.ticker.js';
 import { WakeDeliveryModule } from './wakes/wake-delivery.module.js';
 import { RunDeliveries } from './webhooks/run-deliveries.reaction.js';
@@ -83,6 +85,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     SchedulesModule,
     SourcesModule,
     TasksModule,
+    ToolsModule,
     WakeDeliveryModule,
     WebhooksModule,
   ],
@@ -117,6 +120,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
         ForgetScheduledRuns,
         ForgetTasksOfRuns,
         CutOffForgotten,
+        ForgetSecrets,
         AppendScheduledAnswers,
         DeleteSchedulesOfAgent,
         CancelSchedulesOfConversation,

@@ -284,3 +284,24 @@ it('is the same however often it is told, and when it is told anew', async () =>
   await model.again();
   await model.expectSameAfterRebuild();
 });
+
+it('what a turn said and did is shown whatever characters are in it', async () => {
+  const odd = {
+    ...parts('a\0'),
+    sources: [{ text: 't\0', title: 'T', source: 's', filename: 'f' }],
+    toolCalls: [{ call_id: 'k', result: { ['key\0']: 'v\0', half: '\ud800' } }],
+  };
+  const call = { ...waitingCall('k2'), arguments: { text: 'x\0' } };
+  const paused = turnPaused({ conversationId: 'nul', turnId: 'nul-2' }, [call]);
+  await given('nul', started('nul', 'Nul', { ownerId: 'nul' }), asked('nul', 'nul-1', 'half?'), {
+    type: 'TurnAnswered',
+    data: { conversationId: 'nul', turnId: 'nul-1', ...odd, modelId: 'offline', usage: null },
+  });
+  await given('nul', asked('nul', 'nul-2', 'half?', 1), paused);
+  const rows = await database.sql`
+    select sources::text || tool_calls::text || pending::text as text from conversations.turn where conversation_id = 'nul' order by index`;
+  for (const { text } of rows) expect(text).not.toMatch(/\\u0000|\\ud800/);
+  expect(rows[0]!['text']).toContain('"result":{"key\uFFFD":"v\uFFFD","half":"\uFFFD"}');
+  await model.again();
+  await model.expectSameAfterRebuild();
+});

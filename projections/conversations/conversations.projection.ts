@@ -2,7 +2,7 @@ import { conversationCodec } from '../../src/conversation/conversation.codec.js'
 import type { AnswerParts, ConversationEvent, TurnOutcome, TurnSettings } from '../../src/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/events.js';
 import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom } from '../projection.js';
-import { asText } from '../text.js';
+import { asJsonb, asText } from '../text.js';
 
 /** What conversations say: their names and owners, and each turn with its answer as far as it is stated. */
 export const conversations = defineProjection<ConversationEvent>({
@@ -87,7 +87,7 @@ export const conversations = defineProjection<ConversationEvent>({
         {
           status: 'paused',
           ...said(data),
-          pending: data.calls,
+          pending: asJsonb(data.calls),
           needs_approval: data.calls.some(({ pauseType }) => pauseType === 'awaiting_approval'),
           waits_until: data.expiresAt,
           changed_at: at,
@@ -117,12 +117,12 @@ export const conversations = defineProjection<ConversationEvent>({
 const attachedTo = ({ attachments = [] }: TurnSettings) =>
   attachments.map((file) => ({ ...file, filename: asText(file.filename) }));
 
-/** The json columns are json, not jsonb: what is read is the text that was written. */
+/** The json columns are json, not jsonb: keys keep their order. What no column of Postgres can hold is shown replaced all the same. */
 const said = ({ answer, thought, sources, toolCalls, structured }: AnswerParts) => ({
   response: asText(answer),
   thought: asText(thought),
-  sources,
-  tool_calls: toolCalls,
+  sources: asJsonb(sources),
+  tool_calls: asJsonb(toolCalls),
   structured,
 });
 

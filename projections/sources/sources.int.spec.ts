@@ -131,3 +131,21 @@ it('coming syncs are their owner’s, the soonest first; those due are found pag
 it('says the same after a rebuild', async () => {
   await model.expectSameAfterRebuild();
 });
+
+it('names are shown whatever characters are in them', async () => {
+  const odd = [{ filename: 'menu\0.md', sha256: 'x', size: 3 }];
+  const data = { sourceId: 's-nul', ingestId: 'i', ownerId: 'nul', files: odd, operation: 'upload' } as const;
+  const [created] = uploaded('s-nul', 'Nul\0', 'nul');
+  await given(
+    's-nul',
+    created!,
+    { type: 'SourceIngestRequested', data },
+    {
+      type: 'SourceIngestFailed',
+      data: { sourceId: 's-nul', ingestId: 'i', reason: 'Broken\0' },
+    },
+  );
+  const [source] = await queries.ownedBy('nul');
+  expect(source).toMatchObject({ name: 'Nul\uFFFD', files: [{ filename: 'menu\uFFFD.md' }], ingestReason: 'Broken\uFFFD' });
+  await model.expectSameAfterRebuild();
+});

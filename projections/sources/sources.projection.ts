@@ -1,6 +1,7 @@
 import { sourceCodec } from '../../src/sources/source.codec.js';
 import type { SourceEvent } from '../../src/sources/source.events.js';
 import { defineProjection } from '../projection.js';
+import { asJsonb, asText } from '../text.js';
 
 /** Every source that was not deleted, how its ingestion stands, and when it is synced next. */
 export const sources = defineProjection<SourceEvent>({
@@ -12,16 +13,16 @@ export const sources = defineProjection<SourceEvent>({
   on: {
     SourceCreated: ({ data: { sourceId, ownerId, name, config, remote }, at }, sql) => sql`
       insert into source (source_id, owner_id, name, config, remote, created_at)
-      values (${sourceId}, ${ownerId}, ${name}, ${sql.json(config)}, ${remote && sql.json(remote)}, ${at})
+      values (${sourceId}, ${ownerId}, ${asText(name)}, ${sql.json(asJsonb(config))}, ${remote && sql.json(asJsonb(remote))}, ${at})
       on conflict (source_id) do nothing`,
 
     SourceIngestRequested: ({ data: { sourceId, ingestId, files } }, sql) => sql`
       update source set ingest_id = ${ingestId}, ingest_status = 'requested', ingest_reason = null, fetched_files = null,
-        files = case when remote is null then ${sql.json(files)} else files end
+        files = case when remote is null then ${sql.json(asJsonb(files))} else files end
       where source_id = ${sourceId}`,
 
     SourcePagesFetched: ({ data: { sourceId, files } }, sql) => sql`
-      update source set fetched_files = ${sql.json(files)} where source_id = ${sourceId}`,
+      update source set fetched_files = ${sql.json(asJsonb(files))} where source_id = ${sourceId}`,
 
     SourceIngestStarted: ({ data }, sql) => sql`
       update source set ingest_status = 'started' where source_id = ${data.sourceId}`,
@@ -32,7 +33,7 @@ export const sources = defineProjection<SourceEvent>({
       where source_id = ${sourceId}`,
 
     SourceIngestFailed: ({ data: { sourceId, reason } }, sql) => sql`
-      update source set ingest_status = 'failed', ingest_reason = ${reason}, fetched_files = null where source_id = ${sourceId}`,
+      update source set ingest_status = 'failed', ingest_reason = ${asText(reason)}, fetched_files = null where source_id = ${sourceId}`,
 
     SourceSyncFrequencySet: ({ data: { sourceId, frequency, nextSyncAt } }, sql) => sql`
       update source set sync_frequency = ${frequency}, next_sync_at = ${nextSyncAt} where source_id = ${sourceId}`,

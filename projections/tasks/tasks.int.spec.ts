@@ -67,3 +67,24 @@ it('unfinished is what should be under way: not what waits for later, not what w
 it('says the same after a rebuild, and when everything comes twice', async () => {
   await model.expectSameAfterRebuild();
 });
+
+it('what a task came to is shown whatever characters are in it', async () => {
+  const result = { inline: { text: 'Nul\0', ['key\0']: ['\ud800'] } };
+  await given('nul', 0, queued('nul'), started('nul'), { type: 'TaskSucceeded', data: { taskId: 'nul', attempt: 1, result } });
+  await given('nul failed', 0, queued('nul failed'), started('nul failed'), {
+    type: 'TaskFailed',
+    data: { taskId: 'nul failed', attempt: 1, reason: 'Nul\0' },
+  });
+  expect((await queries.byId('nul'))?.result).toEqual({ inline: { text: 'Nul\uFFFD', ['key\uFFFD']: ['\uFFFD'] } });
+  expect((await queries.byId('nul failed'))?.reason).toBe('Nul\uFFFD');
+  await model.expectSameAfterRebuild();
+});
+
+it('a task that is forgotten is as good as unknown', async () => {
+  await given('old', 0, queued('old'), started('old'), succeeded('old'), {
+    type: 'TaskForgotten',
+    data: { taskId: 'old', kind: 'k', ownerId: 'ann', result: null },
+  });
+  expect(await queries.byId('old')).toBeUndefined();
+  await model.expectSameAfterRebuild(({ stream, type }) => stream !== taskStream('old') || type === 'TaskForgotten');
+});

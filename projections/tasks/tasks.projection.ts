@@ -1,7 +1,7 @@
-import type { JSONValue } from 'postgres';
 import { taskCodec } from '../../src/tasks/task.codec.js';
 import type { TaskEvent } from '../../src/tasks/task.events.js';
 import { defineProjection, removeFrom } from '../projection.js';
+import { asJsonb, asText } from '../text.js';
 
 /** How every task stands, and what it came to. */
 export const tasks = defineProjection<TaskEvent>({
@@ -24,18 +24,18 @@ export const tasks = defineProjection<TaskEvent>({
       update task set status = 'progressed', percent = ${data.percent}, changed_at = ${at} where task_id = ${data.taskId}`,
 
     TaskRetryScheduled: ({ data, at }, sql) => sql`
-      update task set status = 'waiting', reason = ${data.reason}, due_at = ${data.dueAt}, changed_at = ${at}
+      update task set status = 'waiting', reason = ${asText(data.reason)}, due_at = ${data.dueAt}, changed_at = ${at}
       where task_id = ${data.taskId}`,
 
     TaskHandedBack: ({ data, at }, sql) => sql`
       update task set status = 'queued', changed_at = ${at} where task_id = ${data.taskId}`,
 
     TaskSucceeded: ({ data, at }, sql) => sql`
-      update task set status = 'succeeded', percent = 100, result = ${sql.json(data.result as JSONValue)}, reason = null, changed_at = ${at}
+      update task set status = 'succeeded', percent = 100, result = ${sql.json(asJsonb(data.result))}, reason = null, changed_at = ${at}
       where task_id = ${data.taskId}`,
 
     TaskFailed: ({ data, at }, sql) => sql`
-      update task set status = 'failed', reason = ${data.reason}, changed_at = ${at} where task_id = ${data.taskId}`,
+      update task set status = 'failed', reason = ${asText(data.reason)}, changed_at = ${at} where task_id = ${data.taskId}`,
 
     TaskForgotten: ({ data }) => removeFrom('task', { task_id: data.taskId }),
   },

@@ -29,6 +29,7 @@ import {
   TOOL_ROUNDS_MAX,
 } from './agent-loop.js';
 import { type Attendance, ATTENDED } from './attendance.policy.js';
+import { FUNCTIONS_MAX } from './offered-tools.js';
 import { RECORDS_BYTES_MAX } from './tool-round.js';
 import type { Resumption, Transcript } from './transcript.js';
 
@@ -94,6 +95,14 @@ const rounds =
     all[roundOf(request)]!;
 
 describe('model and tools', () => {
+  it('the user is told, once, where not every function is offered', async () => {
+    const actions = Array.from({ length: FUNCTIONS_MAX + 2 }, (_, index) => offeredAction(`look_${index}`));
+    const { pieces, requests } = await looped(rounds([toolCall('k1', 'look_0')], [text('Because.')]), { actions });
+    const notices = pieces.flatMap((piece) => (piece.type === 'notice' ? [piece.text] : []));
+    expect(notices).toEqual(['The model is offered the first 128 of 130 functions; the others were left out.']);
+    expect(requests[0]!.tools).toHaveLength(FUNCTIONS_MAX);
+  });
+
   it('take turns until the model answers', async () => {
     const usage = { type: 'usage', promptTokens: 3, completionTokens: 4 } as const;
     const { types, requests } = await looped(

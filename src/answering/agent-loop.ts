@@ -36,7 +36,7 @@ export const RESULT_CHARACTERS_MIN = 2_000;
 const NO_TOOLS: OpenTools = { actions: [], notices: [], run: () => Promise.reject(new Error('There are no tools.')) };
 
 export type LoopPiece =
-  | Readonly<{ type: 'text' | 'thought'; text: string }>
+  | Readonly<{ type: 'text' | 'thought' | 'notice'; text: string }>
   | Readonly<{ type: 'usage'; promptTokens: number; completionTokens: number }>
   | Readonly<{ type: 'tool-call'; record: ToolCallRecord }>
   | Readonly<{ type: 'found'; sources: readonly Source[] }>
@@ -95,6 +95,7 @@ export class AgentLoop {
       model?.tools ? clientTools : [],
     );
     let { messages, round: number, unknownCalls } = state;
+    if (offered.notice && !transcript.resumption) yield { type: 'notice', text: offered.notice };
     if (transcript.resumption) {
       const round = this.round(setting, offered, state, run);
       yield* round.perform(stepsOf(transcript, transcript.resumption, tools));

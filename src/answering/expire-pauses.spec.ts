@@ -9,6 +9,7 @@ import { conversationStream } from '../conversation/conversation.events.js';
 import { pause, resume } from '../conversation/pause.decider.js';
 import type { Decide } from '../conversation/turn.policy.js';
 import { Streams } from '../kernel/streams.js';
+import type { TurnRunner } from './turn-runner.js';
 import { EXPIRED_PAUSES_MAX, ExpirePauses } from './expire-pauses.ticker.js';
 
 const THEN = new Date(PAUSE_EXPIRES_AT);
@@ -32,19 +33,23 @@ async function waiting(ids: readonly string[]) {
     },
   } as unknown as UnsealedTurnQueries;
   const lastOf = async (id: string) => (await eventsOf(store, conversationStream(id))).at(-1)!;
-  const tick = (now: Date) => new ExpirePauses(queries, streams).tick(now);
-  return { store, streams, decide, limits, lastOf, tick };
+  const settled: string[] = [];
+  const runner = { settle: async (_: string, turnId: string) => void settled.push(turnId) } as unknown as TurnRunner;
+  const tick = (now: Date) => new ExpirePauses(queries, streams, runner).tick(now);
+  return { store, streams, decide, limits, lastOf, tick, settled };
 }
 
 it('a pause whose time is over ends its turn, once, in the name of the ticker', async () => {
-  const { tick, lastOf } = await waiting(['c1', 'c2']);
+  const { tick, lastOf, settled } = await waiting(['c1', 'c2']);
   await tick(THEN);
+  expect(settled).toEqual(['turn-of-c1', 'turn-of-c2']);
   const last = await lastOf('c1');
   expect(last.type).toBe('TurnAnswered');
   expect(JSON.parse(last.metadata)).toMatchObject({ actor: 'system:expire-pauses' });
   expect((await lastOf('c2')).type).toBe('TurnAnswered');
   await tick(THEN);
   expect((await lastOf('c1')).revision).toBe(last.revision);
+  expect(settled).toHaveLength(2);
 });
 
 it('one that a read model takes for expired and the log does not, stays as it is', async () => {

@@ -7,6 +7,7 @@ import type { Cause } from '../kernel/events.js';
 import { newId } from '../kernel/ids.js';
 import { Streams } from '../kernel/streams.js';
 import type { Ticker } from '../kernel/ticker.js';
+import { TurnRunner } from './turn-runner.js';
 
 export const EXPIRE_EVERY_MS = 1_000;
 /** Pauses that one tick ends; the others have their turn in the next. */
@@ -22,6 +23,7 @@ export class ExpirePauses implements Ticker {
   constructor(
     private readonly turns: UnsealedTurnQueries,
     private readonly streams: Streams,
+    private readonly runner: TurnRunner,
   ) {}
 
   async tick(now: Date): Promise<void> {
@@ -34,7 +36,10 @@ export class ExpirePauses implements Ticker {
   /** One that cannot be ended must not keep the others from their end. */
   private async attempt({ conversationId, turnId }: UnsealedTurn, now: Date, cause: Cause): Promise<void> {
     try {
-      await this.streams.transact(conversationStream(conversationId), conversation, expire(turnId, now), cause);
+      const stream = conversationStream(conversationId);
+      const { events } = await this.streams.transact(stream, conversation, expire(turnId, now), cause);
+      // Should this be cut short, a sweep shows the end of the turn a little later.
+      if (events.length > 0) await this.runner.settle(conversationId, turnId);
     } catch (error) {
       this.logger.error(`The pause of turn ${turnId} could not be ended; the next tick tries again.`, error);
     }

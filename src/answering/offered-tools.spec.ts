@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { offeredAction } from '../../test/support/tool-turns.js';
-import { OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
+import { FUNCTIONS_MAX, OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
 
 const client = (name: string) => ({ name, description: `Runs ${name}`, parameters: { type: 'object' } });
 const namesOf = (offered: OfferedTools) => offered.forModel.map(({ name }) => name);
@@ -27,10 +27,11 @@ it('two tools of one kind are told apart', () => {
 
 it('names are such as model endpoints take, however many are alike', () => {
   const long = 'ü'.repeat(2 * TOOL_NAME_CHARACTERS_MAX);
-  const tools = Array.from({ length: 1_100 }, () => client(long));
+  const tools = Array.from({ length: FUNCTIONS_MAX - 2 }, () => client(long));
   const offered = new OfferedTools([offeredAction('send a card!'), offeredAction('')], tools);
   const names = namesOf(offered);
-  expect(new Set(names).size).toBe(tools.length + 2);
+  expect(new Set(names).size).toBe(FUNCTIONS_MAX);
+  expect(offered.notice).toBeUndefined();
   for (const name of names) expect(name).toMatch(new RegExp(`^[\\w-]{1,${TOOL_NAME_CHARACTERS_MAX}}$`));
   expect(names).toEqual(expect.arrayContaining(['send_a_card_', 'tool']));
   expect(offered.size).toBe(names.length);
@@ -41,4 +42,12 @@ it('the model is told what an action does and what it takes', () => {
   expect(new OfferedTools([offeredAction('send', { parameters })], []).forModel).toEqual([
     { name: 'send', description: 'Does send', parameters },
   ]);
+});
+
+it(`of more than ${FUNCTIONS_MAX} functions the first are offered, and the user is told`, () => {
+  const actions = Array.from({ length: FUNCTIONS_MAX + 1 }, (_, index) => offeredAction(`action_${index}`));
+  const offered = new OfferedTools(actions, []);
+  expect([offered.size, offered.total, namesOf(offered).at(-1)]).toEqual([128, 129, 'action_127']);
+  expect(offered.byName('action_128')).toBeUndefined();
+  expect(offered.notice).toBe('The model is offered the first 128 of 129 functions; the others were left out.');
 });

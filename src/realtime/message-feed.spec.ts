@@ -59,6 +59,16 @@ it('gives a live reader, a later one and one that comes back the same bytes', as
   expect(await textOf(feed.tail('m1', 1, over, never))).toBe(rendered(2, answer('c'), answer('d'), END));
 });
 
+it('ends rather than leave out frames that are no longer kept', async () => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new InProcessSignals());
+  await write(store, feed, 0, answer('a'), answer('b'), answer('c'), END);
+  await store.setRetention(messageStream('m1'), { truncateBefore: 2 });
+  expect(await textOf(feed.tail('m1', -1, over, never))).toBe('');
+  expect(await textOf(feed.tail('m1', 0, over, never))).toBe('');
+  expect(await textOf(feed.tail('m1', 1, over, never))).toBe(rendered(2, answer('c'), END));
+});
+
 it('waits for a message whose first frame is still to come', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new InProcessSignals());

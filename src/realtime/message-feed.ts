@@ -144,6 +144,8 @@ export class MessageFeed implements FramePublisher {
         try {
           let last: FrameBatch | undefined;
           for await (const page of this.store.read(messageStream(messageId), { from: reader.next })) {
+            // What comes next is no longer kept: who comes back is told so, and nobody is shown a stream with a gap.
+            if (page[0]!.revision > reader.next) return;
             for (last of batchesOf(page[0]!.revision, page.map(dataOf))) {
               reader.next = last.last + 1;
               yield last;

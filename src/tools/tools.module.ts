@@ -11,6 +11,7 @@ import { ThinkTool } from './builtin/think-tool.js';
 import { ChangeToolHandler } from './change-tool.command.js';
 import { CreateToolHandler } from './create-tool.command.js';
 import { DeleteToolHandler } from './delete-tool.command.js';
+import { ForgetSecrets } from './forget-secrets.reaction.js';
 import { JobsModule } from '../jobs/jobs.module.js';
 import { CheckJobTool } from './jobs/check-job-tool.js';
 import { McpModule } from './mcp/mcp.module.js';
@@ -83,8 +84,9 @@ const MONITOR = 'monitor';
     CreateToolHandler,
     ChangeToolHandler,
     DeleteToolHandler,
+    ForgetSecrets,
     SwitchDefaultToolHandler,
   ],
-  exports: [ToolKinds, Toolbox, ToolQueries, WebPages],
+  exports: [ForgetSecrets, ToolKinds, Toolbox, ToolQueries, WebPages],
 })
 export class ToolsModule {}
