@@ -82,6 +82,14 @@ export class MonitorQueries {
     return rows.map((row) => row['monitor_id'] as string);
   }
 
+  /** Those of a user that were made since a time and are over, by their ids. */
+  async overOf(ownerId: string, createdSince: Date): Promise<readonly string[]> {
+    const rows = await this.sql`
+      select monitor_id from monitors.monitor
+      where owner_id = ${ownerId} and created_at >= ${createdSince} and status in ('completed', 'cancelled')`;
+    return rows.map((row) => row['monitor_id'] as string);
+  }
+
   /** Those of a conversation that are not over, by their ids. */
   async liveOfConversation(conversationId: string): Promise<readonly string[]> {
     const rows = await this.sql`

@@ -3,7 +3,7 @@ import { MonitorQueries } from '../../projections/monitors/monitors.queries.js';
 import { Clock } from '../kernel/clock.js';
 import type { Cause } from '../kernel/events.js';
 import { Streams } from '../kernel/streams.js';
-import { admit, monitorAllowance, release } from './monitor-allowance.decider.js';
+import { admit, ADMISSION_MS, monitorAllowance, release } from './monitor-allowance.decider.js';
 import { monitorAllowanceStream } from './monitor-allowance.events.js';
 import type { MonitorId } from './monitor.events.js';
 import { MonitorRules } from './monitor-rules.js';
@@ -30,9 +30,17 @@ export class AdmitMonitorHandler implements ICommandHandler<AdmitMonitor> {
   ) {}
 
   async execute({ ownerId, monitorId, cause, wanted }: AdmitMonitor): Promise<void> {
-    const admission = { ownerId, monitorId, now: this.clock.now(), max: this.rules.perUserMax };
-    const decision =
-      wanted === 'place' ? admit(admission, new Set(await this.monitors.liveOf(ownerId))) : release(ownerId, monitorId);
+    const decision = wanted === 'place' ? await this.admission(ownerId, monitorId) : release(ownerId, monitorId);
     await this.streams.transact(monitorAllowanceStream(ownerId), monitorAllowance, decision, cause);
+  }
+
+  private async admission(ownerId: string, monitorId: MonitorId) {
+    const now = this.clock.now();
+    const [live, over] = await Promise.all([
+      this.monitors.liveOf(ownerId),
+      this.monitors.overOf(ownerId, new Date(now.getTime() - 2 * ADMISSION_MS)),
+    ]);
+    const known = { live: new Set(live), over: new Set(over) };
+    return admit({ ownerId, monitorId, now, max: this.rules.perUserMax }, known);
   }
 }

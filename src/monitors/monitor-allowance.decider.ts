@@ -26,21 +26,26 @@ function evolve(state: MonitorAllowance, { type, data }: MonitorAllowanceEvent):
 /** How long a place is kept for a monitor that nobody has seen yet: it is made within that time, or not at all. */
 export const ADMISSION_MS = 120_000;
 
+/** What is known of a user's monitors: which need their places, and which are over. */
+export type KnownMonitors = Readonly<{ live: ReadonlySet<MonitorId>; over: ReadonlySet<MonitorId> }>;
+
 type Admission = Readonly<{ ownerId: string; monitorId: MonitorId; now: Date; max: number }>;
 
 /**
- * A place for one more monitor. `live` are those that are known to need theirs; places of others, unless they were given a
- * moment ago, are free again. @throws Rejection too-many-monitors
+ * A place for one more monitor. Places of monitors that are over are free again, and those that were not given a moment ago for
+ * one that nobody has seen since. @throws Rejection too-many-monitors
  */
 export const admit =
   (
     { ownerId, monitorId, now, max }: Admission,
-    live: ReadonlySet<MonitorId>,
+    { live, over }: KnownMonitors,
   ): Decision<MonitorAllowance, MonitorAllowanceEvent> =>
   (state) => {
     if (monitorId in state) return [];
     const places = Object.entries(state);
-    const kept = places.filter(([id, since]) => live.has(id) || now.getTime() - Date.parse(since) < ADMISSION_MS);
+    const kept = places.filter(
+      ([id, since]) => live.has(id) || (!over.has(id) && now.getTime() - Date.parse(since) < ADMISSION_MS),
+    );
     if (kept.length >= max) {
       throw new Rejection('too-many-monitors', `you have ${max} monitors already, and may not have more`);
     }

@@ -1,0 +1,4 @@
+import { onPostgres } from '../support/backing.js';
+import { monitorsStory } from './monitors.story.js';
+
+monitorsStory(onPostgres);
