@@ -4,6 +4,7 @@ import { projecting } from '../../test/support/projecting.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
 import { type ConversationEvent, conversationStream } from '../../src/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/events.js';
+import { type MonitorEvent, monitorStream } from '../../src/monitors/monitor.events.js';
 import { type RunEvent, runStream } from '../../src/runs/run.events.js';
 import { usedBy } from '../../src/runs/run-use.policy.js';
 import { ReadModels } from '../read-models.js';
@@ -303,5 +304,36 @@ describe('of a run that is forgotten', () => {
     await model.given(stream, [forgotten], at('30T00:00:00'));
     expect(await queries.ofOwner('ann', date('20T00:00:00'))).toEqual(before);
     await model.expectSameAfterRebuild(({ type }) => type === 'RunForgotten');
+  });
+});
+
+it('what judging the condition of a monitor took is charged to its owner, with its agent or without', async () => {
+  const terms = {
+    description: 'Price',
+    source: { type: 'webpage', url: 'https://shop.example/' },
+    check: { type: 'changed' },
+    condition: 'It is cheap.',
+    onMatch: null,
+    intervalSeconds: 900,
+    wakesMax: 1,
+    expiresAt: '2026-12-30T00:00:00Z',
+  } as const;
+  const seen = { hash: '', items: [], holds: false, gist: '' };
+  const judge = async (monitorId: string, agentId: string | null, tokens: ReturnType<typeof used> | null) => {
+    const about = { monitorId, ownerId: 'judging', conversationId: 'c', agentId, terms, seen };
+    const times = { createdAt: '2026-11-21T10:00:00Z', nextCheckAt: '2026-11-21T10:15:00Z' };
+    const check = { monitorId, check: 1, outcome: 'changed', error: null, usage: tokens, judgeFailures: 0 } as const;
+    const events: MonitorEvent[] = [
+      { type: 'MonitorCreated', data: { ...about, ...times } },
+      { type: 'MonitorChecked', data: { ...check, checkedAt: times.nextCheckAt, nextCheckAt: times.nextCheckAt } },
+    ];
+    await model.given(monitorStream(monitorId), events, at('21T10:15:00'));
+  };
+  await judge('m1', null, used(10, 1));
+  await judge('m2', 'helper', used(20, 2));
+  await judge('m3', 'helper', null);
+  expect(await queries.ofOwner('judging', date('21T10:00:00'))).toEqual({
+    direct: { requests: 0, tokens: 11 },
+    agent: { requests: 0, tokens: 22 },
   });
 });

@@ -2,6 +2,8 @@ import type { TransactionSql } from 'postgres';
 import { conversationCodec } from '../../src/conversation/conversation.codec.js';
 import type { ConversationEvent, Usage } from '../../src/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/events.js';
+import { monitorCodec } from '../../src/monitors/monitor.codec.js';
+import type { MonitorEvent } from '../../src/monitors/monitor.events.js';
 import { runCodec } from '../../src/runs/run.codec.js';
 import type { RunEvent, RunUse } from '../../src/runs/run.events.js';
 import { defineProjection, insertInto, type Statement } from '../projection.js';
@@ -10,10 +12,10 @@ const HOUR_MS = 3_600_000;
 const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
 
 /** What owners, agents and the bearers of their keys have used: requests and tokens, when, and by hour. It outlives the conversations. */
-export const usage = defineProjection<ConversationEvent | RunEvent>({
+export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEvent>({
   name: 'usage',
-  categories: ['conversation', 'run'],
-  codec: { ...conversationCodec, ...runCodec },
+  categories: ['conversation', 'run', 'monitor'],
+  codec: { ...conversationCodec, ...runCodec, ...monitorCodec },
   ddl: new URL('./usage.sql', import.meta.url),
 
   on: {
@@ -54,6 +56,24 @@ export const usage = defineProjection<ConversationEvent | RunEvent>({
 
     RunAttemptAbandoned: attemptUsed,
     RunFinished: attemptUsed,
+
+    MonitorCreated: ({ data }) =>
+      insertInto('monitor', { monitor_id: data.monitorId, owner_id: data.ownerId, agent_id: data.agentId ?? '' }),
+
+    // What judging a condition took.
+    MonitorChecked: (event, sql) => {
+      const { monitorId, usage } = event.data;
+      if (!usage) return [];
+      return noted(
+        event,
+        sql,
+        sql`used as (
+          select owner_id, agent_id, '' as agent_key_id, 0 as requests,
+            ${usage.promptTokens}::bigint as prompt_tokens, ${usage.completionTokens}::bigint as completion_tokens
+          from monitor where monitor_id = ${monitorId}
+        )`,
+      );
+    },
 
     // What the run itself said of this may be gone from the log; what is known already is not counted again.
     RunForgotten: ({ data: { runId, ownerId, agentId, used }, stream }, sql) => [

@@ -22,6 +22,13 @@ create table run (
   started           boolean not null default false
 );
 
+-- Monitors, whose conditions are judged.
+create table monitor (
+  monitor_id        text primary key,
+  owner_id          text not null,
+  agent_id          text not null
+);
+
 -- What was used, at the time it became known: one request when a turn is asked or a run
 -- begins, then tokens whenever an answer ends, pauses or fails.
 create table entry (
