@@ -3,7 +3,7 @@ import { Clock } from '../kernel/clock.js';
 import { decode } from '../kernel/codec.js';
 import { EventStore } from '../kernel/event-store.js';
 import type { Cause, Recorded } from '../kernel/events.js';
-import { Streams } from '../kernel/streams.js';
+import { nothingYet, Streams } from '../kernel/streams.js';
 import { TaskQueue } from '../tasks/task-queue.port.js';
 import { usedBy } from './run-use.policy.js';
 import { runCodec } from './run.codec.js';
@@ -25,7 +25,7 @@ export class QueuedRuns extends Runs {
 
   async queue(data: RunQueued['data'], cause: Cause): Promise<void> {
     const { runId, ownerId } = data;
-    await this.streams.transact(runStream(runId), run, queueRun(data), cause);
+    await this.streams.transact(runStream(runId), run, queueRun(data), cause, nothingYet(run));
     await this.tasks.queue({ taskId: runId, kind: RUN_AGENT, ownerId, input: {} }, cause);
   }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Codec } from '../kernel/codec.js';
 import { causedBy, type Recorded } from '../kernel/events.js';
 import type { Reaction } from '../kernel/reaction.js';
-import { Streams } from '../kernel/streams.js';
+import { nothingYet, Streams } from '../kernel/streams.js';
 import { Runs } from '../runs/runs.port.js';
 import { ScheduleRules } from './schedule-rules.js';
 import { scheduleCodec } from './schedule.codec.js';
@@ -10,6 +10,8 @@ import { schedule } from './schedule.decider.js';
 import { type ScheduleRunQueued, type ScheduleRunRequested, scheduleStream } from './schedule.events.js';
 import { queueScheduledRun, scheduledRun } from './scheduled-run.decider.js';
 import { scheduledRunStream } from './scheduled-run.events.js';
+
+const SIDE_BY_SIDE_MAX = 64;
 
 type Queued = ScheduleRunQueued | ScheduleRunRequested;
 
@@ -23,6 +25,8 @@ type Queued = ScheduleRunQueued | ScheduleRunRequested;
 export class QueueScheduledRuns implements Reaction<Queued> {
   readonly name = 'queue-scheduled-runs';
   readonly categories = ['schedule'];
+  /** Many schedules come due in the same minute, and the store writes down together what is under way together. */
+  readonly concurrency = SIDE_BY_SIDE_MAX;
   readonly codec: Codec<Queued> = scheduleCodec;
   readonly on = {
     ScheduleRunQueued: (event: Recorded<ScheduleRunQueued>) => this.queue(event),
@@ -46,6 +50,7 @@ export class QueueScheduledRuns implements Reaction<Queued> {
       scheduledRun,
       queueScheduledRun({ runId, scheduleId, ownerId }),
       cause,
+      nothingYet(scheduledRun),
     );
     const { instruction: input, modelId, toolAllowlist } = terms;
     const runTerms = { modelId, toolAllowlist, timeoutMs: this.rules.runTimeoutMs };

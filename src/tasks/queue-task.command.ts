@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Cause } from '../kernel/events.js';
-import { Streams } from '../kernel/streams.js';
+import { nothingYet, Streams } from '../kernel/streams.js';
 import { WorkQueue } from '../kernel/work-queue.js';
 import { queueTask, task } from './task.decider.js';
 import { type TaskQueued, taskStream } from './task.events.js';
@@ -24,7 +24,7 @@ export class QueueTaskHandler implements ICommandHandler<QueueTask> {
   ) {}
 
   async execute({ task: data, cause }: QueueTask): Promise<void> {
-    await this.streams.transact(taskStream(data.taskId), task, queueTask(data), cause);
+    await this.streams.transact(taskStream(data.taskId), task, queueTask(data), cause, nothingYet(task));
     // The task is in the log: without this nudge it is found there, only later.
     await this.workQueue.enqueue(TASK_QUEUE, data.taskId, data.taskId).catch(() => undefined);
   }

@@ -6,6 +6,9 @@ import { Runs } from '../runs/runs.port.js';
 import { deliveryCodec } from './delivery.codec.js';
 import type { DeliveryAccepted } from './delivery.events.js';
 
+/** Deliveries come in bursts, and the store writes down together what is under way together. */
+const SIDE_BY_SIDE_MAX = 64;
+
 /**
  * What was delivered becomes a run of the agent. A crash before the checkpoint queues the same run again, which is one run:
  * its id was chosen when the delivery was accepted.
@@ -14,6 +17,7 @@ import type { DeliveryAccepted } from './delivery.events.js';
 export class RunDeliveries implements Reaction<DeliveryAccepted> {
   readonly name = 'run-deliveries';
   readonly categories = ['delivery'];
+  readonly concurrency = SIDE_BY_SIDE_MAX;
   readonly codec: Codec<DeliveryAccepted> = deliveryCodec;
   readonly on = { DeliveryAccepted: (event: Recorded<DeliveryAccepted>) => this.run(event) };
 
