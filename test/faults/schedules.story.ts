@@ -193,7 +193,7 @@ function expectEveryRunOnce(schedules: readonly ScheduleEvent[], runs: readonly 
 }
 
 /** Two processes look after the same schedules with clocks that disagree, and are killed while they do: each slot has one fate. */
-export async function schedulesFaultStory(backing: Backing, seed: number, nightsMax = NIGHTS.length): Promise<void> {
+export async function schedulesFaultStory(backing: Backing, seed: number, nightsMax: number = NIGHTS.length): Promise<void> {
   const model = await ScriptedModelServer.start();
   model.always(say('Quiet.'));
   const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-schedules-'));
