@@ -90,8 +90,24 @@ it('looks again at a late slot only once there is something to decide', async ()
 it('is not kept from the others by one that fails, and says that it failed', async () => {
   for (const id of ['s1', 's2', 's3']) await made(id);
   broken = 's1';
-  await expect(new DueSchedules(commands, listing(['s1', 's2', 's3']), rules, pulse).tick(at(30))).rejects.toThrow('broken');
+  const ticking = new DueSchedules(commands, listing(['s1', 's2', 's3']), rules, pulse).tick(at(30));
+  await expect(ticking).rejects.toThrow('could not be decided on: 1.');
   expect((await state('s3')).openRun).not.toBeNull();
+  expect(beats).toHaveLength(1);
+});
+
+it('looks at what is due although a run could not be given up, and past a page with one that fails', async () => {
+  const ids = Array.from({ length: SCHEDULES_PER_PAGE_MAX + 1 }, (_, index) => `s${String(index).padStart(4, '0')}`);
+  for (const id of ids) await made(id);
+  broken = ids[0]!;
+  await expect(new DueSchedules(commands, listing(ids, [broken]), rules, pulse).tick(at(30))).rejects.toThrow('decided on: 2.');
+  expect((await state(ids.at(-1)!)).openRun).not.toBeNull();
+});
+
+it('goes no further where nothing at all can be decided on, and does not say that it keeps up', async () => {
+  await made('s1');
+  broken = 's1';
+  await expect(new DueSchedules(commands, listing(['s1']), rules, pulse).tick(at(30))).rejects.toThrow('decided on: 1.');
   expect(beats).toEqual([]);
 });
 

@@ -41,29 +41,36 @@ export class DueSchedules implements Ticker {
     const cause: Cause = { actor: `system:${this.name}`, credential: 'system', correlationId: requestId, causationId: requestId };
     const overdue = new Date(now.getTime() - this.rules.runLimitMs);
     const stuck = await this.schedules.runningSince(overdue, SCHEDULES_PER_PAGE_MAX);
-    await sideBySide(stuck, (scheduleId) => this.settle(scheduleId, cause));
-    if (await this.settleDue(now, cause)) await this.pulse.beat(now);
+    const failures = await sideBySide(stuck, (scheduleId) => this.settle(scheduleId, cause));
+    const { isDone, failed } = await this.settleDue(now, cause);
+    if (isDone) await this.pulse.beat(now);
+    const all = [...failures, ...failed];
+    if (all.length > 0) throw new Error(`Schedules that could not be decided on: ${all.length}.`, { cause: all[0] });
   }
 
-  /** Whether all that had come was looked at. */
-  private async settleDue(now: Date, cause: Cause): Promise<boolean> {
+  /** Whether all that had come was looked at, and what went wrong with single schedules. */
+  private async settleDue(now: Date, cause: Cause): Promise<Readonly<{ isDone: boolean; failed: readonly unknown[] }>> {
     let isDone = false;
+    const failed: unknown[] = [];
     const waiting = new Map<string, Readonly<{ slot: number; until: number }>>();
     let after: DueSchedule | undefined;
     for (let looked = 0; looked < SCHEDULES_PER_TICK_MAX && !isDone; looked += SCHEDULES_PER_PAGE_MAX) {
       const page = await this.schedules.due(now, SCHEDULES_PER_PAGE_MAX, after);
-      await sideBySide(page, async ({ scheduleId, nextSlotAt }) => {
+      const failures = await sideBySide(page, async ({ scheduleId, nextSlotAt }) => {
         const slot = nextSlotAt.getTime();
         const wait = this.waiting.get(scheduleId);
         if (wait?.slot === slot && wait.until > now.getTime()) return void waiting.set(scheduleId, wait);
         const until = waitsUntil(await this.settle(scheduleId, cause), this.rules, now);
         if (until) waiting.set(scheduleId, { slot, until: until.getTime() });
       });
+      failed.push(...failures);
       after = page.at(-1);
       isDone = page.length < SCHEDULES_PER_PAGE_MAX;
+      // That is not the fault of any one of them.
+      if (failures.length > 0 && failures.length === page.length) return { isDone: false, failed };
     }
     this.waiting = waiting;
-    return isDone;
+    return { isDone, failed };
   }
 
   private settle(scheduleId: string, cause: Cause): Promise<Schedule> {
@@ -71,13 +78,13 @@ export class DueSchedules implements Ticker {
   }
 }
 
-/** One that fails does not keep the others waiting; all are tried before the first failure is told. */
-async function sideBySide<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+/** One that fails does not keep the others waiting: all are tried. Resolves to what went wrong. */
+async function sideBySide<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<readonly unknown[]> {
   const failures: unknown[] = [];
   const left = items.values();
   const worker = async () => {
     for (const item of left) await work(item).catch((error: unknown) => failures.push(error));
   };
   await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE_MAX, items.length) }, worker));
-  if (failures.length > 0) throw failures[0];
+  return failures;
 }
