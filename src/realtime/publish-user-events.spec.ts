@@ -92,7 +92,10 @@ describe('an ingestion', () => {
   const about = { sourceId: 's1', ingestId: 'i1' };
   const files = ['a.md', 'b.md'].map((filename) => ({ filename, sha256: 'f', size: 1 }));
   const begun: SourceEvent[] = [
-    { type: 'SourceCreated', data: { sourceId: 's1', ownerId: 'ann', name: 'Guide', config: DEFAULT_SOURCE_CONFIG, remote: null } },
+    {
+      type: 'SourceCreated',
+      data: { sourceId: 's1', ownerId: 'ann', name: 'Guide', config: DEFAULT_SOURCE_CONFIG, remote: null },
+    },
     { type: 'SourceIngestRequested', data: { ...about, ownerId: 'ann', files, operation: 'upload' } },
     { type: 'SourceIngestStarted', data: { ...about, chunksId: 'k1' } },
   ];

@@ -56,7 +56,7 @@ export async function projecting(projection: Projection, sql: Sql) {
   const { schema } = definition;
   await dropSchema(sql, schema);
   await createSchema(sql, definition, schema);
-  const log = new EventsForTests(projection.codec as Codec);
+  const log = new EventsForTests(projection.codec);
   const writer = await ProjectionWriter.open(sql, definition);
   const pageOf = (events: readonly StoredEvent[]) => ({ events, position: events.at(-1)?.position ?? -1n });
 
