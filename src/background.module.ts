@@ -66,6 +66,7 @@ import { ForgetSecrets } from './tools/forget-secrets.reaction.js';
 import { ToolsModule } from './tools/tools.module.js';
 import { DeliverWakes } from './wakes/deliver-wakes.ticker.js';
 import { WakeDeliveryModule } from './wakes/wake-delivery.module.js';
+import { WakeRetentionModule } from './wakes/wake-retention.module.js';
 import { RunDeliveries } from './webhooks/run-deliveries.reaction.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
@@ -87,6 +88,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     TasksModule,
     ToolsModule,
     WakeDeliveryModule,
+    WakeRetentionModule,
     WebhooksModule,
   ],
   providers: [

@@ -98,6 +98,13 @@ describe('What is forgotten', () => {
     expect(await listed({ stream: 'agent-1' })).toHaveLength(2);
   });
 
+  it('leaves of wakes those that are still kept', async () => {
+    await read.given('wakes-c', [happened('WakeRequested'), happened('WakeDelivered'), happened('WakeRequested')]);
+    await read.given('expiredWakes-c', [happened('WakesExpired', { conversationId: 'c', from: 0, before: 2 })]);
+    expect(await listed({ stream: 'wakes-c' })).toEqual(['wakes-c@2']);
+    await read.expectSameAfterRebuild((event) => event.stream !== 'wakes-c' || event.revision === 2);
+  });
+
   it('is the same whether it is gone from the log or not', async () => {
     await read.again();
     await read.expectSameAfterRebuild();

@@ -2,6 +2,8 @@ import { decodeCause } from '../../src/kernel/codec.js';
 import type { StoredEvent } from '../../src/kernel/event-store.js';
 import type { Cause } from '../../src/kernel/events.js';
 import { forgets } from '../../src/kernel/forgetting.js';
+import type { WakesExpired } from '../../src/wakes/expired-wakes.events.js';
+import { wakesStream } from '../../src/wakes/wakes.events.js';
 import { defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
 
@@ -41,6 +43,13 @@ type Place = Readonly<{ stream: string; revision: number }>;
 
 /** Which events are no longer kept once this one is there. */
 function forgotten({ type, stream, revision, data }: StoredEvent): readonly Place[] {
+  if (type === ('WakesExpired' satisfies WakesExpired['type'])) {
+    const { conversationId, from, before } = JSON.parse(data) as WakesExpired['data'];
+    return Array.from({ length: before - from }, (_, offset) => ({
+      stream: wakesStream(conversationId),
+      revision: from + offset,
+    }));
+  }
   if (!forgets(type)) return [];
   const { delivery } = JSON.parse(data) as { delivery?: Place | null };
   const before = Array.from({ length: revision }, (_, earlier) => ({ stream, revision: earlier }));

@@ -4,6 +4,7 @@ import { type TestDatabase, testDatabase } from '../../test/support/postgres-for
 import { projecting } from '../../test/support/projecting.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
 import { type ConversationEvent, conversationStream } from '../../src/conversation/conversation.events.js';
+import { expiredWakesStream } from '../../src/wakes/expired-wakes.events.js';
 import { type WakesEvent, wakesStream } from '../../src/wakes/wakes.events.js';
 import type { WakeSource } from '../../src/wakes/wakes.port.js';
 import { ReadModels } from '../read-models.js';
@@ -145,4 +146,16 @@ describe('the wakes of an owner', () => {
 it('is the same however often it is told, and when it is told anew', async () => {
   await model.again();
   await model.expectSameAfterRebuild();
+});
+
+it('are gone once they have expired, whether their own words are still in the log or not', async () => {
+  await given(10, 'c5', requested('c5', 'w7'), { type: 'WakeSuperseded', data: { conversationId: 'c5', wakeId: 'w7' } });
+  const isDue = async (second: number) => (await queries.settledBefore(at(second), 100)).some(({ id }) => id === 'c5');
+  expect([await isDue(10), await isDue(11)]).toEqual([false, true]);
+  const data = { conversationId: 'c5', wakeIds: ['w7'], from: 0, before: 2, expiredAt: '' };
+  await model.given(expiredWakesStream('c5'), [{ type: 'WakesExpired', data }]);
+  expect(await isDue(11)).toBe(false);
+  await model.again();
+  await model.expectSameAfterRebuild();
+  await model.expectSameAfterRebuild(({ stream }) => stream !== wakesStream('c5'));
 });

@@ -1,6 +1,8 @@
 import { conversationCodec } from '../../src/conversation/conversation.codec.js';
 import type { ConversationEvent, TurnOutcome } from '../../src/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/events.js';
+import { expiredWakesCodec } from '../../src/wakes/expired-wakes.codec.js';
+import type { ExpiredWakesEvent } from '../../src/wakes/expired-wakes.events.js';
 import { wakesCodec } from '../../src/wakes/wakes.codec.js';
 import type { WakeId, WakesEvent } from '../../src/wakes/wakes.events.js';
 import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom, type RemovedRow } from '../projection.js';
@@ -10,10 +12,10 @@ import { asText } from '../text.js';
 export const TEXT_HEAD_CHARACTERS = 300;
 
 /** What had conversations go on by themselves, and what became of it; and which conversations are busy. */
-export const wakes = defineProjection<WakesEvent | ConversationEvent>({
+export const wakes = defineProjection<WakesEvent | ExpiredWakesEvent | ConversationEvent>({
   name: 'wakes',
-  categories: ['wakes', 'conversation'],
-  codec: { ...wakesCodec, ...conversationCodec },
+  categories: ['wakes', 'expiredWakes', 'conversation'],
+  codec: { ...wakesCodec, ...expiredWakesCodec, ...conversationCodec },
   ddl: new URL('./wakes.sql', import.meta.url),
 
   on: {
@@ -38,6 +40,8 @@ export const wakes = defineProjection<WakesEvent | ConversationEvent>({
     WakeSuppressed: ({ data, at }) => settled(data.wakeId, 'suppressed', at, { turn_id: null, reason: data.reason }),
     WakeSuperseded: ({ data, at }) => settled(data.wakeId, 'superseded', at, { turn_id: null }),
     WakeFailed: ({ data, at }) => settled(data.wakeId, 'failed', at, { turn_id: null, reason: asText(data.error) }),
+
+    WakesExpired: ({ data }) => data.wakeIds.map((wakeId) => removeFrom('wake', { wake_id: wakeId })),
 
     TurnAsked: ({ data }) => insertInto('turn_under_way', { turn_id: data.turnId, conversation_id: data.conversationId }),
     TurnAnswered: over,

@@ -34,6 +34,9 @@ export type WakeFilter = Readonly<{
   refId?: string;
 }>;
 
+/** A conversation with wakes of which nothing more is to become, and since when that is so of the oldest. */
+export type OldWakesOfConversation = Readonly<{ id: string; since: Date }>;
+
 @Injectable()
 export class WakeQueries {
   constructor(private readonly readModels: ReadModels) {}
@@ -68,5 +71,17 @@ export class WakeQueries {
       )
       group by conversation_id order by min(requested_at), conversation_id limit ${limit}`;
     return rows.map(({ conversation_id: id }) => id);
+  }
+
+  /** Conversations with a wake that was settled before a time, those of longest ago first, after the last of the page before. */
+  async settledBefore(
+    before: Date,
+    limit: number,
+    after: OldWakesOfConversation = { id: '', since: new Date(0) },
+  ): Promise<readonly OldWakesOfConversation[]> {
+    return this.readModels.sql<OldWakesOfConversation[]>`
+      select conversation_id as id, min(settled_at) as since from wakes.wake where settled_at < ${before}
+      group by conversation_id having (min(settled_at), conversation_id) > (${after.since}, ${after.id})
+      order by since, id limit ${limit}`;
   }
 }

@@ -15,6 +15,7 @@ create table wake (
   settled_at      timestamptz
 );
 create index wake_of_owner on wake (owner_id, requested_at desc, wake_id desc);
+create index wake_settled on wake (settled_at, conversation_id) where settled_at is not null;
 create index wake_waiting on wake (requested_at, conversation_id) where state in ('pending', 'claimed');
 
 -- The turns of conversations that are not over: until then nothing wakes them.

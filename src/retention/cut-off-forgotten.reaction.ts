@@ -12,10 +12,13 @@ import { scheduleRunCodec } from '../schedules/scheduled-run.codec.js';
 import type { ScheduledRunOutputForgotten } from '../schedules/scheduled-run.events.js';
 import { taskCodec } from '../tasks/task.codec.js';
 import type { TaskForgotten } from '../tasks/task.events.js';
+import { expiredWakesCodec } from '../wakes/expired-wakes.codec.js';
+import type { WakesExpired } from '../wakes/expired-wakes.events.js';
+import { wakesStream } from '../wakes/wakes.events.js';
 import { deliveryCodec } from '../webhooks/delivery.codec.js';
 import type { DeliveryAccepted } from '../webhooks/delivery.events.js';
 
-type Forgotten = JobForgotten | RunForgotten | ScheduledRunOutputForgotten | TaskForgotten;
+type Forgotten = JobForgotten | RunForgotten | ScheduledRunOutputForgotten | TaskForgotten | WakesExpired;
 
 /**
  * What was stated to be forgotten goes. Steps: the blob that goes with it is deleted; the stream that says so is cut off
@@ -25,13 +28,15 @@ type Forgotten = JobForgotten | RunForgotten | ScheduledRunOutputForgotten | Tas
 @Injectable()
 export class CutOffForgotten implements Reaction<Forgotten> {
   readonly name = 'cut-off-forgotten';
-  readonly categories = ['job', 'run', 'scheduleRun', 'task'];
-  readonly codec: Codec<Forgotten> = { ...jobCodec, ...runCodec, ...scheduleRunCodec, ...taskCodec };
+  readonly categories = ['expiredWakes', 'job', 'run', 'scheduleRun', 'task'];
+  readonly codec: Codec<Forgotten> = { ...jobCodec, ...runCodec, ...scheduleRunCodec, ...taskCodec, ...expiredWakesCodec };
   readonly on = {
     JobForgotten: (event: Recorded<JobForgotten>) => this.cut(event),
     ScheduledRunOutputForgotten: (event: Recorded<ScheduledRunOutputForgotten>) => this.cut(event),
     TaskForgotten: (event: Recorded<TaskForgotten>) => this.cutTask(event),
     RunForgotten: (event: Recorded<RunForgotten>) => this.cutRun(event),
+    WakesExpired: ({ data }: Recorded<WakesExpired>) =>
+      this.store.setRetention(wakesStream(data.conversationId), { truncateBefore: data.before }),
   };
 
   constructor(
