@@ -2,19 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import postgres, { type Sql } from 'postgres';
 import { currentVersion, encodeMetadata } from '../../src/kernel/codec.js';
-import type { Cause } from '../../src/kernel/events.js';
-import { nothingYet, Streams } from '../../src/kernel/streams.js';
+import { Streams } from '../../src/kernel/streams.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
-import { create, schedule } from '../../src/schedules/schedule.decider.js';
-import { scheduleStream } from '../../src/schedules/schedule.events.js';
-import { type MeasuredService, startService } from './measured-service.js';
+import { schedule } from '../../src/schedules/schedule.decider.js';
+import { startService } from './measured-service.js';
 import { startProgram } from './program.js';
 import type { Bench, Figure } from './report.js';
+import { agentOf, cause, make, scheduleNow, sideBySide, WRITERS } from './stored-schedules.js';
 
 const SCHEDULES = 100_000;
 const DUE = 1_000;
-/** Appends that are under way at once, here as in the service. */
-const WRITERS = 64;
 const TEMPLATE_ID = '00000000-0000-4000-8000-000000000001';
 const MINUTE_MS = 60_000;
 /** From the last schedule that is made to the minute in which those that count come due. */
@@ -22,28 +19,9 @@ const LEAD_MS = 4_000;
 const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 200;
 
-const cause: Cause = { actor: 'user:local', credential: 'none', correlationId: 'bench', causationId: 'bench' };
-
-/** As many at a time as there are writers. */
-async function sideBySide(count: number, work: () => Promise<unknown>): Promise<void> {
-  let left = count;
-  const worker = async () => {
-    while (left-- > 0) await work();
-  };
-  await Promise.all(Array.from({ length: WRITERS }, worker));
-}
-
-const madeNow = (agentId: string, cron: string) => (scheduleId: string) => {
-  const timing = { kind: 'recurring', cron, timezone: 'UTC', endAt: null } as const;
-  const instruction = 'paced 1 tokens 0 ms';
-  const terms = { name: null, instruction, timing, toolAllowlist: [], modelId: null, tokenBudget: null };
-  const origin = { agentId, conversationId: null, createdVia: 'ui' } as const;
-  return create(scheduleId, { ownerId: 'local', origin, terms, now: new Date() });
-};
-
 /** Schedules that are not due for long, written as the event store would have, but far faster; each with an id of its own. */
 async function filled(sql: Sql, agentId: string): Promise<void> {
-  const [event] = madeNow(agentId, '0 9 29 2 *')(TEMPLATE_ID)(schedule.initial);
+  const [event] = scheduleNow(TEMPLATE_ID, { ownerId: 'local', agentId, cron: '0 9 29 2 *', timezone: 'UTC' })(schedule.initial);
   const { type, data } = event!;
   const metadata = encodeMetadata(cause, currentVersion(schedule.codec, type));
   await sql.begin(async (tx) => {
@@ -59,16 +37,6 @@ async function filled(sql: Sql, agentId: string): Promise<void> {
         replace(${JSON.stringify(data)}::text, ${TEMPLATE_ID}, id), ${metadata}
       from made`;
   });
-}
-
-async function agentOf({ url }: MeasuredService): Promise<string> {
-  const agent = { name: 'Watch', description: 'Watches', chunks: 4, retriever: 'classic', prompt_id: 'default' };
-  const response = await fetch(`${url}/api/create_agent`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ ...agent, status: 'published' }),
-  });
-  return ((await response.json()) as { id: string }).id;
 }
 
 /** So many rows, each durable by itself, by as many writers as the service has. */
@@ -110,7 +78,7 @@ export const bench: Bench = {
     const store = new PostgresEventStore({ url: service.databaseUrl });
     const sql = postgres(service.databaseUrl, { max: WRITERS, onnotice: () => undefined });
     const streams = new Streams(store);
-    const agentId = await agentOf(service);
+    const agentId = await agentOf(service.url);
     context.say(`making ${SCHEDULES} schedules`);
     const since = performance.now();
     await filled(sql, agentId);
@@ -118,11 +86,8 @@ export const bench: Bench = {
     const seconds = (performance.now() - since) / 1000;
     const due = Math.ceil((Date.now() + LEAD_MS) / MINUTE_MS) * MINUTE_MS;
     context.say(`made within ${seconds.toFixed(1)} s; those that count are due at ${new Date(due).toISOString()}`);
-    const decide = madeNow(agentId, `${new Date(due).getUTCMinutes()} * * * *`);
-    await sideBySide(DUE, () => {
-      const id = randomUUID();
-      return streams.transact(scheduleStream(id), schedule, decide(id), cause, nothingYet(schedule));
-    });
+    const cron = `${new Date(due).getUTCMinutes()} * * * *`;
+    await sideBySide(DUE, () => make(streams, { ownerId: 'local', agentId, cron, timezone: 'UTC' }));
     await untilRows(sql, SCHEDULES);
     const [head] = await sql<{ position: string }[]>`select max(position)::text as position from event_store.event`;
     await pause(due - Date.now());

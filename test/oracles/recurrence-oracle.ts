@@ -20,7 +20,15 @@ function valuesOf(field: string, [first, last]: readonly [number, number]): Read
   return values;
 }
 
-const matchers = (fields: Fields) => fields.map((field, index) => valuesOf(field, BOUNDS[index]!));
+const matchersOf = (fields: Fields) => fields.map((field, index) => valuesOf(field, BOUNDS[index]!));
+const known = new WeakMap<Fields, ReturnType<typeof matchersOf>>();
+
+/** Every minute asks for them. */
+function matchers(fields: Fields): ReturnType<typeof matchersOf> {
+  const found = known.get(fields) ?? matchersOf(fields);
+  known.set(fields, found);
+  return found;
+}
 
 /** Where both are said, a day of the month or a day of the week is enough. */
 function isDay(fields: Fields, { day, month, dayOfWeek }: Pick<Temporal.PlainDate, 'day' | 'month' | 'dayOfWeek'>): boolean {

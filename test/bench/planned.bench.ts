@@ -1,0 +1,75 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import postgres, { type Sql } from 'postgres';
+import { SessionTokens } from '../../src/identity/session-tokens.js';
+import { Streams } from '../../src/kernel/streams.js';
+import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
+import { startService } from './measured-service.js';
+import { type Bench, interleaved, median, quantile } from './report.js';
+import { agentOf, make, sideBySide } from './stored-schedules.js';
+import { read } from './token-reader.js';
+
+const SCHEDULES = 500;
+const DAYS = 62;
+const WARM_UP_ROUNDS = 5;
+const ROUNDS = 40;
+const PATIENCE_MS = 30_000;
+const SECRET = 'a secret for benches that is long enough';
+const OWNER = 'alice';
+
+/** From once a week to every quarter of an hour, in zones whose clocks change at different times. */
+const CRONS = ['0 9 * * 1', '30 2 * * *', '0 8,12,16 * * 1-5', '0 * * * *', '*/15 * * * *'];
+const ZONES = ['UTC', 'Europe/Prague', 'America/Santiago', 'Australia/Lord_Howe'];
+
+async function millisecondsOf(work: () => Promise<unknown>): Promise<number> {
+  const since = performance.now();
+  await work();
+  return performance.now() - since;
+}
+
+async function untilThere(sql: Sql): Promise<void> {
+  for (const until = performance.now() + PATIENCE_MS; ; await pause(50)) {
+    const [row] = await sql<{ made: number }[]>`select count(*)::integer as made from schedules.schedule`;
+    if (row!.made >= SCHEDULES) return;
+    if (performance.now() > until) throw new Error(`${row!.made} schedules of ${SCHEDULES} are in the read model.`);
+  }
+}
+
+/** How long somebody with many schedules waits for the calendar of two months. */
+export const bench: Bench = {
+  name: 'planned',
+  title: `The calendar of ${SCHEDULES} schedules over ${DAYS} days`,
+  async run(context) {
+    const service = await startService(context, { AUTH_TYPE: 'session_jwt', JWT_SECRET_KEY: SECRET });
+    const authorization = `Bearer ${await new SessionTokens(SECRET).issue({ userId: OWNER, roles: [] })}`;
+    const store = new PostgresEventStore({ url: service.databaseUrl });
+    const sql = postgres(service.databaseUrl, { max: 1, onnotice: () => undefined });
+    const streams = new Streams(store);
+    const agentId = await agentOf(service.url, { authorization });
+    const made = (number: number) => {
+      const cron = CRONS[number % CRONS.length]!;
+      return make(streams, { ownerId: OWNER, agentId, cron, timezone: ZONES[number % ZONES.length]! });
+    };
+    await sideBySide(SCHEDULES, made);
+    await untilThere(sql);
+    const from = new Date();
+    const to = new Date(from.getTime() + DAYS * 86_400_000);
+    const url = `${service.url}/api/activity/planned?from=${from.toISOString()}&to=${to.toISOString()}&tz=Europe/Prague`;
+    const subjects = {
+      planned: () => millisecondsOf(() => read(url, { headers: { authorization } }, {})),
+      rows: () => millisecondsOf(() => sql`select * from schedules.schedule where owner_id = ${OWNER}`),
+    };
+    await interleaved(WARM_UP_ROUNDS, subjects);
+    const { planned, rows } = await interleaved(ROUNDS, subjects);
+    const body = (await (await fetch(url, { headers: { authorization } })).json()) as { events: unknown[]; truncated: unknown[] };
+    await Promise.all([store.close(), sql.end()]);
+    await service.stop();
+    const baseline = { name: 'reading the rows', value: median(rows) };
+    return {
+      figures: [
+        { name: 'the calendar, median', value: median(planned), unit: 'ms', baseline, target: { atMost: 200 } },
+        { name: 'the calendar, p99', value: quantile(planned, 0.99), unit: 'ms', baseline },
+      ],
+      notes: [`${body.events.length} events in it, of ${body.truncated.length} schedules not all.`],
+    };
+  },
+};

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import type { Decision } from '../../src/kernel/decider.js';
+import type { Cause } from '../../src/kernel/events.js';
+import { nothingYet, type Streams } from '../../src/kernel/streams.js';
+import { create, type Schedule, schedule } from '../../src/schedules/schedule.decider.js';
+import { type ScheduleEvent, scheduleStream } from '../../src/schedules/schedule.events.js';
+
+/** Appends that are under way at once, as in the service. */
+export const WRITERS = 64;
+
+export const cause: Cause = { actor: 'user:local', credential: 'none', correlationId: 'bench', causationId: 'bench' };
+
+type Made = Readonly<{ ownerId: string; agentId: string; cron: string; timezone: string }>;
+
+/** The decision by which a schedule comes to be, that its agent answers at once. */
+export function scheduleNow(scheduleId: string, { ownerId, agentId, cron, timezone }: Made): Decision<Schedule, ScheduleEvent> {
+  const timing = { kind: 'recurring', cron, timezone, endAt: null } as const;
+  const instruction = 'paced 1 tokens 0 ms';
+  const terms = { name: null, instruction, timing, toolAllowlist: [], modelId: null, tokenBudget: null };
+  const origin = { agentId, conversationId: null, createdVia: 'ui' } as const;
+  return create(scheduleId, { ownerId, origin, terms, now: new Date() });
+}
+
+/** A schedule with an id of its own, as its owner would have made it. */
+export async function make(streams: Streams, made: Made): Promise<void> {
+  const id = randomUUID();
+  await streams.transact(scheduleStream(id), schedule, scheduleNow(id, made), cause, nothingYet(schedule));
+}
+
+/** As many at a time as there are writers; each is told its number. */
+export async function sideBySide(count: number, work: (number: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: WRITERS }, worker));
+}
+
+/** A published agent of whoever sends these headers. */
+export async function agentOf(service: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+  const agent = { name: 'Watch', description: 'Watches', chunks: 4, retriever: 'classic', prompt_id: 'default' };
+  const response = await fetch(`${service}/api/create_agent`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ ...agent, status: 'published' }),
+  });
+  if (!response.ok) throw new Error(`No agent: ${response.status} ${await response.text()}`);
+  return ((await response.json()) as { id: string }).id;
+}
