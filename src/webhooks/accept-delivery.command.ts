@@ -3,7 +3,7 @@ import { Clock } from '../kernel/clock.js';
 import type { Cause } from '../kernel/events.js';
 import { fingerprintOf } from '../kernel/idempotency.js';
 import { newId } from '../kernel/ids.js';
-import { Streams } from '../kernel/streams.js';
+import { nothingYet, Streams } from '../kernel/streams.js';
 import { accept, deliveries } from './delivery.decider.js';
 import { deliveryStream } from './delivery.events.js';
 import { WebhookOptions } from './webhook-options.js';
@@ -44,7 +44,9 @@ export class AcceptDeliveryHandler implements ICommandHandler<AcceptDelivery> {
     const stream = deliveryStream(key === undefined ? taskId : fingerprintOf(agentId, key));
     const acceptedAt = this.clock.now().toISOString();
     const data = { agentId, ownerId, taskId, fingerprint: fingerprintOf(value), acceptedAt, input };
-    const { state, position } = await this.streams.transact(stream, deliveries, accept(data, this.options.keyRules), cause);
+    const decide = accept(data, this.options.keyRules);
+    // Most keys are new: a key that is not loses its append, and is read then.
+    const { state, position } = await this.streams.transact(stream, deliveries, decide, cause, nothingYet(deliveries));
     const accepted = state.last!;
     return { taskId: accepted.taskId, replayed: accepted.taskId !== taskId, position };
   }

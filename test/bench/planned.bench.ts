@@ -39,7 +39,7 @@ export const bench: Bench = {
   name: 'planned',
   title: `The calendar of ${SCHEDULES} schedules over ${DAYS} days`,
   async run(context) {
-    const service = await startService(context, { AUTH_TYPE: 'session_jwt', JWT_SECRET_KEY: SECRET });
+    const service = await startService(context, { AUTH_TYPE: 'session_jwt', JWT_SECRET_KEY: SECRET, MODEL_IDS: '' });
     const authorization = `Bearer ${await new SessionTokens(SECRET).issue({ userId: OWNER, roles: [] })}`;
     const store = new PostgresEventStore({ url: service.databaseUrl });
     const sql = postgres(service.databaseUrl, { max: 1, onnotice: () => undefined });
