@@ -62,7 +62,7 @@ export class SeedDemo {
     const giveUp = AbortSignal.timeout(INGESTION_WAIT_MS);
     for await (const page of this.store.follow(taskStream(taskId), STREAM_START, giveUp)) {
       const over = page.find((event) => isTaskOver(event.type));
-      if (over) return this.freshness.reached(['chunks', 'sources', 'tasks'], over.position);
+      if (over) return void (await this.freshness.reached(['chunks', 'sources', 'tasks'], over.position));
     }
   }
 }

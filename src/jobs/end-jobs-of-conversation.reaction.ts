@@ -6,7 +6,7 @@ import { conversationCodec } from '../conversation/conversation.codec.js';
 import type { ConversationDeleted } from '../conversation/conversation.events.js';
 import type { Codec } from '../kernel/codec.js';
 import { type Cause, causedBy, type Recorded } from '../kernel/events.js';
-import { Freshness } from '../kernel/freshness.js';
+import { Freshness, requireReached } from '../kernel/freshness.js';
 import type { Reaction } from '../kernel/reaction.js';
 import { Rejection } from '../kernel/rejection.js';
 import { CancelJob } from './cancel-job.command.js';
@@ -47,14 +47,14 @@ export class EndJobsOfConversation implements Reaction<Followed> {
   ) {}
 
   private async endAll(event: Recorded<ConversationDeleted>): Promise<void> {
-    await this.freshness.reached(['jobs'], event.position);
+    await requireReached(this.freshness, ['jobs'], event.position);
     const cause = causedBy(event, `system:${this.name}`);
     for (const job of await this.jobs.inConversation(event.data.conversationId)) await this.end(job, cause);
   }
 
   private async endIfAlone(event: OfJob): Promise<void> {
     const { jobId, ownerId, conversationId } = event.data;
-    await this.freshness.reached(['conversations'], event.position);
+    await requireReached(this.freshness, ['conversations'], event.position);
     if (await this.conversations.isThere(conversationId)) return;
     const status = event.type === 'JobStarted' ? 'working' : 'over';
     await this.end({ jobId, ownerId, status }, causedBy(event, `system:${this.name}`));

@@ -35,10 +35,10 @@ function limited(options: { entries?: Entry[]; quota?: number; reaches?: Entry }
   const store = new InMemoryEventStore();
   const clock = { now: () => now };
   const freshness = new (class extends Freshness {
-    reached(_: readonly string[], position: bigint | undefined): Promise<void> {
+    reached(_: readonly string[], position: bigint | undefined): Promise<boolean> {
       waits.push(position);
       if (position !== undefined && options.reaches) entries.push(options.reaches);
-      return Promise.resolve();
+      return Promise.resolve(true);
     }
   })();
   const quota = new OwnerQuota(usage, clock, new QuotaOptions('month', options.quota));

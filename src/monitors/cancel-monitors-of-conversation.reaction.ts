@@ -5,7 +5,7 @@ import { conversationCodec } from '../conversation/conversation.codec.js';
 import type { ConversationDeleted } from '../conversation/conversation.events.js';
 import type { Codec } from '../kernel/codec.js';
 import { causedBy, type Recorded } from '../kernel/events.js';
-import { Freshness } from '../kernel/freshness.js';
+import { Freshness, requireReached } from '../kernel/freshness.js';
 import type { Reaction } from '../kernel/reaction.js';
 import { CancelMonitorWithConversation } from './cancel-monitor-with-conversation.command.js';
 
@@ -27,7 +27,7 @@ export class CancelMonitorsOfConversation implements Reaction<ConversationDelete
   ) {}
 
   private async cancelAll(event: Recorded<ConversationDeleted>): Promise<void> {
-    await this.freshness.reached(['monitors'], event.position);
+    await requireReached(this.freshness, ['monitors'], event.position);
     const cause = causedBy(event, `system:${this.name}`);
     for (const monitorId of await this.monitors.liveOfConversation(event.data.conversationId)) {
       await this.commands.execute(new CancelMonitorWithConversation(monitorId, cause));

@@ -5,7 +5,7 @@ import { conversationCodec } from '../conversation/conversation.codec.js';
 import type { ConversationDeleted } from '../conversation/conversation.events.js';
 import type { Codec } from '../kernel/codec.js';
 import { causedBy, type Recorded } from '../kernel/events.js';
-import { Freshness } from '../kernel/freshness.js';
+import { Freshness, requireReached } from '../kernel/freshness.js';
 import type { Reaction } from '../kernel/reaction.js';
 import { Rejection } from '../kernel/rejection.js';
 import { CancelSchedule } from './cancel-schedule.command.js';
@@ -29,7 +29,7 @@ export class CancelSchedulesOfConversation implements Reaction<ConversationDelet
   ) {}
 
   private async cancelAll(event: Recorded<ConversationDeleted>): Promise<void> {
-    await this.freshness.reached(['schedules'], event.position);
+    await requireReached(this.freshness, ['schedules'], event.position);
     const cause = causedBy(event, `system:${this.name}`);
     for (const { id, ownerId } of await this.schedules.openOfChat(event.data.conversationId)) {
       await this.commands.execute(new CancelSchedule(id, ownerId, cause)).catch(unlessGone);

@@ -5,7 +5,7 @@ import { agentCodec } from '../agents/agent.codec.js';
 import type { AgentDeleted } from '../agents/agent.events.js';
 import type { Codec } from '../kernel/codec.js';
 import { causedBy, type Recorded } from '../kernel/events.js';
-import { Freshness } from '../kernel/freshness.js';
+import { Freshness, requireReached } from '../kernel/freshness.js';
 import type { Reaction } from '../kernel/reaction.js';
 import { Rejection } from '../kernel/rejection.js';
 import { DeleteSchedule } from './delete-schedule.command.js';
@@ -28,7 +28,7 @@ export class DeleteSchedulesOfAgent implements Reaction<AgentDeleted> {
   ) {}
 
   private async deleteAll(event: Recorded<AgentDeleted>): Promise<void> {
-    await this.freshness.reached(['schedules'], event.position);
+    await requireReached(this.freshness, ['schedules'], event.position);
     for (const { id, ownerId } of await this.schedules.ofAgent(event.data.agentId)) {
       await this.commands.execute(new DeleteSchedule(id, ownerId, causedBy(event, `system:${this.name}`))).catch(unlessGone);
     }

@@ -75,7 +75,7 @@ const web = new GuardedHttp({ privateHosts: ['127.0.0.1'] });
 afterAll(() => web.close());
 
 let lag: number;
-const freshness: Freshness = { reached: () => Promise.resolve(void lag--) };
+const freshness: Freshness = { reached: () => Promise.resolve(--lag <= 0) };
 const isSearchable = () => Promise.resolve(lag <= 0);
 const ingesting = (embeddings?: Embeddings) =>
   new IngestSource({

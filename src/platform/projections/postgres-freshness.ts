@@ -11,7 +11,13 @@ const POLL_MS = 15;
 /** After this long the checkpoint is looked at even if this process writes the read model: perhaps it no longer does. */
 const TRUST_MS = 250;
 
-type Waiter = { names: readonly string[]; position: bigint; since: number; askedLogAt: number; done: () => void };
+type Waiter = {
+  names: readonly string[];
+  position: bigint;
+  since: number;
+  askedLogAt: number;
+  done: (hasReached: boolean) => void;
+};
 
 /**
  * Waits on what this process projects by being told, and on what others project by looking. Stores tell of stretches
@@ -34,19 +40,19 @@ export class PostgresFreshness extends Freshness {
     progress.watch(() => this.settle());
   }
 
-  async reached(names: readonly string[], position: bigint | undefined): Promise<void> {
+  async reached(names: readonly string[], position: bigint | undefined): Promise<boolean> {
     for (const name of names) if (!this.projections.has(name)) throw new Error(`There is no projection ${name}.`);
-    if (position === undefined || this.progress.hasReached(names, position)) return;
-    await new Promise<void>((resolve) => {
+    if (position === undefined || this.progress.hasReached(names, position)) return true;
+    return new Promise((resolve) => {
       const since = Date.now();
       const waiter: Waiter = { names, position, since, askedLogAt: since, done: resolve };
-      const timer = setTimeout(() => waiter.done(), this.waitMsMax);
+      const timer = setTimeout(() => waiter.done(false), this.waitMsMax);
       const unwant = this.progress.want(names);
-      waiter.done = () => {
+      waiter.done = (hasReached) => {
         clearTimeout(timer);
         unwant();
         this.waiters.delete(waiter);
-        resolve();
+        resolve(hasReached);
       };
       this.waiters.add(waiter);
       void this.poll();
@@ -54,7 +60,7 @@ export class PostgresFreshness extends Freshness {
   }
 
   private settle(): void {
-    for (const waiter of this.waiters) if (this.progress.hasReached(waiter.names, waiter.position)) waiter.done();
+    for (const waiter of this.waiters) if (this.progress.hasReached(waiter.names, waiter.position)) waiter.done(true);
   }
 
   /** One loop for all waiters; with Postgres away it goes on looking until the waiters' time is up. */

@@ -5,6 +5,7 @@ import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import type { Projection } from '../../../projections/projection.js';
+import { requireReached } from '../../kernel/freshness.js';
 import { definitionOf } from './definition.js';
 import { parkedIn, retryParked } from './parking.js';
 import { PostgresFreshness } from './postgres-freshness.js';
@@ -69,8 +70,9 @@ describe('The projector', () => {
 
   it('gives up waiting after a bound, and refuses to wait for what does not exist', async () => {
     const freshness = new PostgresFreshness(database.sql, [accounts()], new Progress(), store, 30);
-    await freshness.reached(['accounts'], 1n);
-    await freshness.reached(['accounts'], undefined);
+    expect(await freshness.reached(['accounts'], 1n)).toBe(false);
+    await expect(requireReached(freshness, ['accounts'], 1n)).rejects.toThrow('accounts have reached position 1 yet');
+    expect(await freshness.reached(['accounts'], undefined)).toBe(true);
     await expect(freshness.reached(['balances'], 1n)).rejects.toThrow('no projection balances');
   });
 

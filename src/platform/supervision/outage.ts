@@ -1,9 +1,10 @@
 import { BlobsUnavailable } from '../../kernel/blobs.js';
 import { StoreUnavailable } from '../../kernel/event-store.js';
+import { ReadModelsBehind } from '../../kernel/freshness.js';
 import { KeyValueUnavailable } from '../../kernel/key-value.js';
 import { WorkQueueUnavailable } from '../../kernel/work-queue.js';
 
-const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable, BlobsUnavailable];
+const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable, BlobsUnavailable, ReadModelsBehind];
 
 /** Classes of SQLSTATE that speak of the server's state, not of the statement: connection, resources, operator, system. */
 const SERVER_CLASSES = new Set(['08', '40', '53', '57', '58']);
