@@ -1,4 +1,0 @@
-import { onPostgres } from '../support/backing.js';
-import { webhooksFaultStory } from './webhooks.story.js';
-
-webhooksFaultStory(onPostgres);

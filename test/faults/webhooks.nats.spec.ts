@@ -1,4 +1,0 @@
-import { onEventStoreDbAndNats } from '../support/backing.js';
-import { webhooksFaultStory } from './webhooks.story.js';
-
-webhooksFaultStory(onEventStoreDbAndNats);

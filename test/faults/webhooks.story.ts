@@ -7,15 +7,15 @@ import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-
 import { call, type CompletionRequest, hang, say } from '../support/scripted-model-server.js';
 import { endOf, webhookPath } from '../support/webhooks.js';
 
-/** 2,000 in the run that counts; fewer where somebody waits. */
-const DELIVERIES = Number(process.env['TEST_WEBHOOK_DELIVERIES'] ?? 300);
 const DUPLICATES = 8;
 const KILLS = 3;
 const SENDERS = 6;
 const ATTEMPTS_MS_MAX = 60_000;
 
 /** Deliveries, each by several senders at once, to a service that is killed while it works: each becomes one run. */
-export function webhooksFaultStory(makeBacking: MakeBacking): void {
+export function webhooksFaultStory(makeBacking: MakeBacking, deliveriesMax: number): void {
+  const deliveries = Number(process.env['TEST_WEBHOOK_DELIVERIES'] ?? deliveriesMax);
+  const killAfter = Array.from({ length: KILLS }, (_, kill) => Math.floor((deliveries * (kill + 1)) / (KILLS + 1)));
   let running: ScriptedProcess;
   let post: LocalServer;
   let agentId: string;
@@ -65,27 +65,27 @@ export function webhooksFaultStory(makeBacking: MakeBacking): void {
     }
   }
 
-  it(`${DELIVERIES} deliveries, ${DUPLICATES} times each, over ${KILLS} kills, become as many runs; every task ends, and none counts twice`, async () => {
+  it(`${deliveries} deliveries, ${DUPLICATES} times each, over ${KILLS} kills, become as many runs; every task ends, and none counts twice`, async () => {
     const tasks: string[] = [];
     let next = 0;
     let killing: Promise<void> = Promise.resolve();
     const send = async () => {
-      for (let n = next++; n < DELIVERIES; n = next++) {
+      for (let n = next++; n < deliveries; n = next++) {
         const returned = await Promise.all(Array.from({ length: DUPLICATES }, () => delivered(n)));
         expect(new Set(returned).size).toBe(1);
         tasks[n] = returned[0]!;
         const accepted = tasks.filter(Boolean).length;
-        if (KILL_AFTER.includes(accepted)) killing = killing.then(killed);
+        if (killAfter.includes(accepted)) killing = killing.then(killed);
       }
     };
     await Promise.all(Array.from({ length: SENDERS }, send));
     await killing;
-    expect(new Set(tasks).size).toBe(DELIVERIES);
+    expect(new Set(tasks).size).toBe(deliveries);
 
     const { queued, finished } = await untilAllEnded(tasks);
-    expect(queued).toHaveLength(DELIVERIES);
+    expect(queued).toHaveLength(deliveries);
     expect(new Set(queued.map(({ runId }) => runId))).toEqual(new Set(tasks));
-    expect(new Set(queued.map(({ input }) => input)).size).toBe(DELIVERIES);
+    expect(new Set(queued.map(({ input }) => input)).size).toBe(deliveries);
     expectCountedOnce(finished);
   }, 600_000);
 
@@ -145,7 +145,7 @@ export function webhooksFaultStory(makeBacking: MakeBacking): void {
 
   /** A call whose process died may or may not have reached the counter; every other one has, once. */
   function expectCountedOnce(finished: readonly RunFinished['data'][]) {
-    expect(finished).toHaveLength(DELIVERIES);
+    expect(finished).toHaveLength(deliveries);
     const counts = new Map<number, number>();
     for (const { body } of post.requests) {
       const { n } = JSON.parse(body) as { n: number };
@@ -153,12 +153,10 @@ export function webhooksFaultStory(makeBacking: MakeBacking): void {
     }
     expect([...counts.values()].filter((count) => count > 1)).toEqual([]);
     const unknown = finished.filter(({ toolCalls }) => toolCalls[0]?.['error_type'] === 'outcome_unknown');
-    expect(counts.size).toBeGreaterThanOrEqual(DELIVERIES - unknown.length);
+    expect(counts.size).toBeGreaterThanOrEqual(deliveries - unknown.length);
     expect(finished.every(({ toolCalls }) => toolCalls.length === 1)).toBe(true);
   }
 }
-
-const KILL_AFTER = Array.from({ length: KILLS }, (_, kill) => Math.floor((DELIVERIES * (kill + 1)) / (KILLS + 1)));
 
 const toldOf = ({ messages }: Pick<CompletionRequest, 'messages'>) => messages.filter(({ role }) => role === 'tool');
 

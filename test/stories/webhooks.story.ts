@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
 import { KeyValue } from '../../src/kernel/key-value.js';
+import { Streams } from '../../src/kernel/streams.js';
 import { Runs } from '../../src/runs/runs.port.js';
+import { failAttempt, failForGood, progress, queueTask, startTask, task } from '../../src/tasks/task.decider.js';
+import { taskStream } from '../../src/tasks/task.events.js';
 import { WORKER_LEASES } from '../../src/tasks/task.policy.js';
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
@@ -304,6 +307,27 @@ export function webhooksStory(makeBacking: MakeBacking): void {
       world.model.always(say('At last.'));
       await world.service.restart();
       expect(await endOf(world.nobody, taskId)).toMatchObject({ status: 'SUCCESS', result: { result: { answer: 'At last.' } } });
+    });
+
+    it('is told of as it goes: pending, started, waiting for another attempt, under way again, failed for good', async () => {
+      const taskId = newId();
+      const streams = new Streams(world.backing.store);
+      const cause = { actor: 'system:test', credential: 'system', correlationId: taskId, causationId: taskId } as const;
+      const told: unknown[] = [];
+      // Nobody runs what is of this kind, so it stands as it is left.
+      for (const [decision, status] of [
+        [queueTask({ taskId, kind: 'of-no-runner', ownerId: 'alice', input: {} }), 'PENDING'],
+        [startTask(taskId, 'one', new Date()), 'STARTED'],
+        [failAttempt(taskId, 1, 'No luck.', new Date(Date.now() + 60_000)), 'RETRY'],
+        [startTask(taskId, 'two', new Date(Date.now() + 120_000)), 'STARTED'],
+        [progress(taskId, 2, 40), 'PROGRESS'],
+        [failForGood(taskId, 2, 'No luck again.'), 'FAILURE'],
+      ] as const) {
+        await streams.transact(taskStream(taskId), task, decision, cause);
+        await eventually(async () => (await statusOf(world.nobody, taskId)).status === status);
+        told.push((await statusOf(world.nobody, taskId)).result);
+      }
+      expect(told).toEqual([null, null, null, null, { current: 40 }, 'No luck again.']);
     });
 
     it('is pending until somebody is at it, as is a task nobody knows, unless there is nobody at all', async () => {
