@@ -19,18 +19,15 @@ const gathered = (...wakeIds: string[]): WakesEvent => ({
 });
 const delivered = (wakeId: string): WakesEvent => ({ type: 'WakeDelivered', data: { conversationId, wakeId, turnId: 't' } });
 const stream = (...events: readonly (readonly [number, WakesEvent])[]) =>
-  events.map(
-    ([at, event], revision) =>
-      ({
-        ...event,
-        id: String(revision),
-        stream: 'wakes-c',
-        revision,
-        position: BigInt(revision),
-        at: day(at),
-        cause,
-      }),
-  );
+  events.map(([at, event], revision) => ({
+    ...event,
+    id: String(revision),
+    stream: 'wakes-c',
+    revision,
+    position: BigInt(revision),
+    at: day(at),
+    cause,
+  }));
 
 describe('old wakes', () => {
   it('are those that were settled before a time, up to the first that was not', () => {
