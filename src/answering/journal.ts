@@ -19,6 +19,15 @@ export class JournalLost extends Error {
   override readonly name = 'JournalLost';
 }
 
+/** Whoever else writes to the journal has taken the turn over, and is to be left to it. */
+export async function unlessLost(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof JournalLost)) throw error;
+  }
+}
+
 export type JournalOptions = Readonly<{
   messageId: string;
   /** Where the journal ends now: the digest of what is there. */

@@ -1,17 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import { encodeMetadata } from '../kernel/codec.js';
 import { EventStore } from '../kernel/event-store.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Signals } from '../kernel/signals.js';
 import { type Folded, outlasting, RACES_MAX, Streams } from '../kernel/streams.js';
-import { conversation, startTurn, takeOver } from '../conversation/conversation.decider.js';
+import { conversation, startTurn } from '../conversation/conversation.decider.js';
 import type { Conversation, Decide } from '../conversation/turn.policy.js';
 import { conversationStream, type TurnOutcome } from '../conversation/conversation.events.js';
-import { handOn } from '../conversation/pause.decider.js';
 import { withToolCalls } from '../conversation/tool-call.policy.js';
-import type { JournalAccess } from '../conversation/message.events.js';
 import { type Message, MessageDigest, withFrame } from '../conversation/message.policy.js';
 import { BackgroundCalls } from '../jobs/background-calls.port.js';
 import { ModelFailed } from '../models/language-model.port.js';
@@ -20,23 +17,13 @@ import { AnswerComposer } from './answer-composer.js';
 import { attended } from './attendance.policy.js';
 import { AnswerWriter, type Progress, type UserError } from './answer-writer.js';
 import { FramePublisher } from './frame-publisher.port.js';
-import { Journal, JournalLost, RUN_PATIENCE_MS } from './journal.js';
-import {
-  failedWith,
-  firstFrame,
-  hasOnlyDecided,
-  isResumable,
-  isUnresumed,
-  type JournalSoFar,
-  missingOfPause,
-  stoppedWith,
-  TurnCloser,
-} from './turn-closer.js';
+import { type Journal, JournalLost, RUN_PATIENCE_MS, unlessLost } from './journal.js';
+import { failedWith, firstFrame, hasOnlyDecided, isUnresumed, missingOfPause, stoppedWith, TurnCloser } from './turn-closer.js';
+import { TurnJournals } from './turn-journals.js';
 import { TurnLedger } from './turn-ledger.js';
+import { TURN_RUNNER, TurnSettler } from './turn-settler.js';
 import { readTranscript, type Transcript } from './transcript.js';
 
-/** Who states what happens while a turn runs. */
-export const TURN_RUNNER = 'system:turn-runner';
 /** A stop is told by a signal, which may be lost: so often a running turn looks for one in the log. */
 const STOP_LOOK_MS = 2_000;
 /** How often a resumed run looks where its journal ends, while the run before may still be writing that. */
@@ -66,17 +53,22 @@ export class TurnRunner {
   readonly producer = newId();
   private readonly runs = new Map<string, RunInHand>();
   private readonly logger = new Logger(TurnRunner.name);
+  private readonly journals: TurnJournals;
+  private readonly settler: TurnSettler;
   private closing = false;
 
   constructor(
     private readonly store: EventStore,
     private readonly streams: Streams,
     private readonly signals: Signals,
-    private readonly publisher: FramePublisher,
+    publisher: FramePublisher,
     private readonly composer: AnswerComposer,
     private readonly closer: TurnCloser,
     private readonly calls: BackgroundCalls,
-  ) {}
+  ) {
+    this.journals = new TurnJournals(store, publisher);
+    this.settler = new TurnSettler(store, streams, closer, this.journals, this.producer);
+  }
 
   /** The turns under way here. */
   get running(): readonly string[] {
@@ -107,34 +99,7 @@ export class TurnRunner {
 
   /** Brings further a turn that a dead producer left, or that nobody may run any more. */
   async settle(conversationId: string, turnId: string): Promise<void> {
-    const found = await this.left(conversationId, turnId);
-    const turn = found?.transcript.folded?.state.turns.get(turnId);
-    if (!found || !turn) return;
-    const { transcript, soFar } = found;
-    const { cause, folded } = transcript;
-    // Whoever has stated something since it was read is alive.
-    const asJudged =
-      (decide: Decide): Decide =>
-      (state) =>
-        state === folded!.state ? decide(state) : [];
-    const state = async (decide: Decide) =>
-      (await this.streams.transact(conversationStream(conversationId), conversation, asJudged(decide), cause, folded)).events;
-    if (isResumable(transcript, soFar)) {
-      const handedOn = await state(handOn(turnId, turn.producer!));
-      return handedOn.length > 0 ? this.run(conversationId, turnId) : undefined;
-    }
-    const isTaken = turn.status === 'running' && folded!.state.status === 'open' && turn.producer !== this.producer;
-    if (isTaken && (await state(takeOver(turnId, turn.producer, this.producer))).length === 0) return;
-    // What a producer did up to where it had to give way is read after.
-    const last = isTaken ? (await this.left(conversationId, turnId))! : found;
-    const journal = this.journal(last.transcript, last.soFar.digest);
-    await unlessLost(this.closer.settle(last.transcript, last.soFar, journal, this.producer));
-  }
-
-  /** A turn as its producer left it; undefined when there is none. */
-  private async left(conversationId: string, turnId: string): Promise<Left | undefined> {
-    const transcript = await readTranscript(this.store, conversationId, turnId, TURN_RUNNER);
-    return transcript && { transcript, soFar: await this.closer.readJournal(turnId) };
+    if ((await this.settler.settle(conversationId, turnId)) === 'handed on') return this.run(conversationId, turnId);
   }
 
   private async take(conversationId: string, turnId: string, controller: AbortController, racesLeft = RACES_MAX): Promise<void> {
@@ -162,7 +127,7 @@ export class TurnRunner {
 
   /** The run of a turn that was asked. */
   private async begin(transcript: Transcript, isAsked: boolean, controller: AbortController): Promise<Begun | NotHad> {
-    const journal = this.journal(transcript, new MessageDigest(), ANY_RUNNER);
+    const journal = this.journals.open(transcript, new MessageDigest(), ANY_RUNNER);
     journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
     // It says nothing of who runs the turn, so it need not wait until that is settled: both go to disk together.
     if (isAsked) journal.write(firstFrame(transcript));
@@ -200,7 +165,7 @@ export class TurnRunner {
       const soFar = await outlasting(RUN_PATIENCE_MS, () => this.closer.readJournal(paused.turnId));
       if (!hasOnlyDecided(transcript, soFar)) return 'shown';
       const { digest, message } = soFar;
-      const journal = this.journal(transcript, digest);
+      const journal = this.journals.open(transcript, digest);
       const frames = [...missingOfPause(journal, paused), ...(message.runs < runs ? [firstFrame(transcript)] : [])];
       for (const frame of frames) journal.write(frame);
       try {
@@ -276,17 +241,6 @@ export class TurnRunner {
     return { text: UNEXPECTED_TEXT, code: null };
   }
 
-  private journal(transcript: Transcript, digest: MessageDigest, firstWriter?: string): Journal {
-    const { asked, ownerId, cause } = transcript;
-    const { agentId, agentKeyId } = asked.settings;
-    const access: JournalAccess = { conversationId: asked.conversationId, ownerId, agentKeyId, agentId };
-    const metadata = encodeMetadata(cause);
-    const firstMetadata = JSON.stringify({ ...(JSON.parse(metadata) as object), ...access });
-    const writer = newId();
-    const options = { messageId: asked.turnId, digest, writer, firstWriter: firstWriter ?? writer, metadata, firstMetadata };
-    return new Journal(this.store, this.publisher, options);
-  }
-
   private watchForStop(claimed: Folded<Conversation>, turnId: string, controller: AbortController): () => void {
     let folded = claimed;
     const look = async (): Promise<void> => {
@@ -305,18 +259,8 @@ export class TurnRunner {
   }
 }
 
-/** Whoever else writes to the journal has taken the turn over. */
-async function unlessLost(work: Promise<void>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (!(error instanceof JournalLost)) throw error;
-  }
-}
-
 /** Why a turn cannot be run: its conversation is gone, somebody else has it, it is not what it was, or more was shown than can be gone on from. */
 type NotHad = 'deleted' | 'taken' | 'changed' | 'shown';
 /** What a run starts from. */
 type Begun = Readonly<{ transcript: Transcript; journal: Journal; claimed: Folded<Conversation>; start: Progress }>;
-type Left = Readonly<{ transcript: Transcript; soFar: JournalSoFar }>;
 type Opened = Readonly<{ journal: Journal; message: Message }>;

@@ -1,0 +1,27 @@
+import type { JournalAccess } from '../conversation/message.events.js';
+import type { MessageDigest } from '../conversation/message.policy.js';
+import { encodeMetadata } from '../kernel/codec.js';
+import type { EventStore } from '../kernel/event-store.js';
+import { newId } from '../kernel/ids.js';
+import type { FramePublisher } from './frame-publisher.port.js';
+import { Journal } from './journal.js';
+import type { Transcript } from './transcript.js';
+
+/** The journals of turns, to write on from where their digests end. */
+export class TurnJournals {
+  constructor(
+    private readonly store: EventStore,
+    private readonly publisher: FramePublisher,
+  ) {}
+
+  /** All who name the same first writer write the same first frame; what follows is each one's own. */
+  open({ asked, ownerId, cause }: Transcript, digest: MessageDigest, firstWriter?: string): Journal {
+    const { agentId, agentKeyId } = asked.settings;
+    const access: JournalAccess = { conversationId: asked.conversationId, ownerId, agentKeyId, agentId };
+    const metadata = encodeMetadata(cause);
+    const firstMetadata = JSON.stringify({ ...(JSON.parse(metadata) as object), ...access });
+    const writer = newId();
+    const options = { messageId: asked.turnId, digest, writer, firstWriter: firstWriter ?? writer, metadata, firstMetadata };
+    return new Journal(this.store, this.publisher, options);
+  }
+}

@@ -1,0 +1,60 @@
+import { conversation, takeOver } from '../conversation/conversation.decider.js';
+import { conversationStream } from '../conversation/conversation.events.js';
+import { handOn } from '../conversation/pause.decider.js';
+import type { Decide } from '../conversation/turn.policy.js';
+import type { EventStore } from '../kernel/event-store.js';
+import type { Streams } from '../kernel/streams.js';
+import { unlessLost } from './journal.js';
+import { readTranscript, type Transcript } from './transcript.js';
+import { isResumable, type JournalSoFar, type TurnCloser } from './turn-closer.js';
+import type { TurnJournals } from './turn-journals.js';
+
+/** Who states what happens while a turn runs. */
+export const TURN_RUNNER = 'system:turn-runner';
+
+/** A turn as its producer left it. */
+type Left = Readonly<{ transcript: Transcript; soFar: JournalSoFar }>;
+
+/** Brings further what producers left: to another run where nothing was shown that stands in its way, else to its end. */
+export class TurnSettler {
+  constructor(
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+    private readonly closer: TurnCloser,
+    private readonly journals: TurnJournals,
+    /** Who takes over what is ended here. */
+    private readonly producer: string,
+  ) {}
+
+  /** `handed on`: whoever comes may run it. */
+  async settle(conversationId: string, turnId: string): Promise<'handed on' | 'settled'> {
+    const found = await this.left(conversationId, turnId);
+    const turn = found?.transcript.folded?.state.turns.get(turnId);
+    if (!found || !turn) return 'settled';
+    const { transcript, soFar } = found;
+    const { cause, folded } = transcript;
+    // Whoever has stated something since it was read is alive.
+    const asJudged =
+      (decide: Decide): Decide =>
+      (state) =>
+        state === folded!.state ? decide(state) : [];
+    const state = async (decide: Decide) =>
+      (await this.streams.transact(conversationStream(conversationId), conversation, asJudged(decide), cause, folded)).events;
+    if (isResumable(transcript, soFar)) {
+      return (await state(handOn(turnId, turn.producer!))).length > 0 ? 'handed on' : 'settled';
+    }
+    const isTaken = turn.status === 'running' && folded!.state.status === 'open' && turn.producer !== this.producer;
+    if (isTaken && (await state(takeOver(turnId, turn.producer, this.producer))).length === 0) return 'settled';
+    // What a producer did up to where it had to give way is read after.
+    const last = isTaken ? (await this.left(conversationId, turnId))! : found;
+    const journal = this.journals.open(last.transcript, last.soFar.digest);
+    await unlessLost(this.closer.settle(last.transcript, last.soFar, journal, this.producer));
+    return 'settled';
+  }
+
+  /** Undefined when there is no such turn. */
+  private async left(conversationId: string, turnId: string): Promise<Left | undefined> {
+    const transcript = await readTranscript(this.store, conversationId, turnId, TURN_RUNNER);
+    return transcript && { transcript, soFar: await this.closer.readJournal(turnId) };
+  }
+}
