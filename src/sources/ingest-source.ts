@@ -13,6 +13,7 @@ import { CHUNKING_VERSION } from './chunking.policy.js';
 import type { Chunk, Documents } from './document.port.js';
 import type { Embeddings } from './embeddings.port.js';
 import { areSame, type IngestResult, namesOf, notFetchedText, resultOf } from './ingest-result.policy.js';
+import { withKeptPages } from './kept-pages.policy.js';
 import type { RemotePages } from './remote/remote-pages.js';
 import { completeIngest, failIngest, keepPages, type Source, source, startIngest } from './source.decider.js';
 import { type SourceFile, sourceStream } from './source.events.js';
@@ -97,15 +98,17 @@ export class IngestSource extends TaskRunner {
   }
 
   /** @throws Rejection `pages-not-fetched` when there are none; another error while that may pass */
-  private async fetchPages(sourceId: string, { remote, ingest }: Source, attempt: TaskAttempt): Promise<void> {
+  private async fetchPages(sourceId: string, { remote, ingest, live }: Source, attempt: TaskAttempt): Promise<void> {
     if (!remote || ingest?.files) return;
     const { taskId: ingestId, cause, signal, progress } = attempt;
-    const { mayPass, ...pages } = await this.parts.pages.gather(remote, signal, (share) => progress(FETCHING_PERCENT * share));
-    if (pages.files.length === 0) {
-      const reason = notFetchedText(pages.failures);
-      if (mayPass && attempt.attempt <= RETRIES_MAX) throw new Error(reason);
+    const fetched = await this.parts.pages.gather(remote, signal, (share) => progress(FETCHING_PERCENT * share));
+    const { missed, isCut } = fetched;
+    if (fetched.files.length === 0) {
+      const reason = notFetchedText(missed);
+      if (missed.every(({ mayPass }) => mayPass) && attempt.attempt <= RETRIES_MAX) throw new Error(reason);
       throw new Rejection('pages-not-fetched', reason);
     }
+    const pages = { ...withKeptPages(fetched.files, missed, live?.files), isCut };
     await this.parts.streams.transact(sourceStream(sourceId), source, keepPages(sourceId, ingestId, pages), cause);
   }
 

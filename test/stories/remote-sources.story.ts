@@ -25,13 +25,14 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
   let world: World;
   let site: LocalServer;
   const bearers = new Map<string, string>();
-  const pages = new Map<string, string>();
+  /** What a page says, or with which status it is not there. */
+  const pages = new Map<string, string | number>();
 
   beforeAll(async () => {
     site = await LocalServer.started(({ path }, response) => {
-      const text = pages.get(path);
+      const page = pages.get(path) ?? 404;
       const type = path.endsWith('.xml') ? 'application/xml' : 'text/html; charset=utf-8';
-      response.writeHead(text === undefined ? 404 : 200, { 'content-type': type }).end(text ?? 'none');
+      response.writeHead(typeof page === 'number' ? page : 200, { 'content-type': type }).end(`${page}`);
     });
     world = await openWorld({ ALLOWED_PRIVATE_HOSTS: site.host, REMOTE_MAX_PAGES: String(PAGES_MAX) }, makeBacking);
     const tokens = world.service.service.app.get(SessionTokens, { strict: false });
@@ -138,6 +139,22 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
         const { paginated } = await world.alice.json<{ paginated: Listed[] }>('/api/sources/paginated?rows=100');
         return paginated.find(({ id }) => id === source_id)?.ingestStatus === 'failed';
       });
+    });
+
+    it('that are away for a while stay as they were beside those that are not', async () => {
+      pages.set('/away', '<p>The smith forges horseshoes.</p>').set('/here', '<p>The miller grinds rye.</p>');
+      const { source_id, task_id } = await add('url', { url: ['/away', '/here'].map((path) => site.url + path) });
+      await settled(task_id);
+      pages.set('/away', 503).set('/here', '<p>The miller grinds wheat.</p>');
+      expect(await again('/api/sync_source', source_id)).toMatchObject({
+        status: 'SUCCESS',
+        result: {
+          pages: 2,
+          warnings: [`${site.url}/away: It answered with HTTP status 503. What was read of it before is kept.`],
+        },
+      });
+      expect((await found(source_id, 'smith')).join()).toContain('horseshoes');
+      expect((await found(source_id, 'miller')).join()).toContain('wheat');
     });
 
     it('are read where they can be, and those that cannot are told', async () => {

@@ -47,15 +47,15 @@ async function gather(kind: RemoteOrigin['kind'], paths: readonly string[], limi
 const typed = (type: string, body: string | Uint8Array) => (response: ServerResponse) =>
   void response.writeHead(200, { 'content-type': type }).end(body);
 const link = (...paths: string[]) => paths.map((path) => `<a href="${path}">x</a>`).join('');
-const reasons = (gathered: { failures: readonly { url: string; reason: string }[] }) =>
-  gathered.failures.map(({ url, reason }) => [url.slice(site.url.length), reason]);
+const reasons = (gathered: { missed: readonly { url: string; reason: string }[] }) =>
+  gathered.missed.map(({ url, reason }) => [url.slice(site.url.length), reason]);
 
 describe('pages by their addresses', () => {
   it('are kept in their order, as they came, named after where they came from in the end', async () => {
     pages.set('/a', '<h1>A</h1>').set('/b.txt', typed('text/plain; charset=iso-8859-1', Buffer.from('caf\xe9', 'latin1')));
     pages.set('/c', (response) => redirect(response, '/d')).set('/d', '<p>D');
-    const { files, names, failures, isCut, shares, blobs } = await gather('url', ['/c', '/b.txt', '/a']);
-    expect([names, failures, isCut]).toEqual([['/d.html', '/b.txt', '/a.html'], [], false]);
+    const { files, names, missed, isCut, shares, blobs } = await gather('url', ['/c', '/b.txt', '/a']);
+    expect([names, missed, isCut]).toEqual([['/d.html', '/b.txt', '/a.html'], [], false]);
     expect(files[0]).toMatchObject({ url: `${site.url}/d`, size: 4 });
     const text: Buffer[] = [];
     for await (const piece of await blobs.get(files[1]!.sha256)) text.push(Buffer.from(piece as Uint8Array));
@@ -73,14 +73,14 @@ describe('pages by their addresses', () => {
       ['/picture', 'It is of a type that cannot be read.'],
       ['/private', '169.254.169.254 may not be reached from here: it is not a public address.'],
     ]);
-    expect([gathered.names, gathered.mayPass]).toEqual([['/a.html'], false]);
+    expect([gathered.names, gathered.missed.map(({ mayPass }) => mayPass)]).toEqual([['/a.html'], [false, false, false, false]]);
   });
 
   it('of a server that is away, or busy, may be there later', async () => {
     pages.set('/busy', (response) => response.writeHead(503).end());
     pages.set('/broken', (response) => response.destroy());
     const gathered = await gather('url', ['/busy', '/broken']);
-    expect([gathered.failures.length, gathered.mayPass]).toEqual([2, true]);
+    expect(gathered.missed.map(({ mayPass }) => mayPass)).toEqual([true, true]);
   });
 
   it('that do not come in time are told, each and all together', async () => {
@@ -136,7 +136,7 @@ describe('a sitemap', () => {
     const packed = gzipSync(`<urlset><url><loc>${site.url}/c</loc></url></urlset>`);
     pages.set('/2.xml.gz', typed('application/gzip', packed));
     const gathered = await gather('sitemap', ['/sitemap.xml']);
-    expect([gathered.names, gathered.failures, gathered.isCut]).toEqual([['/a.html', '/b.html', '/c.html'], [], false]);
+    expect([gathered.names, gathered.missed, gathered.isCut]).toEqual([['/a.html', '/b.html', '/c.html'], [], false]);
   });
 
   it('is cut off at as many pages as are read', async () => {
@@ -173,7 +173,7 @@ describe('a crawl', () => {
       .set('/c', 'C');
     pages.set('/picture', typed('image/png', 'x'));
     const gathered = await gather('crawler', ['/']);
-    expect([gathered.names, gathered.failures, gathered.isCut]).toEqual([['.html', '/a.html', '/b.html', '/c.html'], [], false]);
+    expect([gathered.names, gathered.missed, gathered.isCut]).toEqual([['.html', '/a.html', '/b.html', '/c.html'], [], false]);
     expect(other.requests).toEqual([]);
   });
 

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Blobs } from '../../kernel/blobs.js';
 import type { OutgoingHttp } from '../../tools/outgoing-http.port.js';
-import type { PageFailure, RemoteOrigin, SourceFile } from '../source.events.js';
+import type { MissedPage } from '../kept-pages.policy.js';
+import type { RemoteOrigin, SourceFile } from '../source.events.js';
 import { type FetchedPage, PageFetcher, PageNotFetched } from './page-fetcher.js';
 import { pageFilename } from './page-kind.policy.js';
 import { linksIn, sitemapEntries } from './page-links.js';
@@ -12,12 +13,11 @@ import { robotsRules } from './robots.policy.js';
 export const SITEMAPS_MAX = 20;
 const PAGES_AT_ONCE_MAX = 4;
 
-/** What became of the pages; `mayPass`: all that failed may be there when it is asked for again. */
+/** What became of the pages. */
 export type GatheredPages = Readonly<{
   files: readonly SourceFile[];
-  failures: readonly PageFailure[];
+  missed: readonly MissedPage[];
   isCut: boolean;
-  mayPass: boolean;
 }>;
 
 /** How far it is, from 0 to 1. */
@@ -39,7 +39,7 @@ export class RemotePages {
 /** One ingestion's way through the web. */
 class Gathering {
   private readonly files: SourceFile[] = [];
-  private readonly failures: PageFailure[] = [];
+  private readonly missed: MissedPage[] = [];
   private readonly names = new Set<string>();
   private readonly seen = new Set<string>();
   private readonly robots = new Map<string, (path: string) => boolean>();
@@ -48,7 +48,6 @@ class Gathering {
   private asked = 0;
   private bytes = 0;
   private isCut = false;
-  private mayPass = true;
 
   constructor(
     private readonly fetcher: PageFetcher,
@@ -64,8 +63,8 @@ class Gathering {
   async of({ kind, urls }: RemoteOrigin): Promise<GatheredPages> {
     if (kind === 'crawler') await this.crawl(urls[0]!);
     else await this.read(this.firstSeen(kind === 'sitemap' ? await this.listed(urls) : urls), keepAll);
-    const { files, failures, isCut, mayPass } = this;
-    return { files, failures, isCut, mayPass };
+    const { files, missed, isCut } = this;
+    return { files, missed, isCut };
   }
 
   /** Breadth first, on the host where the first page was found. */
@@ -188,9 +187,8 @@ class Gathering {
     }
   }
 
-  private fail(url: string, { message, isTransient }: PageNotFetched): false {
-    this.failures.push({ url, reason: message });
-    this.mayPass &&= isTransient;
+  private fail(url: string, { message: reason, isTransient: mayPass }: PageNotFetched): false {
+    this.missed.push({ url, reason, mayPass });
     return false;
   }
 }
