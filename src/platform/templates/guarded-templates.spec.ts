@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { TemplateEngine, TemplateFailed } from './template-engine.js';
+import { TemplateFailed } from '../../prompts/template-engine.port.js';
+import { GuardedTemplates } from './guarded-templates.js';
 
-const engine = new TemplateEngine({ deadlineMs: 1_000, outputCharactersMax: 100_000 });
+const engine = new GuardedTemplates({ deadlineMs: 1_000, outputCharactersMax: 100_000 });
 afterAll(() => engine.close());
 
 const failure = (template: string, context: object = {}) =>
@@ -72,7 +73,7 @@ describe('a hostile template', () => {
 });
 
 it('refuses more templates than may wait', async () => {
-  const small = new TemplateEngine({ workersMax: 1, waitingMax: 2, deadlineMs: 300 });
+  const small = new GuardedTemplates({ workersMax: 1, waitingMax: 2, deadlineMs: 300 });
   await small.render('ready', {});
   const results = await Promise.allSettled([ENDLESS, '{{ 1 }}', '{{ 2 }}', '{{ 3 }}'].map((each) => small.render(each, {})));
   expect(results.map((each) => (each.status === 'fulfilled' ? each.value : (each.reason as TemplateFailed).failure))).toEqual([
