@@ -1,6 +1,8 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { pdfFile, textFile } from '../../../test/support/document-files.js';
+import { eventually } from '../../../test/support/eventually.js';
 import { DEFAULT_CHUNKING } from '../../sources/document.port.js';
+import type { GuardedProcess } from '../guarded-process/guarded-process.js';
 import { GuardedDocuments } from './guarded-documents.js';
 import type { ParsingLimits } from './limits.js';
 
@@ -49,4 +51,18 @@ it('survives a document that takes all memory', async () => {
   const greedy = textFile('greedy.json', `[${'{"a":[1]},'.repeat(3_000_000)}1]`);
   await expect(documents.sections(greedy, never)).rejects.toMatchObject({ code: 'document-too-large' });
   await expect(documents.sections(textFile('a.txt', 'text'), never)).resolves.toHaveLength(1);
+});
+
+it('refuses a document that takes the process with it, and goes on with the next one', async () => {
+  start();
+  await documents.sections(textFile('a.txt', 'text'), never);
+  const { process: guarded } = documents as unknown as { process: GuardedProcess<never, never> };
+  const deadly = documents.sections(endless(), never);
+  const next = documents.sections(textFile('b.txt', 'text'), never);
+  process.kill(guarded.pid!, 'SIGKILL');
+  await eventually(() => guarded.waiting === 2, 20_000, 'it is to be asked once more');
+  await eventually(() => guarded.waiting === 1, 20_000, 'it is asked once more');
+  process.kill(guarded.pid!, 'SIGKILL');
+  await expect(deadly).rejects.toMatchObject({ code: 'document-too-large' });
+  await expect(next).resolves.toHaveLength(1);
 });

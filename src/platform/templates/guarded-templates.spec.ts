@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.js';
 import { TemplateFailed } from '../../prompts/template-engine.port.js';
+import type { GuardedProcess } from '../guarded-process/guarded-process.js';
 import { GuardedTemplates } from './guarded-templates.js';
 
 const engine = new GuardedTemplates({ deadlineMs: 1_000, outputCharactersMax: 100_000 });
@@ -82,5 +84,28 @@ it('refuses more templates than may wait', async () => {
     '2',
     'busy',
   ]);
+  await small.close();
+});
+
+it('blames a template that takes the process with it, and nobody else', async () => {
+  const templates = new GuardedTemplates({ deadlineMs: 60_000 });
+  const { process: guarded } = templates as unknown as { process: GuardedProcess<never, never> };
+  await templates.render('ready', {});
+  const { pid } = guarded;
+  const innocent = templates.render('{{ 1 }}', {});
+  const deadly = templates.render(ENDLESS, {});
+  process.kill(pid!, 'SIGKILL');
+  expect(await innocent).toBe('1');
+  await eventually(() => guarded.pid !== pid && guarded.waiting === 0, 20_000, 'the template is rendered once more');
+  process.kill(guarded.pid!, 'SIGKILL');
+  await expect(deadly).rejects.toMatchObject({ failure: 'too-large' });
+  expect(await templates.render('{{ 2 }}', {})).toBe('2');
+  await templates.close();
+});
+
+it('refuses more templates than may wait for the process', async () => {
+  const small = new GuardedTemplates({ waitingMax: 1 });
+  const results = await Promise.allSettled(['{{ 1 }}', '{{ 2 }}'].map((each) => small.render(each, {})));
+  expect(results).toMatchObject([{ value: '1' }, { reason: { failure: 'busy' } }]);
   await small.close();
 });
