@@ -2,7 +2,7 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { AgentQueries } from '../../projections/agents/agents.queries.js';
 import { Blobs } from '../kernel/blobs.js';
 import { Streams } from '../kernel/streams.js';
-import { ParsingThreads } from '../platform/parsers/parsing-threads.js';
+import { GuardedDocuments } from '../platform/parsers/guarded-documents.js';
 import { SourcesModule } from '../sources/sources.module.js';
 import { TaskRunners } from '../tasks/task-runner.port.js';
 import { TasksModule } from '../tasks/tasks.module.js';
@@ -24,7 +24,7 @@ import { StoredAttachments } from './stored-attachments.js';
     AttachmentDesk,
     StoreAttachmentHandler,
     QueueParsing,
-    { provide: AttachmentReader, useExisting: ParsingThreads },
+    { provide: AttachmentReader, useExisting: GuardedDocuments },
     { provide: AttachmentShelf, useClass: StoredAttachments },
     {
       provide: ParseAttachment,

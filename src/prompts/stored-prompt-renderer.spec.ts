@@ -1,12 +1,13 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { PromptQueries } from '../../projections/prompts/prompts.queries.js';
 import { newId } from '../kernel/ids.js';
+import { GuardedTemplates } from '../platform/templates/guarded-templates.js';
 import { PRESETS } from './presets.policy.js';
 import type { PromptNamespaces, PromptRequest } from './prompt.port.js';
 import { StoredPromptRenderer } from './stored-prompt-renderer.js';
-import { TemplateEngine } from './template-engine.js';
+import type { TemplateEngine } from './template-engine.port.js';
 
-const engine = new TemplateEngine();
+const engine = new GuardedTemplates();
 afterAll(() => engine.close());
 
 const promptId = newId();
@@ -18,7 +19,7 @@ const namespaces: PromptNamespaces = {
   ],
 };
 
-const renderer = (content: string, engineOfTemplates = engine) => {
+const renderer = (content: string, engineOfTemplates: TemplateEngine = engine) => {
   const stored = { id: promptId, ownerId: 'alice', name: 'Mine', content, createdAt: new Date(0), updatedAt: new Date(0) };
   const queries = { byId: async (id: string) => (id === promptId ? stored : undefined) } as PromptQueries;
   return new StoredPromptRenderer(queries, engineOfTemplates);

@@ -6,7 +6,7 @@ import { documentBlock } from './document-block.policy.js';
 import { compose, type Composition, presetOf } from './presets.policy.js';
 import { promptNotFound } from './prompt.decider.js';
 import { PromptRenderer, type PromptRequest, type RenderedPrompt } from './prompt.port.js';
-import { TemplateEngine, TemplateFailed } from './template-engine.js';
+import { TemplateEngine, TemplateFailed } from './template-engine.port.js';
 import { cleanFileName, isTemplate, LEGACY_DOCUMENTS, placesDocuments, templateContext } from './template-namespaces.policy.js';
 
 /** Renders presets by themselves and everything else from the prompts that users keep. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Module, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { AgentQueries } from '../../projections/agents/agents.queries.js';
 import { ChunkQueries } from '../../projections/chunks/chunks.queries.js';
 import { SourceQueries } from '../../projections/sources/sources.queries.js';
@@ -9,7 +9,7 @@ import { Freshness } from '../kernel/freshness.js';
 import { Streams } from '../kernel/streams.js';
 import { Config } from '../platform/config/config.js';
 import { OpenAiEmbeddings } from '../platform/language-models/openai-embeddings.js';
-import { ParsingThreads } from '../platform/parsers/parsing-threads.js';
+import { GuardedDocuments } from '../platform/parsers/guarded-documents.js';
 import { TaskRunners } from '../tasks/task-runner.port.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { OutgoingHttp } from '../tools/outgoing-http.port.js';
@@ -74,10 +74,10 @@ import { VectorIndex } from './vector-index.js';
       useFactory: ({ idempotencyTtlMs }: Config): UploadKeyTtl => ({ milliseconds: idempotencyTtlMs }),
     },
     {
-      provide: ParsingThreads,
+      provide: GuardedDocuments,
       inject: [Config],
       useFactory: (config: Config) =>
-        new ParsingThreads({
+        new GuardedDocuments({
           fileBytesMax: config.uploadFileBytesMax,
           unpackedBytesMax: config.uploadArchiveBytesMax,
           unpackedRatioMax: config.uploadArchiveRatioMax,
@@ -85,7 +85,7 @@ import { VectorIndex } from './vector-index.js';
           attachmentTextBytesMax: config.attachmentTextBytesMax,
         }),
     },
-    { provide: Documents, useExisting: ParsingThreads },
+    { provide: Documents, useExisting: GuardedDocuments },
     {
       provide: Embeddings,
       inject: [Config],
@@ -141,14 +141,14 @@ import { VectorIndex } from './vector-index.js';
       },
     },
   ],
-  exports: [Search, SeedSource, Documents, ParsingThreads, QueueIngestion, SyncSources, UploadStaging],
+  exports: [Search, SeedSource, Documents, GuardedDocuments, QueueIngestion, SyncSources, UploadStaging],
 })
-export class SourcesModule implements OnModuleInit, OnModuleDestroy {
+export class SourcesModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly runners: TaskRunners,
     private readonly ingestSource: IngestSource,
     private readonly staging: UploadStaging,
-    private readonly threads: ParsingThreads,
+    private readonly documents: GuardedDocuments,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -156,7 +156,8 @@ export class SourcesModule implements OnModuleInit, OnModuleDestroy {
     await this.staging.removeAbandoned(new Date());
   }
 
-  onModuleDestroy(): Promise<void> {
-    return this.threads.close();
+  /** What is under way when the shutdown begins still reads documents. */
+  onApplicationShutdown(): Promise<void> {
+    return this.documents.close();
   }
 }

@@ -1,15 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { Rejection } from '../../kernel/rejection.js';
-import type { AttachmentContent, AttachmentReader } from '../../attachments/attachment-reader.port.js';
-import { type Chunk, type Chunking, type DocumentFile, Documents, type Section } from '../../sources/document.port.js';
-import { attachmentKindOf } from './attachment-kind.js';
-import { PARSING_LIMITS, type ParsingLimits } from './limits.js';
-import { checkFile, inspectFile } from './parse-document.js';
-import type { ParsingJob, ParsingReply, Ready, Wanted } from './parsing-worker.js';
-import { tooLarge, tooSlow } from './refusals.js';
-
-/** Documents wait for a thread, so this many are in memory at once. */
-const THREADS_MAX = 1;
+import type { ParsingJob, ParsingReply, Ready } from './parsing-messages.js';
+import { needsTooMuchMemory, tooSlow } from './refusals.js';
 
 /** An idle thread is kept this long: starting one takes half a second, keeping one takes 100 MB. */
 const IDLE_MS = 30_000;
@@ -23,74 +14,16 @@ const ENTRY = new URL(FROM_SOURCE ? './parsing-worker.ts' : './parsing-worker.js
 const EXEC_ARGV = FROM_SOURCE ? ['--import', new URL('../../../test/support/typescript.js', import.meta.url).href] : [];
 
 /**
- * Reads documents in threads of their own: a large one does not hold up the process, one without an end is stopped at its
- * deadline, and one that eats memory takes only its thread with it.
+ * Reads documents in threads: one without an end is stopped at its deadline, and one that eats memory takes only its thread with
+ * it, if the thread can be stopped in time.
  */
-export class ParsingThreads extends Documents implements AttachmentReader {
-  private readonly limits: ParsingLimits;
+export class ParsingThreads {
   private readonly idle: ParsingThread[] = [];
-  private readonly waiting: (() => void)[] = [];
-  private running = 0;
 
-  constructor(limits: Partial<ParsingLimits> = {}) {
-    super();
-    this.limits = { ...PARSING_LIMITS, ...limits };
-  }
-
-  check(filename: string, path: string): Promise<void> {
-    return checkFile(filename, path, this.limits);
-  }
-
-  async sections(file: DocumentFile, signal: AbortSignal): Promise<readonly Section[]> {
-    const reply = await this.run(file, { wanted: 'sections' }, signal);
-    return 'sections' in reply ? reply.sections : [];
-  }
-
-  async chunks(file: DocumentFile, chunking: Chunking, signal: AbortSignal): Promise<readonly Chunk[]> {
-    const reply = await this.run(file, { wanted: 'chunks', chunking }, signal);
-    return 'chunks' in reply ? reply.chunks : [];
-  }
-
-  async mimeTypeOf(filename: string, path: string): Promise<string> {
-    return (await inspectFile(filename, path, this.limits, (head) => attachmentKindOf(filename, head))).mimeType;
-  }
-
-  async read(file: DocumentFile, mimeType: string, signal: AbortSignal): Promise<AttachmentContent> {
-    const reply = await this.run(file, { wanted: 'attachment', mimeType }, signal);
-    if (!('attachment' in reply)) throw new Error('The thread that reads documents answered something else.');
-    return reply.attachment;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.idle.splice(0).map((thread) => thread.stop()));
-  }
-
-  private async run(file: DocumentFile, wanted: Wanted, signal: AbortSignal): Promise<ParsingReply> {
-    if (file.bytes.byteLength > this.limits.fileBytesMax) {
-      throw tooLarge(file.filename, `it is larger than ${this.limits.fileBytesMax} bytes.`);
-    }
-    await this.turn();
-    try {
-      signal.throwIfAborted();
-      const reply = await this.ask({ file, limits: this.limits, ...wanted }, signal);
-      if ('refused' in reply) throw new Rejection(reply.refused.code, reply.refused.message);
-      if ('failed' in reply) throw new Error(`${file.filename} could not be read.`, { cause: reply.failed });
-      return reply;
-    } finally {
-      this.running--;
-      this.waiting.shift()?.();
-    }
-  }
-
-  private async turn(): Promise<void> {
-    if (this.running >= THREADS_MAX) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    this.running++;
-  }
-
-  /** One question to one thread. The thread goes back to rest, unless it had to be stopped. */
-  private async ask(job: ParsingJob, signal: AbortSignal): Promise<ParsingReply> {
-    const thread = this.idle.pop() ?? new ParsingThread(this.limits.memoryMegabytesMax);
-    const { deadlineMs } = this.limits;
+  /** The thread goes back to rest, unless it had to be stopped. @throws Rejection */
+  async ask(job: ParsingJob, signal: AbortSignal): Promise<ParsingReply> {
+    const { deadlineMs, memoryMegabytesMax } = job.limits;
+    const thread = this.idle.pop() ?? new ParsingThread(memoryMegabytesMax);
     let deadline: AbortSignal | undefined;
     try {
       await thread.started(AbortSignal.any([signal, AbortSignal.timeout(START_MS_MAX)]));
@@ -102,7 +35,7 @@ export class ParsingThreads extends Documents implements AttachmentReader {
     } catch (error) {
       await thread.stop();
       if (deadline?.aborted) throw tooSlow(job.file.filename, deadlineMs / 1000);
-      throw isOutOfMemory(error) ? tooLarge(job.file.filename, 'it needs too much memory.') : error;
+      throw isOutOfMemory(error) ? needsTooMuchMemory(job.file.filename) : error;
     }
   }
 }

@@ -1,30 +1,8 @@
 import { parentPort } from 'node:worker_threads';
-import { Rejection } from '../../kernel/rejection.js';
-import type { AttachmentContent } from '../../attachments/attachment-reader.port.js';
 import { chunksOf } from '../../sources/chunking.policy.js';
-import type { Chunk, Chunking, DocumentFile, Section } from '../../sources/document.port.js';
-import type { ParsingLimits } from './limits.js';
 import { parseDocument } from './parse-document.js';
+import { failureReply, type ParsingJob, type ParsingReply, type Ready } from './parsing-messages.js';
 import { readAttachment } from './read-attachment.js';
-
-/** What is wanted of a document. */
-export type Wanted =
-  | Readonly<{ wanted: 'sections' }>
-  | Readonly<{ wanted: 'chunks'; chunking: Chunking }>
-  | Readonly<{ wanted: 'attachment'; mimeType: string }>;
-
-/** What a thread is asked: one document at a time. */
-export type ParsingJob = Readonly<{ file: DocumentFile; limits: ParsingLimits }> & Wanted;
-
-/** What a thread says first. */
-export type Ready = 'ready';
-
-export type ParsingReply =
-  | Readonly<{ sections: readonly Section[] }>
-  | Readonly<{ chunks: readonly Chunk[] }>
-  | Readonly<{ attachment: AttachmentContent }>
-  | Readonly<{ refused: { code: string; message: string } }>
-  | Readonly<{ failed: string }>;
 
 async function answer(job: ParsingJob): Promise<ParsingReply> {
   try {
@@ -33,8 +11,7 @@ async function answer(job: ParsingJob): Promise<ParsingReply> {
     const sections = await parseDocument(file, limits);
     return job.wanted === 'chunks' ? { chunks: chunksOf(sections, job.chunking) } : { sections };
   } catch (error) {
-    if (error instanceof Rejection) return { refused: { code: error.code, message: error.message } };
-    return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    return failureReply(error);
   }
 }
 

@@ -14,12 +14,12 @@ import {
   TEXT_TOKENS_MAX,
 } from '../../attachments/attachment.policy.js';
 import type { DocumentFile } from '../../sources/document.port.js';
+import { GuardedDocuments } from './guarded-documents.js';
 import { PARSING_LIMITS } from './limits.js';
-import { ParsingThreads } from './parsing-threads.js';
 import { readAttachment } from './read-attachment.js';
 
 const never = new AbortController().signal;
-const threads = new ParsingThreads({ unpackedRatioMax: 100 });
+const threads = new GuardedDocuments({ unpackedRatioMax: 100 });
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'attachments-'));

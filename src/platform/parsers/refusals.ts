@@ -8,5 +8,7 @@ export const unreadable = (filename: string, kind: string): Rejection =>
 
 export const tooLarge = (filename: string, why: string): Rejection => new Rejection('document-too-large', `${filename}: ${why}`);
 
+export const needsTooMuchMemory = (filename: string): Rejection => tooLarge(filename, 'it needs too much memory.');
+
 export const tooSlow = (filename: string, seconds: number): Rejection =>
   new Rejection('document-too-slow', `${filename} could not be read within ${seconds} seconds.`);

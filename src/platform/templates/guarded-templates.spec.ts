@@ -1,7 +1,10 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { TemplateEngine, TemplateFailed } from './template-engine.js';
+import { eventually } from '../../../test/support/eventually.js';
+import { TemplateFailed } from '../../prompts/template-engine.port.js';
+import type { GuardedProcess } from '../guarded-process/guarded-process.js';
+import { GuardedTemplates } from './guarded-templates.js';
 
-const engine = new TemplateEngine({ deadlineMs: 1_000, outputCharactersMax: 100_000 });
+const engine = new GuardedTemplates({ deadlineMs: 1_000, outputCharactersMax: 100_000 });
 afterAll(() => engine.close());
 
 const failure = (template: string, context: object = {}) =>
@@ -48,6 +51,11 @@ describe('a hostile template', () => {
   it.each([
     ['a list without a bound', '{{ range(100000000000)|length }}'],
     ['a list that doubles', '{% set n = namespace(s=[1]) %}{% for i in range(60) %}{% set n.s = n.s + n.s %}{% endfor %}'],
+    // V8 has no time to stop the thread, and ends its process.
+    [
+      'a long list that doubles',
+      '{% set n = namespace(s=range(200000)) %}{% for i in range(10) %}{% set n.s = n.s + n.s %}{% endfor %}',
+    ],
     ['a very long joined text', '{{ range(3000)|join(big) }}'],
     ['a long list of text', '{% for i in range(10000000) %}{{ i }}{% endfor %}'],
     ['too long an output', '{% for i in range(200000) %}x{% endfor %}'],
@@ -72,7 +80,7 @@ describe('a hostile template', () => {
 });
 
 it('refuses more templates than may wait', async () => {
-  const small = new TemplateEngine({ workersMax: 1, waitingMax: 2, deadlineMs: 300 });
+  const small = new GuardedTemplates({ workersMax: 1, waitingMax: 2, deadlineMs: 300 });
   await small.render('ready', {});
   const results = await Promise.allSettled([ENDLESS, '{{ 1 }}', '{{ 2 }}', '{{ 3 }}'].map((each) => small.render(each, {})));
   expect(results.map((each) => (each.status === 'fulfilled' ? each.value : (each.reason as TemplateFailed).failure))).toEqual([
@@ -81,5 +89,28 @@ it('refuses more templates than may wait', async () => {
     '2',
     'busy',
   ]);
+  await small.close();
+});
+
+it('blames a template that takes the process with it, and nobody else', async () => {
+  const templates = new GuardedTemplates({ deadlineMs: 60_000 });
+  const { process: guarded } = templates as unknown as { process: GuardedProcess<never, never> };
+  await templates.render('ready', {});
+  const { pid } = guarded;
+  const innocent = templates.render('{{ 1 }}', {});
+  const deadly = templates.render(ENDLESS, {});
+  process.kill(pid!, 'SIGKILL');
+  expect(await innocent).toBe('1');
+  await eventually(() => guarded.pid !== pid && guarded.waiting === 0, 20_000, 'the template is rendered once more');
+  process.kill(guarded.pid!, 'SIGKILL');
+  await expect(deadly).rejects.toMatchObject({ failure: 'too-large' });
+  expect(await templates.render('{{ 2 }}', {})).toBe('2');
+  await templates.close();
+});
+
+it('refuses more templates than may wait for the process', async () => {
+  const small = new GuardedTemplates({ waitingMax: 1 });
+  const results = await Promise.allSettled(['{{ 1 }}', '{{ 2 }}'].map((each) => small.render(each, {})));
+  expect(results).toMatchObject([{ value: '1' }, { reason: { failure: 'busy' } }]);
   await small.close();
 });

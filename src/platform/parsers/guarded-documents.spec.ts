@@ -1,13 +1,15 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { pdfFile, textFile } from '../../../test/support/document-files.js';
+import { eventually } from '../../../test/support/eventually.js';
 import { DEFAULT_CHUNKING } from '../../sources/document.port.js';
+import type { GuardedProcess } from '../guarded-process/guarded-process.js';
+import { GuardedDocuments } from './guarded-documents.js';
 import type { ParsingLimits } from './limits.js';
-import { ParsingThreads } from './parsing-threads.js';
 
 const never = new AbortController().signal;
-let threads: ParsingThreads;
-const start = (limits: Partial<ParsingLimits> = {}) => (threads = new ParsingThreads(limits));
-afterEach(() => threads.close());
+let documents: GuardedDocuments;
+const start = (limits: Partial<ParsingLimits> = {}) => (documents = new GuardedDocuments(limits));
+afterEach(() => documents.close());
 
 /** Reading this takes minutes: every tag is looked for among all that are open. */
 const endless = () => textFile('endless.html', '<div>'.repeat(3_000_000));
@@ -15,8 +17,8 @@ const endless = () => textFile('endless.html', '<div>'.repeat(3_000_000));
 it('reads one document after the other, as sections or as chunks', async () => {
   start();
   const [sections, chunks] = await Promise.all([
-    threads.sections(textFile('a.md', '# One\n\nText.'), never),
-    threads.chunks(pdfFile('b.pdf', ['Of pages']), DEFAULT_CHUNKING, never),
+    documents.sections(textFile('a.md', '# One\n\nText.'), never),
+    documents.chunks(pdfFile('b.pdf', ['Of pages']), DEFAULT_CHUNKING, never),
   ]);
   expect(sections).toEqual([{ title: 'One', text: '# One\n\nText.' }]);
   expect(chunks).toEqual([{ title: 'b', text: 'Of pages', tokens: 2 }]);
@@ -28,8 +30,8 @@ it('refuses as the parsers do', async () => {
 
 it('gives up at the deadline, and goes on with the next document', async () => {
   start({ deadlineMs: 1_500 });
-  const slow = threads.sections(endless(), never);
-  const next = threads.sections(textFile('a.txt', 'text'), never);
+  const slow = documents.sections(endless(), never);
+  const next = documents.sections(textFile('a.txt', 'text'), never);
   await expect(slow).rejects.toMatchObject({
     code: 'document-too-slow',
     message: expect.stringContaining('endless.html') as unknown,
@@ -47,6 +49,20 @@ it('gives up when told to, and leaves the process free meanwhile', async () => {
 it('survives a document that takes all memory', async () => {
   start({ memoryMegabytesMax: 64 });
   const greedy = textFile('greedy.json', `[${'{"a":[1]},'.repeat(3_000_000)}1]`);
-  await expect(threads.sections(greedy, never)).rejects.toMatchObject({ code: 'document-too-large' });
-  await expect(threads.sections(textFile('a.txt', 'text'), never)).resolves.toHaveLength(1);
+  await expect(documents.sections(greedy, never)).rejects.toMatchObject({ code: 'document-too-large' });
+  await expect(documents.sections(textFile('a.txt', 'text'), never)).resolves.toHaveLength(1);
+});
+
+it('refuses a document that takes the process with it, and goes on with the next one', async () => {
+  start();
+  await documents.sections(textFile('a.txt', 'text'), never);
+  const { process: guarded } = documents as unknown as { process: GuardedProcess<never, never> };
+  const deadly = documents.sections(endless(), never);
+  const next = documents.sections(textFile('b.txt', 'text'), never);
+  process.kill(guarded.pid!, 'SIGKILL');
+  await eventually(() => guarded.waiting === 2, 20_000, 'it is to be asked once more');
+  await eventually(() => guarded.waiting === 1, 20_000, 'it is asked once more');
+  process.kill(guarded.pid!, 'SIGKILL');
+  await expect(deadly).rejects.toMatchObject({ code: 'document-too-large' });
+  await expect(next).resolves.toHaveLength(1);
 });

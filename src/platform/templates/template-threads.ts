@@ -2,36 +2,9 @@ import { createRequire } from 'node:module';
 import type * as WorkerThreads from 'node:worker_threads';
 import { Worker } from 'node:worker_threads';
 import type * as Jinja from '@huggingface/jinja';
-
-export type TemplateFailure = 'invalid' | 'out-of-time' | 'too-large' | 'busy';
-
-/** A template gave no text. The message is for its author. */
-export class TemplateFailed extends Error {
-  override readonly name = 'TemplateFailed';
-  constructor(
-    readonly failure: TemplateFailure,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-export type TemplateLimits = Readonly<{
-  /** From the moment a worker has the template. */
-  deadlineMs: number;
-  workersMax: number;
-  waitingMax: number;
-  outputCharactersMax: number;
-  workerHeapMb: number;
-}>;
-
-export const TEMPLATE_LIMITS: TemplateLimits = {
-  deadlineMs: 2_000,
-  workersMax: 2,
-  waitingMax: 64,
-  outputCharactersMax: 1_000_000,
-  workerHeapMb: 64,
-};
+import { TemplateEngine, TemplateFailed } from '../../prompts/template-engine.port.js';
+import { needsTooMuchMemory, tooManyTemplates } from './template-failures.js';
+import type { TemplateLimits } from './template-limits.js';
 
 const ERROR_CHARACTERS_MAX = 300;
 const TOO_LARGE = 'too large';
@@ -50,32 +23,26 @@ type Slot = { worker: Worker; hear: (reply: Reply) => void };
 
 /**
  * Renders Jinja templates of users. The language has loops without an end and lists without a bound, so each template runs
- * in a thread that is stopped when its time or its memory is used up; the rest of the process notices nothing.
+ * in a thread that is stopped when its time or its memory is used up.
  */
-export class TemplateEngine {
+export class TemplateThreads extends TemplateEngine {
   private readonly idle: Slot[] = [];
   private readonly waiting: Job[] = [];
   private slots = 0;
-  private readonly limits: TemplateLimits;
 
-  constructor(limits: Partial<TemplateLimits> = {}) {
-    this.limits = { ...TEMPLATE_LIMITS, ...limits };
+  constructor(private readonly limits: TemplateLimits) {
+    super();
   }
 
-  /** @throws TemplateFailed */
   render(template: string, context: object): Promise<string> {
     return new Promise((resolve, reject) => {
       if (this.waiting.length >= this.limits.waitingMax) {
-        reject(new TemplateFailed('busy', 'Too many prompt templates are being rendered right now. Please try again.'));
+        reject(tooManyTemplates());
         return;
       }
       this.waiting.push({ template, context, resolve, reject });
       this.next();
     });
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.idle.splice(0).map(({ worker }) => worker.terminate()));
   }
 
   private next(): void {
@@ -113,7 +80,7 @@ export class TemplateEngine {
   }
 
   private failureOf(reply: Exclude<Reply, { text: string }>): TemplateFailed {
-    if ('died' in reply) return new TemplateFailed('too-large', 'The prompt template needs too much memory.');
+    if ('died' in reply) return needsTooMuchMemory();
     const { outputCharactersMax } = this.limits;
     if (reply.error === TOO_LARGE) {
       return new TemplateFailed('too-large', `The prompt template wrote more than ${outputCharactersMax} characters.`);

@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.js';
+import type { TestProgramOptions, TestQuestion } from '../../../test/support/guarded-program.js';
+import { startOf } from '../postgres/process-table.js';
+import { GuardedProcess } from './guarded-process.js';
+
+const SUPPORT = new URL('../../../test/support/', import.meta.url);
+const TYPESCRIPT = ['--import', new URL('typescript.js', SUPPORT).href];
+
+let folder: string;
+let log: string;
+let guarded: GuardedProcess<TestQuestion, unknown>;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'guarded-process-'));
+  log = join(folder, 'log');
+});
+afterEach(async () => {
+  await guarded.close();
+  await rm(folder, { recursive: true });
+});
+
+const start = (options: TestProgramOptions = {}, inHandMax?: number) => {
+  const program = { entry: new URL('guarded-program.ts', SUPPORT), options: { log, ...options } };
+  return (guarded = new GuardedProcess({ program, ...(inHandMax && { inHandMax }) }));
+};
+const logged = async () => (await readFile(log, 'utf8').catch(() => '')).split('\n').filter(Boolean);
+
+const isRunning = (pid: number) => startOf(pid) !== undefined;
+const untilGone = (pid: number) => eventually(() => !isRunning(pid), 5_000, 'the process is gone');
+
+describe('a guarded process', () => {
+  it('is started by the first question, answers each with its own, and stays', async () => {
+    start();
+    expect(guarded.pid).toBeUndefined();
+    const questions = [1, { when: new Date(0) }, new Uint8Array([1, 2])];
+    expect(await Promise.all(questions.map((echo) => guarded.ask({ echo })))).toEqual(questions);
+    expect(await logged()).toEqual(['started']);
+  });
+
+  it('can be handed many bytes', async () => {
+    const bytes = new Uint8Array(50_000_000).fill(7);
+    expect(Buffer.compare((await start().ask({ echo: bytes })) as Uint8Array, bytes)).toBe(0);
+  });
+
+  it('is given no more at once than it may have', async () => {
+    start({}, 1);
+    expect(await Promise.all(['alone', 'alone', 'alone'].map(() => guarded.ask('alone')))).toEqual(['alone', 'alone', 'alone']);
+  });
+
+  it('says what went wrong inside', async () => {
+    await expect(start().ask('throw')).rejects.toMatchObject({ cause: expect.stringContaining('thrown inside') as unknown });
+  });
+
+  it('takes nothing that cannot be sent', async () => {
+    await expect(start().ask({ echo: () => 1 })).rejects.toThrow('could not be cloned');
+    expect(await guarded.ask({ echo: 1 })).toBe(1);
+  });
+});
+
+describe('a question that is given up', () => {
+  it('is cancelled, and makes room once it is', async () => {
+    start({}, 1);
+    await guarded.ask({ echo: 'ready' });
+    const controller = new AbortController();
+    const waiting = guarded.ask('wait', controller.signal);
+    const next = guarded.ask('alone');
+    controller.abort(new Error('Enough.'));
+    await expect(waiting).rejects.toThrow('Enough.');
+    expect(await next).toBe('alone');
+    expect(await logged()).toEqual(['started', 'cancelled']);
+  });
+
+  it('is not asked at all when it waits or is given up already', async () => {
+    start({}, 1);
+    const controller = new AbortController();
+    const waiting = guarded.ask('wait', controller.signal);
+    controller.abort(new Error('Enough.'));
+    await expect(waiting).rejects.toThrow('Enough.');
+    await expect(guarded.ask('wait', controller.signal)).rejects.toThrow('Enough.');
+    expect(await guarded.ask('alone')).toBe('alone');
+    expect(await logged()).toEqual(['started']);
+  });
+});
+
+describe('a process that dies', () => {
+  it('fails the question that kills it a second time, and answers those that were in hand with it', async () => {
+    start();
+    const deadly = [guarded.ask('abort'), guarded.ask('abort')];
+    const innocent = [guarded.ask({ echo: 1 }), guarded.ask('alone')];
+    const outcomes = await Promise.allSettled([...deadly, ...innocent]);
+    expect(outcomes).toMatchObject([
+      { reason: { name: 'GuardedProcessFailed', failure: 'died', message: expect.stringContaining('SIGABRT') as unknown } },
+      { reason: { failure: 'died' } },
+      { value: 1 },
+      { value: 'alone' },
+    ]);
+    // One for all, one for each of the deadly ones alone, and one for the rest.
+    expect(await logged()).toEqual(Array(4).fill('started'));
+  });
+
+  it('is replaced for the next question', async () => {
+    await start().ask({ echo: 'ready' });
+    const { pid } = guarded;
+    process.kill(pid!, 'SIGKILL');
+    await untilGone(pid!);
+    expect(await guarded.ask({ echo: 'again' })).toBe('again');
+    expect(guarded.pid).not.toBe(pid);
+  });
+
+  it('before it is ready is started three times, and then those who wait are told', async () => {
+    start({ ends: 'before it is ready' });
+    const failed = { failure: 'not-started', message: expect.stringContaining('ended with 3') as unknown };
+    const outcomes = await Promise.allSettled([guarded.ask({ echo: 1 }), guarded.ask({ echo: 2 })]);
+    expect(outcomes).toMatchObject([{ reason: failed }, { reason: failed }]);
+    expect(await logged()).toHaveLength(3);
+    await expect(guarded.ask({ echo: 3 })).rejects.toMatchObject(failed);
+  });
+});
+
+describe('the end', () => {
+  it('of a process that is closed is at once, for its questions too', async () => {
+    start({}, 2);
+    await guarded.ask('busy thread');
+    const { pid } = guarded;
+    const outcomes = Promise.allSettled(['wait', 'wait', 'wait'].map(() => guarded.ask('wait')));
+    await guarded.close();
+    expect(await outcomes).toMatchObject(Array(3).fill({ reason: { failure: 'closed' } }));
+    expect(isRunning(pid!)).toBe(false);
+    await expect(guarded.ask({ echo: 1 })).rejects.toMatchObject({ failure: 'closed' });
+  });
+
+  it('is not what the signals say that all processes of the service get', async () => {
+    await start().ask({ echo: 1 });
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(guarded.pid!, signal);
+    expect(await guarded.ask({ echo: 2 })).toBe(2);
+    expect(await logged()).toEqual(['started']);
+  });
+
+  const own = (...questions: TestQuestion[]) => {
+    const owner = new URL('guarded-program.owner.ts', SUPPORT).pathname;
+    const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
+    return spawn(process.execPath, [...TYPESCRIPT, owner, ...questions.map(String)], { stdio });
+  };
+  const pidIn = async (output: NodeJS.ReadableStream) => Number((await once(createInterface(output), 'line'))[0]);
+
+  it('of the service is that of the process, also when it is busy and nobody says goodbye', async () => {
+    start();
+    const owner = own('busy thread', 'wait');
+    const pid = await pidIn(owner.stdout);
+    expect(isRunning(pid)).toBe(true);
+    owner.kill('SIGKILL');
+    await untilGone(pid);
+  });
+
+  it('of the service does not wait for an idle process', async () => {
+    start();
+    const owner = own('alone');
+    const ended = once(owner, 'exit');
+    const pid = await pidIn(owner.stdout);
+    expect(await ended).toEqual([0, null]);
+    await untilGone(pid);
+  });
+});

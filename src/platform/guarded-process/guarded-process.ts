@@ -1,0 +1,177 @@
+import type { Said } from './messages.js';
+import { type Program, RunningProgram } from './running-program.js';
+
+/** A program has read its code in by then, also on a machine that is busy. */
+const START_MS_MAX = 30_000;
+
+/** So many starts in a row may fail before those who wait are told. */
+const STARTS_MAX = 3;
+
+export type GuardedProcessFailure = 'died' | 'not-started' | 'closed';
+
+/** A question got no answer because of the process it was for. `died`: the question itself ends processes. */
+export class GuardedProcessFailed extends Error {
+  override readonly name = 'GuardedProcessFailed';
+  constructor(
+    readonly failure: GuardedProcessFailure,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export type GuardedProcessOptions = Readonly<{
+  program: Program;
+  /** What it is given at once; without it, the program sees to that. */
+  inHandMax?: number;
+}>;
+
+type Job<Question, Answer> = {
+  readonly id: number;
+  readonly question: Question;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+  /** It was in hand when a process died. */
+  isSuspect: boolean;
+  /** Nobody waits for its answer any more. */
+  isGivenUp: boolean;
+};
+
+/**
+ * A child process for work that may take its process with it, as memory does that runs out faster than a thread is stopped.
+ * It is started for the first question, kept, and does not keep the service. Which of the questions in hand has killed it cannot
+ * be told, so each is asked once more, alone: who was innocent is answered, and what kills a second time has failed.
+ */
+export class GuardedProcess<Question, Answer> {
+  private readonly jobs: Job<Question, Answer>[] = [];
+  private readonly suspects: Job<Question, Answer>[] = [];
+  private readonly inHand = new Map<number, Job<Question, Answer>>();
+  private running: RunningProgram<Question, Answer> | undefined;
+  private isReady = false;
+  private isClosed = false;
+  private startsFailed = 0;
+  private lastId = 0;
+
+  constructor(private readonly options: GuardedProcessOptions) {}
+
+  /** How many questions the program has not been given yet. */
+  get waiting(): number {
+    return this.jobs.length + this.suspects.length;
+  }
+
+  get pid(): number | undefined {
+    return this.running?.pid;
+  }
+
+  /** @throws GuardedProcessFailed; the signal's reason; Error with what went wrong in the program */
+  async ask(question: Question, signal?: AbortSignal): Promise<Answer> {
+    signal?.throwIfAborted();
+    if (this.isClosed) throw closed();
+    let giveUp = (): void => undefined;
+    try {
+      return await new Promise<Answer>((resolve, reject) => {
+        const job = { id: ++this.lastId, question, resolve, reject, isSuspect: false, isGivenUp: false };
+        giveUp = () => this.giveUp(job, signal?.reason);
+        signal?.addEventListener('abort', giveUp);
+        this.jobs.push(job);
+        this.next();
+      });
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const job of [...this.jobs.splice(0), ...this.suspects.splice(0), ...this.inHand.values()]) job.reject(closed());
+    this.inHand.clear();
+    await this.running?.kill();
+  }
+
+  private next(): void {
+    if (!this.running && this.waiting > 0) this.start();
+    if (this.isReady) for (let job; (job = this.following());) this.give(job);
+    const isNeeded = this.waiting > 0 || [...this.inHand.values()].some(({ isGivenUp }) => !isGivenUp);
+    this.running?.hold(isNeeded);
+  }
+
+  /** What may be given now: a suspect alone, before anything else. */
+  private following(): Job<Question, Answer> | undefined {
+    if (this.inHand.size > 0 && (this.suspects.length > 0 || [...this.inHand.values()].some(({ isSuspect }) => isSuspect)))
+      return;
+    if (this.suspects.length > 0) return this.suspects.shift();
+    return this.inHand.size < (this.options.inHandMax ?? Infinity) ? this.jobs.shift() : undefined;
+  }
+
+  private give(job: Job<Question, Answer>): void {
+    this.inHand.set(job.id, job);
+    try {
+      this.running!.tell({ id: job.id, question: job.question });
+    } catch (error) {
+      this.inHand.delete(job.id);
+      job.reject(error);
+    }
+  }
+
+  /** A question in hand stays there until the program has let go of it. */
+  private giveUp(job: Job<Question, Answer>, reason: unknown): void {
+    job.isGivenUp = true;
+    job.reject(reason);
+    for (const list of [this.jobs, this.suspects]) if (list.includes(job)) list.splice(list.indexOf(job), 1);
+    if (this.inHand.has(job.id)) this.running?.tell({ cancel: job.id });
+    this.next();
+  }
+
+  private start(): void {
+    const late = setTimeout(() => void this.running?.kill(), START_MS_MAX).unref();
+    const hear = (said: Said<Answer>) => {
+      clearTimeout(late);
+      this.hear(said);
+    };
+    const ended = (why: string) => {
+      clearTimeout(late);
+      this.ended(why);
+    };
+    try {
+      this.running = new RunningProgram(this.options.program, { hear, ended });
+    } catch (error) {
+      ended(String(error));
+    }
+  }
+
+  private hear(said: Said<Answer>): void {
+    if (said === 'ready') {
+      this.isReady = true;
+      this.startsFailed = 0;
+    } else {
+      const job = this.inHand.get(said.id);
+      this.inHand.delete(said.id);
+      if ('answer' in said) job?.resolve(said.answer);
+      else job?.reject(new Error('A guarded process could not answer.', { cause: said.failed }));
+    }
+    this.next();
+  }
+
+  private ended(why: string): void {
+    if (!this.isReady && ++this.startsFailed >= STARTS_MAX) this.refuseAll(why);
+    this.running = undefined;
+    this.isReady = false;
+    for (const job of this.inHand.values()) {
+      if (job.isGivenUp) continue;
+      if (job.isSuspect) job.reject(new GuardedProcessFailed('died', `A guarded process died of what it was asked. ${why}`));
+      else this.suspects.push(job);
+      job.isSuspect = true;
+    }
+    this.inHand.clear();
+    this.next();
+  }
+
+  private refuseAll(why: string): void {
+    this.startsFailed = 0;
+    for (const job of [...this.jobs.splice(0), ...this.suspects.splice(0)]) {
+      job.reject(new GuardedProcessFailed('not-started', `A guarded process could not be started. ${why}`));
+    }
+  }
+}
+
+const closed = (): GuardedProcessFailed => new GuardedProcessFailed('closed', 'The guarded process was closed.');

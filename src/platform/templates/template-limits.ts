@@ -1,0 +1,16 @@
+export type TemplateLimits = Readonly<{
+  /** From the moment a worker has the template. */
+  deadlineMs: number;
+  workersMax: number;
+  waitingMax: number;
+  outputCharactersMax: number;
+  workerHeapMb: number;
+}>;
+
+export const TEMPLATE_LIMITS: TemplateLimits = {
+  deadlineMs: 2_000,
+  workersMax: 2,
+  waitingMax: 64,
+  outputCharactersMax: 1_000_000,
+  workerHeapMb: 64,
+};

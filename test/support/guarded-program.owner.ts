@@ -1,0 +1,12 @@
+import { GuardedProcess } from '../../src/platform/guarded-process/guarded-process.js';
+import type { TestQuestion } from './guarded-program.js';
+
+// A process that owns a guarded one, asks what it is told to, prints the process id of its child, and then has nothing to do.
+const guarded = new GuardedProcess<TestQuestion, unknown>({
+  program: { entry: new URL('./guarded-program.ts', import.meta.url), options: {} },
+});
+for (const question of process.argv.slice(2) as TestQuestion[]) {
+  if (question === 'wait') void guarded.ask(question);
+  else await guarded.ask(question);
+}
+console.log(guarded.pid);
