@@ -16,7 +16,7 @@ import { createSchema, readCheckpoint } from './schema.js';
  */
 export const GATHER_MS = 20;
 /** How long a checkpoint may stay behind pages that hold nothing for this projection. */
-export const IDLE_CHECKPOINT_MS = 500;
+export const IDLE_CHECKPOINT_MS = 2_000;
 
 export type RunnerDependencies = Readonly<{
   sql: Sql;

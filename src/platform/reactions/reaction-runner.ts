@@ -23,6 +23,8 @@ export const WINDOW_EVENTS_MAX = 256;
 
 /** What a crash repeats at most, in time. */
 export const CHECKPOINT_EVERY_MS = 100;
+/** How long a checkpoint may stay behind where there was nothing to do: that is read again after a crash, and not done. */
+export const IDLE_CHECKPOINT_MS = 2_000;
 
 const LOOK_FOR_RETRIES_EVERY_MS = 2_000;
 
@@ -138,11 +140,14 @@ export class ReactionRunner {
   }
 
   private async keepSaving(window: Window, epoch: bigint, signal: AbortSignal): Promise<void> {
-    for (let saved = window.position; !signal.aborted;) {
+    let saved = { position: window.position, done: window.done, at: performance.now() };
+    while (!signal.aborted) {
       await pause(CHECKPOINT_EVERY_MS, signal);
-      const { position } = window;
-      if (position > saved) await this.table.save(window, epoch);
-      saved = position;
+      const { position, done } = window;
+      const isDue = done > saved.done || performance.now() - saved.at >= IDLE_CHECKPOINT_MS;
+      if (position === saved.position || !isDue) continue;
+      await this.table.save(window, epoch);
+      saved = { position, done, at: performance.now() };
     }
   }
 

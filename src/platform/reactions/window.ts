@@ -3,6 +3,7 @@ export class Window {
   private readonly open: { position: bigint; at: Date | null; done: boolean }[] = [];
   private passed: bigint;
   private passedAt: Date | null = null;
+  private passedCount = 0;
 
   constructor(position: bigint) {
     this.passed = position;
@@ -16,6 +17,11 @@ export class Window {
   /** When the newest event before that position was recorded, null before the first. */
   get eventAt(): Date | null {
     return this.passedAt;
+  }
+
+  /** How many events before that position were taken in hand. */
+  get done(): number {
+    return this.passedCount;
   }
 
   get size(): number {
@@ -42,6 +48,7 @@ export class Window {
       const { position, at } = this.open.shift()!;
       this.passed = position;
       this.passedAt = at ?? this.passedAt;
+      if (at) this.passedCount++;
     }
   }
 }
