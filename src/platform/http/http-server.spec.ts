@@ -74,7 +74,7 @@ class Probe {
   @HttpCode(200)
   @UseGuards(JsonBodyOnly)
   answer(@Body() body: Question) {
-    if (body.question in thrown) fail(body.question);
+    if (Object.hasOwn(thrown, body.question)) fail(body.question);
     return body;
   }
 
