@@ -135,6 +135,22 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       await endAll();
     });
 
+    it('is a ring at its chat in the list, the least that there is to say, for as long as it watches', async () => {
+      const { conversationId, monitor } = await create({ check: below });
+      const mark = async () =>
+        (await alice.json<{ id: string; mark: string | null }[]>('/api/get_conversations')).find(({ id }) => id === conversationId)
+          ?.mark;
+      await eventually(async () => (await mark()) === 'unread');
+      await send('POST', `/api/conversations/${conversationId}/read`);
+      await eventually(async () => (await mark()) === 'monitor');
+      await steer(monitor.monitor_id, 'pause');
+      await eventually(async () => (await mark()) === null);
+      await steer(monitor.monitor_id, 'resume');
+      await eventually(async () => (await mark()) === 'monitor');
+      await steer(monitor.monitor_id, 'cancel');
+      await eventually(async () => (await mark()) === null);
+    });
+
     it('wakes its chat when what it waits for happens, once, and is over', async () => {
       const tab = await TabForTests.open(alice);
       const { conversationId, monitor } = await create({ check: below, on_match: 'Tell me.' });
@@ -207,13 +223,14 @@ export function monitorsStory(makeBacking: MakeBacking): void {
     }, 60_000);
 
     it('with a pattern that has no end holds up nobody, and pauses itself', async () => {
-      const { monitor } = await create({ check: { type: 'regex', pattern: '(a+)+$' } });
+      const { conversationId, monitor } = await create({ check: { type: 'regex', pattern: '(a+)+$' } });
       price = `${'a'.repeat(60)}!`;
       world.model.next(say('Ah.'));
       await steer(monitor.monitor_id, 'pause');
       await steer(monitor.monitor_id, 'resume');
       await eventually(async () => (await viewOf(monitor.monitor_id)).status === 'paused', 20_000);
       expect(await viewOf(monitor.monitor_id)).toMatchObject({ paused_reason: 'The pattern takes too long on this text.' });
+      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'Ah.', 15_000);
       await endAll();
     }, 60_000);
 
