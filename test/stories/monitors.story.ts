@@ -138,8 +138,9 @@ export function monitorsStory(makeBacking: MakeBacking): void {
     it('is a ring at its chat in the list, the least that there is to say, for as long as it watches', async () => {
       const { conversationId, monitor } = await create({ check: below });
       const mark = async () =>
-        (await alice.json<{ id: string; mark: string | null }[]>('/api/get_conversations')).find(({ id }) => id === conversationId)
-          ?.mark;
+        (await alice.json<{ id: string; mark: string | null }[]>('/api/get_conversations')).find(
+          ({ id }) => id === conversationId,
+        )?.mark;
       await eventually(async () => (await mark()) === 'unread');
       await send('POST', `/api/conversations/${conversationId}/read`);
       await eventually(async () => (await mark()) === 'monitor');
