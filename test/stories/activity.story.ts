@@ -238,7 +238,10 @@ export function activityStory(makeBacking: MakeBacking): void {
         },
       });
       const window = { from: iso(today - DAY_MS), to: iso(today + 20 * DAY_MS) };
-      await eventually(async () => (await planned(client, window)).events.some(({ count: sum }) => sum === 96));
+      await eventually(async () => {
+        const { events: seen } = await planned(client, window);
+        return seen.some(({ status }) => status === 'timeout') && seen.some(({ count: sum }) => sum === 96);
+      });
       const { events, truncated } = await planned(client, window);
       expect(truncated).toEqual([]);
       const common = { kind: 'schedule', schedule_id: id, agent_id: 'agent-1', name: 'Report' };
@@ -472,7 +475,9 @@ export function activityStory(makeBacking: MakeBacking): void {
       const agent = await world.agent({ name: 'Doorman' }, client);
       const hook = await webhookPath(client, agent.id);
       for (const body of ['{"n":1}', '{"n":2}']) await endOf(world.nobody, await taskOf(world.nobody.post(hook, body)));
-      await jobs(name);
+      const asked = await replyOf(client.post('/api/answer', { question: 'Dig.' }));
+      const chat = (asked.body as { conversation_id: string }).conversation_id;
+      await jobs(name, chat);
       await wakes(name);
       const scheduleId = await scheduleOf(name, yearly, Date.now() - DAY_MS);
       await given(scheduleId, ...ran(scheduleId, Date.now() - HOUR_MS, 'success'), ...ran(scheduleId, Date.now(), 'success'));
@@ -507,7 +512,7 @@ export function activityStory(makeBacking: MakeBacking): void {
         status: 'timeout',
         error: 'Slow.',
       });
-      expect(await one({ kind: 'job', q: 'DIG' })).toMatchObject({ job_id: expect.any(String), conversation_id: 'chat' });
+      expect(await one({ kind: 'job', q: 'DIG' })).toMatchObject({ job_id: expect.any(String), conversation_id: chat });
       expect(await one({ kind: 'monitor', status: 'success' })).toMatchObject({ title: 'Prices fell', monitor_id: 'monitor-1' });
       expect(await one({ kind: 'monitor', status: 'failed' })).toMatchObject({ title: 'Gone', error: 'No room.' });
       const { counts } = await now(client);
@@ -516,12 +521,12 @@ export function activityStory(makeBacking: MakeBacking): void {
       expect(counts).toMatchObject({ runs: 8, failed: 2, by_kind: by });
     }, 60_000);
 
-    async function jobs(ownerId: string): Promise<void> {
+    async function jobs(ownerId: string, conversationId: string): Promise<void> {
       const start = (jobId: string): JobEvent => ({
         type: 'JobStarted',
         data: {
           jobId,
-          conversationId: 'chat',
+          conversationId,
           ownerId,
           turnId: 'turn',
           callId: jobId,
@@ -538,7 +543,7 @@ export function activityStory(makeBacking: MakeBacking): void {
         },
       });
       const [done, slow] = [newId(), newId()];
-      const about = (jobId: string) => ({ jobId, conversationId: 'chat', ownerId, endedAt: iso(Date.now()) });
+      const about = (jobId: string) => ({ jobId, conversationId, ownerId, endedAt: iso(Date.now()) });
       const result = { sha256: '0'.repeat(64), size: 1 };
       const { store } = world.backing;
       await append(store, jobStream(done), start(done), { type: 'JobCompleted', data: { ...about(done), result } });
