@@ -61,19 +61,7 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
       insertInto('monitor', { monitor_id: data.monitorId, owner_id: data.ownerId, agent_id: data.agentId ?? '' }),
 
     // What judging a condition took.
-    MonitorChecked: (event, sql) => {
-      const { monitorId, usage } = event.data;
-      if (!usage) return [];
-      return noted(
-        event,
-        sql,
-        sql`used as (
-          select owner_id, agent_id, '' as agent_key_id, 0 as requests,
-            ${usage.promptTokens}::bigint as prompt_tokens, ${usage.completionTokens}::bigint as completion_tokens
-          from monitor where monitor_id = ${monitorId}
-        )`,
-      );
-    },
+    MonitorChecked: (event, sql) => allUsed(event, sql`monitor where monitor_id = ${event.data.monitorId}`, sql),
 
     // What the run itself said of this may be gone from the log; what is known already is not counted again.
     RunForgotten: ({ data: { runId, ownerId, agentId, used }, stream }, sql) => [
@@ -108,7 +96,12 @@ function turnUsed(event: UsageTold<ConversationEvent>, sql: TransactionSql): Sta
 
 /** Each attempt of a run tells what it has used itself. */
 function attemptUsed(event: UsageTold<RunEvent>, sql: TransactionSql): Statement | [] {
-  const { runId, usage } = event.data;
+  return allUsed(event, sql`run where run_id = ${event.data.runId}`, sql);
+}
+
+/** What is told was used then, by the agent and for the owner in that row. */
+function allUsed(event: UsageTold<RunEvent | MonitorEvent>, whose: Fragment, sql: TransactionSql): Statement | [] {
+  const { usage } = event.data;
   if (!usage) return [];
   return noted(
     event,
@@ -116,7 +109,7 @@ function attemptUsed(event: UsageTold<RunEvent>, sql: TransactionSql): Statement
     sql`used as (
       select owner_id, agent_id, '' as agent_key_id, 0 as requests,
         ${usage.promptTokens}::bigint as prompt_tokens, ${usage.completionTokens}::bigint as completion_tokens
-      from run where run_id = ${runId}
+      from ${whose}
     )`,
   );
 }
@@ -136,7 +129,7 @@ function restated(stream: string, use: RunUse, { ownerId, agentId }: Owned, sql:
 }
 
 type Owned = Readonly<{ ownerId: string; agentId: string | null }>;
-type UsageTold<E extends ConversationEvent | RunEvent> = Recorded<Extract<E, { data: { usage?: Usage | null } }>>;
+type UsageTold<E extends ConversationEvent | RunEvent | MonitorEvent> = Recorded<Extract<E, { data: { usage?: Usage | null } }>>;
 type Fragment = ReturnType<TransactionSql>;
 
 /** Notes the rows of `used`, as an entry and in its hour. */
