@@ -1,7 +1,8 @@
 /** jest in ESM through swc. Suites are chosen by file name: unit `.spec.ts`, `.int.spec.ts`, `.e2e.spec.ts`, `.fault.spec.ts`, `.nats.spec.ts`. */
 const base = {
   testEnvironment: 'node',
-  testTimeout: 30_000,
+  // For what never ends: a test that is only slow, on a machine that is, shall pass.
+  testTimeout: 120_000,
   setupFiles: ['reflect-metadata'],
   roots: ['<rootDir>/src', '<rootDir>/projections', '<rootDir>/test'],
   extensionsToTreatAsEsm: ['.ts'],
@@ -29,5 +30,9 @@ export default {
     suite('fault', '\\.fault\\.spec\\.ts$', withPostgres),
     suite('nats', '\\.nats\\.spec\\.ts$', withPostgres),
   ],
-  testTimeout: 30_000,
+  testTimeout: 120_000,
+  // Stories wait more than they work. One Postgres serves them all, so that more of them at once would want more connections.
+  maxWorkers: 2,
+  // Modules of finished suites are never freed from a process, and a full heap stands still for seconds.
+  workerIdleMemoryLimit: '768MB',
 };

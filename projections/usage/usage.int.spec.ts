@@ -190,7 +190,7 @@ it('says what plain counting says, for windows that begin and amounts that are r
     const reached = tokens > 0 ? newestFirst.find((moment) => (sum += moment.tokens) >= half) : undefined;
     if (tokens > 0) expect(await queries.reachedAt('helper', 'tokens', half, minute(number))).toEqual(minute(reached!.minute));
   }
-}, 30_000);
+});
 
 it('what was reached before a time is not looked for', async () => {
   await asked('20T10:10:00', { id: 'a' });

@@ -40,7 +40,7 @@ beforeAll(async () => {
     const text = await response.text();
     return { status: response.status, headers: response.headers, body: JSON.parse(text) as Record<string, unknown> };
   };
-}, 60_000);
+});
 afterAll(() => service.close());
 
 const publishable = { name: 'Guide', description: 'Knows', chunks: '4', retriever: 'classic', prompt_id: 'default' };

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await ann.get(`/api/messages/${messageId}/events`).then((response) => response.text());
   const { app } = service.service;
   await app.get(Freshness, { strict: false }).reached(['audit-log'], await app.get(EventStore, { strict: false }).head());
-}, 60_000);
+});
 afterAll(() => service.close());
 
 const events = (client: Client, query = '') => client.json<Page>(`/api/audit/events${query}`);

@@ -11,7 +11,7 @@ beforeAll(async () => {
   endpoint.models = undefined;
   service = await serviceForTests({ OPENAI_BASE_URL: endpoint.url, DEFAULT_MODEL_ID: 'scripted' });
   client = new Client(service.url);
-}, 60_000);
+});
 afterEach(() => endpoint.reset());
 afterAll(async () => {
   await service.close();

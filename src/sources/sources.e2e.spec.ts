@@ -57,7 +57,7 @@ async function settled(taskId: string): Promise<Status> {
     status = await ann.json<Status>(`/api/task_status?task_id=${taskId}`);
     expect(status.status === 'SUCCESS' && status.result === null).toBe(false);
     return ['SUCCESS', 'FAILURE'].includes(status.status);
-  }, 20_000);
+  });
   return status;
 }
 

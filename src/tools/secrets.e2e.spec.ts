@@ -36,7 +36,7 @@ beforeAll(async () => {
   kind = new CarelessKind();
   service.service.app.get(ToolKinds, { strict: false }).add(kind);
   client = new Client(service.url);
-}, 60_000);
+});
 afterAll(() => service.close());
 
 const send = async (path: string, body: unknown) => {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const clientOf = async (userId: string) =>
     new Client(service.url, { authorization: `Bearer ${await tokens.issue({ userId, roles: [] })}` });
   [alice, bob] = [await clientOf('alice'), await clientOf('bob')];
-}, 60_000);
+});
 afterAll(() => service.close());
 
 const card = { name: 'postcard', displayName: 'Cards', description: 'Mine', config: { token: SECRET }, status: true };

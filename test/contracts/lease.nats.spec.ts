@@ -45,7 +45,7 @@ describe('a lease over NATS', () => {
       Date.now = () => clock() + minutes * 60_000;
       expect(await isHeld(there, 'key')).toBe(true);
       expect(await holdLease(there, 'key', { ttlMs, renewMs: 100, holder: 'two' })).toBeUndefined();
-      await eventually(async () => (await there.get('brief')) === undefined, 1_000);
+      await eventually(async () => (await there.get('brief')) === undefined);
       expect(lease.lost.aborted).toBe(false);
     } finally {
       Date.now = clock;
@@ -59,7 +59,7 @@ describe('a lease over NATS', () => {
     const nats = new NatsConnection({ url: server.url, deadlineMs: 200 });
     const lease = (await holdLease(new NatsKeyValue(nats), 'key', { ttlMs: 600, renewMs: 100, holder: 'one' }))!;
     await server.kill();
-    await eventually(() => lease.lost.aborted, 3_000);
+    await eventually(() => lease.lost.aborted);
     await nats.close();
     await server.stop();
   });

@@ -105,7 +105,7 @@ it('decodes every sample to the shape the code knows now', () => {
     .filter(({ category }) => category === 'user')
     .map(({ file, data }) => ({ label: file, type: 'UserEvent', value: data }));
   expect(misshapen(root, [...events, ...frames, ...userEvents])).toEqual([]);
-}, 60_000);
+});
 
 it('decodes by the steps of the feature wherever a projection decodes', () => {
   for (const { name, codec, on } of projections) {

@@ -24,12 +24,12 @@ beforeAll(async () => {
   const environment = { ...backing.environment, DATA_DIR: dataDir, SEED_DEMO: 'false', LOG_LEVEL: 'warn' };
   service = await ServiceProcess.start({ environment, standbys: 1 });
   client = new Client(service.url);
-}, 60_000);
+});
 afterAll(async () => {
   await service.close();
   await backing.close();
   await rm(dataDir, { recursive: true, force: true });
-}, 60_000);
+});
 
 async function upload(): Promise<readonly Task[]> {
   const form = new FormData();

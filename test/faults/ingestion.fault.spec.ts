@@ -14,12 +14,12 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'verbatim-ingestion-'));
   site = await LocalServer.started();
   story = await IngestionStory.begin(onPostgres, dataDir, { ALLOWED_PRIVATE_HOSTS: '127.0.0.1' });
-}, 60_000);
+});
 afterAll(async () => {
   await story.close();
   await site.close();
   await rm(dataDir, { recursive: true, force: true });
-}, 60_000);
+});
 
 it.each([50, 900, 2_200])(
   'an ingestion killed %i ms after its upload goes on after the restart, and no chunk comes twice',
@@ -42,4 +42,4 @@ it('a service that is stopped in an orderly way hands the task back, and its suc
   await story.service.start();
   await story.expectSuccess(uploaded);
   expect(await story.eventTypes(task)).not.toContain('TaskRetryScheduled');
-}, 120_000);
+});

@@ -10,11 +10,11 @@ let story: IngestionStory;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'verbatim-ingestion-'));
   story = await IngestionStory.begin(onEventStoreDbAndNats, dataDir);
-}, 60_000);
+});
 afterAll(async () => {
   await story.close();
   await rm(dataDir, { recursive: true, force: true });
-}, 60_000);
+});
 
 it.each([100, 1_200])(
   'an ingestion killed %i ms after its upload goes on after the restart, and no chunk comes twice',

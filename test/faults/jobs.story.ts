@@ -20,7 +20,7 @@ export function killedJobsStory(makeBacking: MakeBacking): void {
     const settings = { ALLOWED_PRIVATE_HOSTS: '127.0.0.1', TITLE_MODEL_ID: 'none' };
     const background = { BACKGROUND_YIELD_SECONDS: '0.3', BACKGROUND_STALE_SECONDS: '3' };
     running = await startScriptedProcess({ ...settings, ...background }, { backing: await makeBacking() });
-  }, 60_000);
+  });
   afterAll(async () => {
     await running.close();
     await post.close();
@@ -48,11 +48,11 @@ export function killedJobsStory(makeBacking: MakeBacking): void {
     await eventually(async () => (await job()).status === 'working');
     await running.service.kill();
     await running.service.start();
-    await eventually(async () => (await job()).status === 'lost', 20_000);
+    await eventually(async () => (await job()).status === 'lost');
     const queries = async () =>
       (await client.json<{ queries: Query[] }>(`/api/get_single_conversation?id=${asked.conversationId}`)).queries;
-    await eventually(async () => (await queries()).at(-1)!.response === 'Nobody knows what came of it.', 20_000);
+    await eventually(async () => (await queries()).at(-1)!.response === 'Nobody knows what came of it.');
     expect((await queries()).at(-1)!.metadata).toMatchObject({ wake: { source: 'lost' } });
     expect(post.requests).toHaveLength(1);
-  }, 90_000);
+  });
 }

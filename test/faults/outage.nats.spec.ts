@@ -8,4 +8,4 @@ it('streams outlive a NATS that is gone for ten seconds', async () => {
     return { backing, goAway: () => backing.nats.kill(), comeBack: () => backing.nats.restart() };
   };
   await outageStory(make);
-}, 120_000);
+});

@@ -78,7 +78,7 @@ const rebuiltTo = async () => (await readCheckpoint(database.sql, 'conversations
 async function interrupt(signal: NodeJS.Signals) {
   const before = await rebuiltTo();
   const { ended, kill } = rebuild();
-  await eventually(async () => (await rebuiltTo()) > before, 30_000);
+  await eventually(async () => (await rebuiltTo()) > before);
   kill(signal);
   return ended;
 }

@@ -20,7 +20,7 @@ let client: Client;
 beforeAll(async () => {
   running = await startScriptedProcess({ SHUTDOWN_SECONDS: String(SHUTDOWN_SECONDS) }, { standbys: 1 });
   ({ backing, model, service, client } = running);
-}, 60_000);
+});
 afterAll(() => running.close());
 
 async function inFlight(options: { asksAgain?: boolean } = {}): Promise<{ viewers: Viewer[]; watching: Promise<unknown> }> {
@@ -58,7 +58,7 @@ it('SIGTERM lets answers that are nearly done be finished, and their readers go 
   await watching;
   const log = await expectWhole(viewers);
   for (const viewer of viewers) expect(log.turns.get(viewer.messageId!)!.outcomes[0]!.type).toBe('TurnAnswered');
-}, 60_000);
+});
 
 it('SIGTERM interrupts what would take longer, in the journal, so that nobody waits for a successor', async () => {
   model.always([...say('The ', 'sky '), hang]);
@@ -80,7 +80,7 @@ it('SIGTERM interrupts what would take longer, in the journal, so that nobody wa
       'end',
     ]);
   }
-}, 60_000);
+});
 
 it('SIGTERM closes a stream between two frames, with a cursor that is good afterwards', async () => {
   model.always([...say('The ', 'sky '), hang]);
@@ -98,7 +98,7 @@ it('SIGTERM closes a stream between two frames, with a cursor that is good after
   expect(rest.text.startsWith(': connected\n\n')).toBe(true);
   const all = await client.resume(frames[0]!.data['message_id'] as string);
   expect(recordsIn(all.text)).toBe(text + recordsIn(rest.text));
-}, 60_000);
+});
 
 it('while it shuts down it takes no questions', async () => {
   model.always(words(15, 100));
@@ -114,4 +114,4 @@ it('while it shuts down it takes no questions', async () => {
   await service.start();
   await watching;
   await expectWhole(viewers);
-}, 60_000);
+});

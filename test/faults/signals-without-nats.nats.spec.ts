@@ -102,10 +102,10 @@ it('notices a server that keeps the connection and has stopped answering', async
   there.subscribe('message.1', (payload) => void heard.push(payload));
   await untilHeard(here, 'message.1', heard, 'before');
   server.freeze();
-  await eventually(() => !here.healthy && !there.healthy, 15_000);
+  await eventually(() => !here.healthy && !there.healthy);
   here.publish('message.1', 'lost');
   server.thaw();
-  await eventually(() => here.healthy && there.healthy, 15_000);
+  await eventually(() => here.healthy && there.healthy);
   await untilHeard(here, 'message.1', heard, 'after');
 });
 

@@ -30,7 +30,7 @@ let client: Client;
 beforeAll(async () => {
   running = await startScriptedProcess({ SSE_STALL_SECONDS: String(STALL_SECONDS) });
   ({ backing, model, service, client } = running);
-}, 60_000);
+});
 afterAll(() => running.close());
 
 /** A message of 40 MB, as a long run with many tools would leave it. */
@@ -107,4 +107,4 @@ it('readers that take nothing cost a bounded memory, slow nobody, and go on from
   expect(journal.endsWith(rest)).toBe(true);
   expect(rest.startsWith(`id: ${cursor + 1}\n`)).toBe(true);
   for (const each of stalled) each.destroy();
-}, 120_000);
+});

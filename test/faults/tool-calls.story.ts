@@ -36,7 +36,7 @@ export function toolCallsStory(makeBacking: MakeBacking): void {
     });
     const agent = { name: 'Guide', description: 'Knows', chunks: 4, retriever: 'classic', prompt_id: 'default', tools: [id] };
     agentId = (await created('create_agent', { ...agent, status: 'published' })).id;
-  }, 60_000);
+  });
   afterAll(async () => {
     await running.close();
     await post.close();
@@ -76,7 +76,7 @@ export function toolCallsStory(makeBacking: MakeBacking): void {
   }
 
   async function storedOnce(messageId: string): Promise<string> {
-    await eventually(async () => (await log.refresh()).turns.get(messageId)?.seals.length === 1, 20_000);
+    await eventually(async () => (await log.refresh()).turns.get(messageId)?.seals.length === 1);
     const journal = await log.journalOf(messageId);
     expect(recordsIn((await running.client.resume(messageId)).text)).toBe(journal);
     return journal;
@@ -108,7 +108,7 @@ export function toolCallsStory(makeBacking: MakeBacking): void {
       expect(await lastQuery(paused)).toMatchObject({ response: 'Let me see. I cannot tell.', tool_calls: [UNKNOWN_OUTCOME] });
       return true;
     });
-  }, 60_000);
+  });
 
   it('is not called again in the first run of a turn either: that one ends as interrupted', async () => {
     running.model.next([...say('Dropping it. '), call('c1', 'drop_card', { text: 'hello' })], say('Not this.'));
@@ -123,7 +123,7 @@ export function toolCallsStory(makeBacking: MakeBacking): void {
     expect(journal.startsWith(recordsIn(shown))).toBe(true);
     expect(journal).toContain('outcome_unknown');
     expect(journal).toContain('"code":"interrupted"');
-  }, 60_000);
+  });
 
   it(`happens once and is approved once, at whichever of ${KILLS} moments the process is killed`, async () => {
     const random = new Seeded(Number(process.env['TEST_SEED'] ?? 11));

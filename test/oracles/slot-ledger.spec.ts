@@ -250,7 +250,7 @@ it('loses and doubles nothing, whatever the clocks, the owner and the machines d
     }),
     { numRuns: 60 },
   );
-}, 120_000);
+});
 
 /** Slots are paused exactly between a pause and a resumption, and no two runs of a schedule are open at once. */
 function expectFitting(events: readonly ScheduleEvent[]): void {

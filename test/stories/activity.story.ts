@@ -45,7 +45,7 @@ export function activityStory(makeBacking: MakeBacking): void {
   beforeAll(async () => {
     post = await LocalServer.started((_request, response) => answerJson(response, {}));
     world = await openWorld({ ALLOWED_PRIVATE_HOSTS: '127.0.0.1', SCHEDULE_AUTOPAUSE_FAILURES: '1' }, makeBacking);
-  }, 60_000);
+  });
   afterAll(async () => {
     await world.close();
     await post.close();
@@ -87,7 +87,7 @@ export function activityStory(makeBacking: MakeBacking): void {
   };
   const shown = async (client: Client, fields: Fields, much: number): Promise<Planned> => {
     let seen: Planned | undefined;
-    await eventually(async () => ((seen = await planned(client, fields)), seen.events.length >= much), 10_000);
+    await eventually(async () => ((seen = await planned(client, fields)), seen.events.length >= much));
     return seen!;
   };
 
@@ -297,8 +297,8 @@ export function activityStory(makeBacking: MakeBacking): void {
         .get(KeyValue, { strict: false })
         .put(SCHEDULER_KEPT_UP, iso(Date.now() - SCHEDULER_BEHIND_MAX_MS - 1));
       expect((await planned(client)).events).toEqual([]);
-      await eventually(async () => (await planned(client)).events.length === 1, 15_000);
-    }, 30_000);
+      await eventually(async () => (await planned(client)).events.length === 1);
+    });
 
     async function synced(sourceId: string, ownerId: string, name: string, at: number): Promise<void> {
       const config = { chunking: { strategy: 'classic_chunk', max_tokens: 1250, min_tokens: 150, duplicate_headers: false } };
@@ -322,7 +322,7 @@ export function activityStory(makeBacking: MakeBacking): void {
       await client.post(`/api/schedules/${scheduleId}/run`, {});
       let running: Fields[] = [];
       const isAllRunning = () => running.length === 3 && running.every(({ status }) => status === 'running');
-      await eventually(async () => ((running = (await now(client)).running), isAllRunning()), 15_000);
+      await eventually(async () => ((running = (await now(client)).running), isAllRunning()));
       const common = { status: 'running', since: expect.any(String), started_at: expect.any(String), agent_id: agent.id };
       const by: Record<string, Fields> = Object.fromEntries(running.map((each) => [each['kind'] as string, each]));
       expect(by['answer']).toMatchObject({ ...common, title: expect.any(String), message_id: by['answer']!['id'] });
@@ -340,9 +340,9 @@ export function activityStory(makeBacking: MakeBacking): void {
       ]);
       await client.post(`/api/messages/${String(by['answer']!['id'])}/cancel`, {});
       await asking;
-      await eventually(async () => !(await now(client)).running.some(({ kind }) => kind === 'answer'), 15_000);
+      await eventually(async () => !(await now(client)).running.some(({ kind }) => kind === 'answer'));
       world.model.reset();
-    }, 60_000);
+    });
 
     it('tells of approvals that are awaited and of chats that wait or failed, until somebody has looked', async () => {
       const { client } = await somebody();
@@ -382,7 +382,7 @@ export function activityStory(makeBacking: MakeBacking): void {
       expect(chats.map(({ mark }) => mark)).toEqual(['failed', 'approval']);
       await client.get(`/api/get_single_conversation?id=${String(chats[0]!['conversation_id'])}`);
       world.model.reset();
-    }, 30_000);
+    });
 
     it('tells of schedules that are paused, first those that paused themselves, and counts the last day', async () => {
       const { name, client } = await somebody();
@@ -481,7 +481,7 @@ export function activityStory(makeBacking: MakeBacking): void {
       await wakes(name);
       const scheduleId = await scheduleOf(name, yearly, Date.now() - DAY_MS);
       await given(scheduleId, ...ran(scheduleId, Date.now() - HOUR_MS, 'success'), ...ran(scheduleId, Date.now(), 'success'));
-      await eventually(async () => (await history(client)).runs.length === 2 + 2 + 2 + 2, 10_000);
+      await eventually(async () => (await history(client)).runs.length === 2 + 2 + 2 + 2);
       const all = await history(client);
       const kinds = all.runs.map(({ kind }) => kind).sort();
       expect([kinds.join(' '), all.has_more]).toEqual(['job job monitor monitor schedule schedule webhook webhook', false]);
@@ -519,7 +519,7 @@ export function activityStory(makeBacking: MakeBacking): void {
       const [two, oneFailed] = [{ runs: 2, failed: 0 }, { runs: 2, failed: 1 }]; // prettier-ignore
       const by = { schedule: two, webhook: two, job: oneFailed, monitor: oneFailed };
       expect(counts).toMatchObject({ runs: 8, failed: 2, by_kind: by });
-    }, 60_000);
+    });
 
     async function jobs(ownerId: string, conversationId: string): Promise<void> {
       const start = (jobId: string): JobEvent => ({

@@ -34,7 +34,7 @@ export function approvalEventsStory(makeBacking: MakeBacking): void {
     const actions = tools.find((tool) => tool.id === id)!.actions.map((action) => ({ ...action, require_approval: true }));
     await alice.post('/api/update_tool_actions', { id, actions });
     agentId = (await world.agent({ tools: [id] })).id;
-  }, 60_000);
+  });
   afterAll(() => world.close());
   beforeEach(async () => (tab = await TabForTests.open(alice)));
   afterEach(() => tab.close());

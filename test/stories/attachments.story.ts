@@ -55,7 +55,7 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
     };
     world = await openWorld({ MODEL_IDS: 'words,sees,reads,narrow,offline', MODELS_FILE: file, ...limits }, makeBacking);
     carol = await world.as('carol');
-  }, 60_000);
+  });
   afterAll(async () => {
     await world.close();
     await rm(folder, { recursive: true });
@@ -80,7 +80,7 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
     await eventually(async () => {
       status = await world.nobody.json<Status>(`/api/task_status?task_id=${taskId}`);
       return ['SUCCESS', 'FAILURE'].includes(status.status);
-    }, 20_000);
+    });
     return status;
   };
   const ready = async (file: DocumentFile, client = world.alice, fields = {}): Promise<string> => {

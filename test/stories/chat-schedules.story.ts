@@ -21,7 +21,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
 
   beforeAll(async () => {
     world = await openWorld({}, makeBacking);
-  }, 60_000);
+  });
   afterAll(() => world.close());
   beforeEach(async () => {
     world.model.reset();
@@ -62,7 +62,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
   const isOver = ({ status }: Fields) => status !== 'pending' && status !== 'running';
   const endOfRun = async (id: string): Promise<Fields> => {
     let newest: Fields | undefined;
-    await eventually(async () => ((newest = (await runsOf(id))[0]), newest !== undefined && isOver(newest)), 20_000);
+    await eventually(async () => ((newest = (await runsOf(id))[0]), newest !== undefined && isOver(newest)));
     return newest!;
   };
 
@@ -163,7 +163,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
     it('whose chat is deleted meanwhile is done, and answered nowhere', async () => {
       whenDue('Look again.', wait(1_500), ...say('Too late.'));
       const { id, conversationId } = await schedule({ delay: '1s' });
-      await eventually(async () => (await runsOf(id))[0]?.['status'] === 'running', 20_000);
+      await eventually(async () => (await runsOf(id))[0]?.['status'] === 'running');
       expect((await alice.post(`/api/delete_conversation?id=${conversationId}`, {})).status).toBe(200);
       expect(await endOfRun(id)).toMatchObject({ status: 'success', output: 'Too late.', conversation_id: null });
       expect((await alice.get(`/api/get_single_conversation?id=${conversationId}`)).status).toBe(404);

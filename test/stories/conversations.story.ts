@@ -18,7 +18,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
   beforeAll(async () => {
     world = await openWorld({}, makeBacking);
     reader = await world.as('reader');
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   const ask = async (question: string, client = reader, more: object = {}) =>

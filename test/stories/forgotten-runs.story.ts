@@ -30,7 +30,7 @@ export function forgottenRunsStory(makeBacking: MakeBacking): void {
     world = await openWorld(SETTINGS, makeBacking);
     auditor = await world.as('auditor', { roles: ['admin'] });
     agentId = (await world.agent()).id;
-  }, 60_000);
+  });
   afterAll(() => world.close());
   beforeEach(() => {
     world.model.reset();
@@ -46,7 +46,7 @@ export function forgottenRunsStory(makeBacking: MakeBacking): void {
     eventually(async () => {
       const [run, task] = await Promise.all([typesOf(runStream(runId)), typesOf(taskStream(runId))]);
       return run.join() === 'RunForgotten' && task.join() === 'TaskForgotten';
-    }, 20_000);
+    });
   /** What an auditor finds of a run: no word of it, but that it was forgotten. */
   const expectOnlyForgotten = async (streams: readonly string[], types: readonly string[]) => {
     let found: Fields[] = [];
@@ -92,7 +92,7 @@ export function forgottenRunsStory(makeBacking: MakeBacking): void {
       );
       const { id } = (created.body as { schedule: { id: string } }).schedule;
       await world.alice.post(`/api/schedules/${id}/run`, {});
-      await eventually(async () => (await runsOf(id))[0]?.['status'] === 'success', 20_000);
+      await eventually(async () => (await runsOf(id))[0]?.['status'] === 'success');
       const [run] = await runsOf(id);
       const runId = String(run!['id']);
       await new Promise((resolve) => setTimeout(resolve, 1000 * RETENTION_SECONDS + 1_000));

@@ -54,7 +54,7 @@ export function fuzzStory(makeBacking: MakeBacking): void {
     const { id: agentId, key } = await world.agent();
     const stream = await world.alice.stream({ question: 'Why?', api_key: key });
     known = { key, agentId, conversationId: conversationIdIn(stream), messageId: messageIdIn(stream) };
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   /** A field as it should be, more often than not, so that what lies behind the first check is reached too. */

@@ -15,7 +15,7 @@ export function idempotencyStory(makeBacking: MakeBacking): void {
   beforeAll(async () => {
     world = await openWorld({}, makeBacking);
     agentKey = (await world.agent()).key;
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   let keys = 0;

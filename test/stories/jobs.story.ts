@@ -42,7 +42,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
     };
     const { id } = (await (await world.alice.post('/api/create_tool', tool)).json()) as { id: string };
     agentId = (await world.agent({ tools: [id] })).id;
-  }, 60_000);
+  });
   afterAll(async () => {
     await world.close();
     await post.close();
@@ -120,7 +120,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
       await until(jobId, 'completed');
       expect(await job(jobId)).toMatchObject({ error: null, artifacts: [], note: 'The job is done.' });
       expect(JSON.stringify((await job(jobId))['result'])).toContain('"rows":7');
-      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'The report has 7 rows.', 20_000);
+      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'The report has 7 rows.');
       const { metadata } = (await queries(conversationId)).at(-1)!;
       expect(metadata).toMatchObject({ wake: { source: 'job', ref_id: jobId } });
       expect(JSON.stringify(world.model.completions.at(-1)!.body.messages.at(-1))).toContain('rows');
@@ -128,7 +128,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
       await eventually(() => toldOf(jobId).length === 2);
       expect(toldOf(jobId)).toEqual(['working', 'completed']);
       expect(post.requests).toHaveLength(1);
-    }, 60_000);
+    });
 
     it('whose end the model asks for is told to nobody again', async () => {
       const { jobId, conversationId } = await begun();
@@ -145,7 +145,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
       expect(standing()).toMatchObject({ job_id: jobId, status: 'completed', action: 'build', note: 'The job is done.' });
       await eventually(async () => (await job(jobId))['delivery_state'] === 'seen');
       expect(await queries(conversationId)).toHaveLength(2);
-    }, 60_000);
+    });
 
     it('of another conversation, or of somebody else, is none', async () => {
       const { jobId, conversationId } = await begun();
@@ -157,7 +157,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
       expect((await cancel(jobId, world.bob)).status).toBe(404);
       answerJson(open[0]!, {});
       await until(jobId, 'completed');
-    }, 60_000);
+    });
   });
 
   describe('a job that is cancelled', () => {
@@ -171,14 +171,14 @@ export function jobsStory(makeBacking: MakeBacking): void {
       expect((await job(jobId))['note']).toContain('not known');
       expect((await cancel(jobId)).body).toMatchObject({ status: 'cancelled' });
       expect(await queries(conversationId)).toHaveLength(1);
-    }, 60_000);
+    });
 
     it('is so with its conversation, and is gone with it', async () => {
       const { jobId, conversationId } = await begun();
       expect((await world.alice.post(`/api/delete_conversation?id=${conversationId}`, {})).status).toBe(200);
       await eventually(() => cutOff === 1);
       await eventually(async () => (await replyOf(world.alice.get(`/api/background_jobs/${jobId}`))).status === 404);
-    }, 60_000);
+    });
   });
 
   describe('a process that ends', () => {
@@ -187,23 +187,23 @@ export function jobsStory(makeBacking: MakeBacking): void {
       world.model.next(say('I do not know what came of it.'));
       await world.service.restart();
       expect(await job(jobId)).toMatchObject({ status: 'lost', note: expect.stringContaining('not repeated') });
-      await eventually(async () => (await queries(conversationId)).length === 2, 20_000);
+      await eventually(async () => (await queries(conversationId)).length === 2);
       expect((await queries(conversationId)).at(-1)!.metadata).toMatchObject({ wake: { source: 'lost', ref_id: jobId } });
       expect(post.requests).toHaveLength(1);
-    }, 60_000);
+    });
   });
 
   describe('more calls than jobs may be at a time', () => {
     it('are waited for', async () => {
       world.model.next([call('c1', 'build', {}), call('c2', 'build', {}), call('c3', 'build_too', {})], say('Done.'));
       const asking = ask();
-      await eventually(() => post.requests.length === 3, 20_000);
+      await eventually(() => post.requests.length === 3);
       answerJson(open[2]!, { last: true });
       const { toolCalls, conversationId } = await asking;
       expect(toolCalls.map(({ result }) => JSON.stringify(result).includes('running'))).toEqual([true, true, false]);
       for (const response of open.slice(0, 2)) answerJson(response, {});
       await eventually(async () => (await jobs(conversationId)).every(({ status }) => status === 'completed'));
-    }, 60_000);
+    });
   });
 
   it('is asked for with a session, about a conversation', async () => {

@@ -25,7 +25,7 @@ export function limitsStory(makeBacking: MakeBacking): void {
   let world: World;
   beforeAll(async () => {
     world = await openWorld({}, makeBacking);
-  }, 60_000);
+  });
   afterAll(() => world.close());
   beforeEach(() => world.model.reset());
 
@@ -119,7 +119,7 @@ export function limitsStory(makeBacking: MakeBacking): void {
     let limited: World;
     beforeAll(async () => {
       limited = await openWorld({ QUOTA_PERIOD: 'day', QUOTA_TOKENS_PER_USER: '100' }, makeBacking);
-    }, 60_000);
+    });
     afterAll(() => limited.close());
     beforeEach(() => limited.model.reset());
 

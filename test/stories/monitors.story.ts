@@ -31,7 +31,7 @@ export function monitorsStory(makeBacking: MakeBacking): void {
     };
     world = await openWorld(settings, makeBacking);
     alice = world.alice;
-  }, 60_000);
+  });
   afterAll(async () => {
     await world.close();
     await shop.close();
@@ -76,7 +76,7 @@ export function monitorsStory(makeBacking: MakeBacking): void {
     const { check_count: before } = await viewOf(id);
     await steer(id, 'pause');
     await steer(id, 'resume');
-    await eventually(async () => (await viewOf(id)).check_count > before, 15_000);
+    await eventually(async () => (await viewOf(id)).check_count > before);
     return viewOf(id);
   };
   const queries = async (id: string) => (await alice.json<{ queries: Query[] }>(`/api/get_single_conversation?id=${id}`)).queries;
@@ -161,14 +161,14 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       world.model.next(say('It is cheap now.'));
       await steer(id, 'pause');
       await steer(id, 'resume');
-      await eventually(async () => (await viewOf(id)).status === 'completed', 15_000);
+      await eventually(async () => (await viewOf(id)).status === 'completed');
       expect(await viewOf(id)).toMatchObject({
         wake_count: 1,
         wakes_left: 0,
         last_woken_at: expect.any(String),
         next_check_at: null,
       });
-      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'It is cheap now.', 15_000);
+      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'It is cheap now.');
       const [, woken, ...others] = await queries(conversationId);
       expect([woken!.metadata, others]).toEqual([{ wake: { source: 'monitor', ref_id: id, dedupe_key: `monitor:${id}:1` } }, []]);
       expect(woken!.prompt).toMatch(/ACME gets cheap.*Tell me\..*The value is now 89\.5 \(< 90\)/s);
@@ -185,7 +185,7 @@ export function monitorsStory(makeBacking: MakeBacking): void {
         expect.objectContaining({ monitor_id: id }),
       ]);
       await tab.close();
-    }, 60_000);
+    });
 
     it('asks a model where there is a condition, and leaves the chat alone where that does not hold', async () => {
       const { conversationId, monitor } = await create({ condition: 'It is sold out.' });
@@ -204,8 +204,8 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       price = 'sold out';
       world.model.next(say('{"holds": true, "reason": "Sold out."}'), say('Gone.'));
       await look(monitor.monitor_id);
-      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'Gone.', 15_000);
-    }, 60_000);
+      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'Gone.');
+    });
 
     it('pauses itself when there is nothing to be checked any more, and says so in its chat', async () => {
       const { conversationId, monitor } = await create();
@@ -217,11 +217,11 @@ export function monitorsStory(makeBacking: MakeBacking): void {
         last_error: expect.stringMatching(/404/),
         next_check_at: null,
       });
-      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'It is gone.', 15_000);
+      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'It is gone.');
       expect((await queries(conversationId))[1]!.metadata).toMatchObject({ wake: { source: 'monitor_paused' } });
       expect([(await listed()).length, (await listed('?status=live')).length]).toEqual([0, 1]);
       await endAll();
-    }, 60_000);
+    });
 
     it('with a pattern that has no end holds up nobody, and pauses itself', async () => {
       const { conversationId, monitor } = await create({ check: { type: 'regex', pattern: '(a+)+$' } });
@@ -229,11 +229,11 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       world.model.next(say('Ah.'));
       await steer(monitor.monitor_id, 'pause');
       await steer(monitor.monitor_id, 'resume');
-      await eventually(async () => (await viewOf(monitor.monitor_id)).status === 'paused', 20_000);
+      await eventually(async () => (await viewOf(monitor.monitor_id)).status === 'paused');
       expect(await viewOf(monitor.monitor_id)).toMatchObject({ paused_reason: 'The pattern takes too long on this text.' });
-      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'Ah.', 15_000);
+      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'Ah.');
       await endAll();
-    }, 60_000);
+    });
 
     it('goes with its chat', async () => {
       const { conversationId, monitor } = await create();
@@ -249,7 +249,7 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       await endAll();
       await create();
       await endAll();
-    }, 60_000);
+    });
   });
 
   describe('a model', () => {

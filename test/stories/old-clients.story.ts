@@ -101,10 +101,10 @@ export function oldClientsStory(makeBacking: MakeBacking): void {
     form.append('file', new Blob(['# Parking\n\nThe garage opens at six in the morning.']), 'handbook.md');
     const uploaded = await fetch(`${world.service.url}/api/upload`, { method: 'POST', body: form, headers: { authorization } });
     const { task_id, source_id } = (await uploaded.json()) as { task_id: string; source_id: string };
-    await eventually(async () => (await web.json(`/api/task_status?task_id=${task_id}`))['status'] === 'SUCCESS', 30_000);
+    await eventually(async () => (await web.json(`/api/task_status?task_id=${task_id}`))['status'] === 'SUCCESS');
     sourceId = source_id;
     ({ id: agentId, key } = await world.agent({ source: source_id, description: 'Knows the house' }, web));
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   /** As the web client sends it. */

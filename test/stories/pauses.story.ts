@@ -32,7 +32,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
     log = new TurnLog(world.backing.store);
     toolId = await cardTool();
     agent = await world.agent({ tools: [toolId] });
-  }, 60_000);
+  });
   afterAll(async () => {
     await world.close();
     await post.close();

@@ -17,7 +17,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
   let world: World;
   beforeAll(async () => {
     world = await openWorld({ MODEL_IDS: 'scripted,other' }, makeBacking);
-  }, 60_000);
+  });
   afterAll(() => world.close());
   beforeEach(() => world.model.reset());
 

@@ -21,7 +21,7 @@ export function readersStory(makeBacking: MakeBacking): void {
     otherKey = (await world.agent()).key;
     asked = await world.alice.stream({ question: 'Why?' });
     askedWithKey = await world.nobody.stream({ question: 'Why?', api_key: key });
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   const events = (id: string, client: Client, more = '', headers = {}) =>

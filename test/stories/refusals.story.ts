@@ -47,7 +47,7 @@ export function refusalsStory(makeBacking: MakeBacking): void {
     made.deleted = await asked(alice);
     made.ofAgent = await asked(alice, { api_key: first.key });
     await alice.post(`/api/delete_conversation?id=${made.deleted}`, {});
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   const question = 'Why is the sky blue?';

@@ -37,7 +37,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
     world = await openWorld({ ALLOWED_PRIVATE_HOSTS: site.host, REMOTE_MAX_PAGES: String(PAGES_MAX) }, makeBacking);
     const tokens = world.service.service.app.get(SessionTokens, { strict: false });
     for (const userId of ['alice', 'bob']) bearers.set(userId, `Bearer ${await tokens.issue({ userId, roles: [] })}`);
-  }, 60_000);
+  });
   afterAll(async () => {
     await world.close();
     await site.close();
@@ -69,7 +69,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
     await eventually(async () => {
       status = await world.alice.json<Status>(`/api/task_status?task_id=${taskId}`);
       return ['SUCCESS', 'FAILURE'].includes(status.status);
-    }, 20_000);
+    });
     return status;
   };
   const send = (path: string, body: unknown, as: Client = world.alice): Promise<Reply> => replyOf(as.post(path, body));
@@ -291,7 +291,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       };
       const cause = { actor: 'system:test', credential: 'system', correlationId: source_id, causationId: source_id } as const;
       await new Streams(world.backing.store).append(stream, revision, sourceCodec, [overdue], cause);
-      await eventually(async () => (await found(source_id, 'harbour')).join().includes('closed'), 20_000);
+      await eventually(async () => (await found(source_id, 'harbour')).join().includes('closed'));
       const coming = await world.service.service.app.get(SourceQueries, { strict: false }).syncsOf('alice');
       const { nextSyncAt } = coming.find(({ sourceId }) => sourceId === source_id)!;
       expect(nextSyncAt.getTime()).toBeGreaterThan(Date.now());

@@ -17,7 +17,7 @@ export function replayStory(makeBacking: MakeBacking): void {
     model = await ScriptedModelServer.start();
     service = await serviceForTests({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'scripted' }, makeBacking);
     client = new Client(service.url);
-  }, 60_000);
+  });
   afterAll(async () => {
     await service.close();
     await model.close();

@@ -11,7 +11,7 @@ export function retentionStory(makeBacking: MakeBacking): void {
   let world: World;
   beforeAll(async () => {
     world = await openWorld({ MESSAGE_EVENTS_RETENTION_DAYS: TWO_SECONDS_IN_DAYS }, makeBacking);
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   describe('an answer whose journal has expired', () => {

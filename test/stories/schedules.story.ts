@@ -26,7 +26,7 @@ export function schedulesStory(makeBacking: MakeBacking): void {
     world = await openWorld(settings, makeBacking);
     const tokens = world.service.service.app.get(SessionTokens, { strict: false });
     for (const userId of ['alice', 'bob', 'carol']) bearers.set(userId, `Bearer ${await tokens.issue({ userId, roles: [] })}`);
-  }, 60_000);
+  });
   afterAll(async () => {
     await world.close();
     await post.close();
@@ -58,7 +58,7 @@ export function schedulesStory(makeBacking: MakeBacking): void {
   const isOver = ({ status }: Fields) => status !== 'pending' && status !== 'running';
   const endOfRun = async (id: string): Promise<Fields> => {
     let newest: Fields | undefined;
-    await eventually(async () => ((newest = (await runsOf(id))[0]), newest !== undefined && isOver(newest)), 20_000);
+    await eventually(async () => ((newest = (await runsOf(id))[0]), newest !== undefined && isOver(newest)));
     return newest!;
   };
   /** What Alice's tabs were told of a schedule, once they know that it was resumed. */

@@ -22,7 +22,7 @@ export function stopStory(makeBacking: MakeBacking): void {
     model = await ScriptedModelServer.start();
     service = await serviceForTests({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'scripted' }, makeBacking);
     client = new Client(service.url);
-  }, 60_000);
+  });
   afterAll(async () => {
     await service.close();
     await model.close();
@@ -102,6 +102,6 @@ export function stopStory(makeBacking: MakeBacking): void {
         expect(log.turns.get(id)!.outcomes.map(({ type }) => type)).toEqual([stopped ? 'TurnStopped' : 'TurnAnswered']);
         await expectTurnWhole(log, id, client);
       }
-    }, 120_000);
+    });
   });
 }

@@ -22,7 +22,7 @@ export function toolsStory(makeBacking: MakeBacking): void {
     post = await LocalServer.started();
     mcp = await mcpServerForTests({ admits: ({ headers }) => headers.authorization === `Bearer ${MCP_SECRET}` });
     world = await openWorld({ ALLOWED_PRIVATE_HOSTS: '127.0.0.1' }, makeBacking);
-  }, 60_000);
+  });
   afterAll(async () => {
     await world.close();
     await mcp.close();
@@ -172,7 +172,7 @@ export function toolsStory(makeBacking: MakeBacking): void {
       form.append('file', new Blob(['The harbour of Brunsbek opens at six in the morning.']), 'harbour.txt');
       const uploaded = await fetch(`${world.service.url}/api/upload`, { method: 'POST', body: form, headers: await bearer() });
       const { task_id: task, source_id: source } = (await uploaded.json()) as Record<string, string>;
-      await eventually(async () => (await world.alice.json(`/api/task_status?task_id=${task}`))['status'] === 'SUCCESS', 30_000);
+      await eventually(async () => (await world.alice.json(`/api/task_status?task_id=${task}`))['status'] === 'SUCCESS');
       const agent = await world.agent({ agent_type: 'agentic', source });
       world.model.next([call('c1', 'search', { query: 'When does the harbour open?' })], say('At six.'));
       const asked = await askOver('/stream', world.alice, { question: 'When does it open?', agent_id: agent.id });

@@ -60,7 +60,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
     );
     await service.backing.store.setRetention(userStream('ann'), { maxCount: KEPT });
     await write('ann', 0, EVENTS);
-  }, 60_000);
+  });
   afterAll(() => service.close());
 
   const OLDEST = EVENTS - KEPT;

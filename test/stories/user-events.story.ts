@@ -28,7 +28,7 @@ export function userEventsStory(makeBacking: MakeBacking): void {
       },
       makeBacking,
     );
-  }, 60_000);
+  });
   afterAll(async () => {
     await service.close();
     await model.close();

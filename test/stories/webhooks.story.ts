@@ -29,7 +29,7 @@ export function webhooksStory(makeBacking: MakeBacking): void {
     world = await openWorld(settings, makeBacking);
     agent = await world.agent();
     hook = await webhookPath(world.alice, agent.id);
-  }, 60_000);
+  });
   afterAll(async () => {
     await world.close();
     await post.close();

@@ -3,7 +3,7 @@ const POLL_MS = 10;
 /** Waits until something is true; fails with its last error, or with what it is about, once the bound has passed. */
 export async function eventually(
   isSo: () => boolean | undefined | Promise<boolean | undefined>,
-  boundMs = 10_000,
+  boundMs = 60_000,
   what: string = isSo.toString(),
 ): Promise<void> {
   const until = performance.now() + boundMs;

@@ -180,7 +180,7 @@ describe('the streams of a process', () => {
     expect(most).toBeGreaterThan(0);
     expect((streams as unknown as { ticker: unknown }).ticker).toBeUndefined();
     expect(await connections()).toBe(0);
-  }, 60_000);
+  });
 
   it('put one drain listener on a response, however often its writer has waited', async () => {
     await listen();

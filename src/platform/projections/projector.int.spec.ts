@@ -118,7 +118,7 @@ describe('The projector', () => {
       );
     }
     const position = await append(store, 'account-a', moved('a', 100));
-    await eventually(async () => (await readCheckpoint(database.sql, 'accounts'))!.position >= position, 20_000);
+    await eventually(async () => (await readCheckpoint(database.sql, 'accounts'))!.position >= position);
     expect(await cents('a')).toBe(15 * 11 + 100);
     expect(await parkedIn(database.sql, 'accounts')).toEqual([]);
   });

@@ -135,7 +135,7 @@ describe('A reaction', () => {
       await listen(event);
     });
     await append(store, 'bell-a', rang(1));
-    await eventually(() => heard.length === 1, 25_000);
+    await eventually(() => heard.length === 1);
     expect(await parkedEvents(database.sql)).toEqual([]);
   });
 
@@ -147,7 +147,7 @@ describe('A reaction', () => {
     });
     await append(store, 'bell-a', rang(13));
     const position = await append(store, 'bell-b', rang(1));
-    await eventually(() => isCheckpointAt(position), 20_000);
+    await eventually(() => isCheckpointAt(position));
     expect(await parkedEvents(database.sql)).toMatchObject([
       { reaction: 'answer-door', stream: 'bell-a', error: 'Error: unlucky' },
     ]);

@@ -21,7 +21,7 @@ beforeAll(async () => {
     PARSE_SPEC_MAX_BYTES: String(SPEC_BYTES_MAX),
   });
   client = new Client(service.url);
-}, 60_000);
+});
 afterAll(async () => {
   await service.close();
   await Promise.all([api.close(), model.close()]);

@@ -25,7 +25,7 @@ beforeAll(async () => {
     ALLOWED_PRIVATE_HOSTS: [server, guarded].map(({ url }) => new URL(url).host).join(','),
   });
   [alice, bob] = await Promise.all([signedIn(), signedIn()]);
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.close();

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const clientOf = async (userId: string) =>
     new Client(service.url, { authorization: `Bearer ${await tokens.issue({ userId, roles: [] })}` });
   [alice, bob] = [await clientOf('alice'), await clientOf('bob')];
-}, 60_000);
+});
 afterAll(() => service.close());
 
 const kind = (name: string) => service.service.app.get(ToolKinds, { strict: false }).byName(name)!;
