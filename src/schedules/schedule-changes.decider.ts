@@ -12,33 +12,56 @@ export type Asked = Readonly<{ ownerId: string; rules: LedgerRules; now: Date }>
 
 /** What an owner asks is decided after the slots that have come until then; strangers hear that there is no such schedule. */
 const asked =
-  ({ ownerId, rules, now }: Asked, mode: LedgerMode, decide: Decide): Decide =>
+  (asking: Asked, mode: LedgerMode, decide: Decide): Decide =>
   (state) => {
-    if (state.status === 'none' || state.status === 'deleted' || state.ownerId !== ownerId) throw scheduleNotFound();
-    return settledFirst(rules, now, mode, decide)(state);
+    requireOwn(state, asking);
+    return settledFirst(asking.rules, asking.now, mode, decide)(state);
   };
+
+function requireOwn({ status, ownerId }: Schedule, asking: Asked): void {
+  if (status === 'none' || status === 'deleted' || ownerId !== asking.ownerId) throw scheduleNotFound();
+}
 
 const isOver = ({ status }: Schedule): boolean => status === 'completed' || status === 'cancelled';
 
-/** Other terms. Those that are as they were are no change. @throws Rejection schedule-not-found, schedule-terminal, schedule-run-started */
-export const change = (asking: Asked, termsAfter: (before: ScheduleTerms) => Partial<ScheduleTerms>): Decide =>
-  asked(asking, 'closing', (state) => {
+/**
+ * Other terms. Those that are as they were are no change, and those that are not about time leave slots that wait to wait.
+ * @throws Rejection schedule-not-found, schedule-terminal, schedule-run-started, invalid-schedule
+ */
+export const change =
+  (asking: Asked, termsAfter: (before: ScheduleTerms) => Partial<ScheduleTerms>): Decide =>
+  (state) => {
+    requireOwn(state, asking);
     const changes = differing(state.terms, termsAfter(state.terms));
     if (Object.keys(changes).length === 0) return [];
-    if (changes.timing && state.terms.timing.kind === 'once') refuseNewRunAt(state);
+    const mode = changes.timing ? 'closing' : 'open';
+    return settledFirst(asking.rules, asking.now, mode, changedTo(changes, asking.now))(state);
+  };
+
+const changedTo =
+  (changes: Partial<ScheduleTerms>, now: Date): Decide =>
+  (state) => {
     const { timing } = changes;
+    if (timing && state.terms.timing.kind === 'once') refuseNewRunAt(state);
     const moves = timing && !isOver(state);
-    const nextSlotAt = moves ? nextSlotText(timing, state.decidedUntil, asking.now) : state.nextSlotAt;
-    const data = { scheduleId: state.id, changes, changedAt: asking.now.toISOString(), nextSlotAt };
+    const nextSlotAt = moves ? nextSlotText(timing, state.decidedUntil, now) : state.nextSlotAt;
+    if (timing) refuseRunAtPassed(state.terms.timing, timing, nextSlotAt);
+    const data = { scheduleId: state.id, changes, changedAt: now.toISOString(), nextSlotAt };
     const changed: ScheduleEvent = { type: 'ScheduleChanged', data };
-    return [changed, ...completion(schedule.evolve(state, changed), asking.now)];
-  });
+    return [changed, ...completion(schedule.evolve(state, changed), now)];
+  };
 
 function refuseNewRunAt(state: Schedule): void {
   if (isOver(state)) throw new Rejection('schedule-terminal', 'schedule is terminal');
   if (state.status === 'active' && state.nextSlotAt === null) {
     throw new Rejection('schedule-run-started', 'the once schedule has already started');
   }
+}
+
+/** A clock that is ahead may have decided on the time that is still to come by the own one. */
+function refuseRunAtPassed(before: ScheduleTiming, after: ScheduleTiming, nextSlotAt: string | null): void {
+  const isMoved = before.kind === 'once' && after.kind === 'once' && before.runAt !== after.runAt;
+  if (isMoved && nextSlotAt === null) throw new Rejection('invalid-schedule', 'run_at must be in the future');
 }
 
 export const pause = (asking: Asked): Decide =>

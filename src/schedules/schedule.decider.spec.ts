@@ -130,6 +130,13 @@ describe('a run', () => {
     given(schedule, [created(once), queued('09', null)]).when(end).then([ended(0, '09:01:00', succeeded), completed]); // prettier-ignore
     given(schedule, [created(once), queued('09', null), paused]).when(end).then([ended(0, '09:01:00', succeeded)]); // prettier-ignore
   });
+  it('of a one-time schedule that was resumed for another time meanwhile leaves that time to come', () => {
+    const timing = { ...once, runAt: iso('11:00:00') };
+    const data = { scheduleId, resumedAt: iso('09:00:40'), timing, nextSlotAt: iso('11:00:00') };
+    given(schedule, [created(once), queued('09', null), paused, { type: 'ScheduleResumed', data }])
+      .when(endRun(runId, succeeded, rules, at('09:01:00')))
+      .then([ended(0, '09:01:00', succeeded)]);
+  });
   it('is not ended twice, nor after its schedule was deleted', () => {
     const end = endRun(runId, failed, rules, at('09:10:00'));
     given(schedule, [created(hourly), queued('09', '10'), ended(1, '09:05:00')]).when(end).thenNothing(); // prettier-ignore
@@ -207,6 +214,17 @@ describe('an owner', () => {
     given(schedule, [created(once), queued('09', null)])
       .when(change(by('09:00:30'), () => ({ timing: { ...once, runAt: iso('10:00:00') } })))
       .thenRejected('schedule-run-started'));
+  it('cannot move a one-time schedule to before what is decided already, whatever the own clock says', () =>
+    given(schedule, [created(once)])
+      .when(change(by('08:10:00'), () => ({ timing: { ...once, runAt: iso('08:20:00') } })))
+      .thenRejected('invalid-schedule'));
+  it('does not lose the slot of a one-time schedule that waits for a run, by what does not change its time', () => {
+    const requested: ScheduleEvent = { type: 'ScheduleRunRequested', data: { scheduleId, runId, requestedAt: iso('08:59:00') } };
+    const data = { scheduleId, changes: { name: 'Look up' }, changedAt: iso('09:00:10'), nextSlotAt: iso('09:00:00') };
+    given(schedule, [created(once), requested])
+      .when(change(by('09:00:10'), () => ({ name: 'Look up' })))
+      .then([{ type: 'ScheduleChanged', data }]);
+  });
   it('calls off what is just due as well', () =>
     given(schedule, [created(hourly)])
       .when(cancel(by('09:00:10')))

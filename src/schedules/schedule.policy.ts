@@ -12,6 +12,13 @@ export type LedgerRules = Readonly<{
   failuresMax: number;
 }>;
 
+/** How far the clocks of two processes may be apart: what one has begun, another does not give up at once. */
+export const CLOCKS_APART_MS_MAX = 20 * 60_000;
+/** How long a run may take to get its turn and to be told of, beyond its own time. */
+const RUN_SLACK_MS = 5 * 60_000;
+
+export const runLimitMs = (timeoutMs: number): number => timeoutMs + RUN_SLACK_MS + CLOCKS_APART_MS_MAX;
+
 /** Slots that one append decides on at most: the rest of an outage is for the next append. */
 export const SLOTS_PER_APPEND_MAX = 200;
 

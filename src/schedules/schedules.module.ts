@@ -21,15 +21,12 @@ import { QueueScheduledRuns } from './queue-scheduled-runs.reaction.js';
 import { ResumeScheduleHandler } from './resume-schedule.command.js';
 import { RunScheduleNowHandler } from './run-schedule-now.command.js';
 import { ScheduleTaskHandler } from './schedule-task.command.js';
+import { runLimitMs } from './schedule.policy.js';
 import { ScheduleRules } from './schedule-rules.js';
 import { KeptSchedulerPulse } from './kept-scheduler-pulse.js';
 import { SchedulerPulse } from './scheduler-pulse.port.js';
 import { SchedulesController } from './schedules.http.js';
 import { SettleScheduleHandler } from './settle-schedule.command.js';
-
-/** How long a run may take to get its turn and to be given up, beyond its own time. */
-const RUN_SLACK_MS = 5 * 60_000;
-const RUN_LIMIT_MS_MIN = 15 * 60_000;
 
 /** What agents do at set times, and the ledger of it. */
 @Module({
@@ -44,7 +41,7 @@ const RUN_LIMIT_MS_MIN = 15 * 60_000;
       useFactory: (config: Config): ScheduleRules => ({
         misfireGraceMs: config.scheduleMisfireGraceMs,
         missedAfterMs: config.missedSlotDelayMs,
-        runLimitMs: Math.max(RUN_LIMIT_MS_MIN, config.scheduleRunTimeoutMs + RUN_SLACK_MS),
+        runLimitMs: runLimitMs(config.scheduleRunTimeoutMs),
         runTimeoutMs: config.scheduleRunTimeoutMs,
         failuresMax: config.scheduleAutopauseFailures,
         cadenceSecondsMin: config.scheduleMinIntervalSeconds,

@@ -136,7 +136,7 @@ function runEnded(state: Schedule, { status, errorType }: Outcome, rules: Ledger
       { type: 'ScheduleAutoPaused', data: { scheduleId, runId: openRun!.runId, failuresInARow, pausedAt: endedAt } },
     ];
   }
-  if (state.status === 'active' && terms.timing.kind === 'once' && openRun!.isSlot) {
+  if (state.status === 'active' && terms.timing.kind === 'once' && openRun!.isSlot && state.nextSlotAt === null) {
     return [ended, { type: 'ScheduleCompleted', data: { scheduleId, completedAt: endedAt } }];
   }
   return [ended];
