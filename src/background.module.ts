@@ -55,6 +55,7 @@ import { ForgetScheduledRuns } from './schedules/forget-scheduled-runs.reaction.
 import { QueueScheduledRuns } from './schedules/queue-scheduled-runs.reaction.js';
 import { ScheduleRetentionModule } from './schedules/schedule-retention.module.js';
 import { SchedulesModule } from './schedules/schedules.module.js';
+import { ForgetChunks } from './sources/forget-chunks.reaction.js';
 import { QueueIngestion } from './sources/queue-ingestion.reaction.js';
 import { SourcesModule } from './sources/sources.module.js';
 import { SyncSources } from './sources/sync-sources.ticker.js';
@@ -113,6 +114,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
         TitleConversation,
         NoteBackgroundWork,
         QueueIngestion,
+        ForgetChunks,
         QueueParsing,
         RunDeliveries,
         TellOfFailedTasks,

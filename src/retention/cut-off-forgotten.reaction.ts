@@ -10,6 +10,8 @@ import { runCodec } from '../runs/run.codec.js';
 import { type RunForgotten, runStream } from '../runs/run.events.js';
 import { scheduleRunCodec } from '../schedules/scheduled-run.codec.js';
 import type { ScheduledRunOutputForgotten } from '../schedules/scheduled-run.events.js';
+import { chunksCodec } from '../sources/source.codec.js';
+import type { SourceChunksForgotten } from '../sources/source.events.js';
 import { taskCodec } from '../tasks/task.codec.js';
 import type { TaskForgotten } from '../tasks/task.events.js';
 import { expiredWakesCodec } from '../wakes/expired-wakes.codec.js';
@@ -18,7 +20,7 @@ import { wakesStream } from '../wakes/wakes.events.js';
 import { deliveryCodec } from '../webhooks/delivery.codec.js';
 import type { DeliveryAccepted } from '../webhooks/delivery.events.js';
 
-type Forgotten = JobForgotten | RunForgotten | ScheduledRunOutputForgotten | TaskForgotten | WakesExpired;
+type Forgotten = JobForgotten | RunForgotten | ScheduledRunOutputForgotten | SourceChunksForgotten | TaskForgotten | WakesExpired;
 
 /**
  * What was stated to be forgotten goes. Steps: the blob that goes with it is deleted; the stream that says so is cut off
@@ -28,10 +30,18 @@ type Forgotten = JobForgotten | RunForgotten | ScheduledRunOutputForgotten | Tas
 @Injectable()
 export class CutOffForgotten implements Reaction<Forgotten> {
   readonly name = 'cut-off-forgotten';
-  readonly categories = ['expiredWakes', 'job', 'run', 'scheduleRun', 'task'];
-  readonly codec: Codec<Forgotten> = { ...jobCodec, ...runCodec, ...scheduleRunCodec, ...taskCodec, ...expiredWakesCodec };
+  readonly categories = ['chunks', 'expiredWakes', 'job', 'run', 'scheduleRun', 'task'];
+  readonly codec: Codec<Forgotten> = {
+    ...chunksCodec,
+    ...jobCodec,
+    ...runCodec,
+    ...scheduleRunCodec,
+    ...taskCodec,
+    ...expiredWakesCodec,
+  };
   readonly on = {
     JobForgotten: (event: Recorded<JobForgotten>) => this.cut(event),
+    SourceChunksForgotten: (event: Recorded<SourceChunksForgotten>) => this.cut(event),
     ScheduledRunOutputForgotten: (event: Recorded<ScheduledRunOutputForgotten>) => this.cut(event),
     TaskForgotten: (event: Recorded<TaskForgotten>) => this.cutTask(event),
     RunForgotten: (event: Recorded<RunForgotten>) => this.cutRun(event),

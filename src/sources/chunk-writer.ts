@@ -5,7 +5,7 @@ import type { Streams } from '../kernel/streams.js';
 import type { Chunk } from './document.port.js';
 import type { Embeddings } from './embeddings.port.js';
 import { chunksCodec } from './source.codec.js';
-import { chunksStream, type IngestedChunk, type SourceChunksIngested } from './source.events.js';
+import { type ChunksEvent, chunksStream, type IngestedChunk, type SourceChunksIngested } from './source.events.js';
 import { encodeEmbedding } from './vector-index.js';
 
 /** A batch of chunks is stored as one event of so many bytes at most, vectors apart. */
@@ -45,8 +45,8 @@ export class ChunkWriter {
     const writer = new ChunkWriter(parts.streams, parts.embeddings, ids, cause);
     for await (const page of parts.store.read(chunksStream(ids.chunksId), { direction: 'forwards' })) {
       for (const stored of page) {
-        const event = decode<SourceChunksIngested>(chunksCodec, stored);
-        if (event) writer.note(event.data, stored.revision);
+        const event = decode<ChunksEvent>(chunksCodec, stored);
+        if (event?.type === 'SourceChunksIngested') writer.note(event.data, stored.revision);
       }
     }
     return writer;

@@ -1,5 +1,5 @@
 import type { Codec } from '../kernel/codec.js';
-import type { SourceChunksIngested, SourceCreated, SourceEvent, SourceIngestRequested } from './source.events.js';
+import type { ChunksEvent, SourceCreated, SourceEvent, SourceIngestRequested, SourcePagesFetched } from './source.events.js';
 
 /** Sources were uploads alone. */
 const asUploaded = (data: Omit<SourceCreated['data'], 'remote'>): SourceCreated['data'] => ({ ...data, remote: null });
@@ -10,10 +10,16 @@ const asFirstIngested = (data: Omit<SourceIngestRequested['data'], 'operation'>)
   operation: 'upload',
 });
 
+/** Of sitemaps only the pages were kept. */
+const asWithoutSitemaps = (data: Omit<SourcePagesFetched['data'], 'sitemaps'>): SourcePagesFetched['data'] => ({
+  ...data,
+  sitemaps: [],
+});
+
 export const sourceCodec: Codec<SourceEvent> = {
   SourceCreated: [asUploaded],
   SourceIngestRequested: [asFirstIngested],
-  SourcePagesFetched: [],
+  SourcePagesFetched: [asWithoutSitemaps],
   SourceIngestStarted: [],
   SourceIngestCompleted: [],
   SourceIngestFailed: [],
@@ -22,4 +28,4 @@ export const sourceCodec: Codec<SourceEvent> = {
   SourceDeleted: [],
 };
 
-export const chunksCodec: Codec<SourceChunksIngested> = { SourceChunksIngested: [] };
+export const chunksCodec: Codec<ChunksEvent> = { SourceChunksIngested: [], SourceChunksForgotten: [] };

@@ -5,8 +5,11 @@ import type { SyncFrequency } from './sync.policy.js';
 
 export type SourceId = string;
 
-/** An uploaded file, or a page as it was fetched from `url`; its bytes are a blob. */
-export type SourceFile = Readonly<{ filename: string; sha256: string; size: number; url?: string }>;
+/** An uploaded file, or a page as it was fetched from `url`, to which another address may have led; its bytes are a blob. */
+export type SourceFile = Readonly<{ filename: string; sha256: string; size: number; url?: string; askedUrl?: string }>;
+
+/** A sitemap as it was read at its address; its text is a blob. */
+export type Sitemap = Readonly<{ url: string; sha256: string; size: number }>;
 
 export const REMOTE_KINDS = ['url', 'sitemap', 'crawler'] as const;
 export type RemoteKind = (typeof REMOTE_KINDS)[number];
@@ -32,7 +35,15 @@ export type SourceIngestRequested = Event<
 /** From here on the ingestion is one of these files: whoever continues it fetches nothing. Cut: there were more pages. */
 export type SourcePagesFetched = Event<
   'SourcePagesFetched',
-  { sourceId: SourceId; ingestId: string; files: readonly SourceFile[]; failures: readonly PageFailure[]; isCut: boolean }
+  {
+    sourceId: SourceId;
+    ingestId: string;
+    files: readonly SourceFile[];
+    /** What the pages were listed in. */
+    sitemaps: readonly Sitemap[];
+    failures: readonly PageFailure[];
+    isCut: boolean;
+  }
 >;
 /** The chunks are being written to the stream of `chunksId`. */
 export type SourceIngestStarted = Event<'SourceIngestStarted', { sourceId: SourceId; ingestId: string; chunksId: string }>;
@@ -86,5 +97,10 @@ export type SourceChunksIngested = Event<
     chunks: readonly IngestedChunk[];
   }
 >;
+
+/** Nothing is kept of these chunks: others are searched in their place, they were never all there, or their source is gone. */
+export type SourceChunksForgotten = Event<'SourceChunksForgotten', { chunksId: string; sourceId: SourceId }>;
+
+export type ChunksEvent = SourceChunksIngested | SourceChunksForgotten;
 
 export const chunksStream = (chunksId: string): string => `chunks-${chunksId}`;

@@ -21,6 +21,7 @@ import { ChunkSearch } from './chunk-search.js';
 import { DeleteSourceHandler } from './delete-source.command.js';
 import { Documents } from './document.port.js';
 import { Embeddings } from './embeddings.port.js';
+import { ForgetChunks } from './forget-chunks.reaction.js';
 import { IngestAgainHandler } from './ingest-again.command.js';
 import { IngestSource, type Searchable } from './ingest-source.js';
 import { QueueIngestion } from './queue-ingestion.reaction.js';
@@ -55,6 +56,7 @@ import { VectorIndex } from './vector-index.js';
     BeginDueSyncHandler,
     DeleteSourceHandler,
     QueueIngestion,
+    ForgetChunks,
     SyncSources,
     UploadDesk,
     RemoteDesk,
@@ -141,7 +143,7 @@ import { VectorIndex } from './vector-index.js';
       },
     },
   ],
-  exports: [Search, SeedSource, Documents, GuardedDocuments, QueueIngestion, SyncSources, UploadStaging],
+  exports: [Search, SeedSource, Documents, GuardedDocuments, QueueIngestion, ForgetChunks, SyncSources, UploadStaging],
 })
 export class SourcesModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
