@@ -82,11 +82,12 @@ export async function openPlatform(config: Config, onLost: (error: Error) => voi
 type Opened = Closers['opened'];
 
 async function openEventStore(config: Config, url: string, opened: Opened): Promise<EventStore> {
-  if (config.eventStore !== 'postgres') {
-    const connectionString = config.eventStore;
-    return opened(new EventStoreDbEventStore({ connectionString }), (store) => store.close());
+  const { eventStore, eventStoreDeadlineMs: deadlineMs } = config;
+  if (eventStore !== 'postgres') {
+    const options = { connectionString: eventStore, appendDeadlineMs: deadlineMs, answerDeadlineMs: deadlineMs };
+    return opened(new EventStoreDbEventStore(options), (store) => store.close());
   }
-  const store = await opened(new PostgresEventStore({ url }), (each) => each.close());
+  const store = await opened(new PostgresEventStore({ url, deadlineMs }), (each) => each.close());
   await store.start();
   return store;
 }
@@ -100,9 +101,8 @@ const inProcess = (config: Config) => ({
 });
 
 async function openNats(url: string, config: Config, opened: Opened) {
-  const nats = await opened(new NatsConnection({ url, prefix: config.natsPrefix, name: 'verbatim' }), (connection) =>
-    connection.close(),
-  );
+  const options = { url, prefix: config.natsPrefix, deadlineMs: config.natsDeadlineMs, name: 'verbatim' };
+  const nats = await opened(new NatsConnection(options), (connection) => connection.close());
   return {
     signals: new NatsSignals(nats),
     keyValue: new NatsKeyValue(nats),

@@ -24,7 +24,7 @@ export type Subject = Readonly<{
 export type Abilities = Readonly<{ restart?: true; bury?: true; delivered?: true }>;
 
 /** Nothing in these suites takes this long unless it is broken. */
-export const PATIENCE_MS = 15_000;
+export const PATIENCE_MS = 60_000;
 
 export const newCategory = (): string => `c${newId().replaceAll('-', '')}`;
 export const newStream = (category = newCategory()): string => `${category}-${newId()}`;

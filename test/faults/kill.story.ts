@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.js';
 import type { Step } from '../support/scripted-model-server.js';
 import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
 import { Seeded } from '../support/seeded.js';
+import { USUAL_DEADLINES } from '../support/service.js';
 import { TurnLog } from '../support/turn-log.js';
 import { Viewer } from '../support/viewer.js';
 import { expectTurnWhole } from '../support/whole-turn.js';
@@ -34,6 +35,7 @@ export class KillStory {
   private readonly over = new AbortController();
   private asking = true;
   private up: Promise<unknown> = Promise.resolve();
+  private slowestSealingMs = 0;
 
   private constructor(
     private readonly plan: KillPlan,
@@ -47,7 +49,7 @@ export class KillStory {
 
   static async begin(plan: KillPlan, backing: Ground, settings: Readonly<Record<string, string>> = {}): Promise<KillStory> {
     // What is waited for at the end is what a user would wait for.
-    const environment = { STALE_PRODUCER_SECONDS: '10', LOG_LEVEL: 'warn', ...settings };
+    const environment = { ...USUAL_DEADLINES, STALE_PRODUCER_SECONDS: '10', LOG_LEVEL: 'warn', ...settings };
     const running = await startScriptedProcess(environment, { backing, standbys: plan.standbys ?? 2 });
     return new KillStory(plan, running, new TurnLog(backing.store));
   }
@@ -69,7 +71,7 @@ export class KillStory {
       await pause(this.random.next() ** 2 * this.plan.aliveMsMax);
       this.up = this.running.service.kill().then(() => this.running.service.start());
       await this.up;
-      if (kill % this.plan.restEvery === 0) await this.expectAllSealed();
+      if (kill % this.plan.restEvery === 0) await this.rest();
     }
     this.asking = false;
     await failed;
@@ -80,7 +82,12 @@ export class KillStory {
     const outcomes = [...this.log.turns.values()].map(({ outcomes }) => outcomes[0]?.type);
     const count = (type: string) => outcomes.filter((each) => each === type).length;
     const connections = this.viewers.reduce((sum, viewer) => sum + viewer.connections, 0);
-    return `${outcomes.length} answers over ${connections} connections: ${count('TurnAnswered')} whole, ${count('TurnFailed')} interrupted or failed, ${count('TurnStopped')} stopped`;
+    const slowest = (this.slowestSealingMs / 1000).toFixed(1);
+    return (
+      `${outcomes.length} answers over ${connections} connections: ${count('TurnAnswered')} whole, ` +
+      `${count('TurnFailed')} interrupted or failed, ${count('TurnStopped')} stopped; ` +
+      `all that was left sealed at most ${slowest} s after a restart`
+    );
   }
 
   /** Told from the log, from a second reader, from the conversation and from what each client saw. */
@@ -101,6 +108,12 @@ export class KillStory {
   async close(): Promise<void> {
     this.over.abort();
     await this.running.close();
+  }
+
+  private async rest(): Promise<void> {
+    const since = performance.now();
+    await this.expectAllSealed();
+    this.slowestSealingMs = Math.max(this.slowestSealingMs, performance.now() - since);
   }
 
   /** Whatever was asked before now is at its end in time. */

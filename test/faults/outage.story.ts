@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.js';
 import type { ServiceProcess } from '../support/process.js';
 import { words } from '../support/scripted-model-server.js';
 import { startScriptedProcess } from '../support/scripted-process.js';
+import { USUAL_DEADLINES } from '../support/service.js';
 import { TurnLog } from '../support/turn-log.js';
 import { Viewer } from '../support/viewer.js';
 import { expectTurnWhole } from '../support/whole-turn.js';
@@ -24,7 +25,7 @@ const OVER_MS_MAX = 40_000;
 /** Streams in flight while something is gone for ten seconds: each goes on where it was, and is answered whole. */
 export async function outageStory(make: () => Promise<Breakable>): Promise<void> {
   const { backing, goAway, comeBack } = await make();
-  const running = await startScriptedProcess({}, { backing });
+  const running = await startScriptedProcess(USUAL_DEADLINES, { backing });
   const { service, model, client } = running;
   const over = new AbortController();
   setMaxListeners(0, over.signal);

@@ -5,6 +5,9 @@ import { EventStoreDbDouble } from './eventstoredb-double/event-store-db-double.
 import { NatsServer } from './nats-server.js';
 import { testDatabase, type TestDatabase } from './postgres-for-tests.js';
 
+/** A machine that stands still for a while must not look like a store that is away. */
+const DEADLINE_MS = 30_000;
+
 /** What a service rests on: its settings, and a way to look into the log from outside. */
 export type Ground = Readonly<{
   name: string;
@@ -21,7 +24,7 @@ export type MakeBacking = () => Promise<Backing>;
 /** Everything in one Postgres, and nothing else: what a new user has. */
 export const onPostgres: MakeBacking = async () => {
   const database = await testDatabase();
-  const store = new PostgresEventStore({ url: database.url, readConnections: 1 });
+  const store = new PostgresEventStore({ url: database.url, readConnections: 1, deadlineMs: DEADLINE_MS });
   return {
     name: 'Postgres alone',
     environment: { DATABASE_URL: database.url },
@@ -52,7 +55,11 @@ export type FullBacking = Backing & Readonly<{ eventStoreDb: EventStoreDbDouble;
 /** The log in EventStoreDB, read models in Postgres, signals and work over NATS: what a cluster has. */
 export const onEventStoreDbAndNats = async (): Promise<FullBacking> => {
   const [database, nats, eventStoreDb] = await Promise.all([testDatabase(), NatsServer.start(), EventStoreDbDouble.start()]);
-  const store = new EventStoreDbEventStore({ connectionString: eventStoreDb.connectionString });
+  const store = new EventStoreDbEventStore({
+    connectionString: eventStoreDb.connectionString,
+    appendDeadlineMs: DEADLINE_MS,
+    answerDeadlineMs: DEADLINE_MS,
+  });
   return {
     name: 'EventStoreDB, Postgres and NATS',
     environment: { DATABASE_URL: database.url, EVENT_STORE: eventStoreDb.connectionString, NATS_URL: nats.url },

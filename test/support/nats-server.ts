@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
-const START_MS_MAX = 10_000;
+const START_MS_MAX = 60_000;
 
 /** A real nats-server of its own, with an empty JetStream store, on a port of its own. */
 export class NatsServer {

@@ -6,7 +6,7 @@ import { compiledProgram } from './compiled-program.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
-const START_MS_MAX = 30_000;
+const START_MS_MAX = 60_000;
 const KEPT_OUTPUT_CHARACTERS = 40_000;
 const WARM_START = join(import.meta.dirname, 'warm-start.js');
 

@@ -20,15 +20,20 @@ export type TestService = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** For services of tests: secrets that stay, limits short enough to be reached. */
+/** For services of tests: secrets that stay, limits short enough to be reached, patience with a machine that stands still. */
 export const TEST_SETTINGS = {
   JWT_SECRET_KEY: 'a secret for tests that is long enough',
   ENCRYPTION_SECRET_KEY: 'another secret for tests, long enough',
   SEED_DEMO: 'false',
   SHUTDOWN_SECONDS: '2',
   STALE_PRODUCER_SECONDS: '3',
+  EVENT_STORE_DEADLINE_SECONDS: '30',
+  NATS_DEADLINE_SECONDS: '30',
   LOG_LEVEL: 'error',
 } as const;
+
+/** The patience that users have, for stories about its end. */
+export const USUAL_DEADLINES = { EVENT_STORE_DEADLINE_SECONDS: '5', NATS_DEADLINE_SECONDS: '2' } as const;
 
 export async function serviceForTests(
   environment: Readonly<Record<string, string>> = {},

@@ -12,7 +12,7 @@ type BatchCall = ServerDuplexStream<streamsPb.BatchAppendReq, streamsPb.BatchApp
 type Pending = { stream: string; expected: Expectation; events: Proposed[]; until: number };
 
 /** No write may take longer, whatever deadline came with it. */
-const WRITE_TIMEOUT_MS = 2_000;
+const WRITE_TIMEOUT_MS = 30_000;
 
 /** The wire's numbers for an expectation, in trailers. */
 const EXPECTATION_NUMBERS = { any: -2, no_stream: -1, stream_exists: -4 } as const;

@@ -8,19 +8,22 @@ import { EventStoreDbDouble } from './event-store-db-double.js';
 
 /** Deadlines short enough to be waited for. */
 export const IMPATIENT = { appendDeadlineMs: 400, answerDeadlineMs: 400, silenceMs: 700 };
+/** Deadlines that a machine which stands still for a while keeps, too. */
+const PATIENT = { appendDeadlineMs: 30_000, answerDeadlineMs: 30_000 };
 
-export const connect = (to: EventStoreDbDouble) =>
-  new EventStoreDbEventStore({ connectionString: to.connectionString, ...IMPATIENT });
+export const connect = (to: EventStoreDbDouble, deadlines: Partial<typeof IMPATIENT> = PATIENT) =>
+  new EventStoreDbEventStore({ connectionString: to.connectionString, ...deadlines });
 
-/** A double and a store on it for each test of a file. */
-export function onDouble(): { double: EventStoreDbDouble; store: EventStoreDbEventStore } {
+/** For each test of a file a double and two stores on it, one of which sees the ends of its deadlines. */
+export function onDouble(): Record<'store' | 'impatient', EventStoreDbEventStore> & { double: EventStoreDbDouble } {
   const on = {} as ReturnType<typeof onDouble>;
   beforeEach(async () => {
     on.double = await EventStoreDbDouble.start();
     on.store = connect(on.double);
+    on.impatient = connect(on.double, IMPATIENT);
   });
   afterEach(async () => {
-    await on.store.close();
+    await Promise.all([on.store.close(), on.impatient.close()]);
     await on.double.close();
   });
   return on;

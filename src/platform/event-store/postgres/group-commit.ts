@@ -14,8 +14,6 @@ import type { Pool } from '../../postgres/pool.js';
 import { type Append, appendAll, type AppendResult } from './append-statement.js';
 import { assertStorable } from './storable.js';
 
-/** How long an append may take, through repetitions, until its outcome is given up as unknown. */
-export const APPEND_DEADLINE_MS = 3_000;
 /** How long one statement may take; the server gives up a little before we give up the connection. */
 export const STATEMENT_TIMEOUT_MS = 2_000;
 const ANSWER_TIMEOUT_MS = 2_500;
@@ -56,6 +54,8 @@ export class GroupCommit {
 
   constructor(
     private readonly pool: Pool,
+    /** How long an append may take, through repetitions, until its outcome is given up as unknown. */
+    private readonly deadlineMs: number,
     private readonly onCommitted: (committed: readonly Committed[]) => void,
   ) {
     this.expiry = setInterval(() => this.expire(), EXPIRY_CHECK_MS).unref();
@@ -162,13 +162,13 @@ export class GroupCommit {
   }
 
   private expire(): void {
-    const oldest = performance.now() - APPEND_DEADLINE_MS;
+    const oldest = performance.now() - this.deadlineMs;
     let expired = 0;
     for (const append of this.open) {
       if (append.since > oldest) break;
       this.open.delete(append);
       expired++;
-      append.reject(new StoreUnavailable(`The event store did not answer within ${APPEND_DEADLINE_MS} ms.`));
+      append.reject(new StoreUnavailable(`The event store did not answer within ${this.deadlineMs} ms.`));
     }
     if (expired > 0) this.queue = this.queue.filter((append) => this.open.has(append));
   }

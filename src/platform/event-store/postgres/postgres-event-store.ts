@@ -30,6 +30,8 @@ import { WakeUps } from './wake-ups.js';
 export type PostgresEventStoreOptions = Readonly<{
   url: string;
   readConnections?: number;
+  /** How long a read or an append may take, through repetitions: then the store counts as unavailable, an append's outcome as unknown. */
+  deadlineMs?: number;
   /** How often followers look for themselves, should no notification come. */
   lookMs?: number;
   /** How often events that their bounds hide are deleted. */
@@ -37,8 +39,7 @@ export type PostgresEventStoreOptions = Readonly<{
 }>;
 
 export const READ_CONNECTIONS_DEFAULT = 6;
-/** How long a read may take, through repetitions, until the store counts as unavailable. */
-export const READ_DEADLINE_MS = 3_000;
+export const DEADLINE_MS = 5_000;
 const RETRY_MS_MIN = 20;
 const RETRY_MS_MAX = 500;
 
@@ -53,17 +54,19 @@ export class PostgresEventStore extends EventStore {
   private readonly recent = new RecentEvents();
   private readonly wakeUps = new WakeUps();
   private readonly notifications: Notifications;
+  private readonly deadlineMs: number;
   private readonly scavenger: Scavenger;
   private readonly followers = new Followers((run) => this.query(run), this.recent, this.wakeUps);
   private closed = false;
 
-  constructor({ url, readConnections, lookMs, scavengeMs }: PostgresEventStoreOptions) {
+  constructor({ url, readConnections, deadlineMs, lookMs, scavengeMs }: PostgresEventStoreOptions) {
     super();
+    this.deadlineMs = deadlineMs ?? DEADLINE_MS;
     const open = (name: string, connections: number) => (): Sql =>
       openDatabase({ url, name: `event store, ${name}`, connections, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
     this.reading = new Pool(open('reading', readConnections ?? READ_CONNECTIONS_DEFAULT));
     this.writing = new Pool(open('appending', 1));
-    this.commits = new GroupCommit(this.writing, (committed) => this.spread(committed));
+    this.commits = new GroupCommit(this.writing, this.deadlineMs, (committed) => this.spread(committed));
     this.notifications = new Notifications(this.reading, open('listening', 1)(), this.wakeUps, lookMs);
     this.scavenger = new Scavenger(() => this.scavenge(), scavengeMs);
   }
@@ -166,14 +169,14 @@ export class PostgresEventStore extends EventStore {
 
   /** @throws StoreUnavailable */
   private async query<T>(run: (sql: Sql) => PromiseLike<T>): Promise<T> {
-    const deadline = performance.now() + READ_DEADLINE_MS;
+    const deadline = performance.now() + this.deadlineMs;
     for (let pauseMs = RETRY_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, RETRY_MS_MAX)) {
       try {
         return await this.reading.run(run, Math.max(1, deadline - performance.now()));
       } catch (error) {
         if (!isPassing(error)) throw error;
         if (this.closed || performance.now() + pauseMs >= deadline) {
-          throw new StoreUnavailable(`The event store did not answer within ${READ_DEADLINE_MS} ms.`, { cause: error });
+          throw new StoreUnavailable(`The event store did not answer within ${this.deadlineMs} ms.`, { cause: error });
         }
         await sleep(pauseMs);
       }
