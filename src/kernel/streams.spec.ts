@@ -24,6 +24,54 @@ it('goes on with a fold where an earlier one ended', async () => {
   expect(await streams.fold('counter-1', counter, second)).toEqual(second);
 });
 
+describe('a stream whose sum is restated now and then', () => {
+  type Restated = Event<'Restated', { sum: number }>;
+  const WITHIN_EVENTS_MAX = 5;
+  const restating: Aggregate<number, Counted | Restated> = {
+    initial: 0,
+    evolve: (sum, { type, data }) => (type === 'Restated' ? data.sum : sum + data.by),
+    codec: { Counted: [], Restated: [] },
+    restated: { type: 'Restated', withinMax: WITHIN_EVENTS_MAX },
+  };
+  class CountedReads extends InMemoryEventStore {
+    events = 0;
+    override async *read(...reading: Parameters<InMemoryEventStore['read']>) {
+      for await (const page of super.read(...reading)) {
+        this.events += page.length;
+        yield page;
+      }
+    }
+  }
+  /** A sum that is wrong if what was before the restatement counts as well. */
+  const made = async (before: number, after: number) => {
+    const store = new CountedReads();
+    const streams = new Streams(store);
+    const add = (by: number, place: string) => streams.transact('counter-1', restating, count(by), because(place));
+    for (let index = 0; index < before; index++) await add(1, `before-${index}`);
+    await streams.transact('counter-1', restating, () => [{ type: 'Restated', data: { sum: 100 } }], because('restated'));
+    for (let index = 0; index < after; index++) await add(1, `after-${index}`);
+    store.events = 0;
+    return { store, folded: await streams.fold('counter-1', restating) };
+  };
+
+  it('is read from there on', async () => {
+    const { store, folded } = await made(30, 3);
+    expect([folded.state, folded.revision, store.events <= WITHIN_EVENTS_MAX]).toEqual([103, 33, true]);
+  });
+
+  it('is read whole where that is long ago', async () => {
+    const { folded } = await made(30, WITHIN_EVENTS_MAX);
+    expect([folded.state, folded.revision]).toEqual([100 + WITHIN_EVENTS_MAX, 30 + WITHIN_EVENTS_MAX]);
+  });
+
+  it('may have had no restatement, and no event', async () => {
+    const streams = new Streams(new InMemoryEventStore());
+    expect(await streams.fold('counter-1', restating)).toEqual(nothingYet(restating));
+    await streams.transact('counter-1', restating, count(2), cause);
+    expect((await streams.fold('counter-1', restating)).state).toBe(2);
+  });
+});
+
 describe('a transaction', () => {
   it('decides on what happened and appends what it decided, with who caused it', async () => {
     const store = new InMemoryEventStore();

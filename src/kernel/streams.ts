@@ -5,14 +5,18 @@ import {
   type EventStore,
   type ExpectedRevision,
   type NewEvent,
+  type StoredEvent,
   StoreUnavailable,
   WrongRevision,
 } from './event-store.js';
 import type { Cause, Event } from './events.js';
 import { deterministicId } from './ids.js';
 
-/** An aggregate as the log keeps it: how it is folded and how its events are written. */
-export type Aggregate<State, E extends Event> = Decider<State, E> & Readonly<{ codec: Codec<E> }>;
+/** A type of event that says all that those before it have come to. One is looked for among so many of the newest. */
+export type Restatement<E extends Event> = Readonly<{ type: E['type']; withinMax: number }>;
+
+/** An aggregate as the log keeps it: how it is folded and how its events are written. With restatements it is folded from the newest on. */
+export type Aggregate<State, E extends Event> = Decider<State, E> & Readonly<{ codec: Codec<E>; restated?: Restatement<E> }>;
 
 export type Folded<State> = Readonly<{ state: State; revision: ExpectedRevision; position: bigint | undefined }>;
 
@@ -44,17 +48,30 @@ export class Streams {
     aggregate: Aggregate<State, E>,
     before = nothingYet(aggregate),
   ): Promise<Folded<State>> {
-    let { state, revision, position } = before;
-    for await (const page of this.store.read(stream, { from: revision === 'none' ? 0 : revision + 1 })) {
+    if (before.revision === 'none' && aggregate.restated) {
+      const newest = await this.sinceRestated(stream, aggregate.restated);
+      if (newest) return newest.reduce((known, stored) => told(aggregate, known, stored), before);
+    }
+    let known = before;
+    for await (const page of this.store.read(stream, { from: before.revision === 'none' ? 0 : before.revision + 1 })) {
+      for (const stored of page) known = told(aggregate, known, stored);
+    }
+    return known;
+  }
+
+  /** The events from the newest restatement on, or from the start; undefined where neither is near the end. */
+  private async sinceRestated<E extends Event>(
+    stream: string,
+    { type, withinMax }: Restatement<E>,
+  ): Promise<readonly StoredEvent[] | undefined> {
+    const newest: StoredEvent[] = [];
+    for await (const page of this.store.read(stream, { direction: 'backwards', limit: withinMax })) {
       for (const stored of page) {
-        const event = decode(aggregate.codec, stored);
-        if (!event) throw new Undecodable(stored, new Error('A newer version of the program wrote this stream.'));
-        state = aggregate.evolve(state, event);
-        revision = stored.revision;
-        position = stored.position;
+        newest.push(stored);
+        if (stored.type === type || stored.revision === 0) return newest.reverse();
       }
     }
-    return { state, revision, position };
+    return newest.length === 0 ? newest : undefined;
   }
 
   /**
@@ -102,6 +119,16 @@ export class Streams {
     });
     return appendSurely(this.store, stream, expected, written);
   }
+}
+
+function told<State, E extends Event>(
+  aggregate: Aggregate<State, E>,
+  { state }: Folded<State>,
+  stored: StoredEvent,
+): Folded<State> {
+  const event = decode(aggregate.codec, stored);
+  if (!event) throw new Undecodable(stored, new Error('A newer version of the program wrote this stream.'));
+  return { state: aggregate.evolve(state, event), revision: stored.revision, position: stored.position };
 }
 
 /** An append whose outcome is unknown is repeated: the ids make that harmless. @throws as `append` does */

@@ -16,4 +16,5 @@ export const scheduleCodec: Codec<ScheduleEvent> = {
   ScheduleSlotSkipped: [],
   ScheduleRunRequested: [],
   ScheduleRunEnded: [],
+  ScheduleRestated: [],
 };

@@ -2,38 +2,28 @@ import type { Aggregate } from '../kernel/streams.js';
 import type { Decision } from '../kernel/decider.js';
 import { scheduleCodec } from './schedule.codec.js';
 import type {
-  RunId,
   ScheduleCreated,
   ScheduleEvent,
   ScheduleId,
   ScheduleOrigin,
+  ScheduleStanding,
   ScheduleTerms,
   ScheduleTiming,
   SlotDecided,
 } from './schedule.events.js';
+import { RESTATED_AFTER_SLOTS, RESTATED_WITHIN_EVENTS_MAX } from './schedule.policy.js';
 import { nextSlot } from './slots.policy.js';
 
 /** `completed` and `cancelled` are for good but can be looked at; after `deleted` nothing is. */
-export type ScheduleStatus = 'none' | 'active' | 'paused' | 'completed' | 'cancelled' | 'deleted';
+export type ScheduleStatus = ScheduleStanding['status'] | 'none' | 'deleted';
 
-/** A run that is not over. */
-export type OpenRun = Readonly<{ runId: RunId; isSlot: boolean; since: string }>;
-
-export type Schedule = Readonly<{
-  id: ScheduleId;
-  ownerId: string;
-  agentId: string | null;
-  /** The chat that it was made in. */
-  conversationId: string | null;
-  status: ScheduleStatus;
-  terms: ScheduleTerms;
-  /** The first slot that is not decided yet. */
-  nextSlotAt: string | null;
-  /** No slot up to here is decided on any more, whatever the clock says. */
-  decidedUntil: string;
-  openRun: OpenRun | null;
-  failuresInARow: number;
-}>;
+export type Schedule = Omit<ScheduleStanding, 'status'> &
+  Readonly<{
+    id: ScheduleId;
+    status: ScheduleStatus;
+    /** Slots decided on since it was said how it stands. */
+    slotsSinceRestated: number;
+  }>;
 
 const initial: Schedule = {
   id: '',
@@ -53,9 +43,15 @@ const initial: Schedule = {
   decidedUntil: '',
   openRun: null,
   failuresInARow: 0,
+  slotsSinceRestated: 0,
 };
 
-export const schedule: Aggregate<Schedule, ScheduleEvent> = { initial, evolve, codec: scheduleCodec };
+export const schedule: Aggregate<Schedule, ScheduleEvent> = {
+  initial,
+  evolve,
+  codec: scheduleCodec,
+  restated: { type: 'ScheduleRestated', withinMax: RESTATED_WITHIN_EVENTS_MAX },
+};
 
 function evolve(state: Schedule, event: ScheduleEvent): Schedule {
   switch (event.type) {
@@ -93,6 +89,10 @@ function evolve(state: Schedule, event: ScheduleEvent): Schedule {
       return { ...state, openRun: { runId: event.data.runId, isSlot: false, since: event.data.requestedAt } };
     case 'ScheduleRunEnded':
       return { ...state, openRun: null, failuresInARow: event.data.failuresInARow };
+    case 'ScheduleRestated': {
+      const { scheduleId: id, ...standing } = event.data;
+      return { ...standing, id, slotsSinceRestated: 0 };
+    }
   }
 }
 
@@ -100,7 +100,14 @@ const decided = (state: Schedule, { data }: SlotDecided): Schedule => ({
   ...state,
   nextSlotAt: data.nextSlotAt,
   decidedUntil: data.slot,
+  slotsSinceRestated: state.slotsSinceRestated + 1,
 });
+
+/** How it stands, once so many slots were decided on that it is long to read. */
+export function restatement({ id, status, slotsSinceRestated, ...standing }: Schedule): readonly ScheduleEvent[] {
+  if (slotsSinceRestated < RESTATED_AFTER_SLOTS || status === 'none' || status === 'deleted') return [];
+  return [{ type: 'ScheduleRestated', data: { scheduleId: id, status, ...standing } }];
+}
 
 const latest = (one: string, other: string): string => (one > other ? one : other);
 

@@ -94,6 +94,27 @@ export type ScheduleRunEnded = Event<
   { scheduleId: ScheduleId; runId: RunId; status: RunStatus; errorType: RunError | null; failuresInARow: number; endedAt: string }
 >;
 
+/** A run that is not over. */
+export type OpenRun = Readonly<{ runId: RunId; isSlot: boolean; since: string }>;
+
+/** All that decisions are made on. */
+export type ScheduleStanding = Readonly<{
+  ownerId: string;
+  agentId: string | null;
+  /** The chat that it was made in. */
+  conversationId: string | null;
+  status: 'active' | 'paused' | 'completed' | 'cancelled';
+  terms: ScheduleTerms;
+  nextSlotAt: string | null;
+  /** No slot up to here is decided on any more, whatever the clock says. */
+  decidedUntil: string;
+  openRun: OpenRun | null;
+  failuresInARow: number;
+}>;
+
+/** How it stands, said again so that whoever decides need not read years of slots. Nothing has changed. */
+export type ScheduleRestated = Event<'ScheduleRestated', ScheduleStanding & { scheduleId: ScheduleId }>;
+
 export type SlotDecided = ScheduleRunQueued | ScheduleMissed | ScheduleSlotPaused | ScheduleSlotSkipped;
 
 export type ScheduleEvent =
@@ -107,7 +128,8 @@ export type ScheduleEvent =
   | ScheduleDeleted
   | SlotDecided
   | ScheduleRunRequested
-  | ScheduleRunEnded;
+  | ScheduleRunEnded
+  | ScheduleRestated;
 
 export const scheduleStream = (scheduleId: ScheduleId): string => `schedule-${scheduleId}`;
 

@@ -22,4 +22,9 @@ export const runLimitMs = (timeoutMs: number): number => timeoutMs + RUN_SLACK_M
 /** Slots that one append decides on at most: the rest of an outage is for the next append. */
 export const SLOTS_PER_APPEND_MAX = 200;
 
+/** How a schedule stands is said again after so many slots. */
+export const RESTATED_AFTER_SLOTS = 200;
+/** Two restatements are hardly ever further apart: an append of slots, and a run, a pause and a change for some of them. */
+export const RESTATED_WITHIN_EVENTS_MAX = 1_000;
+
 export const scheduleNotFound = () => new Rejection('schedule-not-found', 'schedule not found');

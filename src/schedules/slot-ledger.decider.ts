@@ -1,6 +1,6 @@
 import type { Decision } from '../kernel/decider.js';
 import { Rejection } from '../kernel/rejection.js';
-import { type Schedule, schedule } from './schedule.decider.js';
+import { restatement, type Schedule, schedule } from './schedule.decider.js';
 import { type RunError, type RunId, runIdOf, type RunStatus, type ScheduleEvent, type SlotDecided } from './schedule.events.js';
 import { type LedgerRules, SLOTS_PER_APPEND_MAX } from './schedule.policy.js';
 import { nextSlot, slotsBetween } from './slots.policy.js';
@@ -20,7 +20,14 @@ export type LedgerMode = 'open' | 'closing' | 'cancelling';
  * at a time.
  */
 export const settle =
-  (rules: LedgerRules, now: Date, mode: LedgerMode = 'open'): Decide =>
+  (rules: LedgerRules, now: Date): Decide =>
+  (state) => {
+    const events = settled(rules, now, 'open')(state);
+    return events.length === 0 ? events : [...events, ...restatement(events.reduce(schedule.evolve, state))];
+  };
+
+const settled =
+  (rules: LedgerRules, now: Date, mode: LedgerMode): Decide =>
   (state) => {
     const given = givenUp(state, rules, now);
     const decided = decideSlots(given.reduce(schedule.evolve, state), rules, now, mode);
@@ -32,11 +39,11 @@ export const settle =
 export const settledFirst =
   (rules: LedgerRules, now: Date, mode: LedgerMode, decide: Decide): Decide =>
   (state) => {
-    const settled = settle(rules, now, mode)(state);
-    const after = settled.reduce(schedule.evolve, state);
+    const come = settled(rules, now, mode)(state);
+    const after = come.reduce(schedule.evolve, state);
     if (isDue(after, now) && mode !== 'open')
       throw new Rejection('schedule-catching-up', 'the schedule is catching up, try again');
-    return [...settled, ...decide(after)];
+    return [...come, ...decide(after)];
   };
 
 /**
