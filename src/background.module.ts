@@ -64,6 +64,8 @@ import { SweepTasks } from './tasks/sweep-tasks.ticker.js';
 import { TasksModule } from './tasks/tasks.module.js';
 import { TellOfFailedTasks } from './tasks/tell-of-failed-tasks.reaction.js';
 import { ForgetSecrets } from './tools/forget-secrets.reaction.js';
+import { ForgetSignInSecrets } from './tools/mcp/forget-sign-in-secrets.reaction.js';
+import { SignInRetentionModule } from './tools/mcp/sign-in-retention.module.js';
 import { ToolsModule } from './tools/tools.module.js';
 import { DeliverWakes } from './wakes/deliver-wakes.ticker.js';
 import { WakeDeliveryModule } from './wakes/wake-delivery.module.js';
@@ -85,6 +87,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     RetentionModule,
     ScheduleRetentionModule,
     SchedulesModule,
+    SignInRetentionModule,
     SourcesModule,
     TasksModule,
     ToolsModule,
@@ -125,6 +128,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
         ForgetTasksOfRuns,
         CutOffForgotten,
         ForgetSecrets,
+        ForgetSignInSecrets,
         AppendScheduledAnswers,
         DeleteSchedulesOfAgent,
         CancelSchedulesOfConversation,

@@ -5,6 +5,7 @@ import { journalsStream } from '../../src/retention/journals.events.js';
 import { type RunEvent, runStream } from '../../src/runs/run.events.js';
 import { scheduleStream } from '../../src/schedules/schedule.events.js';
 import { type ScheduledRunEvent, scheduledRunStream } from '../../src/schedules/scheduled-run.events.js';
+import { type OAuthEvent, oauthStream } from '../../src/tools/mcp/oauth.events.js';
 import { deliveryStream } from '../../src/webhooks/delivery.events.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
@@ -121,6 +122,25 @@ describe('journals', () => {
       { type: 'JournalsExpired', data: { sealedIn: '2026-01-01T00', turnIds: ['one'], expiredAt: '' } },
     ]);
     expect(ids(await queries.journals(day(9), 9))).toEqual(['two']);
+    await model.again();
+    await model.expectSameAfterRebuild();
+  });
+});
+
+describe('sign-ins at tool servers', () => {
+  it('are due from the time on at which they were to be over, as long as they are not', async () => {
+    const told = (event: OAuthEvent) => model.given(oauthStream(event.data.handshakeId), [event]);
+    for (const [number, handshakeId] of ['one', 'two', 'three', 'four'].entries()) {
+      const expiresAt = day(number + 1).toISOString();
+      const data = { handshakeId, ownerId: 'ann', serverUrl: 'https://tools.example', startedAt: expiresAt, expiresAt };
+      await told({ type: 'OAuthHandshakeStarted', data });
+    }
+    const [one] = await queries.signIns(day(4), 1);
+    expect(one).toEqual({ id: 'one', since: day(1) });
+    expect(ids(await queries.signIns(day(4), 9, one))).toEqual(['two', 'three']);
+    await told({ type: 'OAuthHandshakeFailed', data: { handshakeId: 'one', reason: 'No.' } });
+    await told({ type: 'OAuthGranted', data: { handshakeId: 'two', credentialsId: 'c', tools: [] } });
+    expect(ids(await queries.signIns(day(4), 9))).toEqual(['three']);
     await model.again();
     await model.expectSameAfterRebuild();
   });

@@ -11,21 +11,32 @@ import { scheduleCodec } from '../../src/schedules/schedule.codec.js';
 import type { ScheduleEvent } from '../../src/schedules/schedule.events.js';
 import { scheduleRunCodec } from '../../src/schedules/scheduled-run.codec.js';
 import type { ScheduledRunEvent } from '../../src/schedules/scheduled-run.events.js';
+import { oauthCodec } from '../../src/tools/mcp/oauth.codec.js';
+import type { OAuthEvent } from '../../src/tools/mcp/oauth.events.js';
 import { deliveryCodec } from '../../src/webhooks/delivery.codec.js';
 import type { DeliveryEvent } from '../../src/webhooks/delivery.events.js';
 import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
 
-type Noted = ContinuationEvent | ConversationEvent | DeliveryEvent | JournalsEvent | RunEvent | ScheduleEvent | ScheduledRunEvent;
+type Noted =
+  | ContinuationEvent
+  | ConversationEvent
+  | DeliveryEvent
+  | JournalsEvent
+  | OAuthEvent
+  | RunEvent
+  | ScheduleEvent
+  | ScheduledRunEvent;
 
 /** What is kept for a time only, and since when that time runs. */
 export const expiring = defineProjection<Noted>({
   name: 'expiring',
-  categories: ['continuation', 'conversation', 'delivery', 'journals', 'run', 'schedule', 'scheduleRun'],
+  categories: ['continuation', 'conversation', 'delivery', 'journals', 'oauth', 'run', 'schedule', 'scheduleRun'],
   codec: {
     ...continuationCodec,
     ...conversationCodec,
     ...deliveryCodec,
     ...journalsCodec,
+    ...oauthCodec,
     ...runCodec,
     ...scheduleCodec,
     ...scheduleRunCodec,
@@ -59,6 +70,10 @@ export const expiring = defineProjection<Noted>({
     ContinuationDropped: ({ data }) => removeFrom('continuation', { sha256: data.sha256 }),
     TurnAppended: ({ data, at }) => insertInto('journal', { turn_id: data.turnId, since: at }),
     JournalsExpired: ({ data }) => data.turnIds.map((turnId) => removeFrom('journal', { turn_id: turnId })),
+
+    OAuthHandshakeStarted: ({ data }) => insertInto('sign_in', { handshake_id: data.handshakeId, since: data.expiresAt }),
+    OAuthGranted: ({ data }) => removeFrom('sign_in', { handshake_id: data.handshakeId }),
+    OAuthHandshakeFailed: ({ data }) => removeFrom('sign_in', { handshake_id: data.handshakeId }),
   },
 });
 

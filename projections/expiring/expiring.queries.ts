@@ -3,7 +3,7 @@ import { ReadModels } from '../read-models.js';
 
 /** The run of a delivery that is over, and where in the log that delivery is. */
 export type OldWebhookRun = Readonly<{ id: string; since: Date; stream: string; revision: number }>;
-/** A scheduled run that said something, or a turn with a journal, by its id. */
+/** A scheduled run that said something, a turn with a journal, or a sign-in, by its id. */
 export type OldOutput = Readonly<{ id: string; since: Date }>;
 
 /** What a turn that is over would have gone on from, named by its content. */
@@ -47,6 +47,14 @@ export class ExpiringQueries {
     return this.readModels.sql<OldOutput[]>`
       select turn_id as id, since from expiring.journal
       where since < ${before} and (since, turn_id) > (${since}, ${id}) order by since, turn_id limit ${limit}`;
+  }
+
+  /** Sign-ins at tool servers that were to be over before a time and are not. */
+  async signIns(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
+    const { since, id } = after ?? FIRST;
+    return this.readModels.sql<OldOutput[]>`
+      select handshake_id as id, since from expiring.sign_in
+      where since < ${before} and (since, handshake_id) > (${since}, ${id}) order by since, handshake_id limit ${limit}`;
   }
 
   /** What paused turns were to go on from that were over before a time. */

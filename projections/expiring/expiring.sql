@@ -36,3 +36,10 @@ create table continuation (
 );
 create index continuation_of_turn on continuation (turn_id);
 create index continuation_over on continuation (since, sha256) where since is not null;
+
+-- Sign-ins at tool servers that are not over, with the time at which they are to be.
+create table sign_in (
+  handshake_id text primary key,
+  since        timestamptz not null
+);
+create index sign_in_overdue on sign_in (since, handshake_id);

@@ -105,7 +105,10 @@ export class OAuthHandshakes {
 
   private async granted({ id, ownerId }: OAuthGrant, tokens: GrantTokens, tools: readonly GrantedTool[], cause: Cause) {
     const credentialsId = await this.vault.keep(ownerId, { [TOKENS]: JSON.stringify(tokens) });
-    return (await this.streams.transact(oauthStream(id), oauthGrant, grant(credentialsId, tools), cause)).state;
+    const { state } = await this.streams.transact(oauthStream(id), oauthGrant, grant(credentialsId, tools), cause);
+    // It was given up meanwhile.
+    if (state.credentialsId !== credentialsId) await this.vault.forget(ownerId, credentialsId);
+    return state;
   }
 
   /** A failure of the service itself says nothing about the handshake. */

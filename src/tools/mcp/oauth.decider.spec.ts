@@ -4,6 +4,7 @@ import { given } from '../../../test/support/given.js';
 import {
   awaitSignIn,
   fail,
+  failOverdue,
   grant,
   isOverdue,
   lose,
@@ -63,6 +64,17 @@ describe('a handshake', () => {
     given(oauthGrant, [started, failed]).when(fail('no')).thenNothing();
     given(oauthGrant, [started, awaited, returned, granted]).when(fail('no')).thenNothing();
   });
+  it('fails for nobody having come back by a time', () => {
+    const tooLate: OAuthEvent = {
+      type: 'OAuthHandshakeFailed',
+      data: { handshakeId, reason: 'This sign-in took too long. Please start again.' },
+    };
+    given(oauthGrant, [started, awaited]).when(failOverdue(now)).thenNothing();
+    for (const open of [[started], [started, awaited], [started, awaited, returned]]) {
+      given(oauthGrant, open).when(failOverdue(late)).then([tooLate]);
+    }
+    given(oauthGrant, [started, awaited, returned, granted]).when(failOverdue(late)).thenNothing();
+  });
   it('is overdue when nobody came back in time', () => {
     const open = [started, awaited].reduce(oauthGrant.evolve, oauthGrant.initial);
     expect([isOverdue(open, now), isOverdue(open, late), isOverdue(oauthGrant.evolve(open, failed), late)]).toEqual([
@@ -102,6 +114,7 @@ it('says nothing a second time, whatever is decided in whatever order', () => {
     takeState('hash', now),
     grant('c1', tools),
     fail('no'),
+    failOverdue(late),
     refresh('c1', 'c2'),
     lose('c1', 'revoked'),
     lose('c2', 'revoked'),

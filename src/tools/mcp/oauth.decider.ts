@@ -91,7 +91,7 @@ export const takeState =
   (state) => {
     if (state.status === 'none' || stateHash !== state.stateHash) throw handshakeNotFound();
     if (state.status !== 'awaiting') throw new Rejection('oauth-state-used', 'This sign-in was already answered.');
-    if (isOverdue(state, now)) throw new Rejection('oauth-state-expired', 'This sign-in took too long. Please start again.');
+    if (isOverdue(state, now)) throw new Rejection('oauth-state-expired', TOO_LATE);
     return [{ type: 'OAuthSignInReturned', data: { handshakeId: state.id } }];
   };
 
@@ -104,6 +104,14 @@ export const fail =
   (reason: string): Decide =>
   (state) =>
     isOpen(state) ? [{ type: 'OAuthHandshakeFailed', data: { handshakeId: state.id, reason } }] : [];
+
+const TOO_LATE = 'This sign-in took too long. Please start again.';
+
+/** Nobody came back by a time, or whoever did got nowhere. */
+export const failOverdue =
+  (by: Date): Decide =>
+  (state) =>
+    isOverdue(state, by) ? fail(TOO_LATE)(state) : [];
 
 /** The tokens that came for those under `before`. Should others be in use by now, these are not wanted any more. */
 export const refresh =

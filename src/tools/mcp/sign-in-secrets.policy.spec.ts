@@ -1,0 +1,30 @@
+import { expect, it } from '@jest/globals';
+import type { OAuthEvent } from './oauth.events.js';
+import { secretsLeft } from './sign-in-secrets.policy.js';
+
+const handshakeId = 'h';
+const started: OAuthEvent = {
+  type: 'OAuthHandshakeStarted',
+  data: { handshakeId, ownerId: 'ann', serverUrl: '', startedAt: '', expiresAt: '' },
+};
+const awaited: OAuthEvent = {
+  type: 'OAuthSignInAwaited',
+  data: { handshakeId, authorizationUrl: '', stateHash: '', pendingId: 'pending' },
+};
+const granted: OAuthEvent = { type: 'OAuthGranted', data: { handshakeId, credentialsId: 'first', tools: [] } };
+const refreshed: OAuthEvent = { type: 'OAuthTokensRefreshed', data: { handshakeId, credentialsId: 'second' } };
+
+it.each<[string, readonly OAuthEvent[], readonly string[]]>([
+  ['that nobody could be asked for', [{ type: 'OAuthHandshakeFailed', data: { handshakeId, reason: '' } }], []],
+  ['that is awaited', [awaited], []],
+  ['that failed', [awaited, { type: 'OAuthHandshakeFailed', data: { handshakeId, reason: '' } }], ['pending']],
+  ['that was granted', [awaited, granted], ['pending']],
+  ['whose tokens were renewed', [awaited, granted, refreshed], ['pending', 'first']],
+  [
+    'whose grant was lost',
+    [awaited, granted, refreshed, { type: 'OAuthGrantLost', data: { handshakeId, reason: '' } }],
+    ['pending', 'first', 'second'],
+  ],
+])('of a sign-in %s no more is kept than is needed', (_, events, left) =>
+  expect(secretsLeft([started, ...events])).toEqual({ ownerId: 'ann', left }),
+);
