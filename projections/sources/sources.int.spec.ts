@@ -80,7 +80,7 @@ it('pages that are being fetched take the place of the others once they are sear
   });
   const fetched = (ingestId: string, sha256: string): SourceEvent => ({
     type: 'SourcePagesFetched',
-    data: { sourceId: 's6', ingestId, files: [page(sha256)], failures: [], isCut: false },
+    data: { sourceId: 's6', ingestId, files: [page(sha256)], sitemaps: [], failures: [], isCut: false },
   });
   const files = async () => (await queries.byId('s6'))?.files.map(({ sha256 }) => sha256);
   await given(

@@ -232,9 +232,13 @@ it('what failed for good is said of the source, once', async () => {
 describe('pages', () => {
   let site: LocalServer;
   let text: string | undefined;
+  let isListed = true;
   beforeAll(async () => {
-    site = await LocalServer.started((_, response) => {
-      response.writeHead(text === undefined ? 503 : 200, { 'content-type': 'text/plain' }).end(text);
+    site = await LocalServer.started(({ path }, response) => {
+      const sitemap = `<urlset><url><loc>${site.url}/page</loc></url><url><loc>${site.url}/other</loc></url></urlset>`;
+      if (path === '/sitemap.xml') response.writeHead(isListed ? 200 : 503).end(sitemap);
+      else if (path === '/other') response.writeHead(200, { 'content-type': 'text/plain' }).end('other');
+      else response.writeHead(text === undefined ? 503 : 200, { 'content-type': 'text/plain' }).end(text);
     });
   });
   afterAll(() => site.close());
@@ -242,9 +246,9 @@ describe('pages', () => {
     site.requests.length = 0;
   });
 
-  async function added(): Promise<{ sourceId: string; taskId: string }> {
+  async function added(kind: 'url' | 'sitemap' = 'url', path = '/page'): Promise<{ sourceId: string; taskId: string }> {
     const ids = { sourceId: newId(), taskId: newId() };
-    const remote = { kind: 'url', urls: [`${site.url}/page`] } as const;
+    const remote = { kind, urls: [`${site.url}${path}`] };
     const created = { sourceId: ids.sourceId, ownerId: 'ann', name: 'Site', config: DEFAULT_SOURCE_CONFIG, remote };
     await streams.transact(sourceStream(ids.sourceId), source, createSource(created, ids.taskId, []), cause);
     return ids;
@@ -315,6 +319,23 @@ describe('pages', () => {
     text = 'there';
     await tried(2);
     expect(await texts()).toEqual(['there']);
+  });
+
+  it('that are away for a while, with what lists them, leave what is searched as it is', async () => {
+    const ids = await added('sitemap', '/sitemap.xml');
+    text = 'one\ntwo';
+    await ingesting().run(attempt(ids));
+    const before = await live(ids.sourceId);
+    [text, isListed] = [undefined, false];
+    for (let sync = 0; sync < 2; sync++) {
+      const { warnings } = (await ingesting().run(attempt(await again(ids)))) as { warnings: readonly string[] };
+      expect(warnings.map((warning) => warning.slice(site.url.length))).toEqual([
+        '/sitemap.xml: It answered with HTTP status 503. What was read of it before is kept.',
+        '/page: It answered with HTTP status 503. What was read of it before is kept.',
+      ]);
+    }
+    isListed = true;
+    expect([await live(ids.sourceId), await texts()]).toEqual([before, ['one', 'two', 'other']]);
   });
 
   it('without any text are refused', async () => {

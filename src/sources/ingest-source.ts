@@ -13,8 +13,7 @@ import { CHUNKING_VERSION } from './chunking.policy.js';
 import type { Chunk, Documents } from './document.port.js';
 import type { Embeddings } from './embeddings.port.js';
 import { areSame, type IngestResult, namesOf, notFetchedText, resultOf } from './ingest-result.policy.js';
-import { withKeptPages } from './kept-pages.policy.js';
-import type { RemotePages } from './remote/remote-pages.js';
+import { isNothingFetched, type RemotePages } from './remote/remote-pages.js';
 import { completeIngest, failIngest, keepPages, type Source, source, startIngest } from './source.decider.js';
 import { type SourceFile, sourceStream } from './source.events.js';
 
@@ -101,14 +100,16 @@ export class IngestSource extends TaskRunner {
   private async fetchPages(sourceId: string, { remote, ingest, live }: Source, attempt: TaskAttempt): Promise<void> {
     if (!remote || ingest?.files) return;
     const { taskId: ingestId, cause, signal, progress } = attempt;
-    const fetched = await this.parts.pages.gather(remote, signal, (share) => progress(FETCHING_PERCENT * share));
-    const { missed, isCut } = fetched;
-    if (fetched.files.length === 0) {
+    const earlier = live ?? { files: [], sitemaps: [] };
+    const gathered = await this.parts.pages.gather(remote, earlier, signal, (share) => progress(FETCHING_PERCENT * share));
+    const { files, sitemaps, missed, isCut } = gathered;
+    if (isNothingFetched(gathered)) {
       const reason = notFetchedText(missed);
       if (missed.every(({ mayPass }) => mayPass) && attempt.attempt <= RETRIES_MAX) throw new Error(reason);
       throw new Rejection('pages-not-fetched', reason);
     }
-    const pages = { ...withKeptPages(fetched.files, missed, live?.files), isCut };
+    const failures = missed.map(({ url, reason }) => ({ url, reason }));
+    const pages = { files, sitemaps, failures, isCut };
     await this.parts.streams.transact(sourceStream(sourceId), source, keepPages(sourceId, ingestId, pages), cause);
   }
 

@@ -98,7 +98,7 @@ describe('pages', () => {
       data: { sourceId, ingestId: 'i1', ownerId: 'ann', files: [], operation: 'upload' },
     },
   ];
-  const pages = { files, failures: [{ url: 'https://a.example/gone', reason: 'Gone.' }], isCut: false };
+  const pages = { files, sitemaps: [], failures: [{ url: 'https://a.example/gone', reason: 'Gone.' }], isCut: false };
   const fetched: SourceEvent = { type: 'SourcePagesFetched', data: { sourceId, ingestId: 'i1', ...pages } };
 
   it('are kept once for an ingestion: what another attempt fetched stands', () => {

@@ -6,6 +6,7 @@ import { DEFAULT_SOURCE_CONFIG, type SourceConfig } from './source-config.policy
 import type {
   PageFailure,
   RemoteOrigin,
+  Sitemap,
   SourceCreated,
   SourceEvent,
   SourceFile,
@@ -23,12 +24,18 @@ export type Ingest = Readonly<{
   status: 'requested' | 'started' | 'completed' | 'failed';
   /** Undefined while the pages are not fetched yet. */
   files: readonly SourceFile[] | undefined;
+  sitemaps: readonly Sitemap[];
   failures: readonly PageFailure[];
   isCut: boolean;
 }>;
 
-/** What searches find, the files it was made of, and the ingestion that wrote it. */
-export type LiveChunks = Readonly<{ ingestId: string; chunksId: string; files: readonly SourceFile[] }>;
+/** What searches find, the files it was made of and the sitemaps that listed them, and the ingestion that wrote it. */
+export type LiveChunks = Readonly<{
+  ingestId: string;
+  chunksId: string;
+  files: readonly SourceFile[];
+  sitemaps: readonly Sitemap[];
+}>;
 
 export type Source = Readonly<{
   status: 'none' | 'kept' | 'deleted';
@@ -54,6 +61,8 @@ const initial: Source = {
   nextSyncAt: null,
 };
 
+const NOT_BEGUN = { status: 'requested', chunksId: undefined, sitemaps: [], failures: [], isCut: false } as const;
+
 export const source: Aggregate<Source, SourceEvent> = { initial, evolve, codec: sourceCodec };
 
 function evolve(state: Source, event: SourceEvent): Source {
@@ -65,18 +74,19 @@ function evolve(state: Source, event: SourceEvent): Source {
     case 'SourceIngestRequested': {
       const { ingestId } = event.data;
       const files = state.remote ? undefined : event.data.files;
-      return { ...state, ingest: { ingestId, files, failures: [], isCut: false, chunksId: undefined, status: 'requested' } };
+      return { ...state, ingest: { ...NOT_BEGUN, ingestId, files } };
     }
     case 'SourcePagesFetched': {
-      const { files, failures, isCut } = event.data;
-      return withIngest(state, { files, failures, isCut });
+      const { files, sitemaps, failures, isCut } = event.data;
+      return withIngest(state, { files, sitemaps, failures, isCut });
     }
     case 'SourceIngestStarted':
       return withIngest(state, { status: 'started', chunksId: event.data.chunksId });
     case 'SourceIngestCompleted': {
       const { ingestId, chunksId } = event.data;
       const writer = state.live?.chunksId === chunksId ? state.live.ingestId : ingestId;
-      const live = { ingestId: writer, chunksId, files: state.ingest?.files ?? [] };
+      const { files = [], sitemaps = [] } = state.ingest ?? {};
+      const live = { ingestId: writer, chunksId, files, sitemaps };
       return withIngest({ ...state, live }, { status: 'completed' });
     }
     case 'SourceIngestFailed':

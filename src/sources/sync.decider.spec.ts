@@ -162,7 +162,7 @@ it('whatever is decided in whatever order: each due time begins one ingestion at
     ingestId.map((i) => ingestAgain(sourceId, 'ann', i, 'of-pages')),
     fc.tuple(ingestId, fc.integer({ min: 1, max: 28 }), now).map(([i, due, at]) => fallDue(sourceId, i, day(due), at)),
     ingestId.map((i) => startIngest(sourceId, i, `c${i}`)),
-    ingestId.map((i) => keepPages(sourceId, i, { files, failures: [], isCut: false })),
+    ingestId.map((i) => keepPages(sourceId, i, { files, sitemaps: [], failures: [], isCut: false })),
     ingestId.map((i) => completeIngest(sourceId, i, `c${i}`, { chunks: 1, tokens: 1 })),
     ingestId.map((i) => failIngest(sourceId, i, 'x')),
     fc.constant(deleteSource(sourceId, 'ann')),

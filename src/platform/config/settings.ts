@@ -77,7 +77,8 @@ export const settings = {
   uploadArchiveRatioMax: integer('UPLOAD_MAX_ARCHIVE_RATIO', 1000, { min: 1 }),
   uploadArchiveDepthMax: integer('UPLOAD_MAX_ARCHIVE_DEPTH', 3),
   attachmentTextBytesMax: integer('ATTACHMENT_TEXT_MAX_BYTES', 5_000_000, { min: 1 }),
-  remotePagesMax: integer('REMOTE_MAX_PAGES', 100, { min: 1, max: 200 }),
+  // What became of all of them, at addresses as long as may be, is one event.
+  remotePagesMax: integer('REMOTE_MAX_PAGES', 100, { min: 1, max: 128 }),
   remotePageBytesMax: integer('REMOTE_MAX_PAGE_BYTES', 5 * MiB, { min: KiB, max: 100 * MiB }),
   remoteBytesMax: integer('REMOTE_MAX_BYTES', 50 * MiB, { min: KiB }),
   remoteCrawlDepthMax: integer('REMOTE_CRAWL_MAX_DEPTH', 3, { max: 20 }),

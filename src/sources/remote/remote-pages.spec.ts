@@ -5,8 +5,9 @@ import { InMemoryBlobs } from '../../../test/support/in-memory-blobs.js';
 import { LocalServer, redirect } from '../../../test/support/local-server.js';
 import { GuardedHttp } from '../../platform/outgoing/guarded-http.js';
 import type { RemoteOrigin } from '../source.events.js';
-import type { RemoteLimits } from './remote-limits.js';
-import { RemotePages, SITEMAPS_MAX } from './remote-pages.js';
+import { PAGE_URL_CHARACTERS_MAX, type RemoteLimits } from './remote-limits.js';
+import { ADDRESSES_MAX, type EarlierPages, SITEMAPS_MAX } from './gathering.js';
+import { RemotePages } from './remote-pages.js';
 
 type Answer = string | ((response: ServerResponse) => void);
 
@@ -35,14 +36,21 @@ beforeEach(() => {
 });
 
 const signal = new AbortController().signal;
-async function gather(kind: RemoteOrigin['kind'], paths: readonly string[], limits: Partial<RemoteLimits> = {}) {
-  const blobs = new InMemoryBlobs();
+const nothing: EarlierPages = { files: [], sitemaps: [] };
+const blobs = new InMemoryBlobs();
+async function gather(
+  kind: RemoteOrigin['kind'],
+  paths: readonly string[],
+  limits: Partial<RemoteLimits> = {},
+  earlier = nothing,
+) {
   const shares: number[] = [];
   const urls = paths.map((path) => new URL(path, site.url).href);
-  const gathered = await new RemotePages(web, blobs, { ...LIMITS, ...limits }).gather({ kind, urls }, signal, async (share) => {
+  const pages = new RemotePages(web, blobs, { ...LIMITS, ...limits });
+  const gathered = await pages.gather({ kind, urls }, earlier, signal, async (share) => {
     shares.push(share);
   });
-  return { ...gathered, blobs, shares, names: gathered.files.map(({ filename }) => filename.slice(site.host.length)) };
+  return { ...gathered, shares, names: gathered.files.map(({ filename }) => filename.slice(site.host.length)) };
 }
 const typed = (type: string, body: string | Uint8Array) => (response: ServerResponse) =>
   void response.writeHead(200, { 'content-type': type }).end(body);
@@ -54,9 +62,9 @@ describe('pages by their addresses', () => {
   it('are kept in their order, as they came, named after where they came from in the end', async () => {
     pages.set('/a', '<h1>A</h1>').set('/b.txt', typed('text/plain; charset=iso-8859-1', Buffer.from('caf\xe9', 'latin1')));
     pages.set('/c', (response) => redirect(response, '/d')).set('/d', '<p>D');
-    const { files, names, missed, isCut, shares, blobs } = await gather('url', ['/c', '/b.txt', '/a']);
+    const { files, names, missed, isCut, shares } = await gather('url', ['/c', '/b.txt', '/a']);
     expect([names, missed, isCut]).toEqual([['/d.html', '/b.txt', '/a.html'], [], false]);
-    expect(files[0]).toMatchObject({ url: `${site.url}/d`, size: 4 });
+    expect(files[0]).toMatchObject({ askedUrl: `${site.url}/c`, url: `${site.url}/d`, size: 4 });
     const text: Buffer[] = [];
     for await (const piece of await blobs.get(files[1]!.sha256)) text.push(Buffer.from(piece as Uint8Array));
     expect(Buffer.concat(text).toString('utf8')).toBe('café');
@@ -108,11 +116,17 @@ describe('pages by their addresses', () => {
     expect((await gather('url', ['/a', '/b'])).names).toEqual(['/a.html']);
   });
 
+  it('that lead to an address without end are told', async () => {
+    pages.set('/a', (response) => redirect(response, `/d?${'x'.repeat(PAGE_URL_CHARACTERS_MAX)}`)).set('/d', '<p>D');
+    expect(reasons(await gather('url', ['/a']))).toEqual([['/a', 'It leads to an address of more than 2048 characters.']]);
+  });
+
   it('are let go when the attempt is over', async () => {
     pages.set('/slow', () => undefined);
     const over = new AbortController();
     const gathering = new RemotePages(web, new InMemoryBlobs(), LIMITS).gather(
       { kind: 'url', urls: [`${site.url}/slow`] },
+      nothing,
       over.signal,
       async () => undefined,
     );
@@ -198,4 +212,18 @@ describe('a crawl', () => {
     pages.set('/', link('/gone'));
     expect(reasons(await gather('crawler', ['/']))).toEqual([['/gone', 'It answered with HTTP status 404.']]);
   });
+});
+
+it('a site of addresses without end is not looked at any further', async () => {
+  const many = (name: string) => link(...Array.from({ length: ADDRESSES_MAX / 2 }, (_, place) => `/hidden/${name}${place}`));
+  pages.set('/robots.txt', typed('text/plain', 'User-agent: *\nDisallow: /hidden'));
+  pages
+    .set('/', link('/a', '/b', '/c'))
+    .set('/a', many('a'))
+    .set('/b', many('b'))
+    .set('/c', link('/d'))
+    .set('/d', 'D');
+  const wide = { pageBytesMax: 1_000_000, bytesMax: 10_000_000 };
+  const gathered = await gather('crawler', ['/'], wide);
+  expect([gathered.names, gathered.isCut]).toEqual([['.html', '/a.html', '/b.html', '/c.html'], true]);
 });

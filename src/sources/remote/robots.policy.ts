@@ -1,28 +1,33 @@
 /** How this service calls itself where sites say what robots may read. */
 export const ROBOT_NAME = 'verbatim';
 
+/** For one robot. */
 const RULES_MAX = 1_000;
+/** A longer pattern is none that people write. */
+const PATTERN_CHARACTERS_MAX = 500;
 
 type Rule = Readonly<{ allows: boolean; pattern: string }>;
 
 /** What a site asks robots not to read, of the rules for this one or else for all; the longest that fits counts. */
 export function robotsRules(text: string): (path: string) => boolean {
   const groups = new Map<string, Rule[]>();
-  let names: string[] = [];
+  let named: Rule[][] = [];
   let isNaming = false;
-  let count = 0;
   for (const line of text.split(/\r?\n|\r/)) {
-    const [, field, value] = /^\s*([a-z-]+)\s*:\s*([^#]*?)\s*(?:#|$)/i.exec(line) ?? [];
-    const word = field?.toLowerCase();
-    if (word === 'user-agent') {
-      if (!isNaming) names = [];
+    const [field, value] = statementIn(line);
+    if (field === 'user-agent') {
+      if (!isNaming) named = [];
       isNaming = true;
-      names.push(value!.toLowerCase());
-      for (const name of names) groups.set(name, groups.get(name) ?? []);
-    } else if (word === 'allow' || word === 'disallow') {
+      const name = value.toLowerCase();
+      if (name !== ROBOT_NAME && name !== '*') continue;
+      const group = groups.get(name) ?? [];
+      groups.set(name, group);
+      if (!named.includes(group)) named.push(group);
+    } else if (field === 'allow' || field === 'disallow') {
       isNaming = false;
-      if (value === '' || ++count > RULES_MAX) continue;
-      for (const name of names) groups.get(name)!.push({ allows: word === 'allow', pattern: value! });
+      if (value === '' || value.length > PATTERN_CHARACTERS_MAX) continue;
+      const rule = { allows: field === 'allow', pattern: value };
+      for (const group of named) if (group.length < RULES_MAX) group.push(rule);
     }
   }
   const rules = groups.get(ROBOT_NAME) ?? groups.get('*') ?? [];
@@ -32,6 +37,13 @@ export function robotsRules(text: string): (path: string) => boolean {
     const deciding = fitting.filter(({ pattern }) => pattern.length === longest);
     return deciding.length === 0 || deciding.some(({ allows }) => allows);
   };
+}
+
+/** No regular expression: on a line of spaces it would take as long as somebody else wants. */
+function statementIn(line: string): readonly [field: string, value: string] {
+  const statement = line.split('#', 1)[0]!;
+  const colon = statement.indexOf(':');
+  return colon === -1 ? ['', ''] : [statement.slice(0, colon).trim().toLowerCase(), statement.slice(colon + 1).trim()];
 }
 
 /** `*` stands for anything, `$` at the end for the end. Each piece is looked for once, so that no pattern takes long. */

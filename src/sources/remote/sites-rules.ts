@@ -1,0 +1,24 @@
+import { type PageFetcher, PageNotFetched } from './page-fetcher.js';
+import { robotsRules } from './robots.policy.js';
+
+/** What sites ask robots not to read, each site asked once. One that says nothing, or cannot be asked, forbids nothing. */
+export class SitesRules {
+  private readonly rules = new Map<string, (path: string) => boolean>();
+
+  constructor(private readonly fetcher: PageFetcher) {}
+
+  async allow(url: string): Promise<boolean> {
+    const { origin, pathname, search } = new URL(url);
+    return (await this.of(origin))(pathname + search);
+  }
+
+  private async of(origin: string): Promise<(path: string) => boolean> {
+    let rules = this.rules.get(origin);
+    if (!rules) {
+      const text = await this.fetcher.text(`${origin}/robots.txt`);
+      rules = robotsRules(text instanceof PageNotFetched ? '' : text);
+      this.rules.set(origin, rules);
+    }
+    return rules;
+  }
+}
