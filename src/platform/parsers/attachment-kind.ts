@@ -3,7 +3,7 @@ import { isPicture, PDF, PICTURE_MIME_TYPES } from '../../attachments/attachment
 import { extensionOf, MEDIA_TYPES } from '../../sources/document.port.js';
 import { HEAD_BYTES } from './parse-document.js';
 import { hasByteOrderMark } from './plain-text.js';
-import { typeNotAccepted } from './refusals.js';
+import { typeNotAccepted, withoutText } from './refusals.js';
 
 /** Kinds that are a zip inside: of its first bytes alone it may not be told which. */
 const ARCHIVES = ['docx', 'xlsx', 'pptx', 'epub'];
@@ -17,9 +17,10 @@ const document = (kind: string): AttachmentKind => ({ kind, mimeType: MEDIA_TYPE
 
 /**
  * What a file is by the bytes it begins with. Its name tells kinds of text apart, and kinds of zip; any other text is a plain one.
- * @throws Rejection `document-type-not-accepted`
+ * @throws Rejection `document-type-not-accepted`, `document-unreadable` where there is nothing in it
  */
 export async function attachmentKindOf(filename: string, head: Uint8Array): Promise<AttachmentKind> {
+  if (head.byteLength === 0) throw withoutText(filename);
   const extension = extensionOf(filename);
   const said = await fileTypeFromBuffer(head).catch(() => undefined);
   if (said?.mime === PDF) return document('pdf');

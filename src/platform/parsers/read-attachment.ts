@@ -1,6 +1,5 @@
 import type { AttachmentContent } from '../../attachments/attachment-reader.port.js';
 import { TEXT_TOKENS_MAX } from '../../attachments/attachment.policy.js';
-import { Rejection } from '../../kernel/rejection.js';
 import type { DocumentFile } from '../../sources/document.port.js';
 import { headOf } from '../../sources/text-head.policy.js';
 import { kindOfMimeType } from './attachment-kind.js';
@@ -8,6 +7,7 @@ import type { ParsingLimits } from './limits.js';
 import { isTextKind, readDocument } from './parse-document.js';
 import { picturePages } from './pdf-pages.js';
 import { readPicture } from './pictures.js';
+import { withoutText } from './refusals.js';
 
 const LINE_FEED = 0x0a;
 
@@ -25,8 +25,7 @@ export async function readAttachment(file: DocumentFile, mimeType: string, limit
   // Half of a JSON text is none.
   const sections = await readDocument(read, isLong && kind === 'json' ? 'txt' : kind, limits);
   const head = headOf(sections.map(({ text }) => text).join('\n\n'), TEXT_TOKENS_MAX);
-  if (head.text.trim() === '' && pictures.length === 0)
-    throw new Rejection('document-unreadable', `There is no text in ${filename}.`);
+  if (head.text.trim() === '' && pictures.length === 0) throw withoutText(filename);
   return { ...head, isCut: head.isCut || isLong, pages, pictures };
 }
 

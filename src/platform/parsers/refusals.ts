@@ -6,6 +6,9 @@ export const typeNotAccepted = (filename: string, why: string): Rejection =>
 export const unreadable = (filename: string, kind: string): Rejection =>
   new Rejection('document-unreadable', `${filename} cannot be read as ${kind}: the file is damaged or is something else.`);
 
+export const withoutText = (filename: string): Rejection =>
+  new Rejection('document-unreadable', `There is no text in ${filename}.`);
+
 export const tooLarge = (filename: string, why: string): Rejection => new Rejection('document-too-large', `${filename}: ${why}`);
 
 export const needsTooMuchMemory = (filename: string): Rejection => tooLarge(filename, 'it needs too much memory.');
