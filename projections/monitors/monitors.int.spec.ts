@@ -130,12 +130,6 @@ describe('monitors', () => {
     await given('m2', { type: 'MonitorCancelled', data: { ...about('m2', 'ann', 'c2'), by: 'owner', cancelledAt: at('20:01') } });
     expect([await listed('live'), await listed('all'), await due('23:00')]).toEqual([[], ['m2', 'm1'], ['m3']]);
     expect([await queries.overOf('ann', date('08:01')), await queries.overOf('bob', date('00:00'))]).toEqual([['m2'], []]);
-    expect(await queries.newsOf('ann', date('00:00'), 10)).toEqual([
-      { monitorId: 'm1', kind: 'expired', text: null, at: date('20:00') },
-      { monitorId: 'm1', kind: 'paused', text: 'It is away.', at: date('08:20') },
-      { monitorId: 'm1', kind: 'matched', text: 'Now 5', at: date('08:16') },
-    ]);
-    expect(await queries.newsOf('bob', date('00:00'), 10)).toEqual([]);
   });
 
   it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {

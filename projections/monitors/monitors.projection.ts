@@ -1,10 +1,9 @@
 import { monitorCodec } from '../../src/monitors/monitor.codec.js';
 import type { MonitorEvent } from '../../src/monitors/monitor.events.js';
-import type { Recorded } from '../../src/kernel/events.js';
-import { changeIn, type Columns, defineProjection, insertInto, type Statement } from '../projection.js';
+import { changeIn, type Columns, defineProjection, insertInto } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 
-/** Every monitor as it stands, when somebody next has to look after it, and what its conversation was told of it. */
+/** Every monitor as it stands, and when somebody next has to look after it. */
 export const monitors = defineProjection<MonitorEvent>({
   name: 'monitors',
   categories: ['monitor'],
@@ -42,30 +41,19 @@ export const monitors = defineProjection<MonitorEvent>({
       });
     },
 
-    MonitorWoke: (event) => [
-      monitor(event.data, { wake_count: event.data.wake, last_woken_at: event.data.wokeAt }),
-      news(event, { kind: 'matched', text: asText(event.data.text), at: event.data.wokeAt }),
-    ],
+    MonitorWoke: ({ data }) => monitor(data, { wake_count: data.wake, last_woken_at: data.wokeAt }),
 
     // It still ends at its end.
-    MonitorPaused: (event, sql) => {
-      const { monitorId, reason, pausedAt } = event.data;
-      const text = reason === null ? null : asText(reason);
-      const row: Statement = sql`
-        update monitor set status = 'paused', paused_reason = ${text}, due_at = expires_at where monitor_id = ${monitorId}`;
-      return reason === null ? row : [row, news(event, { kind: 'paused', text, at: pausedAt })];
-    },
+    MonitorPaused: ({ data: { monitorId, reason } }, sql) => sql`
+      update monitor set status = 'paused', paused_reason = ${reason === null ? null : asText(reason)}, due_at = expires_at
+      where monitor_id = ${monitorId}`,
 
     MonitorResumed: ({ data }) => {
       const { nextCheckAt } = data;
       return monitor(data, { status: 'active', paused_reason: null, next_check_at: nextCheckAt, due_at: nextCheckAt });
     },
 
-    MonitorCompleted: (event) => {
-      const { reason, completedAt } = event.data;
-      const row = monitor(event.data, { status: 'completed', due_at: null });
-      return reason === 'expired' ? [row, news(event, { kind: 'expired', text: null, at: completedAt })] : row;
-    },
+    MonitorCompleted: ({ data }) => monitor(data, { status: 'completed', due_at: null }),
 
     MonitorCancelled: ({ data }) => monitor(data, { status: 'cancelled', due_at: null }),
   },
@@ -73,6 +61,3 @@ export const monitors = defineProjection<MonitorEvent>({
 
 const monitor = ({ monitorId }: Readonly<{ monitorId: string }>, values: Columns) =>
   changeIn('monitor', { monitor_id: monitorId }, values);
-
-const news = ({ data, revision }: Recorded<Extract<MonitorEvent, { data: { ownerId: string } }>>, values: Columns) =>
-  insertInto('news', { monitor_id: data.monitorId, revision, owner_id: data.ownerId, ...values });

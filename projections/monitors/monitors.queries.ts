@@ -29,14 +29,6 @@ export type MonitorSelection = 'active' | 'live' | 'all';
 /** A monitor that somebody has to look after. */
 export type DueMonitor = Readonly<{ monitorId: string; dueAt: Date }>;
 
-/** What a conversation was told of a monitor. */
-export type MonitorNews = Readonly<{
-  monitorId: string;
-  kind: 'matched' | 'paused' | 'expired';
-  text: string | null;
-  at: Date;
-}>;
-
 @Injectable()
 export class MonitorQueries {
   constructor(private readonly readModels: ReadModels) {}
@@ -105,19 +97,6 @@ export class MonitorQueries {
       where due_at <= ${now} and (due_at, monitor_id) > (${dueAt}, ${monitorId})
       order by due_at, monitor_id limit ${limit}`;
     return rows.map((row) => ({ monitorId: row['monitor_id'] as string, dueAt: row['due_at'] as Date }));
-  }
-
-  /** What a user's conversations were told of monitors since a time, the latest first. */
-  async newsOf(ownerId: string, since: Date, limit: number): Promise<readonly MonitorNews[]> {
-    const rows = await this.sql`
-      select monitor_id, kind, text, at from monitors.news where owner_id = ${ownerId} and at >= ${since}
-      order by at desc, monitor_id, revision desc limit ${limit}`;
-    return rows.map((row) => ({
-      monitorId: row['monitor_id'] as string,
-      kind: row['kind'] as MonitorNews['kind'],
-      text: row['text'] as string | null,
-      at: row['at'] as Date,
-    }));
   }
 
   private get sql() {

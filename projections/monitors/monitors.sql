@@ -23,15 +23,3 @@ create table monitor (
 create index monitor_due on monitor (due_at, monitor_id) where due_at is not null;
 create index monitor_by_owner on monitor (owner_id, created_at desc, monitor_id);
 create index monitor_by_conversation on monitor (conversation_id) where status in ('active', 'paused');
-
--- What its conversation was told of a monitor: matched, paused or expired.
-create table news (
-  monitor_id       text not null,
-  revision         integer not null,
-  owner_id         text not null,
-  kind             text not null,
-  text             text,
-  at               timestamptz not null,
-  primary key (monitor_id, revision)
-);
-create index news_by_owner on news (owner_id, at desc);

@@ -110,6 +110,21 @@ describe('a monitor', () => {
       .thenNothing();
   });
 
+  it('ends when its time is over, but not while somebody looks: what is found then still counts', () => {
+    const last = [created({ expiresAt: iso(16) }), started(1, 15)];
+    given(monitor, last)
+      .when(attend(at(17), LEASE_MS))
+      .thenNothing();
+    expect(after(last, match, 1, 17)).toEqual([woke(1, 17)]);
+    const ended: MonitorEvent = {
+      type: 'MonitorCompleted',
+      data: { ...about, reason: 'expired', isNews: true, completedAt: iso(18) },
+    };
+    given(monitor, last)
+      .when(attend(at(18), LEASE_MS))
+      .then([ended]);
+  });
+
   it('remembers what was seen only where that is new', () => {
     const state = [created(), started(1, 15)].reduce<Monitor>(monitor.evolve, monitor.initial);
     const report = (look: Look) => reportCheck(1, look, rules, at(15))(state)[0]?.data;

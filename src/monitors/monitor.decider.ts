@@ -129,19 +129,22 @@ export const create =
 
 const isLive = ({ status }: Monitor): boolean => status === 'active' || status === 'paused';
 
-/** What a monitor is due for, if anything: its end, or a check by whoever says so first. */
+/**
+ * What a monitor is due for, if anything: its end, or a check by whoever says so first. While somebody looks it is due for
+ * nothing, so that what is found when time runs out still counts.
+ */
 export const attend =
   (now: Date, leaseMs: number): Decide =>
   (state) => {
     if (!isLive(state)) return [];
     const at = now.toISOString();
     const { status, id: monitorId, terms, openCheck, checks, wakes } = state;
+    if (openCheck !== null && at < openCheck.leaseUntil) return [];
     if (at >= terms.expiresAt) {
       const isNews = status === 'active' && wakes === 0;
       return [{ type: 'MonitorCompleted', data: { ...aboutMonitor(state), reason: 'expired', isNews, completedAt: at } }];
     }
-    const isTaken = openCheck !== null && at < openCheck.leaseUntil;
-    if (status === 'paused' || at < state.nextCheckAt || isTaken) return [];
+    if (status === 'paused' || at < state.nextCheckAt) return [];
     const leaseUntil = new Date(now.getTime() + leaseMs).toISOString();
     return [{ type: 'MonitorCheckStarted', data: { monitorId, check: checks + 1, startedAt: at, leaseUntil } }];
   };

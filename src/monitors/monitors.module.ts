@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ConversationQueries } from '../../projections/conversations/conversations.queries.js';
 import { MonitorQueries } from '../../projections/monitors/monitors.queries.js';
 import { SourceQueries } from '../../projections/sources/sources.queries.js';
 import { LimitsModule } from '../limits/limits.module.js';
@@ -29,6 +30,7 @@ import { WatchedSources } from './watched-sources.js';
   imports: [LimitsModule, ModelsModule, ToolsModule, WakesModule],
   controllers: [MonitorsController],
   providers: [
+    ConversationQueries,
     MonitorQueries,
     SourceQueries,
     {
