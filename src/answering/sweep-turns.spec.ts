@@ -5,7 +5,14 @@ import { answeringOptions } from '../../test/support/turns.js';
 import { KeyValueUnavailable } from '../kernel/key-value.js';
 import { InProcessKeyValue } from '../platform/key-value/in-process-key-value.js';
 import { AnsweringOptions, producerLeaseMs } from './answering-options.js';
-import { PAUSES_REMEMBERED_MAX, producerKey, SweepTurns, SWEEP_EVERY_MS, SWEPT_TURNS_MAX } from './sweep-turns.ticker.js';
+import {
+  PAUSES_REMEMBERED_MAX,
+  producerKey,
+  SETTLED_AT_ONCE_MAX,
+  SweepTurns,
+  SWEEP_EVERY_MS,
+  SWEPT_TURNS_MAX,
+} from './sweep-turns.ticker.js';
 import type { TurnRunner } from './turn-runner.js';
 
 type Taken = Readonly<{ turnId: string; producer: string | null; isPaused?: boolean }>;
@@ -29,10 +36,14 @@ function sweeping(turns: readonly Taken[], { keyValue = new InProcessKeyValue(),
   const runner = {
     producer: 'own',
     running,
-    run: async (_: string, turnId: string) => void done.push(`run ${turnId}`),
+    run: async (_: string, turnId: string) => {
+      done.push(`run ${turnId}`);
+      if (turnId === 'resumable') await new Promise(() => undefined);
+    },
     settle: async (_: string, turnId: string) => {
       if (turnId === 'broken') throw new Error('It cannot be read.');
       done.push(`settle ${turnId}`);
+      return turnId === 'resumable' ? 'handed on' : 'settled';
     },
   } as unknown as TurnRunner;
   const options = new AnsweringOptions({ ...answeringOptions.settings, staleProducerMs: 10_000, turnsConcurrentMax: concurrent });
@@ -110,14 +121,35 @@ it('brings the others to their end though one cannot be helped', async () => {
   expect(done).toEqual(['settle t1', 'settle t2']);
 });
 
-it('takes nobody for dead whose lease ran out while leases could not be renewed, until there was time to take it again', async () => {
-  class AwayKeyValue extends InProcessKeyValue {
-    away = true;
-    override async get(key: string) {
-      if (this.away) throw new KeyValueUnavailable('away');
-      return super.get(key);
-    }
+it('goes on with what can be gone on with, and brings all others to their end while that takes its time', async () => {
+  const left = Array.from({ length: 2 * SETTLED_AT_ONCE_MAX }, (_, turn) => `t${turn}`);
+  const { done, beat } = sweeping(['resumable', ...left].map((turnId) => ({ turnId, producer: 'dead' })));
+  await beat();
+  await beat();
+  expect(done).toContain('run resumable');
+  expect(done.filter((each) => each.startsWith('settle t'))).toHaveLength(left.length);
+});
+
+class AwayKeyValue extends InProcessKeyValue {
+  away = true;
+  override async get(key: string) {
+    if (this.away) throw new KeyValueUnavailable('away');
+    return super.get(key);
   }
+}
+
+it('is not kept from its work by a store that says nothing now and then, for less than a lease lasts', async () => {
+  const keyValue = new AwayKeyValue();
+  keyValue.away = false;
+  const { done, beat } = sweeping([{ turnId: 't1', producer: 'dead' }], { keyValue });
+  for (let beats = 0; beats < 6; beats++) {
+    await beat();
+    keyValue.away = !keyValue.away;
+  }
+  expect(done).toContain('settle t1');
+});
+
+it('takes nobody for dead whose lease ran out while leases could not be renewed, until there was time to take it again', async () => {
   const keyValue = new AwayKeyValue();
   const { done, options, beat } = sweeping([{ turnId: 't1', producer: 'late' }], { keyValue });
   for (let beats = 0; beats < 10; beats++) await beat();

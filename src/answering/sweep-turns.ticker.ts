@@ -11,9 +11,11 @@ import { AnsweringOptions, producerLeaseMs } from './answering-options.js';
 import { TurnRunner } from './turn-runner.js';
 
 export const SWEEP_EVERY_MS = 1_000;
-/** Turns looked at in one sweep, and brought to their end side by side. */
+/** Turns looked at in one sweep, and brought to their end side by side: appends made together share their way to the disk. */
 export const SWEPT_TURNS_MAX = 500;
-const SETTLED_AT_ONCE_MAX = 8;
+export const SETTLED_AT_ONCE_MAX = 64;
+/** The share of a lease that the store may say nothing for without anybody losing theirs by it: one renewal fits in the rest. */
+const SILENCE_SHARE = 2 / 3;
 export const PAUSES_REMEMBERED_MAX = 10_000;
 /** A turn that was asked this long ago and that nobody took was not heard of: its nudge was lost. */
 export const UNHEARD_AFTER_MS = 1_000;
@@ -23,7 +25,7 @@ export const producerKey = (producer: string): string => `producer.${producer}`;
 /**
  * Finds turns that nobody will bring to their end: asked and never taken (they are run), or taken by a producer that no
  * longer holds its lease, or by this process in a run that failed (their streams get their terminal frames). A turn counts
- * as alone when two sweeps in a row find it so; a wrong guess costs that turn, never the journal, because whoever writes to
+ * as alone when two looks at the leases in a row find it so; a wrong guess costs that turn, never the journal, because whoever writes to
  * it names the revision they have read.
  */
 @Injectable()
@@ -35,6 +37,8 @@ export class SweepTurns implements Ticker {
   /** Pauses whose stream was seen to be shown to its end: until they are resumed there is nothing more to do. */
   private readonly wholePauses = new Set<string>();
   private leasesToldFrom = new Date(0);
+  private leasesSeenAt = new Date(0);
+  private isSilent = false;
 
   constructor(
     private readonly turns: UnsealedTurnQueries,
@@ -60,10 +64,12 @@ export class SweepTurns implements Ticker {
     const known = { running: this.runner.running, pauses: [...this.wholePauses] };
     const alone = await this.turns.takenBy(await this.absentees(now), known, SWEPT_TURNS_MAX);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
-    this.missed = new Set(alone.map(({ turnId }) => turnId));
-    for (let first = 0; first < orphans.length; first += SETTLED_AT_ONCE_MAX) {
-      await Promise.all(orphans.slice(first, first + SETTLED_AT_ONCE_MAX).map((turn) => this.settle(turn)));
-    }
+    this.missed = new Set([...(this.isSilent ? this.missed : []), ...alone.map(({ turnId }) => turnId)]);
+    const left = orphans.values();
+    const settling = async () => {
+      for (const turn of left) await this.settle(turn);
+    };
+    await Promise.all(Array.from({ length: Math.min(SETTLED_AT_ONCE_MAX, orphans.length) }, settling));
   }
 
   /** Producers that do not go on with what they have taken: those without a lease, and this one, of what it does not run. */
@@ -73,30 +79,41 @@ export class SweepTurns implements Ticker {
     try {
       const others = producers.filter((producer) => producer !== own);
       const present = await Promise.all(others.map((producer) => isHeld(this.keyValue, producerKey(producer))));
+      this.noteAnswer(now);
       const areTold = now >= this.leasesToldFrom;
       return producers.filter((producer) => producer === own || (areTold && !present[others.indexOf(producer)]));
     } catch (error) {
-      // Leases that could not be renewed meanwhile have run out; their holders get the time of a lease to take them again.
       if (!(error instanceof KeyValueUnavailable)) throw error;
-      this.leasesToldFrom = new Date(now.getTime() + producerLeaseMs(this.options));
+      this.isSilent = true;
       return producers.filter((producer) => producer === own);
     }
   }
 
+  /** Leases that could not be renewed meanwhile have run out; their holders get the time of a lease to take them again. */
+  private noteAnswer(now: Date): void {
+    const leaseMs = producerLeaseMs(this.options);
+    const silentMs = this.isSilent ? now.getTime() - this.leasesSeenAt.getTime() : 0;
+    if (silentMs > SILENCE_SHARE * leaseMs) this.leasesToldFrom = new Date(now.getTime() + leaseMs);
+    this.isSilent = false;
+    this.leasesSeenAt = now;
+  }
+
   private async settle(turn: TakenTurn): Promise<void> {
-    if (!(await this.attempt(turn, 'settle')) || !turn.isPaused) return;
+    const outcome = await this.attempt(turn, 'settle');
+    // A run takes as long as it takes; nobody else's end has to wait for it.
+    if (outcome === 'handed on') void this.attempt(turn, 'run');
+    if (outcome !== 'settled' || !turn.isPaused) return;
     this.wholePauses.add(turn.turnId);
     if (this.wholePauses.size > PAUSES_REMEMBERED_MAX) this.wholePauses.delete(this.wholePauses.values().next().value!);
   }
 
   /** One turn that cannot be helped must not keep the others from their end. */
-  private async attempt({ conversationId, turnId }: UnsealedTurn, how: 'run' | 'settle'): Promise<boolean> {
+  private async attempt({ conversationId, turnId }: UnsealedTurn, how: 'run' | 'settle') {
     try {
-      await this.runner[how](conversationId, turnId);
-      return true;
+      return await this.runner[how](conversationId, turnId);
     } catch (error) {
       this.logger.error(`Turn ${turnId} could not be ${how === 'run' ? how : 'settled'}; the next sweep tries again.`, error);
-      return false;
+      return 'failed';
     }
   }
 }

@@ -13,7 +13,7 @@ import {
   ToolsForTests,
   WITH_TOOLS,
 } from '../../test/support/tool-turns.js';
-import { askedTurn, cause, eventsOf, settings, workerOver } from '../../test/support/turns.js';
+import { askedTurn, bringFurther, cause, eventsOf, settings, workerOver } from '../../test/support/turns.js';
 import { ask, conversation, remove, requestStop } from '../conversation/conversation.decider.js';
 import { type AnswerParts, conversationStream } from '../conversation/conversation.events.js';
 import { isTerminal, messageStream } from '../conversation/message.events.js';
@@ -85,11 +85,11 @@ class Lifetime {
     return {
       store,
       run: () => runner.run('c1', 't1').catch(() => undefined),
-      settle: () => runner.settle('c1', 't1').catch(() => undefined),
+      settle: () => bringFurther(runner, 'c1', 't1').catch(() => undefined),
       /** As a sweep does: run what nobody took, settle what somebody left. */
       sweep: async () => {
         await runner.run('c1', 't1');
-        await runner.settle('c1', 't1');
+        await bringFurther(runner, 'c1', 't1');
       },
     };
   }

@@ -16,7 +16,7 @@ import {
   ToolsForTests,
   WITH_TOOLS,
 } from '../../test/support/tool-turns.js';
-import { askedTurn, cause, eventsOf, framesOf, workerOver } from '../../test/support/turns.js';
+import { askedTurn, bringFurther, cause, eventsOf, framesOf, workerOver } from '../../test/support/turns.js';
 import { conversation, remove, requestStop } from '../conversation/conversation.decider.js';
 import { type AnswerParts, conversationStream, type TurnPaused } from '../conversation/conversation.events.js';
 import { messageStream } from '../conversation/message.events.js';
@@ -76,7 +76,7 @@ function turns(does: (call: Ran) => unknown = ({ name }) => ({ done: name })) {
     sweep: async () => {
       const sweeper = process();
       await sweeper.run('c1', 't1');
-      await sweeper.settle('c1', 't1');
+      await bringFurther(sweeper, 'c1', 't1');
     },
     outline: async () =>
       (await framesOf(log, 't1')).map((frame) => {
@@ -289,10 +289,10 @@ it('a resumed run that takes every producer with it ends as interrupted in the e
       types.includes('ToolCallStarted') ? store.die() : undefined,
     );
     const runner = process(store);
-    await (deaths === 0 ? runner.run('c1', 't1') : runner.settle('c1', 't1')).catch(() => undefined);
+    await (deaths === 0 ? runner.run('c1', 't1') : bringFurther(runner, 'c1', 't1')).catch(() => undefined);
   }
   expect((await turn()).handOns).toBe(HAND_ONS_MAX);
-  await process().settle('c1', 't1');
+  await bringFurther(process(), 'c1', 't1');
   expect(effects).toEqual([]);
   expect(['skipped', 'error']).toContain((await outcome('TurnFailed')).statuses['k1']);
 });

@@ -97,9 +97,9 @@ export class TurnRunner {
     await finished();
   }
 
-  /** Brings further a turn that a dead producer left, or that nobody may run any more. */
-  async settle(conversationId: string, turnId: string): Promise<void> {
-    if ((await this.settler.settle(conversationId, turnId)) === 'handed on') return this.run(conversationId, turnId);
+  /** Brings further a turn that a dead producer left, or that nobody may run any more. `handed on`: whoever comes may run it. */
+  settle(conversationId: string, turnId: string): Promise<'handed on' | 'settled'> {
+    return this.settler.settle(conversationId, turnId);
   }
 
   private async take(conversationId: string, turnId: string, controller: AbortController, racesLeft = RACES_MAX): Promise<void> {
@@ -107,12 +107,14 @@ export class TurnRunner {
     if (!transcript) return;
     const turn = transcript.folded?.state.turns.get(turnId);
     // It ended while it was paused: nobody runs it, but its readers are owed its end.
-    if (transcript.resumption && isUnresumed(transcript.resumption) && !turn?.sealed) return this.settle(conversationId, turnId);
+    if (transcript.resumption && isUnresumed(transcript.resumption) && !turn?.sealed) {
+      return void (await this.settle(conversationId, turnId));
+    }
     const begun = transcript.resumption
       ? await this.resume(transcript, controller)
       : await this.begin(transcript, turn?.status === 'asked', controller);
     // Of a deleted conversation no turn is run any more, but whoever reads its stream is owed an end.
-    if (begun === 'deleted' || begun === 'shown') return this.settle(conversationId, turnId);
+    if (begun === 'deleted' || begun === 'shown') return void (await this.settle(conversationId, turnId));
     if (begun === 'changed' && racesLeft > 0) return this.take(conversationId, turnId, controller, racesLeft - 1);
     if (typeof begun === 'string') return;
     const { claimed } = begun;

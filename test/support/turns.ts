@@ -73,6 +73,11 @@ export async function askedTurn(
   await new Streams(store).transact(conversationStream(conversationId), conversation, ask(question, start), cause);
 }
 
+/** What a sweep does with a turn that was left. */
+export async function bringFurther(runner: TurnRunner, conversationId: string, turnId: string): Promise<void> {
+  if ((await runner.settle(conversationId, turnId)) === 'handed on') await runner.run(conversationId, turnId);
+}
+
 export async function eventsOf(store: EventStore, stream: string): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   for await (const page of store.read(stream)) events.push(...page);
