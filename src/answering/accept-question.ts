@@ -149,7 +149,8 @@ export class QuestionDesk {
   }
 }
 
-const limitedAgent = ({ id, configuration: { tokenLimit, requestLimit } }: AgentRecord): LimitedAgent => ({
+/** An agent as its limits know it. */
+export const limitedAgent = ({ id, configuration: { tokenLimit, requestLimit } }: AgentRecord): LimitedAgent => ({
   id,
   tokenLimit,
   requestLimit,

@@ -3,25 +3,26 @@ import { conversationCodec } from '../conversation/conversation.codec.js';
 import { conversation } from '../conversation/conversation.decider.js';
 import { type ConversationEvent, conversationStream, type TurnSettings } from '../conversation/conversation.events.js';
 import { goOn, standingOf } from '../conversation/woken-turn.decider.js';
-import type { SignedInUser } from '../identity/caller.js';
+import type { Caller, SignedInUser } from '../identity/caller.js';
 import { decode } from '../kernel/codec.js';
 import { EventStore } from '../kernel/event-store.js';
 import type { Cause } from '../kernel/events.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Streams } from '../kernel/streams.js';
 import { WorkQueue } from '../kernel/work-queue.js';
-import { UsageLimits } from '../limits/usage-limits.port.js';
+import { type LimitedAgent, UsageLimits } from '../limits/usage-limits.port.js';
 import { LanguageModels } from '../models/language-model.port.js';
-import { TURNS_QUEUE } from './accept-question.js';
+import { limitedAgent, TURNS_QUEUE } from './accept-question.js';
 import type { TurnToRun } from './frame-tail.port.js';
 import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver } from './resolve-question.js';
 import { type Woken, type WokenTurn, WokenTurns } from './woken-turns.port.js';
 
 /**
- * Asks in conversations by itself, as their owners would have gone on. In this order: (1) the conversation says whether it goes on;
- * (2) its settings are settled anew; (3) the owner's quota is asked; (4) the turn is stated, unless something came in between;
- * (5) a runner is nudged. A crash before (4) has done nothing; one after it is found by whoever looks for turns nobody has taken.
+ * Asks in conversations by itself, as whoever asked there last would have gone on. In this order: (1) the conversation says
+ * whether it goes on; (2) its settings are settled anew; (3) the owner's quota is asked, and the limits of the agent where a bearer
+ * of its key goes on; (4) the turn is stated, unless something came in between; (5) a runner is nudged. A crash before (4) has done
+ * nothing; one after it is found by whoever looks for turns nobody has taken.
  */
 @Injectable()
 export class AskedWokenTurns extends WokenTurns {
@@ -42,10 +43,9 @@ export class AskedWokenTurns extends WokenTurns {
     const known = await this.streams.fold(stream, conversation);
     const standing = standingOf(known.state, ownerId, turnId);
     if (standing !== 'free') return { standing };
-    const admission = { turnId, conversationId, ownerId, agent: undefined, isNewRequest: true };
     try {
-      const settings = await this.settle(turn, cause);
-      await this.limits.admit(admission);
+      const { settings, agent } = await this.settle(turn, cause);
+      await this.limits.admit({ turnId, conversationId, ownerId, agent, isNewRequest: true });
       const asked = { conversationId, turnId, question, requestId: cause.correlationId, settings, origin };
       const { state, events } = await this.streams.transact(stream, conversation, goOn(asked, ownerId), cause, known);
       if (events.length === 0) {
@@ -66,12 +66,14 @@ export class AskedWokenTurns extends WokenTurns {
   }
 
   /** @throws Rejection where the conversation cannot go on as it did: its agent is gone, say */
-  private async settle({ conversationId, ownerId, question }: WokenTurn, cause: Cause): Promise<TurnSettings> {
+  private async settle({ conversationId, ownerId, question }: WokenTurn, cause: Cause): Promise<Settled> {
     const owner: SignedInUser = { kind: 'user', userId: ownerId, roles: ['user'], credential: 'session-token', cause };
     const last = await this.lastSettings(conversationId);
     const own = last?.agentId ? { agent_id: last.agentId } : last && (await this.ownOf(last));
     const request = { question, conversation_id: conversationId, passthrough: { ...last?.passthrough }, ...own };
-    return (await this.resolver.resolve(request, owner, undefined)).settings;
+    const caller = (last && bearerIn(last, owner)) ?? owner;
+    const { settings, agent } = await this.resolver.resolve(request, caller, undefined);
+    return { settings, agent: agent && caller.kind === 'agent-key' ? limitedAgent(agent) : undefined };
   }
 
   /** How somebody asked without an agent; a model that is gone is as good as none. */
@@ -94,4 +96,14 @@ export class AskedWokenTurns extends WokenTurns {
     }
     return undefined;
   }
+}
+
+/** How a turn is to be run, and the agent whose limits are for it. */
+type Settled = Readonly<{ settings: TurnSettings; agent: LimitedAgent | undefined }>;
+
+/** What the bearer of an agent's key began goes on with no more than the bearer may; with all of it where that is the owner. */
+function bearerIn({ agentId, agentKeyId: keyId, writeAllowlist }: TurnSettings, owner: SignedInUser): Caller | undefined {
+  if (agentId === null || keyId === null) return undefined;
+  const signedIn = writeAllowlist === null ? owner : undefined;
+  return { kind: 'agent-key', agentId, keyId, ownerId: owner.userId, signedIn, cause: owner.cause };
 }

@@ -3,6 +3,7 @@ import { withoutNoReply } from './no-reply.js';
 import type { Piece } from './piece.js';
 
 const usage: Piece = { type: 'usage', promptTokens: 1, completionTokens: 1 };
+const over: Piece = { type: 'round-over' };
 
 async function shown(...pieces: (string | Piece)[]): Promise<(string | Piece)[]> {
   async function* made(): AsyncGenerator<Piece> {
@@ -23,5 +24,10 @@ describe('an answer that may say nothing', () => {
     expect(await shown('No', 'body.')).toEqual(['No', 'body.']);
     expect(await shown('N', 'O', usage, '_REPLY is', ' what I say')).toEqual([usage, 'NO_REPLY is', ' what I say']);
     expect(await shown('NO')).toEqual(['NO']);
+  });
+  it('may say nothing in each round anew', async () => {
+    expect(await shown('Let me see. ', over, 'NO_', 'REPLY')).toEqual(['Let me see. ', over]);
+    expect(await shown('NO_REPLY', over, 'It is done.')).toEqual([over, 'It is done.']);
+    expect(await shown('NO', over, 'NO_REPLY')).toEqual(['NO', over]);
   });
 });

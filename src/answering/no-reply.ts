@@ -1,21 +1,28 @@
 import { maySayNothing, NO_REPLY, saysNothing } from '../conversation/no-reply.policy.js';
 import type { Piece } from './piece.js';
 
-/** The pieces of an answer that may say nothing: as long as it may, none of its text is shown, and then none at all. */
+/** The pieces of an answer that may say nothing: as long as a round may, none of its text is shown, and then none at all. */
 export async function* withoutNoReply(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
   let held: string | undefined = '';
   for await (const piece of pieces) {
-    if (piece.type !== 'text' || held === undefined) {
+    if (piece.type === 'round-over') {
+      yield* said(held);
       yield piece;
-      continue;
+      held = '';
+    } else if (piece.type !== 'text' || held === undefined) {
+      yield piece;
+    } else {
+      held += piece.text;
+      if (maySayNothing(held)) continue;
+      yield { ...piece, text: held };
+      held = undefined;
     }
-    held += piece.text;
-    if (maySayNothing(held)) continue;
-    yield { ...piece, text: held };
-    held = undefined;
   }
-  if (held !== undefined && !saysNothing(held)) yield { type: 'text', text: held };
+  yield* said(held);
 }
+
+const said = (held: string | undefined): readonly Piece[] =>
+  held === undefined || saysNothing(held) ? [] : [{ type: 'text', text: held }];
 
 /** What the model is told when nobody asked: what happened, and that it need not say anything. */
 export const wokenQuestion = (whatHappened: string): string =>

@@ -18,7 +18,7 @@ export type Woken = Readonly<
   { standing: 'busy' } | { standing: 'asked' | 'gone' | 'too-many-in-a-row' } | { standing: 'refused'; error: string }
 >;
 
-/** Conversations that go on by themselves: as their owners would have them, with what their agents are now. */
+/** Conversations that go on by themselves: as whoever asked last would have them, with what their agents are now. */
 export abstract class WokenTurns {
   /** The same turn twice is asked once. */
   abstract ask(turn: WokenTurn, cause: Cause): Promise<Woken>;

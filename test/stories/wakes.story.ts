@@ -14,13 +14,21 @@ import { ToolKinds } from '../../src/tools/tool-kinds.js';
 import { type Wake, Wakes } from '../../src/wakes/wakes.port.js';
 
 type Listed = { id: string; mark: string | null; unread: boolean };
-type Query = { prompt: string; response: string; message_id: string; status: string; metadata?: Record<string, unknown> };
+type Query = {
+  prompt: string;
+  response: string;
+  message_id: string;
+  status: string;
+  tool_calls: Record<string, unknown>[];
+  metadata?: Record<string, unknown>;
+};
 
 /** Conversations that go on although nobody asks: because something has happened, or with what came about elsewhere. */
 export function wakesStory(makeBacking: MakeBacking): void {
   let world: World;
   let alice: Client;
   let agentId: string;
+  let agentKey: string;
   let tab: TabForTests;
 
   const offerPostcards = () => world.service.service.app.get(ToolKinds, { strict: false }).add(new ToolKindForTests());
@@ -34,7 +42,7 @@ export function wakesStory(makeBacking: MakeBacking): void {
     const { tools } = await alice.json<{ tools: { id: string; actions: Record<string, unknown>[] }[] }>('/api/get_tools');
     const actions = tools.find((tool) => tool.id === id)!.actions.map((action) => ({ ...action, require_approval: true }));
     await alice.post('/api/update_tool_actions', { id, actions });
-    agentId = (await world.agent({ tools: [id] })).id;
+    ({ id: agentId, key: agentKey } = await world.agent({ tools: [id] }));
   });
   afterAll(() => world.close());
   beforeEach(async () => {
@@ -150,6 +158,18 @@ export function wakesStory(makeBacking: MakeBacking): void {
         'Let me. Sent.',
         'That is done, too.',
       ]);
+    });
+
+    it('goes on with no more than the bearer of a key may, where such a one asked last', async () => {
+      world.model.next([...say('I have begun.')]);
+      const conversationId = conversationIdIn(await world.nobody.stream({ question: 'Export it.', api_key: agentKey }));
+      world.model.next([...say('Let me. '), call('k2', 'send_card', { to: 'bob' })], [...say('I may not.')]);
+      await wake(conversationId, 'j1');
+      await eventually(async () => (await queries(conversationId)).at(-1)!.response === 'Let me. I may not.');
+      const [, woken] = await queries(conversationId);
+      expect(woken!.tool_calls).toMatchObject([{ call_id: 'k2', status: 'denied', error_type: 'tool_not_allowed' }]);
+      const shown = await world.nobody.json<{ response: string }>(`/api/messages/${woken!.message_id}/tail?api_key=${agentKey}`);
+      expect(shown).toMatchObject({ response: 'Let me. I may not.' });
     });
 
     it('goes on also after a restart in between', async () => {
