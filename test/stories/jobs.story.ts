@@ -147,6 +147,23 @@ export function jobsStory(makeBacking: MakeBacking): void {
       expect(await queries(conversationId)).toHaveLength(2);
     });
 
+    it('is a spinner at its chat in the list until it is over; one that fails while away is a red dot until the chat is opened', async () => {
+      const { jobId, conversationId } = await begun();
+      await world.alice.post(`/api/conversations/${conversationId}/read`, {});
+      await eventually(async () => (await markOf(conversationId)) === 'running');
+      world.model.next(say('It went wrong.'));
+      open[0]!.destroy();
+      await until(jobId, 'failed');
+      expect(await job(jobId)).toMatchObject({ result: null, error: expect.any(String), delivery_state: expect.any(String) });
+      expect((await job(jobId))['note']).toMatch(/^The job failed\. How far it came/);
+      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'It went wrong.');
+      await eventually(async () => (await markOf(conversationId)) === 'failed');
+      await world.alice.post(`/api/conversations/${conversationId}/read`, {});
+      await eventually(async () => (await markOf(conversationId)) === null);
+      await eventually(() => toldOf(jobId).length === 2);
+      expect(toldOf(jobId)).toEqual(['working', 'failed']);
+    });
+
     it('of another conversation, or of somebody else, is none', async () => {
       const { jobId, conversationId } = await begun();
       world.model.next([call('c2', 'check_job', { job_id: jobId })], say('No.'));

@@ -1,13 +1,16 @@
 import { describe } from '@jest/globals';
 import { onEventStoreDbAndNats } from '../support/backing.js';
 import { approvalEventsStory } from './approval-events.story.js';
+import { attachedQuestionsStory } from './attached-questions.story.js';
 import { attachmentsStory } from './attachments.story.js';
 import { chatSchedulesStory } from './chat-schedules.story.js';
 import { conversationsStory } from './conversations.story.js';
+import { forgottenBackgroundStory } from './forgotten-background.story.js';
 import { fuzzStory } from './fuzz.story.js';
 import { idempotencyStory } from './idempotency.story.js';
 import { jobsStory } from './jobs.story.js';
 import { limitsStory } from './limits.story.js';
+import { monitorsStory } from './monitors.story.js';
 import { oldClientsStory } from './old-clients.story.js';
 import { pausesStory } from './pauses.story.js';
 import { questionsStory } from './questions.story.js';
@@ -18,11 +21,13 @@ import { forgottenRunsStory } from './forgotten-runs.story.js';
 import { retentionStory } from './retention.story.js';
 import { schedulesStory } from './schedules.story.js';
 import { stopStory } from './stop.story.js';
+import { tasksStory } from './tasks.story.js';
 import { toolsStory } from './tools.story.js';
 import { remoteSourcesStory } from './remote-sources.story.js';
 import { userBacklogStory } from './user-backlog.story.js';
 import { userEventsStory } from './user-events.story.js';
 import { wakesStory } from './wakes.story.js';
+import { webhookRunsStory } from './webhook-runs.story.js';
 import { webhooksStory } from './webhooks.story.js';
 
 describe.each([
@@ -34,6 +39,8 @@ describe.each([
   ['questions', questionsStory],
   ['pauses', pausesStory],
   ['attachments', attachmentsStory],
+  ['questions with attachments', attachedQuestionsStory],
+  ['tasks', tasksStory],
   ['tools', toolsStory],
   ['pages as sources', remoteSourcesStory],
   ['conversations', conversationsStory],
@@ -41,6 +48,8 @@ describe.each([
   ['limits', limitsStory],
   ['retention', retentionStory],
   ['forgotten runs', forgottenRunsStory],
+  ['forgotten background work', forgottenBackgroundStory],
+  ['monitors', monitorsStory],
   ['fuzz', fuzzStory],
   ['old clients', oldClientsStory],
   ['user events', userEventsStory],
@@ -48,6 +57,7 @@ describe.each([
   ['the backlog of user events', userBacklogStory],
   ['wakes', wakesStory],
   ['webhooks', webhooksStory],
+  ['runs of webhooks', webhookRunsStory],
   ['what chats want done later', chatSchedulesStory],
   ['schedules', schedulesStory],
 ])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));
