@@ -6,17 +6,20 @@ import type { IdentifiedRequest } from './identity.http.js';
 
 /** Under these paths the bearer is an agent key, as clients of those protocols send it. */
 const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
+/** Here the path itself is the only credential: what else a sender brings along is for somebody else. */
+const PATH_IS_CREDENTIAL = /^\/api\/webhooks\//;
 
 /**
- * The hook that gives each request its identity before the body is read: a bad bearer is refused first and everywhere,
- * whatever else the request holds.
+ * The hook that gives each request its identity before the body is read: a bad bearer is refused first and wherever
+ * bearers count, whatever else the request holds.
  */
 export const identifyRequest =
   (authenticator: Authenticator, directory: () => AgentKeyDirectory) =>
   async (request: FastifyRequest): Promise<void> => {
     const { authorization } = request.headers;
     const bearerIsKey = BEARER_IS_AGENT_KEY.test(request.url);
-    const user = await authenticator.userOf(bearerIsKey ? undefined : authorization, request.id);
+    const bearerIsUser = !bearerIsKey && !PATH_IS_CREDENTIAL.test(request.url);
+    const user = await authenticator.userOf(bearerIsUser ? authorization : undefined, request.id);
     const presentedKey = () => (bearerIsKey ? bearerOf(authorization) : undefined) ?? keyIn(request);
     (request as FastifyRequest & IdentifiedRequest).identity = new Identity(request.id, user, presentedKey, directory);
   };

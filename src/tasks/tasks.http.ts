@@ -2,6 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { TaskQueries, type TaskRecord } from '../../projections/tasks/tasks.queries.js';
 import { Blobs } from '../kernel/blobs.js';
+import { isId } from '../kernel/ids.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { Rejection } from '../kernel/rejection.js';
 import { WORKER_LEASES } from './task.policy.js';
@@ -23,7 +24,7 @@ export class TasksController {
   @ApiQuery({ name: 'task_id', required: true })
   async status(@Query('task_id') taskId: unknown): Promise<TaskStatusBody> {
     if (typeof taskId !== 'string' || taskId === '') throw new Rejection('invalid-request', 'Task ID is required');
-    const record = await this.tasks.byId(taskId);
+    const record = isId(taskId) ? await this.tasks.byId(taskId) : undefined;
     if (!record || record.standing === 'queued') {
       await this.requireWorker();
       return { status: 'PENDING', result: null };

@@ -1,16 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
-import { KeyValue } from '../../src/kernel/key-value.js';
-import { Streams } from '../../src/kernel/streams.js';
-import { Runs } from '../../src/runs/runs.port.js';
-import { failAttempt, failForGood, progress, queueTask, startTask, task } from '../../src/tasks/task.decider.js';
-import { taskStream } from '../../src/tasks/task.events.js';
-import { WORKER_LEASES } from '../../src/tasks/task.policy.js';
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
-import { answerJson, LocalServer } from '../support/local-server.js';
-import { call, cut, hang, refuse, say, think, wait } from '../support/scripted-model-server.js';
-import { endOf, statusOf, taskOf, webhookPath } from '../support/webhooks.js';
+import { say, think } from '../support/scripted-model-server.js';
+import { endOf, taskOf, webhookPath } from '../support/webhooks.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
 const NOT_FOUND = { success: false, message: 'Agent not found' };
@@ -19,30 +12,19 @@ const BODY_BYTES_MAX = 4096;
 /** Other programs set agents to work: what is accepted, what is refused, and what becomes of it. */
 export function webhooksStory(makeBacking: MakeBacking): void {
   let world: World;
-  let post: LocalServer;
   let agent: { id: string; key: string };
   let hook: string;
 
   beforeAll(async () => {
-    post = await LocalServer.started();
-    const settings = { ALLOWED_PRIVATE_HOSTS: '127.0.0.1', WEBHOOK_BODY_MAX_BYTES: String(BODY_BYTES_MAX) };
-    world = await openWorld(settings, makeBacking);
+    world = await openWorld({ WEBHOOK_BODY_MAX_BYTES: String(BODY_BYTES_MAX) }, makeBacking);
     agent = await world.agent();
     hook = await webhookPath(world.alice, agent.id);
   });
-  afterAll(async () => {
-    await world.close();
-    await post.close();
-  });
-  beforeEach(() => {
-    post.requests.length = 0;
-    post.answer = (_request, response) => answerJson(response, { posted: true });
-    world.model.reset();
-  });
+  afterAll(() => world.close());
+  beforeEach(() => world.model.reset());
 
   const deliver = (body: unknown, headers: Record<string, string> = {}, path = hook) => world.nobody.post(path, body, headers);
-  const outcomeOf = async (body: unknown, path = hook) =>
-    endOf(world.nobody, await taskOf(deliver(typeof body === 'string' ? body : JSON.stringify(body), {}, path)));
+  const outcomeOf = async (body: string, path = hook) => endOf(world.nobody, await taskOf(deliver(body, {}, path)));
   const toldToModel = () => world.model.completions.at(-1)!.body.messages;
 
   describe('its URL', () => {
@@ -89,19 +71,10 @@ export function webhooksStory(makeBacking: MakeBacking): void {
       const mortal = await world.agent();
       const path = await webhookPath(world.alice, mortal.id);
       await endOf(world.nobody, await taskOf(deliver('{}', {}, path)));
-      const deleted = await fetch(`${world.service.url}/api/delete_agent?id=${mortal.id}`, {
-        method: 'DELETE',
-        headers: { authorization: await bearerOfAlice() },
-      });
-      expect(deleted.status).toBe(200);
+      expect((await world.alice.delete(`/api/delete_agent?id=${mortal.id}`)).status).toBe(200);
       expect((await replyOf(deliver('{}', {}, path))).status).toBe(404);
     });
   });
-
-  const bearerOfAlice = async () => {
-    const { SessionTokens } = await import('../../src/identity/session-tokens.js');
-    return `Bearer ${await world.service.service.app.get(SessionTokens, { strict: false }).issue({ userId: 'alice', roles: [] })}`;
-  };
 
   describe('a delivery', () => {
     it('is answered with a task, whose result is what the agent said', async () => {
@@ -117,13 +90,20 @@ export function webhooksStory(makeBacking: MakeBacking): void {
       expect(await world.alice.json<unknown[]>('/api/get_conversations')).toEqual([]);
     });
 
-    it.each(['{}', '[]', '0', '""', 'false', '[1, 2]', '"text"', '{"id": 12345678901234567890, "note": "Žluť"}'])(
-      'of %s becomes the agent’s input as it stands',
-      async (text) => {
-        await outcomeOf(text);
-        expect(toldToModel().at(-1)).toEqual({ role: 'user', content: text });
-      },
-    );
+    it.each([
+      '{}',
+      '[]',
+      '0',
+      '""',
+      'false',
+      '[1, 2]',
+      '"text"',
+      '{"id": 12345678901234567890, "note": "Žluť"}',
+      '{"api_key": "x", "question": "y", "__proto__": {"a": 1}, "constructor": {"prototype": 2}}',
+    ])('of %s becomes the agent’s input as it stands', async (text) => {
+      await outcomeOf(text);
+      expect(toldToModel().at(-1)).toEqual({ role: 'user', content: text });
+    });
 
     it('by GET becomes the JSON text of its query', async () => {
       const path = `${hook}?order=7&order=8&note=a%20b&empty=`;
@@ -131,6 +111,21 @@ export function webhooksStory(makeBacking: MakeBacking): void {
       expect(toldToModel().at(-1)).toEqual({ role: 'user', content: '{"order":"7","note":"a b","empty":""}' });
       expect((await endOf(world.nobody, await taskOf(world.nobody.get(hook)))).status).toBe('SUCCESS');
       expect(toldToModel().at(-1)).toEqual({ role: 'user', content: '{}' });
+    });
+
+    it('is JSON also where its type says more than that', async () => {
+      for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset=UTF-8']) {
+        await endOf(world.nobody, await taskOf(deliver('{"order": 7}', { 'content-type': type })));
+        expect(toldToModel().at(-1)).toEqual({ role: 'user', content: '{"order": 7}' });
+      }
+    });
+
+    it('needs no other credential than its token, and none that it brings spoils it', async () => {
+      for (const authorization of ['Bearer of something else', 'Basic YTpi']) {
+        expect((await endOf(world.nobody, await taskOf(deliver('{}', { authorization })))).status).toBe('SUCCESS');
+        await endOf(world.nobody, await taskOf(world.nobody.get(`${hook}?api_key=unknown`, { authorization })));
+        expect((await replyOf(deliver('{}', { authorization }, '/api/webhooks/agents/unknown'))).body).toEqual(NOT_FOUND);
+      }
     });
 
     it('does not come of asking for the head of an answer', async () => {
@@ -151,6 +146,13 @@ export function webhooksStory(makeBacking: MakeBacking): void {
     ])('%s is refused', async (_, body, headers, status) => {
       const reply = await replyOf(deliver(body, headers));
       expect([reply.status, reply.body]).toEqual([status, { success: false, message: expect.any(String) }]);
+    });
+
+    it('of no type at all is refused', async () => {
+      const { status, body } = await replyOf(
+        fetch(world.service.url + hook, { method: 'POST', body: new TextEncoder().encode('{}') }),
+      );
+      expect([status, body]).toEqual([415, { success: false, message: expect.any(String) }]);
     });
 
     it('with a token nobody has is refused whatever it brings', async () => {
@@ -193,8 +195,9 @@ export function webhooksStory(makeBacking: MakeBacking): void {
         taskOf(deliver('{}', { 'idempotency-key': '' })),
         taskOf(deliver('{}', { 'idempotency-key': '' })),
         taskOf(deliver('{}')),
+        taskOf(deliver('{}', { 'idempotency-key': 'k'.repeat(256) })),
       ]);
-      expect(new Set(tasks).size).toBe(5);
+      expect(new Set(tasks).size).toBe(6);
       await Promise.all(tasks.map((taskId) => endOf(world.nobody, taskId)));
     });
 
@@ -220,126 +223,6 @@ export function webhooksStory(makeBacking: MakeBacking): void {
         { status: 'SUCCESS' },
       ]);
       await world.service.restart();
-    });
-  });
-
-  describe('a run', () => {
-    const tool = async (actions: Readonly<Record<string, object>>) => {
-      const whole = Object.entries(actions).map(([name, action]) => [
-        name,
-        { name, url: `${post.url}/${name}`, method: 'POST', description: `Does ${name}`, active: true, ...action },
-      ]);
-      const body = { name: 'api_tool', displayName: 'API', description: '-', status: true };
-      const config = { actions: Object.fromEntries(whole) as object };
-      return ((await (await world.alice.post('/api/create_tool', { ...body, config })).json()) as { id: string }).id;
-    };
-
-    it('acts as the owner; what needs approval is refused, and the model is told so and goes on', async () => {
-      const id = await tool({ send: {}, drop: { require_approval: true } });
-      const able = await world.agent({ tools: [id], config: { api_write_allowlist: [] } });
-      world.model.next([...say('Let me see. '), call('c1', 'drop', {}), call('c2', 'send', {})], say('Sent.'));
-      const { result } = (await outcomeOf('{}', await webhookPath(world.alice, able.id))) as { result: { result: object } };
-      const reason = "This tool requires approval and is not in the run's tool_allowlist.";
-      expect(result.result).toEqual({
-        answer: 'Let me see. Sent.',
-        sources: [],
-        thought: '',
-        tool_calls: [
-          {
-            tool_name: 'api_tool',
-            call_id: 'c1',
-            action_name: 'drop',
-            arguments: {},
-            status: 'denied',
-            error: reason,
-            error_type: 'tool_not_allowed',
-          },
-          expect.objectContaining({ call_id: 'c2', status: 'completed' }),
-        ],
-      });
-      const told = toldToModel().filter(({ role }) => role === 'tool');
-      expect(told[0]!.content).toBe(`Tool denied (headless): ${reason}`);
-      expect(post.requests.map(({ path }) => path)).toEqual(['/send']);
-    });
-
-    it('whose model fails has succeeded all the same, with as much of an answer as there is', async () => {
-      world.model.always([refuse(400)]);
-      expect(await outcomeOf('{}')).toMatchObject({
-        status: 'SUCCESS',
-        result: { status: 'success', result: { answer: '', sources: [], tool_calls: [], thought: '' } },
-      });
-      world.model.always([...say('Half of '), wait(50), cut]);
-      expect(await outcomeOf('{}')).toMatchObject({ status: 'SUCCESS', result: { result: { answer: 'Half of ' } } });
-    });
-
-    it('does not begin where the owner’s quota is used up', async () => {
-      await world.service.restart({ QUOTA_TOKENS_PER_USER: '0' });
-      expect(await outcomeOf('{}')).toEqual({
-        status: 'SUCCESS',
-        result: { status: 'quota_exceeded', error: expect.stringMatching(/./) },
-      });
-      expect(world.model.completions).toEqual([]);
-      await world.service.restart();
-    });
-
-    it('whose result is large is told whole', async () => {
-      const long = 'x'.repeat(200 * 1024);
-      world.model.always(say(long));
-      expect(await outcomeOf('{}')).toMatchObject({ status: 'SUCCESS', result: { result: { answer: long } } });
-    });
-
-    it('fails when its agent cannot be had any more', async () => {
-      const gone = await world.agent();
-      const runs = world.service.service.app.get(Runs, { strict: false });
-      const runId = newId();
-      const path = `/api/delete_agent?id=${gone.id}`;
-      await fetch(world.service.url + path, { method: 'DELETE', headers: { authorization: await bearerOfAlice() } });
-      const cause = { actor: 'system:test', credential: 'system', correlationId: runId, causationId: runId } as const;
-      await runs.queue({ runId, ownerId: 'alice', agentId: gone.id, trigger: 'webhook', input: '{}' }, cause);
-      expect(await endOf(world.nobody, runId)).toEqual({ status: 'FAILURE', result: 'Agent not found' });
-    });
-
-    it('tells how far it is; a service that is stopped meanwhile leaves it to the next', async () => {
-      world.model.always([hang]);
-      const taskId = await taskOf(deliver('{}'));
-      await eventually(async () => (await statusOf(world.nobody, taskId)).status === 'PROGRESS');
-      expect(await statusOf(world.nobody, taskId)).toEqual({ status: 'PROGRESS', result: { current: 50 } });
-      world.model.always(say('At last.'));
-      await world.service.restart();
-      expect(await endOf(world.nobody, taskId)).toMatchObject({ status: 'SUCCESS', result: { result: { answer: 'At last.' } } });
-    });
-
-    it('is told of as it goes: pending, started, waiting for another attempt, under way again, failed for good', async () => {
-      const taskId = newId();
-      const streams = new Streams(world.backing.store);
-      const cause = { actor: 'system:test', credential: 'system', correlationId: taskId, causationId: taskId } as const;
-      const told: unknown[] = [];
-      // Nobody runs what is of this kind, so it stands as it is left.
-      for (const [decision, status] of [
-        [queueTask({ taskId, kind: 'of-no-runner', ownerId: 'alice', input: {} }), 'PENDING'],
-        [startTask(taskId, 'one', new Date()), 'STARTED'],
-        [failAttempt(taskId, 1, 'No luck.', new Date(Date.now() + 60_000)), 'RETRY'],
-        [startTask(taskId, 'two', new Date(Date.now() + 120_000)), 'STARTED'],
-        [progress(taskId, 2, 40), 'PROGRESS'],
-        [failForGood(taskId, 2, 'No luck again.'), 'FAILURE'],
-      ] as const) {
-        await streams.transact(taskStream(taskId), task, decision, cause);
-        await eventually(async () => (await statusOf(world.nobody, taskId)).status === status);
-        told.push((await statusOf(world.nobody, taskId)).result);
-      }
-      expect(told).toEqual([null, null, null, null, { current: 40 }, 'No luck again.']);
-    });
-
-    it('is pending until somebody is at it, as is a task nobody knows, unless there is nobody at all', async () => {
-      const ask = () => replyOf(world.nobody.get(`/api/task_status?task_id=${newId()}`));
-      expect((await ask()).body).toEqual({ status: 'PENDING', result: null });
-      expect((await world.nobody.get('/api/task_status')).status).toBe(400);
-      const keyValue = world.service.service.app.get(KeyValue, { strict: false });
-      for (const key of await keyValue.keys(WORKER_LEASES)) await keyValue.delete(key);
-      const { status, body, headers } = await ask();
-      expect([status, body]).toEqual([503, { success: false, message: 'Service unavailable', error: 'unavailable' }]);
-      expect(headers.get('retry-after')).toMatch(/^\d+$/);
-      await eventually(async () => (await ask()).status === 200);
     });
   });
 }

@@ -15,7 +15,7 @@ export const statusOf = (client: Client, taskId: string): Promise<TaskStatus> =>
   client.json<TaskStatus>(`/api/task_status?task_id=${taskId}`);
 
 /** What a task came to, once it has ended. */
-export async function endOf(client: Client, taskId: string, boundMs = 20_000): Promise<TaskStatus> {
+export async function endOf(client: Client, taskId: string, boundMs?: number): Promise<TaskStatus> {
   let last: TaskStatus | undefined;
   await eventually(
     async () => {

@@ -143,11 +143,16 @@ const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text
 /** Where a body may be raw YAML, also without saying so. */
 const RAW_YAML_PATH = /^\/api\/import_agent(\/|\?|$)/;
 
+/** Where a body is data that nothing here reads the keys of: there every JSON is taken. */
+const ANY_JSON_PATH = /^\/api\/webhooks\//;
+
 /** JSON, forms and files everywhere, raw text where it is asked for, 415 for everything else. */
 function parseBodies(adapter: HttpAdapter, fastify: FastifyInstance, { bodyBytesMax }: HttpOptions) {
   const bodyLimit = bodyBytesMax;
   const strict = fastify.getDefaultJsonParser('error', 'error') as JsonParser;
-  adapter.useBodyParser('application/json', false, { bodyLimit }, jsonBodyParser(strict));
+  const plain = fastify.getDefaultJsonParser('ignore', 'ignore') as JsonParser;
+  const parse: JsonParser = (request, text, done) => (ANY_JSON_PATH.test(request.url) ? plain : strict)(request, text, done);
+  adapter.useBodyParser('application/json', false, { bodyLimit }, jsonBodyParser(parse));
   adapter.useBodyParser('application/x-www-form-urlencoded', false, { bodyLimit });
   const notAccepted = () => new Rejection('media-type-not-accepted', 'A request body of this Content-Type is not accepted here.');
   fastify.addContentTypeParser([...YAML_TYPES, '*'], { parseAs: 'string', bodyLimit }, (request, body, done) => {

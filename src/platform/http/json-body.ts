@@ -14,16 +14,16 @@ export const jsonTextOf = (request: FastifyRequest): string | undefined => texts
 export type JsonParser = (request: FastifyRequest, text: string, done: Done) => unknown;
 
 /**
- * Parses JSON bodies. An empty body is no body, `null` is refused, and so is text that is no JSON, with the reason; `strict`
- * is Fastify's parser, which refuses what would reach a prototype.
+ * Parses JSON bodies. An empty body is no body, `null` is refused, and so is text that is no JSON, with the reason; `parse` is
+ * one of Fastify's parsers, which refuse what would reach a prototype unless they are told that it is only data.
  */
 export const jsonBodyParser =
-  (strict: JsonParser) =>
+  (parse: JsonParser) =>
   (request: FastifyRequest, bytes: Buffer, done: Done): void => {
     const text = bytes.toString('utf8');
     if (text.trim() === '') return done(null, undefined);
     if (isDeeperThan(text, JSON_DEPTH_MAX)) return done(refused(`is nested deeper than ${JSON_DEPTH_MAX} levels.`));
-    strict(request, text, (error, value) => {
+    parse(request, text, (error, value) => {
       if (error) return done(refused(problemWith(text)));
       if (value === null) return done(refused('must not be null.'));
       texts.set(request, text);

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { newId } from '../../src/kernel/ids.js';
+import { Runs } from '../../src/runs/runs.port.js';
+import { defaultToolId } from '../../src/tools/default-tools.policy.js';
+import type { MakeBacking } from '../support/backing.js';
+import { eventually } from '../support/eventually.js';
+import { answerJson, LocalServer } from '../support/local-server.js';
+import { call, cut, hang, refuse, say, wait } from '../support/scripted-model-server.js';
+import { endOf, statusOf, taskOf, webhookPath } from '../support/webhooks.js';
+import { openWorld, replyOf, type World } from '../support/world.js';
+
+type Answered = Readonly<{ result: Readonly<{ result: Readonly<{ sources: readonly unknown[] }> }> }>;
+
+/** What becomes of deliveries: an agent’s answer with nobody watching, as its owner, and how it is told. */
+export function webhookRunsStory(makeBacking: MakeBacking): void {
+  let world: World;
+  let post: LocalServer;
+  let hook: string;
+
+  beforeAll(async () => {
+    post = await LocalServer.started();
+    world = await openWorld({ ALLOWED_PRIVATE_HOSTS: '127.0.0.1' }, makeBacking);
+    hook = await webhookPath(world.alice, (await world.agent()).id);
+  });
+  afterAll(async () => {
+    await world.close();
+    await post.close();
+  });
+  beforeEach(() => {
+    post.requests.length = 0;
+    post.answer = (_request, response) => answerJson(response, { posted: true });
+    world.model.reset();
+  });
+
+  const deliver = (body: string, path = hook) => world.nobody.post(path, body);
+  const outcomeOf = async (body: string, path = hook) => endOf(world.nobody, await taskOf(deliver(body, path)));
+  const toldToModel = () => world.model.completions.at(-1)!.body.messages;
+
+  const tool = async (actions: Readonly<Record<string, object>>) => {
+    const whole = Object.entries(actions).map(([name, action]) => [
+      name,
+      { name, url: `${post.url}/${name}`, method: 'POST', description: `Does ${name}`, active: true, ...action },
+    ]);
+    const body = { name: 'api_tool', displayName: 'API', description: '-', status: true };
+    const config = { actions: Object.fromEntries(whole) as object };
+    return ((await (await world.alice.post('/api/create_tool', { ...body, config })).json()) as { id: string }).id;
+  };
+
+  it('tells what it was answered from', async () => {
+    const form = new FormData();
+    form.append('name', 'Guide');
+    form.append('file', new Blob(['Tea is served at four.']), 'guide.txt');
+    const uploaded = (await replyOf(world.alice.send('/api/upload', form))).body as { task_id: string; source_id: string };
+    expect(await endOf(world.nobody, uploaded.task_id)).toMatchObject({ status: 'SUCCESS' });
+    const reader = await world.agent({ source: uploaded.source_id });
+    const { result } = (await outcomeOf('{"when": "is tea served"}', await webhookPath(world.alice, reader.id))) as Answered;
+    const told = { text: 'Tea is served at four.', title: 'guide', source: 'Guide', filename: 'guide.txt' };
+    expect(result.result.sources).toEqual([told]);
+  });
+
+  it('is not offered the scheduler, which its owner is offered in a chat with the same agent', async () => {
+    const planner = await world.agent({ tools: [defaultToolId('scheduler')] });
+    await world.alice.stream({ question: 'Hello?', agent_id: planner.id });
+    const offered = () => world.model.completions.at(-1)!.body['tools'];
+    expect(offered()).toHaveLength(3);
+    await outcomeOf('{}', await webhookPath(world.alice, planner.id));
+    expect(offered()).toBeUndefined();
+  });
+
+  it('acts as the owner; what needs approval is refused, and the model is told so and goes on', async () => {
+    const id = await tool({ send: {}, drop: { require_approval: true } });
+    const able = await world.agent({ tools: [id], config: { api_write_allowlist: [] } });
+    world.model.next([...say('Let me see. '), call('c1', 'drop', {}), call('c2', 'send', {})], say('Sent.'));
+    const { result } = (await outcomeOf('{}', await webhookPath(world.alice, able.id))) as Answered;
+    const reason = "This tool requires approval and is not in the run's tool_allowlist.";
+    expect(result.result).toEqual({
+      answer: 'Let me see. Sent.',
+      sources: [],
+      thought: '',
+      tool_calls: [
+        {
+          tool_name: 'api_tool',
+          call_id: 'c1',
+          action_name: 'drop',
+          arguments: {},
+          status: 'denied',
+          error: reason,
+          error_type: 'tool_not_allowed',
+        },
+        expect.objectContaining({ call_id: 'c2', status: 'completed' }),
+      ],
+    });
+    const told = toldToModel().filter(({ role }) => role === 'tool');
+    expect(told[0]!.content).toBe(`Tool denied (headless): ${reason}`);
+    expect(post.requests.map(({ path }) => path)).toEqual(['/send']);
+  });
+
+  it('whose model fails has succeeded all the same, with as much of an answer as there is', async () => {
+    world.model.always([refuse(400)]);
+    expect(await outcomeOf('{}')).toMatchObject({
+      status: 'SUCCESS',
+      result: { status: 'success', result: { answer: '', sources: [], tool_calls: [], thought: '' } },
+    });
+    world.model.always([...say('Half of '), wait(50), cut]);
+    expect(await outcomeOf('{}')).toMatchObject({ status: 'SUCCESS', result: { result: { answer: 'Half of ' } } });
+  });
+
+  it('does not begin where the owner’s quota is used up', async () => {
+    await world.service.restart({ QUOTA_TOKENS_PER_USER: '0' });
+    expect(await outcomeOf('{}')).toEqual({
+      status: 'SUCCESS',
+      result: { status: 'quota_exceeded', error: expect.stringMatching(/./) },
+    });
+    expect(world.model.completions).toEqual([]);
+    await world.service.restart();
+  });
+
+  it('whose result is large is told whole', async () => {
+    const long = 'x'.repeat(200 * 1024);
+    world.model.always(say(long));
+    expect(await outcomeOf('{}')).toMatchObject({ status: 'SUCCESS', result: { result: { answer: long } } });
+  });
+
+  it('fails when its agent cannot be had any more', async () => {
+    const gone = await world.agent();
+    const runs = world.service.service.app.get(Runs, { strict: false });
+    const runId = newId();
+    await world.alice.delete(`/api/delete_agent?id=${gone.id}`);
+    const cause = { actor: 'system:test', credential: 'system', correlationId: runId, causationId: runId } as const;
+    await runs.queue({ runId, ownerId: 'alice', agentId: gone.id, trigger: 'webhook', input: '{}' }, cause);
+    expect(await endOf(world.nobody, runId)).toEqual({ status: 'FAILURE', result: 'Agent not found' });
+  });
+
+  it('tells how far it is; a service that is stopped meanwhile leaves it to the next', async () => {
+    world.model.always([hang]);
+    const taskId = await taskOf(deliver('{}'));
+    await eventually(async () => (await statusOf(world.nobody, taskId)).status === 'PROGRESS');
+    expect(await statusOf(world.nobody, taskId)).toEqual({ status: 'PROGRESS', result: { current: 50 } });
+    world.model.always(say('At last.'));
+    await world.service.restart();
+    expect(await endOf(world.nobody, taskId)).toMatchObject({ status: 'SUCCESS', result: { result: { answer: 'At last.' } } });
+  });
+}
