@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type UsedOfOwner, UsageQueries } from '../../projections/usage/usage.queries.js';
 import { Clock } from '../kernel/clock.js';
+import { Freshness } from '../kernel/freshness.js';
 import {
   isUsedUp,
   type Period,
@@ -11,6 +12,8 @@ import {
   quotaText,
 } from './limits.policy.js';
 import { type QuotaAnswer, RunQuota } from './run-quota.port.js';
+
+const USAGE = 'usage';
 
 /** How much a user may use. */
 export class QuotaOptions {
@@ -26,6 +29,7 @@ export class QuotaOptions {
 export class OwnerQuota extends RunQuota {
   constructor(
     private readonly usage: UsageQueries,
+    private readonly freshness: Freshness,
     private readonly clock: Clock,
     private readonly options: QuotaOptions,
   ) {
@@ -36,7 +40,9 @@ export class OwnerQuota extends RunQuota {
     return this.options.tokensPerUser !== undefined;
   }
 
-  async check(ownerId: string): Promise<QuotaAnswer> {
+  async check(ownerId: string, upTo?: bigint): Promise<QuotaAnswer> {
+    if (!this.isSet) return { allowed: true };
+    await this.freshness.reached([USAGE], upTo);
     const standing = await this.standing(ownerId);
     return standing && isUsedUp(standing) ? { allowed: false, error: quotaText(standing) } : { allowed: true };
   }

@@ -3,5 +3,6 @@ export type QuotaAnswer = Readonly<{ allowed: true } | { allowed: false; error: 
 
 /** What a run that nobody watches asks before it begins: whether its owner's quota has room for it. */
 export abstract class RunQuota {
-  abstract check(ownerId: string): Promise<QuotaAnswer>;
+  /** What was used up to a position of the log counts, however young it is. */
+  abstract check(ownerId: string, upTo?: bigint): Promise<QuotaAnswer>;
 }

@@ -156,14 +156,14 @@ export function limitsStory(makeBacking: MakeBacking): void {
       expect((await replyTo(limited.bob, route, {})).status).toBe(200);
     });
 
-    it('is charged for runs with nobody watching, and keeps them from beginning once it is used up', async () => {
+    it('is charged for runs with nobody watching, and keeps the next one from beginning once it is used up', async () => {
       const fay = await limited.as('fay');
       const { id } = await limited.agent({}, fay);
       const hook = await webhookPath(fay, id);
       const outcomeOf = async (body: object) => endOf(limited.nobody, await taskOf(limited.nobody.post(hook, body)));
       limited.model.next(charged(90, 20));
       expect(await outcomeOf({ number: 1 })).toMatchObject({ status: 'SUCCESS', result: { status: 'success' } });
-      await eventually(async () => (await quotaOf(fay)).buckets[0]!.tokens.used === 110);
+      // However soon: whoever has seen the end of a run finds what it used counted.
       expect(await outcomeOf({ number: 2 })).toEqual({
         status: 'SUCCESS',
         result: { status: 'quota_exceeded', error: expect.stringContaining('110 of 100 tokens') },
