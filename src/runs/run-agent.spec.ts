@@ -148,6 +148,7 @@ describe('an agent that runs with nobody watching', () => {
     await runner().failed(runId, {}, 'The prompt cannot be used.', cause);
     await runner().failed(runId, {}, 'The prompt cannot be used.', cause);
     expect((await told()).slice(-2)).toEqual(['RunAttemptAbandoned', 'RunFailed']);
+    await expect(attempt()).rejects.toMatchObject({ code: 'run-failed', message: 'The prompt cannot be used.' });
   });
 });
 

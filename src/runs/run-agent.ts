@@ -54,7 +54,7 @@ export class RunAgent implements TaskRunner {
   /** What the quota says counts before the first attempt; a run that was begun is not cut off. */
   private async refused({ taskId: runId, ownerId, cause }: TaskAttempt, found: Folded<Run>): Promise<RunResult | undefined> {
     if (found.state.status !== 'queued') return undefined;
-    const answer = await this.quota.check(ownerId);
+    const answer = await this.quota.check(ownerId, found.position);
     if (answer.allowed) return undefined;
     const { state } = await this.streams.transact(runStream(runId), run, refuseRun(runId, answer.error), cause, found);
     return resultOf(state);
@@ -103,8 +103,10 @@ export class RunAgent implements TaskRunner {
   }
 }
 
+/** @throws Rejection run-failed when the run has failed for good */
 function resultOf(state: Run): RunResult | undefined {
   if (!isOver(state)) return undefined;
+  if (state.failure !== null) throw new Rejection('run-failed', state.failure);
   if (state.refusal !== null) return { status: 'quota_exceeded', error: state.refusal };
   if (!state.finished) return undefined;
   const { answer, sources, toolCalls, thought } = state.finished;

@@ -31,6 +31,7 @@ export type Run = Readonly<{
   effects: readonly Effect[];
   finished: RunFinished['data'] | null;
   refusal: string | null;
+  failure: string | null;
 }>;
 
 const initial: Run = {
@@ -42,6 +43,7 @@ const initial: Run = {
   effects: [],
   finished: null,
   refusal: null,
+  failure: null,
 };
 
 export const run: Aggregate<Run, RunEvent> = { initial, evolve, codec: runCodec };
@@ -69,7 +71,7 @@ function evolve(state: Run, event: RunEvent): Run {
     case 'RunRefused':
       return { ...state, status: 'refused', refusal: event.data.error };
     case 'RunFailed':
-      return { ...state, status: 'failed' };
+      return { ...state, status: 'failed', failure: event.data.error };
     case 'RunForgotten':
       return { ...initial, status: 'forgotten' };
   }

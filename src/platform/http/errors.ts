@@ -92,6 +92,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'task-over': { status: 409, code: 'task_over' },
   'task-not-due': { status: 409, code: 'task_not_due' },
   'task-attempt-superseded': { status: 409, code: 'task_attempt_superseded' },
+  'run-failed': { status: 409, code: 'run_failed' },
   'run-timed-out': { status: 409, code: 'run_timed_out' },
   'run-over': { status: 409, code: 'run_over' },
   'run-attempt-superseded': { status: 409, code: 'run_attempt_superseded' },
