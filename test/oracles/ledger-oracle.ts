@@ -1,0 +1,119 @@
+import { expect } from '@jest/globals';
+import { runIdOf, type ScheduleEvent, type ScheduleTiming } from '../../src/schedules/schedule.events.js';
+import { Days, type Fields } from './recurrence-oracle.js';
+
+type Slot = Extract<ScheduleEvent, { data: { slot: string } }>;
+
+const FATES: ReadonlySet<string> = new Set(['ScheduleRunQueued', 'ScheduleMissed', 'ScheduleSlotPaused', 'ScheduleSlotSkipped']);
+
+export const isSlot = (event: ScheduleEvent): event is Slot => FATES.has(event.type);
+/** What became of slots, in the order of the log. */
+export const fatesIn = (events: readonly ScheduleEvent[]): readonly string[] => events.filter(isSlot).map(({ type }) => type);
+export const slotsIn = (events: readonly ScheduleEvent[]): readonly string[] =>
+  events.filter(isSlot).map(({ data }) => data.slot);
+
+/**
+ * Which slots a schedule has had, by nothing but what its owner said of its time and by a look at every minute on the clocks of
+ * its zone.
+ */
+export class LedgerOracle {
+  private readonly days = new Map<string, Days>();
+  private readonly known = new Map<string, readonly string[]>();
+
+  /** No slot that is asked about is outside of these. */
+  constructor(
+    private readonly from: number,
+    private readonly until: number,
+  ) {}
+
+  /** Slots of a timing after a time and up to another. */
+  between(timing: ScheduleTiming, after: string, until: string): readonly string[] {
+    return this.all(timing).filter((slot) => slot > after && slot <= until);
+  }
+
+  /** The slots that have to be in a ledger once everything up to a time is decided on. Each time counts from when it was said, or from what was decided on before. */
+  slotsOf(events: readonly ScheduleEvent[], until: string): readonly string[] {
+    const slots: string[] = [];
+    let timing: ScheduleTiming | undefined;
+    let since = '';
+    let decided = '';
+    const close = (at: string) => {
+      if (timing) slots.push(...this.between(timing, since, at));
+      since = at;
+    };
+    for (const event of events) {
+      if (isSlot(event)) decided = event.data.slot;
+      const said = saidOf(event);
+      if (!said) continue;
+      const at = latest(said.at, latest(decided, since));
+      close(said.isForGood ? (said.until ?? at) : at);
+      timing = said.isForGood ? undefined : said.timing;
+    }
+    close(latest(until, decided));
+    return slots;
+  }
+
+  private all(timing: ScheduleTiming): readonly string[] {
+    if (timing.kind === 'once') return [timing.runAt];
+    const { cron, timezone, endAt } = timing;
+    const key = `${timezone} ${cron}`;
+    const slots = this.known.get(key) ?? this.daysOf(timezone).slots(cron.split(' ') as unknown as Fields);
+    this.known.set(key, slots);
+    return endAt === null ? slots : slots.filter((slot) => slot <= endAt);
+  }
+
+  private daysOf(timezone: string): Days {
+    const days = this.days.get(timezone) ?? new Days(timezone, this.from, this.until);
+    this.days.set(timezone, days);
+    return days;
+  }
+}
+
+const latest = (one: string, other: string): string => (one > other ? one : other);
+
+type Said = Readonly<{ at: string; timing?: ScheduleTiming; isForGood?: boolean; until?: string }>;
+
+/** What an event says of the time of a schedule. One that is complete has had all its slots. */
+function saidOf({ type, data }: ScheduleEvent): Said | undefined {
+  switch (type) {
+    case 'ScheduleCreated':
+      return { at: data.createdAt, timing: data.terms.timing };
+    case 'ScheduleChanged':
+      return data.changes.timing && { at: data.changedAt, timing: data.changes.timing };
+    case 'ScheduleResumed':
+      return data.timing && { at: data.resumedAt, timing: data.timing };
+    case 'ScheduleCompleted':
+      return { at: data.completedAt, isForGood: true, until: FOREVER };
+    case 'ScheduleCancelled':
+      return { at: data.cancelledAt, isForGood: true };
+    case 'ScheduleDeleted':
+      return { at: data.deletedAt, isForGood: true };
+    default:
+      return undefined;
+  }
+}
+
+const FOREVER = '9999';
+
+/** A slot is paused exactly in a pause, skipped for a reason that is one, and run beside no other run, under a name of its own. */
+export function expectFitting(events: readonly ScheduleEvent[]): void {
+  let isPaused = false;
+  let openRun: string | undefined;
+  for (const [index, event] of events.entries()) {
+    const { type, data } = event;
+    if (type === 'SchedulePaused' || type === 'ScheduleAutoPaused') isPaused = true;
+    if (type === 'ScheduleResumed') isPaused = false;
+    if (isSlot(event)) expect(type === 'ScheduleSlotPaused').toBe(isPaused);
+    if (type === 'ScheduleSlotSkipped') {
+      const next = events.slice(index).find((each) => !isSlot(each))?.type;
+      const isCalledOff = next === 'ScheduleCancelled' || next === 'ScheduleDeleted';
+      expect(data.reason === 'overlap' ? openRun !== undefined : isCalledOff).toBe(true);
+    }
+    if (type === 'ScheduleRunQueued' || type === 'ScheduleRunRequested') {
+      expect(openRun).toBeUndefined();
+      openRun = data.runId;
+    }
+    if (type === 'ScheduleRunQueued') expect(data.runId).toBe(runIdOf(data.scheduleId, data.slot));
+    if (type === 'ScheduleRunEnded') openRun = undefined;
+  }
+}

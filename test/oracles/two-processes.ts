@@ -1,0 +1,134 @@
+import type { Decision } from '../../src/kernel/decider.js';
+import { decode } from '../../src/kernel/codec.js';
+import type { ExpectedRevision, NewEvent } from '../../src/kernel/event-store.js';
+import type { Cause } from '../../src/kernel/events.js';
+import { Rejection } from '../../src/kernel/rejection.js';
+import { Streams } from '../../src/kernel/streams.js';
+import { transactCaughtUp } from '../../src/schedules/catch-up.js';
+import { create, type Schedule, schedule } from '../../src/schedules/schedule.decider.js';
+import { type ScheduleEvent, scheduleStream, type ScheduleTiming } from '../../src/schedules/schedule.events.js';
+import { type LedgerRules, runLimitMs } from '../../src/schedules/schedule.policy.js';
+import type { Asked } from '../../src/schedules/schedule-changes.decider.js';
+import { SettleSchedule, SettleScheduleHandler } from '../../src/schedules/settle-schedule.command.js';
+import { InMemoryEventStore } from '../support/in-memory-event-store.js';
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+
+export const rules: LedgerRules = {
+  misfireGraceMs: MINUTE_MS,
+  missedAfterMs: 10 * MINUTE_MS,
+  runLimitMs: runLimitMs(10 * MINUTE_MS),
+  failuresMax: 3,
+};
+export const OWNER = 'ann';
+/** Of each schedule. */
+export const TOKEN_BUDGET = 100;
+const cause: Cause = { actor: `user:${OWNER}`, credential: 'session-token', correlationId: 'r', causationId: 'r' };
+
+export type Recurring = Extract<ScheduleTiming, { kind: 'recurring' }>;
+export const every = (cron: string, timezone: string, endAt: string | null = null): Recurring => ({
+  kind: 'recurring',
+  cron,
+  timezone,
+  endAt,
+});
+
+/** Dies right before or right after one of its appends; the process then has to be started anew. */
+class Killed extends Error {}
+class MortalStore extends InMemoryEventStore {
+  killAt: 'before' | 'after' | undefined;
+  override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
+    const { killAt } = this;
+    this.killAt = undefined;
+    if (killAt === 'before') throw new Killed();
+    const appended = await super.append(stream, expected, events);
+    if (killAt === 'after') throw new Killed();
+    return appended;
+  }
+}
+
+/** Two processes over one log, each with a clock of its own. No time passes but what is said to. */
+export class TwoProcesses {
+  readonly store = new MortalStore();
+  offsetsMs: readonly number[] = [0, 0];
+  private readonly streams = new Streams(this.store);
+  private requests = 0;
+  private processes = [this.process(0), this.process(1)];
+
+  private constructor(
+    readonly start: number,
+    public now = start,
+  ) {}
+
+  /** With schedules that were made at the start, named by their ids. */
+  static async with(timings: Readonly<Record<string, ScheduleTiming>>, start: number): Promise<TwoProcesses> {
+    const world = new TwoProcesses(start);
+    for (const [scheduleId, timing] of Object.entries(timings)) {
+      const terms = {
+        name: null,
+        instruction: 'Look.',
+        timing,
+        toolAllowlist: [],
+        modelId: null,
+        tokenBudget: TOKEN_BUDGET,
+      };
+      const origin = { agentId: null, conversationId: null, createdVia: 'ui' } as const;
+      const decide = create(scheduleId, { ownerId: OWNER, origin, terms, now: new Date(start) });
+      await world.streams.transact(scheduleStream(scheduleId), schedule, decide, cause);
+    }
+    return world;
+  }
+
+  clock(index: number): Date {
+    return new Date(this.now + this.offsetsMs[index]!);
+  }
+
+  /** Its owner, by the clock of a process. */
+  asking(index: number): Asked {
+    return { ownerId: OWNER, rules, now: this.clock(index) };
+  }
+
+  /** A look by one process; one that is killed is started anew and knows nothing. */
+  async look(index: number, scheduleId: string): Promise<void> {
+    try {
+      await this.processes[index]!.execute(new SettleSchedule(scheduleId, this.because('tick')));
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+      this.processes[index] = this.process(index);
+    }
+  }
+
+  /** What is asked of a process is done, refused, or cut short by its death. */
+  async ask(index: number, scheduleId: string, decide: Decision<Schedule, ScheduleEvent>): Promise<void> {
+    try {
+      await transactCaughtUp(this.streams, scheduleId, decide, this.asking(index), this.because('request'));
+    } catch (error) {
+      if (!(error instanceof Rejection || error instanceof Killed)) throw error;
+    }
+  }
+
+  async stateOf(scheduleId: string): Promise<Schedule> {
+    return (await this.streams.fold(scheduleStream(scheduleId), schedule)).state;
+  }
+
+  async eventsOf(scheduleId: string): Promise<readonly ScheduleEvent[]> {
+    const events: ScheduleEvent[] = [];
+    for await (const page of this.store.read(scheduleStream(scheduleId))) {
+      events.push(...page.map((stored) => decode<ScheduleEvent>(schedule.codec, stored)!));
+    }
+    return events;
+  }
+
+  private process(index: number): SettleScheduleHandler {
+    return new SettleScheduleHandler(
+      new Streams(this.store),
+      { now: () => this.clock(index) },
+      { ...rules, runTimeoutMs: 1, cadenceSecondsMin: 0, horizonMs: Infinity, perUserMax: 0 },
+    );
+  }
+
+  private because(what: string): Cause {
+    return { ...cause, causationId: `${what}-${this.requests++}` };
+  }
+}
