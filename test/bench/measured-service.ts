@@ -12,6 +12,8 @@ export type MeasuredService = Readonly<{
   /** The database it runs for itself, for baselines on the very same server. */
   databaseUrl: string;
   usage(): Promise<{ service: Usage; postgres: Usage }>;
+  /** Ends it as `kill -9` does, and starts it again over the same data. Resolves to when it was started. */
+  restart(): Promise<number>;
   stop(): Promise<void>;
 }>;
 
@@ -33,18 +35,38 @@ export async function startService(
 ): Promise<MeasuredService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-bench-'));
   const profile = profileTo ? ['--cpu-prof', `--cpu-prof-dir=${profileTo}`] : [];
-  const child = spawn(process.execPath, ['--enable-source-maps', ...profile, service], {
-    env: { PATH: process.env['PATH'], ...SETTINGS, DATA_DIR: dataDir, ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const run = () =>
+    spawn(process.execPath, ['--enable-source-maps', ...profile, service], {
+      env: { PATH: process.env['PATH'], ...SETTINGS, DATA_DIR: dataDir, ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+  let child = run();
   const endWithUs = (): void => void child.kill('SIGKILL');
   process.once('exit', endWithUs);
-  const url = await firstLineOf(child, /(http:\/\/127\.0\.0\.1:\d+)/);
-  const pid = child.pid!;
+  const listening = () => firstLineOf(child, /(http:\/\/127\.0\.0\.1:\d+)/);
+  let url = await listening();
+  let databaseUrl = await databaseUrlIn(join(dataDir, 'postgres'));
+  const usage = async () => {
+    const [own, ...descendants] = await withDescendants(child.pid!);
+    return { service: await usageOf([own!]), postgres: await usageOf(descendants) };
+  };
+  const restart = async () => {
+    await stop(child, 'SIGKILL');
+    const since = performance.now();
+    child = run();
+    url = await listening();
+    databaseUrl = await databaseUrlIn(join(dataDir, 'postgres'));
+    return since;
+  };
   return {
-    url,
-    databaseUrl: await databaseUrlIn(join(dataDir, 'postgres')),
-    usage: async () => ({ service: await usageOf([pid]), postgres: await usageOf((await withDescendants(pid)).slice(1)) }),
+    get url() {
+      return url;
+    },
+    get databaseUrl() {
+      return databaseUrl;
+    },
+    usage,
+    restart,
     stop: async () => {
       await stop(child, 'SIGTERM');
       process.removeListener('exit', endWithUs);
