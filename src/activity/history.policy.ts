@@ -1,4 +1,5 @@
 import { Rejection } from '../kernel/rejection.js';
+import { clampedNumber } from '../schedules/numbers.policy.js';
 
 export const HISTORY_KINDS = ['schedule', 'webhook', 'workflow', 'job', 'monitor'] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
@@ -36,9 +37,9 @@ export function historyQuestion({ kind, status, q, days, limit, offset }: Histor
     kinds: oneOf('kind', kind, HISTORY_KINDS),
     statuses: status === 'failed' ? ['failed', 'timeout'] : chosen,
     text: typeof q === 'string' ? q.replaceAll('\0', '\uFFFD').slice(0, HISTORY_TEXT_CHARACTERS_MAX).toWellFormed() : '',
-    days: clamped(days, HISTORY_DAYS, 1, HISTORY_DAYS_MAX),
-    limit: clamped(limit, HISTORY_LIMIT, 1, HISTORY_LIMIT_MAX),
-    offset: clamped(offset, 0, 0, HISTORY_OFFSET_MAX),
+    days: clampedNumber(days, { fallback: HISTORY_DAYS, min: 1, max: HISTORY_DAYS_MAX }),
+    limit: clampedNumber(limit, { fallback: HISTORY_LIMIT, min: 1, max: HISTORY_LIMIT_MAX }),
+    offset: clampedNumber(offset, { fallback: 0, min: 0, max: HISTORY_OFFSET_MAX }),
   };
 }
 
@@ -47,12 +48,6 @@ function oneOf<T extends string>(name: string, value: unknown, known: readonly T
   const found = known.filter((each) => each === value);
   if (found.length === 0) throw new Rejection('invalid-request', `${name} must be one of ${known.join(', ')}`);
   return found;
-}
-
-/** What is no number counts as not said. */
-function clamped(value: unknown, fallback: number, min: number, max: number): number {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN;
-  return Number.isNaN(number) ? fallback : Math.min(max, Math.max(min, Math.trunc(number)));
 }
 
 /** A list in the order of time, the newest first. */

@@ -48,7 +48,8 @@ describe('a stream whose sum is restated now and then', () => {
     const streams = new Streams(store);
     const add = (by: number, place: string) => streams.transact('counter-1', restating, count(by), because(place));
     for (let index = 0; index < before; index++) await add(1, `before-${index}`);
-    await streams.transact('counter-1', restating, () => [{ type: 'Restated', data: { sum: 100 } }], because('restated'));
+    const restated: Restated = { type: 'Restated', data: { sum: 100 } };
+    await streams.transact('counter-1', restating, () => [restated], because('restated'));
     for (let index = 0; index < after; index++) await add(1, `after-${index}`);
     store.events = 0;
     return { store, folded: await streams.fold('counter-1', restating) };

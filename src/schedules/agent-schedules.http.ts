@@ -13,7 +13,7 @@ import { Rejection } from '../kernel/rejection.js';
 import { answerPosition } from '../platform/http/positions.js';
 import { AdmitSchedule } from './admit-schedule.command.js';
 import { CreateSchedule } from './create-schedule.command.js';
-import { wholeNumber } from './numbers.http.js';
+import { clampedNumber } from './numbers.policy.js';
 import { scheduleNotFound } from './schedule.policy.js';
 import { runRecord, scheduleRecord } from './schedule-record.http.js';
 import { ScheduleBody } from './schedules.dto.js';
@@ -73,7 +73,7 @@ export class AgentSchedulesController {
   @ApiOperation({ summary: "How the runs of an agent's schedules went of late." })
   async statistics(@CurrentUser() user: SignedInUser, @Param('agentId') agentId: string, @Query('days') asked?: string) {
     await this.requireOwn(agentId, user);
-    const days = wholeNumber('days', asked, { fallback: STATISTICS_DAYS, min: 1, max: STATISTICS_DAYS_MAX });
+    const days = clampedNumber(asked, { fallback: STATISTICS_DAYS, min: 1, max: STATISTICS_DAYS_MAX });
     const since = new Date(this.clock.now().getTime() - days * DAY_MS);
     const { runs, failed, tokens, latestFailure } = await this.schedules.statistics(agentId, since);
     const failure = latestFailure ? runRecord(latestFailure, { ownerId: user.userId, agentId }) : null;

@@ -11,7 +11,7 @@ import { Rejection } from '../kernel/rejection.js';
 import { answerPosition } from '../platform/http/positions.js';
 import { ChangeSchedule } from './change-schedule.command.js';
 import { DeleteSchedule } from './delete-schedule.command.js';
-import { wholeNumber } from './numbers.http.js';
+import { clampedNumber } from './numbers.policy.js';
 import { PauseSchedule } from './pause-schedule.command.js';
 import { ResumeSchedule } from './resume-schedule.command.js';
 import { RunScheduleNow } from './run-schedule-now.command.js';
@@ -94,8 +94,8 @@ export class SchedulesController {
     @Query('offset') askedOffset?: string,
   ) {
     const schedule = await this.own(id, user);
-    const limit = wholeNumber('limit', askedLimit, { fallback: RUNS_PER_PAGE, min: 1, max: RUNS_PER_PAGE_MAX });
-    const offset = wholeNumber('offset', askedOffset, { fallback: 0, min: 0, max: Number.MAX_SAFE_INTEGER });
+    const limit = clampedNumber(askedLimit, { fallback: RUNS_PER_PAGE, min: 1, max: RUNS_PER_PAGE_MAX });
+    const offset = clampedNumber(askedOffset, { fallback: 0, min: 0, max: Number.MAX_SAFE_INTEGER });
     const runs = await this.schedules.runs(id, limit, offset);
     return { runs: runs.map((run) => runRecord(run, schedule)), limit, offset };
   }
