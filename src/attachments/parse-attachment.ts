@@ -1,12 +1,17 @@
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import type { BlobRef, Blobs } from '../kernel/blobs.js';
 import type { Cause } from '../kernel/events.js';
 import type { Streams } from '../kernel/streams.js';
 import { type TaskAttempt, TaskRunner } from '../tasks/task-runner.port.js';
 import { attachment, failAttachment, parseAttachment, requireStored } from './attachment.decider.js';
 import { attachmentStream, type AttachmentStored, type StoredPicture, type StoredText } from './attachment.events.js';
-import { KEEPING_PERCENT, PARSE_ATTACHMENT, READING_PERCENT, TEXT_INLINE_BYTES_MAX } from './attachment.policy.js';
+import {
+  KEEPING_PERCENT,
+  PARSE_ATTACHMENT,
+  READ_AT_ONCE_MAX,
+  READING_PERCENT,
+  TEXT_INLINE_BYTES_MAX,
+} from './attachment.policy.js';
 import type { AttachmentContent, AttachmentReader } from './attachment-reader.port.js';
 
 /** Clients ask for results in the shape they know from before. */
@@ -18,6 +23,7 @@ export type ParsingResult = Readonly<{ attachment_id: string; filename: string; 
  */
 export class ParseAttachment extends TaskRunner {
   readonly kind = PARSE_ATTACHMENT;
+  override readonly concurrency = READ_AT_ONCE_MAX;
 
   constructor(
     private readonly streams: Streams,
@@ -47,9 +53,12 @@ export class ParseAttachment extends TaskRunner {
   }
 
   private async read({ filename, mimeType, blob }: AttachmentStored['data'], signal: AbortSignal): Promise<AttachmentContent> {
-    const stored = await buffer(await this.blobs.get(blob.sha256));
-    const bytes = new Uint8Array(stored.byteLength);
-    bytes.set(stored);
+    const bytes = new Uint8Array(blob.size);
+    let filled = 0;
+    for await (const chunk of await this.blobs.get(blob.sha256)) {
+      bytes.set(chunk as Buffer, filled);
+      filled += (chunk as Buffer).byteLength;
+    }
     return this.reader.read({ filename, bytes }, mimeType, signal);
   }
 

@@ -4,7 +4,7 @@ import { nothingYet, Streams } from '../kernel/streams.js';
 import { WorkQueue } from '../kernel/work-queue.js';
 import { queueTask, task } from './task.decider.js';
 import { type TaskQueued, taskStream } from './task.events.js';
-import { TASK_QUEUE } from './task.policy.js';
+import { TaskRunners } from './task-runner.port.js';
 
 /** Something is to be done soon, by whichever worker is free. Asked again, it is queued once. */
 export class QueueTask extends Command<void> {
@@ -21,11 +21,12 @@ export class QueueTaskHandler implements ICommandHandler<QueueTask> {
   constructor(
     private readonly streams: Streams,
     private readonly workQueue: WorkQueue,
+    private readonly runners: TaskRunners,
   ) {}
 
   async execute({ task: data, cause }: QueueTask): Promise<void> {
     await this.streams.transact(taskStream(data.taskId), task, queueTask(data), cause, nothingYet(task));
     // The task is in the log: without this nudge it is found there, only later.
-    await this.workQueue.enqueue(TASK_QUEUE, data.taskId, data.taskId).catch(() => undefined);
+    await this.workQueue.enqueue(this.runners.queueOf(data.kind), data.taskId, data.taskId).catch(() => undefined);
   }
 }

@@ -5,6 +5,7 @@ import { InProcessWorkQueue } from '../platform/work-queue/in-process-work-queue
 import { holdLease } from '../kernel/lease.js';
 import { SweepTasks } from './sweep-tasks.ticker.js';
 import { TASK_QUEUE, taskLease } from './task.policy.js';
+import { TaskRunners } from './task-runner.port.js';
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 const at = (seconds: number) => new Date(START + seconds * 1000);
@@ -21,7 +22,7 @@ function world(tasks: readonly Standing[]) {
   };
   const keyValue = new InProcessKeyValue();
   const queue = new InProcessWorkQueue();
-  const sweep = new SweepTasks({ unfinished } as unknown as TaskQueries, keyValue, queue);
+  const sweep = new SweepTasks({ unfinished } as unknown as TaskQueries, keyValue, queue, new TaskRunners());
   const nudged: string[] = [];
   const stopping = new AbortController();
   const consuming = queue.consume(TASK_QUEUE, { concurrency: 1, signal: stopping.signal }, async (taskId) => {

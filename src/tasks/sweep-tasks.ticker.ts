@@ -4,7 +4,8 @@ import { isHeld } from '../kernel/lease.js';
 import { KeyValue } from '../kernel/key-value.js';
 import type { Ticker } from '../kernel/ticker.js';
 import { WorkQueue } from '../kernel/work-queue.js';
-import { TASK_QUEUE, taskLease } from './task.policy.js';
+import { taskLease } from './task.policy.js';
+import { TaskRunners } from './task-runner.port.js';
 
 /** How often somebody looks for tasks that nobody is at; with a lease's time to live it bounds how long a lost one waits. */
 const EVERY_MS = 1_000;
@@ -30,6 +31,7 @@ export class SweepTasks implements Ticker {
     private readonly tasks: TaskQueries,
     private readonly keyValue: KeyValue,
     private readonly workQueue: WorkQueue,
+    private readonly runners: TaskRunners,
   ) {}
 
   async tick(now: Date): Promise<void> {
@@ -46,8 +48,8 @@ export class SweepTasks implements Ticker {
   }
 
   /** The queue takes each id once for a while: the time in it makes a later nudge another one. */
-  private nudge({ taskId, standing, attempt }: TaskRecord, now: Date): Promise<void> {
+  private nudge({ taskId, kind, standing, attempt }: TaskRecord, now: Date): Promise<void> {
     const step = standing === 'queued' ? NUDGE_AGAIN_MS : NUDGE_LOST_MS;
-    return this.workQueue.enqueue(TASK_QUEUE, `${taskId}-${attempt}-${Math.floor(now.getTime() / step)}`, taskId);
+    return this.workQueue.enqueue(this.runners.queueOf(kind), `${taskId}-${attempt}-${Math.floor(now.getTime() / step)}`, taskId);
   }
 }

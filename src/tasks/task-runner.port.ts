@@ -1,4 +1,5 @@
 import type { Cause } from '../kernel/events.js';
+import { TASK_QUEUE } from './task.policy.js';
 
 /** One attempt at a task, as its runner sees it. Another attempt may come after this one, and after a crash always does. */
 export type TaskAttempt = Readonly<{
@@ -20,6 +21,8 @@ export type TaskAttempt = Readonly<{
  */
 export abstract class TaskRunner {
   abstract readonly kind: string;
+  /** So many of its kind a worker has in hand at once, beside those of all other kinds; without it they share the worker's hands. */
+  readonly concurrency?: number;
   abstract run(attempt: TaskAttempt): Promise<unknown>;
   /** Called once when the task has failed for good, to say so wherever it matters; may come again after a crash. */
   failed?(taskId: string, input: Readonly<Record<string, unknown>>, reason: string, cause: Cause): Promise<void>;
@@ -36,5 +39,18 @@ export class TaskRunners {
 
   of(kind: string): TaskRunner | undefined {
     return this.byKind.get(kind);
+  }
+
+  /** Where nudges about tasks of a kind go: those that have hands of their own wait for each other only. */
+  queueOf(kind: string): string {
+    return this.of(kind)?.concurrency === undefined ? TASK_QUEUE : `${TASK_QUEUE}-${kind}`;
+  }
+
+  /** All queues of tasks, and how many of each a worker with so many hands takes at once. */
+  queues(hands: number): ReadonlyMap<string, number> {
+    const own = [...this.byKind.values()].flatMap(({ kind, concurrency }): [string, number][] =>
+      concurrency === undefined ? [] : [[this.queueOf(kind), concurrency]],
+    );
+    return new Map([[TASK_QUEUE, hands], ...own]);
   }
 }

@@ -13,6 +13,7 @@ import { Streams } from '../kernel/streams.js';
 import { FolderBlobs } from '../platform/blobs/folder-blobs.js';
 import { InProcessKeyValue } from '../platform/key-value/in-process-key-value.js';
 import { InProcessWorkQueue } from '../platform/work-queue/in-process-work-queue.js';
+import { QueueTask, QueueTaskHandler } from './queue-task.command.js';
 import { queueTask, startTask, task } from './task.decider.js';
 import { type TaskSucceeded, taskStream } from './task.events.js';
 import { RESULT_INLINE_BYTES_MAX, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
@@ -166,6 +167,39 @@ it('hands back what is in hand when it stops, and is present only until then', a
   await work;
   expect(await told(taskId)).toEqual(['TaskQueued', 'TaskStarted', 'TaskHandedBack']);
   expect(await keyValue.keys('')).toEqual([]);
+});
+
+it('has hands of their own for tasks that want them: those wait for each other, and nobody for them', async () => {
+  const runs: string[] = [];
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const slow = new (class extends TaskRunner {
+    readonly kind = 'slow';
+    override readonly concurrency = 1;
+    async run({ taskId }: TaskAttempt) {
+      runs.push(taskId);
+      await held;
+    }
+  })();
+  const runners = new TaskRunners();
+  for (const runner of [slow, new Scripted(async () => 'done')]) runners.add(runner);
+  const worker = new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, options);
+  const stop = new AbortController();
+  const atWork = worker.work(stop.signal);
+  const command = new QueueTaskHandler(streams, queue, runners);
+  const queuedBy = async (kind: string) => {
+    const taskId = newId();
+    await command.execute(new QueueTask({ taskId, kind, ownerId: 'ann', input: {} }, cause));
+    return taskId;
+  };
+  const slowOnes = [await queuedBy('slow'), await queuedBy('slow'), await queuedBy('slow')];
+  const quick = await queuedBy('scripted');
+  await eventually(async () => (await lastOf(quick)).type === 'TaskSucceeded');
+  expect(runs).toEqual(slowOnes.slice(0, 1));
+  release();
+  for (const taskId of slowOnes) await eventually(async () => (await lastOf(taskId)).type === 'TaskSucceeded');
+  stop.abort();
+  await atWork;
 });
 
 it('leaves a kind of task it does not know to others', async () => {

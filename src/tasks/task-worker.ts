@@ -13,7 +13,7 @@ import { type WorkQueue } from '../kernel/work-queue.js';
 import { failAttempt, failForGood, handBack, progress, startTask, succeed, type Task, task } from './task.decider.js';
 import { taskCodec } from './task.codec.js';
 import { taskStream } from './task.events.js';
-import { PROGRESS_STEP_PERCENT, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
+import { PROGRESS_STEP_PERCENT, taskLease, WORKER_LEASES } from './task.policy.js';
 import { storeResult } from './task-result.js';
 import { type TaskAttempt, type TaskRunner, type TaskRunners } from './task-runner.port.js';
 
@@ -53,8 +53,9 @@ export class TaskWorker {
     await this.bePresent(signal);
     const presence = setInterval(() => void this.bePresent(signal), this.options.presenceTtlMs / 3).unref();
     try {
-      const { concurrency } = this.options;
-      await this.workQueue.consume(TASK_QUEUE, { concurrency, signal }, (taskId) => this.attempt(taskId, signal));
+      const consume = ([queue, concurrency]: readonly [string, number]) =>
+        this.workQueue.consume(queue, { concurrency, signal }, (taskId) => this.attempt(taskId, signal));
+      await Promise.all([...this.runners.queues(this.options.concurrency)].map(consume));
     } finally {
       clearInterval(presence);
       await this.presence?.release();
