@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ExpiringQueries, type OldContinuation } from '../../projections/expiring/expiring.queries.js';
+import { eachOf } from '../kernel/each-of.js';
 import type { Cause } from '../kernel/events.js';
 import { Streams } from '../kernel/streams.js';
-import { eachOf, type RetentionRule } from '../retention/retention-rule.port.js';
+import type { RetentionRule } from '../retention/retention-rule.port.js';
 import { continuations, dropContinuation } from './continuation.decider.js';
 import { continuationStream } from './continuation.events.js';
 import { Continuations } from './continuations.js';

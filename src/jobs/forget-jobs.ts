@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type FinishedJob, JobQueries } from '../../projections/jobs/jobs.queries.js';
 import { Clock } from '../kernel/clock.js';
+import { eachOf } from '../kernel/each-of.js';
 import type { Cause } from '../kernel/events.js';
-import { eachOf, type RetentionRule } from '../retention/retention-rule.port.js';
+import type { RetentionRule } from '../retention/retention-rule.port.js';
 import { ForgetJob } from './forget-job.command.js';
 import { JobOptions } from './job-options.js';
 

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { CommandBus, ICommand } from '@nestjs/cqrs';
-import { Logger } from '@nestjs/common';
 import { InMemoryBlobs } from '../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import { jobStarted } from '../../test/support/jobs.js';
@@ -91,14 +90,14 @@ describe('a conversation whose job is over', () => {
   });
 
   it('that is gone is told nothing, and one that cannot be woken keeps nobody else asleep', async () => {
-    Logger.overrideLogger(false);
     const jobs = ['c1', 'c2', 'c3'].map((conversationId) =>
       record({ jobId: conversationId, conversationId, status: 'lost', result: null }),
     );
-    await ticking(jobs, [], async ({ conversationId }) => {
+    const ticked = ticking(jobs, [], async ({ conversationId }) => {
       if (conversationId === 'c1') throw new Rejection('conversation-not-found', 'gone');
       if (conversationId === 'c2') throw new Error('away');
     });
+    await expect(ticked).rejects.toThrow('away');
     expect(sent).toMatchObject([
       { jobId: 'c1', by: 'nobody' },
       { jobId: 'c3', by: 'wake' },

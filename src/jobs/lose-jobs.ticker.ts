@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { JobQueries, type JobRecord } from '../../projections/jobs/jobs.queries.js';
-import type { Cause } from '../kernel/events.js';
-import { newId } from '../kernel/ids.js';
+import { eachOf } from '../kernel/each-of.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { isHeld } from '../kernel/lease.js';
-import type { Ticker } from '../kernel/ticker.js';
+import { causeOfTick, type Ticker } from '../kernel/ticker.js';
 import { jobLease } from './job.policy.js';
 import { LoseJob } from './lose-job.command.js';
 
@@ -30,15 +29,15 @@ export class LoseJobs implements Ticker {
   ) {}
 
   async tick(): Promise<void> {
-    const id = newId();
-    const cause: Cause = { actor: `system:${this.name}`, credential: 'system', correlationId: id, causationId: id };
+    const cause = causeOfTick(this);
     const alone = new Set<string>();
     let page: readonly JobRecord[] = [];
     do {
       page = await this.jobs.working(JOBS_PER_PAGE, page.at(-1));
       for (const { jobId } of page) if (!(await isHeld(this.keyValue, jobLease(jobId)))) alone.add(jobId);
     } while (page.length === JOBS_PER_PAGE);
-    for (const jobId of alone) if (this.missed.has(jobId)) await this.commands.execute(new LoseJob(jobId, cause));
+    const lost = [...alone].filter((jobId) => this.missed.has(jobId));
     this.missed = alone;
+    await eachOf(lost, (jobId) => this.commands.execute(new LoseJob(jobId, cause)));
   }
 }

@@ -1,12 +1,12 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { JobQueries, type JobRecord } from '../../projections/jobs/jobs.queries.js';
 import { UnsealedTurnQueries } from '../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { Blobs } from '../kernel/blobs.js';
+import { eachOf } from '../kernel/each-of.js';
 import type { Cause } from '../kernel/events.js';
-import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
-import type { Ticker } from '../kernel/ticker.js';
+import { causeOfTick, type Ticker } from '../kernel/ticker.js';
 import { Wakes } from '../wakes/wakes.port.js';
 import { wakeText } from './job.policy.js';
 import { keptResult, shownResult } from './job-result.js';
@@ -28,7 +28,6 @@ export const WOKEN_RESULT_CHARACTERS_MAX = 7_000;
 export class WakeForJobs implements Ticker {
   readonly name = 'wake-for-jobs';
   readonly everyMs = EVERY_MS;
-  private readonly logger = new Logger(WakeForJobs.name);
 
   constructor(
     private readonly jobs: JobQueries,
@@ -42,18 +41,10 @@ export class WakeForJobs implements Ticker {
     const untold = await this.jobs.untold(UNTOLD_JOBS_MAX);
     if (untold.length === 0) return;
     const busy = await this.turns.conversationsUnderWay(untold.map(({ conversationId }) => conversationId));
-    const id = newId();
-    const cause: Cause = { actor: `system:${this.name}`, credential: 'system', correlationId: id, causationId: id };
-    for (const job of untold) if (!busy.has(job.conversationId)) await this.attempt(job, cause);
-  }
-
-  /** One that cannot be told must not keep the others from being told. */
-  private async attempt(job: JobRecord, cause: Cause): Promise<void> {
-    try {
-      await this.wake(job, cause);
-    } catch (error) {
-      this.logger.error(`The end of job ${job.jobId} could not be told; the next tick tries again.`, error);
-    }
+    const cause = causeOfTick(this);
+    const free = untold.filter(({ conversationId }) => !busy.has(conversationId));
+    // One after the other: what ended first is told first.
+    await eachOf(free, (job) => this.wake(job, cause), 1);
   }
 
   private async wake(job: JobRecord, cause: Cause): Promise<void> {

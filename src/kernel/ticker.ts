@@ -1,6 +1,15 @@
+import type { Cause } from './events.js';
+import { newId } from './ids.js';
+
 /** Acts because time has passed: asks a read model what is due and sends ordinary commands, which make doubles harmless. */
 export type Ticker = Readonly<{
   name: string;
   everyMs: number;
   tick(now: Date): Promise<void>;
 }>;
+
+/** Why things happen in one tick. */
+export function causeOfTick({ name }: Pick<Ticker, 'name'>): Cause {
+  const id = newId();
+  return { actor: `system:${name}`, credential: 'system', correlationId: id, causationId: id };
+}

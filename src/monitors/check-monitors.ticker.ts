@@ -1,8 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { type DueMonitor, MonitorQueries } from '../../projections/monitors/monitors.queries.js';
 import type { Cause } from '../kernel/events.js';
-import { newId } from '../kernel/ids.js';
-import type { Ticker } from '../kernel/ticker.js';
+import { causeOfTick, type Ticker } from '../kernel/ticker.js';
 import { CheckMonitor } from './check-monitor.js';
 
 /** How often somebody looks for monitors that are due. */
@@ -30,8 +29,7 @@ export class CheckMonitors implements Ticker, BeforeApplicationShutdown {
   ) {}
 
   async tick(now: Date): Promise<void> {
-    const requestId = newId();
-    const cause: Cause = { actor: `system:${this.name}`, credential: 'system', correlationId: requestId, causationId: requestId };
+    const cause = causeOfTick(this);
     let after: DueMonitor | undefined;
     for (let looked = 0; looked < MONITORS_PER_TICK_MAX && this.hasRoom; looked += CHECKS_AT_ONCE_MAX) {
       const page: readonly DueMonitor[] = await this.monitors.due(now, CHECKS_AT_ONCE_MAX, after);

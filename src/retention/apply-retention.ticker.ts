@@ -1,7 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Cause } from '../kernel/events.js';
-import { newId } from '../kernel/ids.js';
-import type { Ticker } from '../kernel/ticker.js';
+import { causeOfTick, type Ticker } from '../kernel/ticker.js';
 import { type Due, type RetentionRule, RetentionRules } from './retention-rule.port.js';
 import { RetentionOptions } from './retention-options.js';
 
@@ -29,8 +28,7 @@ export class ApplyRetention implements Ticker {
   }
 
   async tick(now: Date): Promise<void> {
-    const id = newId();
-    const cause: Cause = { actor: `system:${this.name}`, credential: 'system', correlationId: id, causationId: id };
+    const cause = causeOfTick(this);
     for (const rule of this.rules.all) await this.apply(rule, now, cause);
   }
 

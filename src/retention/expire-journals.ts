@@ -2,13 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { ExpiringQueries, type OldOutput } from '../../projections/expiring/expiring.queries.js';
 import { messageStream } from '../conversation/message.events.js';
 import { Clock } from '../kernel/clock.js';
+import { eachOf } from '../kernel/each-of.js';
 import { EventStore } from '../kernel/event-store.js';
 import type { Cause } from '../kernel/events.js';
 import { Streams } from '../kernel/streams.js';
 import { expireJournals, journals } from './journals.decider.js';
 import { hourOf, journalsStream } from './journals.events.js';
 import { RetentionOptions } from './retention-options.js';
-import { eachOf, type RetentionRule } from './retention-rule.port.js';
+import type { RetentionRule } from './retention-rule.port.js';
 
 /**
  * Journals of answers. The store lets go of them by their age; here each is given that age once more, should it have been

@@ -24,16 +24,3 @@ export class RetentionRules {
     return this.rules;
   }
 }
-
-/** One that cannot be forgotten does not keep the others waiting: all are tried before the first failure is told. */
-export async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const failures: unknown[] = [];
-  const left = items.values();
-  const worker = async () => {
-    for (const item of left) await work(item).catch((error: unknown) => failures.push(error));
-  };
-  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE_MAX, items.length) }, worker));
-  if (failures.length > 0) throw failures[0];
-}
-
-const SIDE_BY_SIDE_MAX = 8;

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type DueSchedule, ScheduleQueries } from '../../projections/schedules/schedules.queries.js';
+import { failuresOf } from '../kernel/each-of.js';
 import type { Cause } from '../kernel/events.js';
-import { newId } from '../kernel/ids.js';
-import type { Ticker } from '../kernel/ticker.js';
+import { causeOfTick, type Ticker } from '../kernel/ticker.js';
 import type { Schedule } from './schedule.decider.js';
 import { ScheduleRules } from './schedule-rules.js';
 import { SchedulerPulse } from './scheduler-pulse.port.js';
@@ -37,11 +37,10 @@ export class DueSchedules implements Ticker {
   ) {}
 
   async tick(now: Date): Promise<void> {
-    const requestId = newId();
-    const cause: Cause = { actor: `system:${this.name}`, credential: 'system', correlationId: requestId, causationId: requestId };
+    const cause = causeOfTick(this);
     const overdue = new Date(now.getTime() - this.rules.runLimitMs);
     const stuck = await this.schedules.runningSince(overdue, SCHEDULES_PER_PAGE_MAX);
-    const failures = await sideBySide(stuck, (scheduleId) => this.settle(scheduleId, cause));
+    const failures = await failuresOf(stuck, (scheduleId) => this.settle(scheduleId, cause), SIDE_BY_SIDE_MAX);
     const { isDone, failed } = await this.settleDue(now, cause);
     if (isDone) await this.pulse.beat(now);
     const all = [...failures, ...failed];
@@ -56,13 +55,14 @@ export class DueSchedules implements Ticker {
     let after: DueSchedule | undefined;
     for (let looked = 0; looked < SCHEDULES_PER_TICK_MAX && !isDone; looked += SCHEDULES_PER_PAGE_MAX) {
       const page = await this.schedules.due(now, SCHEDULES_PER_PAGE_MAX, after);
-      const failures = await sideBySide(page, async ({ scheduleId, nextSlotAt }) => {
+      const look = async ({ scheduleId, nextSlotAt }: DueSchedule) => {
         const slot = nextSlotAt.getTime();
         const wait = this.waiting.get(scheduleId);
         if (wait?.slot === slot && wait.until > now.getTime()) return void waiting.set(scheduleId, wait);
         const until = waitsUntil(await this.settle(scheduleId, cause), this.rules, now);
         if (until) waiting.set(scheduleId, { slot, until: until.getTime() });
-      });
+      };
+      const failures = await failuresOf(page, look, SIDE_BY_SIDE_MAX);
       failed.push(...failures);
       after = page.at(-1);
       isDone = page.length < SCHEDULES_PER_PAGE_MAX;
@@ -76,15 +76,4 @@ export class DueSchedules implements Ticker {
   private settle(scheduleId: string, cause: Cause): Promise<Schedule> {
     return this.commands.execute(new SettleSchedule(scheduleId, cause));
   }
-}
-
-/** One that fails does not keep the others waiting: all are tried. Resolves to what went wrong. */
-async function sideBySide<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<readonly unknown[]> {
-  const failures: unknown[] = [];
-  const left = items.values();
-  const worker = async () => {
-    for (const item of left) await work(item).catch((error: unknown) => failures.push(error));
-  };
-  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE_MAX, items.length) }, worker));
-  return failures;
 }

@@ -1,8 +1,9 @@
 import { type ExpiringQueries, type OldOutput } from '../../projections/expiring/expiring.queries.js';
 import { type Clock } from '../kernel/clock.js';
+import { eachOf } from '../kernel/each-of.js';
 import type { Cause } from '../kernel/events.js';
 import { type Streams } from '../kernel/streams.js';
-import { eachOf, type RetentionRule } from '../retention/retention-rule.port.js';
+import type { RetentionRule } from '../retention/retention-rule.port.js';
 import { forgetOutput, scheduledRun } from './scheduled-run.decider.js';
 import { scheduledRunStream } from './scheduled-run.events.js';
 

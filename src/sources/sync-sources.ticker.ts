@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type DueSync, SourceQueries } from '../../projections/sources/sources.queries.js';
-import type { Cause } from '../kernel/events.js';
-import { newId } from '../kernel/ids.js';
-import type { Ticker } from '../kernel/ticker.js';
+import { failuresOf } from '../kernel/each-of.js';
+import { causeOfTick, type Ticker } from '../kernel/ticker.js';
 import { BeginDueSync } from './begin-due-sync.command.js';
 
 /** How often somebody looks for sources whose time to sync has come. */
@@ -27,17 +26,14 @@ export class SyncSources implements Ticker {
   ) {}
 
   async tick(now: Date): Promise<void> {
-    const requestId = newId();
-    const cause: Cause = { actor: `system:${this.name}`, credential: 'system', correlationId: requestId, causationId: requestId };
+    const cause = causeOfTick(this);
     const failures: unknown[] = [];
     let after: DueSync | undefined;
     for (let looked = 0; looked < SYNCS_PER_TICK_MAX; looked += SYNCS_PER_PAGE_MAX) {
       const page = await this.sources.dueForSync(now, SYNCS_PER_PAGE_MAX, after);
-      for (const { sourceId, nextSyncAt } of page) {
-        const begin = new BeginDueSync(sourceId, nextSyncAt.toISOString(), cause);
-        // One that fails does not keep the others waiting.
-        await this.commands.execute(begin).catch((error: unknown) => failures.push(error));
-      }
+      const begin = ({ sourceId, nextSyncAt }: DueSync) =>
+        this.commands.execute(new BeginDueSync(sourceId, nextSyncAt.toISOString(), cause));
+      failures.push(...(await failuresOf(page, begin)));
       after = page.at(-1);
       if (page.length < SYNCS_PER_PAGE_MAX) break;
     }

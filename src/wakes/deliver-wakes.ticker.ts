@@ -1,10 +1,10 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { WakeQueries } from '../../projections/wakes/wakes.queries.js';
 import { WokenTurns } from '../answering/woken-turns.port.js';
-import type { Cause } from '../kernel/events.js';
-import { deterministicId, newId } from '../kernel/ids.js';
+import { eachOf } from '../kernel/each-of.js';
+import { deterministicId } from '../kernel/ids.js';
 import { Streams } from '../kernel/streams.js';
-import type { Ticker } from '../kernel/ticker.js';
+import { causeOfTick, type Ticker } from '../kernel/ticker.js';
 import { questionOf } from './wake-text.policy.js';
 import { gather, settle, toGather, wakes } from './wakes.decider.js';
 import { wakesStream } from './wakes.events.js';
@@ -26,7 +26,6 @@ const WOKEN_AT_ONCE_MAX = 8;
 export class DeliverWakes implements Ticker {
   readonly name = 'deliver-wakes';
   readonly everyMs = DELIVER_EVERY_MS;
-  private readonly logger = new Logger(DeliverWakes.name);
 
   constructor(
     private readonly queries: WakeQueries,
@@ -36,23 +35,11 @@ export class DeliverWakes implements Ticker {
 
   async tick(now: Date): Promise<void> {
     const due = await this.queries.due(new Date(now.getTime() - WAKE_BATCH_MS), WOKEN_PER_TICK_MAX);
-    for (let first = 0; first < due.length; first += WOKEN_AT_ONCE_MAX) {
-      await Promise.all(due.slice(first, first + WOKEN_AT_ONCE_MAX).map((conversationId) => this.attempt(conversationId)));
-    }
+    await eachOf(due, (conversationId) => this.deliver(conversationId), WOKEN_AT_ONCE_MAX);
   }
 
-  /** One that cannot be woken must not keep the others asleep. */
-  private async attempt(conversationId: string): Promise<void> {
-    try {
-      await this.deliver(conversationId);
-    } catch (error) {
-      this.logger.error(`The wakes of conversation ${conversationId} could not be delivered; the next tick tries again.`, error);
-    }
-  }
-
-  async deliver(conversationId: string): Promise<void> {
-    const requestId = newId();
-    const cause: Cause = { actor: `system:${this.name}`, credential: 'system', correlationId: requestId, causationId: requestId };
+  private async deliver(conversationId: string): Promise<void> {
+    const cause = causeOfTick(this);
     const stream = wakesStream(conversationId);
     const read = await this.streams.fold(stream, wakes);
     const wakeIds = toGather(read.state);

@@ -1,10 +1,11 @@
 import { type OldWakesOfConversation, type WakeQueries } from '../../projections/wakes/wakes.queries.js';
 import type { Clock } from '../kernel/clock.js';
 import { decode } from '../kernel/codec.js';
+import { eachOf } from '../kernel/each-of.js';
 import type { EventStore } from '../kernel/event-store.js';
 import type { Cause, Recorded } from '../kernel/events.js';
 import type { Streams } from '../kernel/streams.js';
-import { eachOf, type RetentionRule } from '../retention/retention-rule.port.js';
+import type { RetentionRule } from '../retention/retention-rule.port.js';
 import { expiredWakes, expireWakes } from './expired-wakes.decider.js';
 import { expiredWakesStream } from './expired-wakes.events.js';
 import { oldWakes } from './old-wakes.policy.js';

@@ -1,6 +1,7 @@
 import { type ExpiringQueries, type OldWebhookRun } from '../../projections/expiring/expiring.queries.js';
+import { eachOf } from '../kernel/each-of.js';
 import type { Cause } from '../kernel/events.js';
-import { eachOf, type RetentionRule } from '../retention/retention-rule.port.js';
+import type { RetentionRule } from '../retention/retention-rule.port.js';
 import type { Runs } from '../runs/runs.port.js';
 
 /** What webhooks were sent, and what agents did about it. */
