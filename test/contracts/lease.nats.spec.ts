@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { holdLease, isHeld } from '../../src/kernel/lease.js';
 import { NatsKeyValue } from '../../src/platform/key-value/nats-key-value.js';
@@ -14,14 +15,14 @@ describe('a lease over NATS', () => {
       await Promise.all([one.close(), two.close()]);
       await server.stop();
     };
-    return { here: new NatsKeyValue(one), there: new NatsKeyValue(two), close };
+    return { here: new NatsKeyValue(one), there: new NatsKeyValue(two), ttlMs: 8_000, pass: pause, close };
   });
 
   it('is kept through a restart of the server that is shorter than its time', async () => {
     const server = await NatsServer.start();
     const nats = new NatsConnection({ url: server.url, deadlineMs: 500 });
     const keyValue = new NatsKeyValue(nats);
-    const lease = (await holdLease(keyValue, 'key', { ttlMs: 10_000, renewMs: 100, holder: 'one' }))!;
+    const lease = (await holdLease(keyValue, 'key', { ttlMs: 60_000, renewMs: 100, holder: 'one' }))!;
     const renewed = async () => (await keyValue.get('key'))?.revision ?? 0;
     const before = await renewed();
     await server.restart();
@@ -38,7 +39,7 @@ describe('a lease over NATS', () => {
     const server = await NatsServer.start();
     const [one, two] = [new NatsConnection({ url: server.url }), new NatsConnection({ url: server.url })];
     const [here, there] = [new NatsKeyValue(one), new NatsKeyValue(two)];
-    const [clock, ttlMs] = [Date.now, 1_000];
+    const [clock, ttlMs] = [Date.now, 60_000];
     try {
       const lease = (await holdLease(here, 'key', { ttlMs, renewMs: 100, holder: 'one' }))!;
       await here.put('brief', 'x', { ttlMs: 200 });
@@ -57,7 +58,7 @@ describe('a lease over NATS', () => {
   it('is told as lost to a holder whose server stays away', async () => {
     const server = await NatsServer.start();
     const nats = new NatsConnection({ url: server.url, deadlineMs: 200 });
-    const lease = (await holdLease(new NatsKeyValue(nats), 'key', { ttlMs: 600, renewMs: 100, holder: 'one' }))!;
+    const lease = (await holdLease(new NatsKeyValue(nats), 'key', { ttlMs: 3_000, renewMs: 100, holder: 'one' }))!;
     await server.kill();
     await eventually(() => lease.lost.aborted);
     await nats.close();

@@ -1,8 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { KeyValueUnavailable } from '../../src/kernel/key-value.js';
 import { holdLease } from '../../src/kernel/lease.js';
 import { InProcessKeyValue } from '../../src/platform/key-value/in-process-key-value.js';
-import { eventually } from '../support/eventually.js';
 import { leaseContract } from './lease.contract.js';
 
 /** Key-value that can be away. */
@@ -17,18 +16,22 @@ class Interrupted extends InProcessKeyValue {
 const options = { ttlMs: 300, renewMs: 20, holder: 'one' };
 
 describe('a lease in one process', () => {
+  beforeAll(() => void jest.useFakeTimers());
+  afterAll(() => void jest.useRealTimers());
+  const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+
   leaseContract(async () => {
     const keyValue = new InProcessKeyValue();
-    return { here: keyValue, there: keyValue, close: async () => undefined };
+    return { here: keyValue, there: keyValue, ttlMs: 300, pass, close: async () => undefined };
   });
 
   it('outlasts a store that is away for less than its time', async () => {
     const keyValue = new Interrupted();
     const lease = (await holdLease(keyValue, 'key', options))!;
-    const before = (await keyValue.get('key'))!.revision;
     keyValue.away = true;
-    setTimeout(() => (keyValue.away = false), 100);
-    await eventually(async () => (await keyValue.get('key'))!.revision > before + 10);
+    await pass(options.ttlMs - 2 * options.renewMs);
+    keyValue.away = false;
+    await pass(3 * options.ttlMs);
     expect(lease.lost.aborted).toBe(false);
     await lease.release();
   });
@@ -39,7 +42,7 @@ describe('a lease in one process', () => {
     const other = (await holdLease(keyValue, 'other', options))!;
     keyValue.away = true;
     await other.release();
-    await eventually(() => lease.lost.aborted);
+    await pass(options.ttlMs);
     expect(String(lease.lost.reason)).toContain('not renewed in time');
   });
 });

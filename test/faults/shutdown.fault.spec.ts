@@ -9,7 +9,8 @@ import { TurnLog } from '../support/turn-log.js';
 import { Viewer } from '../support/viewer.js';
 import { expectTurnWhole } from '../support/whole-turn.js';
 
-const SHUTDOWN_SECONDS = 4;
+/** Half of it is for answers that are nearly done. */
+const SHUTDOWN_SECONDS = 20;
 const STREAMS = 20;
 
 let running: ScriptedProcess;

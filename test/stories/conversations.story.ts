@@ -259,9 +259,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
     const renamed = await reader.post('/api/update_conversation_name', { id, name: 'Here' });
     const after = renamed.headers.get('x-position')!;
     expect(BigInt(after)).toBeGreaterThan(BigInt(position));
-    const since = performance.now();
     const listing = await reader.get('/api/get_conversations', { 'x-after-position': after });
-    expect(performance.now() - since).toBeLessThan(4_000);
     expect(((await listing.json()) as Listed[]).find((each) => each.id === id)!.name).toBe('Here');
     expect((await reader.get('/api/get_conversations', { 'x-after-position': 'soon' })).status).toBe(400);
   });

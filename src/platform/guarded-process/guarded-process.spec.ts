@@ -32,7 +32,7 @@ const start = (options: TestProgramOptions = {}, inHandMax?: number) => {
 const logged = async () => (await readFile(log, 'utf8').catch(() => '')).split('\n').filter(Boolean);
 
 const isRunning = (pid: number) => startOf(pid) !== undefined;
-const untilGone = (pid: number) => eventually(() => !isRunning(pid), 5_000, 'the process is gone');
+const untilGone = (pid: number) => eventually(() => !isRunning(pid));
 
 describe('a guarded process', () => {
   it('is started by the first question, answers each with its own, and stays', async () => {

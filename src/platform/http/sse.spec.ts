@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type SseLimits, type SseStream, SseStreams } from './sse.js';
 
 const LIMITS: SseLimits = { keepaliveMs: 60_000, stallMs: 60_000, bufferedBytesMax: 256 * 1024 };
@@ -43,7 +43,7 @@ const connect = async () => {
   return { socket, stream: await opened, text: () => text };
 };
 
-const until = async (condition: () => boolean, ms = 5000) => {
+const until = async (condition: () => boolean, ms = 60_000) => {
   for (const end = Date.now() + ms; !condition(); await new Promise((resolve) => setTimeout(resolve, 5))) {
     if (Date.now() > end) throw new Error('The condition did not come about.');
   }
@@ -86,16 +86,22 @@ describe('an event stream', () => {
   });
 
   it('is kept alive by comments while it is silent, and only then', async () => {
-    await listen({ keepaliveMs: 100 });
-    const { stream, text, socket } = await connect();
-    const busyUntil = Date.now() + 300;
-    while (Date.now() < busyUntil) {
-      await stream.write('data: 1\n\n');
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    jest.useFakeTimers({ doNotFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'Date'] });
+    try {
+      await listen({ keepaliveMs: 100 });
+      const { stream, text, socket } = await connect();
+      for (let piece = 0; piece < 10; piece++) {
+        await stream.write('data: 1\n\n');
+        jest.advanceTimersByTime(90);
+      }
+      await until(() => text().split('data: ').length > 10);
+      expect(text()).not.toContain(': keepalive');
+      jest.advanceTimersByTime(250);
+      await until(() => text().split(': keepalive\n\n').length > 2);
+      socket.destroy();
+    } finally {
+      jest.useRealTimers();
     }
-    expect(text()).not.toContain(': keepalive');
-    await until(() => text().split(': keepalive\n\n').length > 2);
-    socket.destroy();
   });
 
   it('tells its writer when the reader goes', async () => {

@@ -80,7 +80,7 @@ function postmasterPid(): number | undefined {
   }
 }
 
-async function condition(holds: () => boolean, withinMs = 15_000): Promise<void> {
+async function condition(holds: () => boolean, withinMs = 60_000): Promise<void> {
   for (const end = Date.now() + withinMs; !holds(); await new Promise((resolve) => setTimeout(resolve, 20))) {
     if (Date.now() > end) throw new Error(`Not within ${withinMs} ms: ${holds.toString()}`);
   }

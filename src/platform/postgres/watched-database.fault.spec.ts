@@ -5,7 +5,6 @@ import { isConnectionError, openDatabase } from './database.js';
 import { WatchedDatabase } from './watched-database.js';
 
 const SILENCE_MS = 500;
-const TOLD_MS_MAX = 5_000;
 
 let database: TestDatabase;
 let line: PostgresLine;
@@ -38,7 +37,6 @@ it('tells everybody who waits on a frozen server, and works again once that does
   const { sql } = watched;
   await sql`select 1`;
   line.freeze();
-  const since = performance.now();
   const waiting = [
     ...Array.from({ length: 10 }, () => Promise.resolve(sql`select 1`)),
     sql.begin((transaction) => transaction`select 1`),
@@ -52,7 +50,6 @@ it('tells everybody who waits on a frozen server, and works again once that does
     ),
   );
   expect(told.map(isConnectionError)).toEqual(told.map(() => true));
-  expect(performance.now() - since).toBeLessThan(TOLD_MS_MAX);
   line.cut();
   line.mend();
   expect(await sql`select 7 as seven`).toMatchObject([{ seven: 7 }]);

@@ -57,13 +57,20 @@ describe('The projector', () => {
   });
 
   it('writes in one transaction what happens close together while nobody waits for it', async () => {
-    const progress = new Progress();
+    let hasCome = Promise.resolve();
+    class LongLulls extends Progress {
+      override lull = () => hasCome;
+    }
+    const progress = new LongLulls();
     await start(accounts(), progress);
     const here = new PostgresFreshness(database.sql, [accounts()], progress, store);
     await here.reached(['accounts'], await append(store, 'account-a', opened('a')));
     let written = 0;
     progress.watch(() => written++);
+    let come = () => {};
+    hasCome = new Promise((resolve) => (come = resolve));
     for (let n = 0; n < 10; n++) await append(store, 'account-a', moved('a', 1));
+    come();
     await eventually(async () => (await cents('a')) === 10);
     expect(written).toBeLessThanOrEqual(3);
   });
@@ -82,10 +89,8 @@ describe('The projector', () => {
     const later = await append(store, 'account-a', moved('a', 1));
     const progress = new Progress();
     progress.wrote('accounts', known);
-    const freshness = new PostgresFreshness(database.sql, [accounts()], progress, store, 5_000);
-    const since = performance.now();
-    await freshness.reached(['accounts'], quiet);
-    expect(performance.now() - since).toBeLessThan(4_000);
+    const freshness = new PostgresFreshness(database.sql, [accounts()], progress, store, 60_000);
+    expect(await freshness.reached(['accounts'], quiet)).toBe(true);
     expect(progress.hasReached(['accounts'], later)).toBe(false);
   });
 

@@ -110,7 +110,7 @@ describe('read_webpage', () => {
       const began = performance.now();
       const { content } = (await read(`${server.url}/${'long/'.repeat(200)}`)) as { content: string };
       expect(content.length).toBeLessThanOrEqual(PAGE_CHARACTERS_MAX);
-      expect(performance.now() - began).toBeLessThan(5000);
+      expect(performance.now() - began).toBeLessThan(30_000);
     },
   );
 
