@@ -28,7 +28,8 @@ beforeAll(async () => {
   database = await testDatabase();
   model = await projecting(jobs, database.sql);
   queries = new JobQueries(new ReadModels(database.sql));
-  await given('working', 5, { conversationId: 'c1' }, { type: 'JobCancelRequested', reason: 'by-owner' });
+  const said = { type: 'JobProgressed' as const, report: { progress: 1, message: 'Reading.' }, outputTail: 'Reading.' };
+  await given('working', 5, { conversationId: 'c1' }, said, { type: 'JobCancelRequested', reason: 'by-owner' });
   await given('done', 1, { conversationId: 'c1' }, { type: 'JobCompleted', ...ended(2), result: blob });
   await given('failed', 3, { conversationId: 'c1' }, { type: 'JobFailed', ...ended(4), error: 'Broken.', reason: 'tool' });
   await given('lost', 2, { toolName: 'mcp_tool' }, { type: 'JobLost', ...ended(9) }, { type: 'JobTold', by: 'wake' });
@@ -43,7 +44,8 @@ const ids = (found: readonly { jobId: string }[]) => found.map(({ jobId }) => jo
 
 it.each([
   ['working', { status: 'working', cancelRequested: true, finishedAt: null, toldBy: null }],
-  ['done', { status: 'completed', result: blob, finishedAt: minute(2) }],
+  ['working', { progress: { progress: 1, message: 'Reading.' }, outputTail: 'Reading.' }],
+  ['done', { progress: null, outputTail: null, status: 'completed', result: blob, finishedAt: minute(2) }],
   ['failed', { status: 'failed', error: 'Broken.', errorType: 'tool' }],
   ['lost', { status: 'lost', toldBy: 'wake', toolName: 'mcp_tool' }],
   ['stopped', { status: 'cancelled', result: null }],

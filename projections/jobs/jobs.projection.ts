@@ -1,7 +1,7 @@
 import { jobCodec } from '../../src/jobs/job.codec.js';
 import type { JobEvent } from '../../src/jobs/job.events.js';
 import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
-import { asText } from '../text.js';
+import { asJsonb, asText } from '../text.js';
 
 /** How the jobs of conversations stand: tool calls that go on while their turns do. */
 export const jobs = defineProjection<JobEvent>({
@@ -28,6 +28,13 @@ export const jobs = defineProjection<JobEvent>({
         started_at: data.begunAt,
         deadline_at: data.deadlineAt,
       }),
+
+    JobProgressed: ({ data: { jobId, report, outputTail } }) =>
+      changeIn(
+        'job',
+        { job_id: jobId },
+        { progress: asJsonb(report), output_tail: outputTail === null ? null : asText(outputTail) },
+      ),
 
     JobCancelRequested: ({ data }) => changeIn('job', { job_id: data.jobId }, { cancel_requested: true }),
 

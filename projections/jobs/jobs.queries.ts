@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import type { JobStatus } from '../../src/jobs/job.policy.js';
-import type { ToldBy } from '../../src/jobs/job.events.js';
+import type { ToldBy, ToolReport } from '../../src/jobs/job.events.js';
 import type { BlobRef } from '../../src/kernel/blobs.js';
 import { ReadModels } from '../read-models.js';
 
@@ -18,6 +18,8 @@ export type JobRecord = Readonly<{
   autoResume: boolean;
   status: JobStatus;
   cancelRequested: boolean;
+  progress: ToolReport | null;
+  outputTail: string | null;
   result: BlobRef | null;
   error: string | null;
   errorType: 'tool' | 'timeout' | null;
@@ -124,6 +126,8 @@ const asJob = (row: Row): JobRecord => ({
   autoResume: row['auto_resume'] as boolean,
   status: row['status'] as JobStatus,
   cancelRequested: row['cancel_requested'] as boolean,
+  progress: row['progress'] as ToolReport | null,
+  outputTail: row['output_tail'] as string | null,
   result: row['result'] as BlobRef | null,
   error: row['error'] as string | null,
   errorType: row['error_type'] as JobRecord['errorType'],

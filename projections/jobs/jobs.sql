@@ -12,6 +12,9 @@ create table job (
   -- working, completed, failed, cancelled or lost
   status           text not null,
   cancel_requested boolean not null default false,
+  -- What its tool said last of how far it has come, and the end of its words.
+  progress         jsonb,
+  output_tail      text,
   -- {"sha256": …, "size": …}, of a job that is completed
   result           jsonb,
   -- of one that failed: what went wrong, and whether that was its time

@@ -1,5 +1,6 @@
 import type { CalledTool } from '../conversation/conversation.events.js';
 import type { Cause } from '../kernel/events.js';
+import type { ToolReport } from './job.events.js';
 
 /** A call of a tool, as far as a job is made of it. */
 export type LongCall = Readonly<{
@@ -13,8 +14,11 @@ export type LongCall = Readonly<{
   cause: Cause;
 }>;
 
-/** What a call is told that may go on as a job: `begun` aborts once it does, and how long it may take then, from its beginning. */
-export type Background = Readonly<{ begun: AbortSignal; msMax: number }>;
+/**
+ * What a call is told that may go on as a job: `begun` aborts once it does, and how long it may take then, from its beginning.
+ * Whatever it reports of how far it has come is shown of the job.
+ */
+export type Background = Readonly<{ begun: AbortSignal; msMax: number; report: (report: ToolReport) => void }>;
 
 export type LongWork = (signal: AbortSignal, background?: Background) => Promise<unknown>;
 

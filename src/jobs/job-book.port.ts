@@ -1,5 +1,5 @@
 import type { Cause } from '../kernel/events.js';
-import type { JobId } from './job.events.js';
+import type { JobId, ToolReport } from './job.events.js';
 import type { JobStatus } from './job.policy.js';
 
 /** How a job stands, as a model is told. */
@@ -8,6 +8,8 @@ export type JobReport = Readonly<{
   status: JobStatus;
   action: string;
   elapsed_s: number;
+  progress?: ToolReport;
+  output_tail?: string;
   result?: unknown;
   error?: string;
   note: string;

@@ -1,7 +1,7 @@
 import type { JobRecord } from '../../projections/jobs/jobs.queries.js';
 import { deliveryOf, noteOn } from './job.policy.js';
 
-/** A job as its owner sees it. What a tool says of how far it has come is not known of any kind there is. */
+/** A job as its owner sees it; `progress` and `output_tail` are as empty as what its tool says of how far it has come. */
 export const jobSummary = (job: JobRecord, now: Date) => ({
   job_id: job.jobId,
   conversation_id: job.conversationId,
@@ -9,8 +9,8 @@ export const jobSummary = (job: JobRecord, now: Date) => ({
   action_name: job.actionName,
   status: job.status,
   status_message: noteOn(job.status, job.hasEffects, job.cancelRequested),
-  progress: {},
-  output_tail: null,
+  progress: job.progress ?? {},
+  output_tail: job.outputTail,
   elapsed_s: Math.max(0, Math.round(((job.finishedAt ?? now).getTime() - job.startedAt.getTime()) / 1000)),
   started_at: job.startedAt.toISOString(),
   finished_at: job.finishedAt?.toISOString() ?? null,

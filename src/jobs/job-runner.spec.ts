@@ -13,7 +13,7 @@ import { InProcessSignals } from '../platform/signals/in-process-signals.js';
 import { ToolFailed } from '../tools/tool-kind.port.js';
 import type { Background, LongCall } from './background-calls.port.js';
 import { endJob, job, requestCancel } from './job.decider.js';
-import { jobStream } from './job.events.js';
+import { type ToolReport, jobStream } from './job.events.js';
 import { cancelSubject, ERROR_CHARACTERS_MAX, jobIdOf, jobLease } from './job.policy.js';
 import { JobOptions } from './job-options.js';
 import { keptResult } from './job-result.js';
@@ -65,8 +65,10 @@ const processOf = (more: Partial<JobOptions['settings']> = {}) =>
 function work({ stopsWhenTold = true } = {}) {
   const ends = { resolve: (_: unknown): void => undefined, reject: (_: Error): void => undefined };
   let until: AbortSignal | undefined;
-  const perform = (signal: AbortSignal) =>
+  let told: Background | undefined;
+  const perform = (signal: AbortSignal, background?: Background) =>
     new Promise((resolve, reject) => {
+      told = background;
       Object.assign(ends, { resolve, reject });
       until = signal;
       if (stopsWhenTold) signal.addEventListener('abort', () => reject(new ToolFailed('The call was stopped.')));
@@ -75,6 +77,7 @@ function work({ stopsWhenTold = true } = {}) {
     perform,
     ends,
     isStopped: () => until?.aborted ?? false,
+    report: (report: ToolReport) => told!.report(report),
   };
 }
 
@@ -113,6 +116,46 @@ async function jobOf(runner: JobRunner, call = longCall(), { perform, ...rest } 
   expect(answer.value).toMatchObject({ status: 'running', job_id: idOf(call) });
   return { call, ...rest };
 }
+
+describe('what a tool says of how far it has come', () => {
+  const typesOf = async (call: LongCall) => {
+    const types: string[] = [];
+    for await (const page of store.read(jobStream(idOf(call)))) types.push(...page.map(({ type }) => type));
+    return types;
+  };
+
+  it('is stated of its job now and then, also what it said before it was one, and not once it is over', async () => {
+    const call = longCall();
+    const { perform, ends, report } = work();
+    void processOf().run(call, never(), perform);
+    report({ progress: 1, total: 3, message: 'Reading.' });
+    await pass(YIELD_MS + CANCEL_LOOK_MS);
+    expect((await stateOf(call)).progress).toEqual({
+      report: { progress: 1, total: 3, message: 'Reading.' },
+      outputTail: 'Reading.',
+    });
+    for (let said = 0; said < 100; said++) report({ progress: 2 + said / 100 });
+    await pass(3 * CANCEL_LOOK_MS);
+    expect((await stateOf(call)).progress?.report).toEqual({ progress: 2.99 });
+    report({ progress: 3 });
+    ends.resolve({ done: 1 });
+    await pass(2 * CANCEL_LOOK_MS);
+    expect(await typesOf(call)).toEqual(['JobStarted', 'JobProgressed', 'JobProgressed', 'JobCompleted']);
+  });
+
+  it('is stated later where the log was away', async () => {
+    const { call, report } = await jobOf(processOf());
+    const read = store.read.bind(store);
+    store.read = () => {
+      throw new Error('Away.');
+    };
+    report({ progress: 1 });
+    await pass(CANCEL_LOOK_MS);
+    store.read = read;
+    await pass(CANCEL_LOOK_MS);
+    expect((await stateOf(call)).progress?.report).toEqual({ progress: 1 });
+  });
+});
 
 describe('a call', () => {
   it('that is over in time is answered with what it comes to, and no job', async () => {

@@ -5,7 +5,8 @@ import { Rejection } from '../kernel/rejection.js';
 import { outlasting } from '../kernel/streams.js';
 import { BackgroundCalls, type LongCall, type LongWork } from './background-calls.port.js';
 import { job, startJob } from './job.decider.js';
-import { type JobId, type JobStarted, jobStream } from './job.events.js';
+import { type JobId, type JobProgress, type JobStarted, type ToolReport, jobStream } from './job.events.js';
+import { progressAfter } from './job-progress.policy.js';
 import { conversationSlots, jobIdOf, jobLease, mayRunLong, ownerSlots } from './job.policy.js';
 import type { JobOptions } from './job-options.js';
 import { type JobParts, RunningJob, type Settled, type Work } from './running-job.js';
@@ -52,7 +53,10 @@ export class JobRunner extends BackgroundCalls {
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
     const begunAt = this.parts.clock.now();
-    const work: Work = { done: settled(perform(controller.signal, { begun: begun.signal, msMax })), controller };
+    let progress: JobProgress | null = null;
+    const report = (said: ToolReport) => void (progress = progressAfter(progress, said));
+    const done = settled(perform(controller.signal, { begun: begun.signal, msMax, report }));
+    const work: Work = { done, controller, progress: () => progress };
     try {
       for (;;) {
         const ended = await within(yieldMs, work.done);

@@ -3,6 +3,7 @@ import type { JobEvent } from './job.events.js';
 
 export const jobCodec: Codec<JobEvent> = {
   JobStarted: [],
+  JobProgressed: [],
   JobCancelRequested: [],
   JobCompleted: [],
   JobFailed: [],

@@ -2,7 +2,17 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { given } from '../../test/support/given.js';
 import { jobStarted } from '../../test/support/jobs.js';
-import { endJob, forgetJob, type Job, job, type JobEnding, requestCancel, startJob, tellOfJob } from './job.decider.js';
+import {
+  endJob,
+  forgetJob,
+  type Job,
+  job,
+  type JobEnding,
+  progressJob,
+  requestCancel,
+  startJob,
+  tellOfJob,
+} from './job.decider.js';
 import type { JobEvent } from './job.events.js';
 
 const now = new Date('2026-01-01T00:05:00.000Z');
@@ -71,6 +81,18 @@ describe('a job that is over', () => {
   });
 });
 
+describe('how far a job has come', () => {
+  const progress = { report: { progress: 1, total: 3, message: 'Reading.' }, outputTail: 'Reading.' };
+  const { jobId, conversationId, ownerId } = started.data;
+  const progressed: JobEvent = { type: 'JobProgressed', data: { jobId, conversationId, ownerId, ...progress } };
+  it('is stated while it goes on, and nothing where that is nothing new', () => {
+    given(job, [started]).when(progressJob(progress)).then([progressed]);
+    given(job, [started, progressed]).when(progressJob(progress)).thenNothing();
+    given(job, [started, completed]).when(progressJob(progress)).thenNothing();
+    given(job, []).when(progressJob(progress)).thenNothing();
+  });
+});
+
 describe('a job that is forgotten', () => {
   it('is not begun again, also where nothing else is left of it', () => {
     given(job, [started, completed, forgotten])
@@ -95,6 +117,7 @@ it('whatever is decided in whatever order: said at once again it says nothing, t
   const decision = fc.oneof(
     runner.map((each) => startJob({ ...started.data, runner: each })),
     fc.constantFrom(...ENDINGS).map(([ending]) => endJob(ending, now)),
+    fc.integer({ max: 3 }).map((progress) => progressJob({ report: { progress }, outputTail: null })),
     fc.constantFrom('alice', 'bob').map((each) => requestCancel(each, 'by-owner')),
     fc.constantFrom('model' as const, 'wake' as const, 'nobody' as const).map(tellOfJob),
     fc.constantFrom(now, later).map(forgetJob),
@@ -116,7 +139,7 @@ it('whatever is decided in whatever order: said at once again it says nothing, t
         // Of what is forgotten nobody is asked anything.
         if (!state.forgotten) expect(again()).toEqual([]);
       }
-      const types = said.map(({ type }) => type);
+      const types = said.map(({ type }) => type).filter((type) => type !== 'JobProgressed');
       expect(types.filter((type) => ENDINGS.some(([, event]) => event.type === type)).length).toBeLessThanOrEqual(1);
       expect(new Set(types).size).toBe(types.length);
       expect(state.forgotten && !state.end).toBe(false);

@@ -2,12 +2,14 @@ import type { Decision } from '../kernel/decider.js';
 import { Rejection } from '../kernel/rejection.js';
 import type { Aggregate } from '../kernel/streams.js';
 import { jobCodec } from './job.codec.js';
-import type { CancelReason, JobEnd, JobEvent, JobStarted, ToldBy } from './job.events.js';
+import type { CancelReason, JobEnd, JobEvent, JobProgress, JobStarted, ToldBy } from './job.events.js';
+import { isSameProgress } from './job-progress.policy.js';
 import { jobNotFound } from './job.policy.js';
 
 /** What has happened to a job. Of one that is forgotten nothing else may be left in the log. */
 export type Job = Readonly<{
   started: JobStarted['data'] | null;
+  progress: JobProgress | null;
   cancelRequested: CancelReason | null;
   end: JobEnd | null;
   told: ToldBy | null;
@@ -16,7 +18,7 @@ export type Job = Readonly<{
 
 type Decide = Decision<Job, JobEvent>;
 
-const initial: Job = { started: null, cancelRequested: null, end: null, told: null, forgotten: false };
+const initial: Job = { started: null, progress: null, cancelRequested: null, end: null, told: null, forgotten: false };
 
 export const job: Aggregate<Job, JobEvent> = { initial, evolve, codec: jobCodec };
 
@@ -24,6 +26,10 @@ function evolve(state: Job, event: JobEvent): Job {
   switch (event.type) {
     case 'JobStarted':
       return { ...state, started: event.data };
+    case 'JobProgressed': {
+      const { report, outputTail } = event.data;
+      return { ...state, progress: { report, outputTail } };
+    }
     case 'JobCancelRequested':
       return { ...state, cancelRequested: event.data.reason };
     case 'JobCompleted':
@@ -49,6 +55,14 @@ export const startJob =
       throw new Rejection('job-exists', `Job ${data.jobId} has been started by another process.`);
     return [];
   };
+
+/** How far the work has come, as long as it goes on. */
+export const progressJob =
+  (progress: JobProgress): Decide =>
+  ({ started, progress: before, end }) =>
+    !started || end || isSameProgress(progress, before)
+      ? []
+      : [{ type: 'JobProgressed', data: { ...aboutOf(started), ...progress } }];
 
 /** A request that the work ends; of a job that is over there is nothing to ask. Refused where there is no such job of the owner. */
 export const requestCancel =

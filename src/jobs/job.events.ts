@@ -8,6 +8,12 @@ export type CancelReason = 'by-owner' | 'conversation-deleted';
 /** What told the conversation of the job's end: a model that asked for it, or a wake; `nobody` where none is to. */
 export type ToldBy = 'model' | 'wake' | 'nobody';
 
+/** What a tool says while it works: how far it has come, of how much where it knows that, and a word on what it does. */
+export type ToolReport = Readonly<{ progress: number; total?: number | undefined; message?: string | undefined }>;
+
+/** How far a job has come: the newest that its tool said, and the end of all that it said in words. */
+export type JobProgress = Readonly<{ report: ToolReport; outputTail: string | null }>;
+
 type About<More = unknown> = { jobId: JobId; conversationId: string; ownerId: string } & More;
 
 /** A tool call of a turn has run for long: the turn goes on, and so does the call, on its own. */
@@ -34,6 +40,8 @@ export type JobStarted = Event<
     autoResume: boolean;
   }>
 >;
+/** Its tool has said more of how far it has come; stated now and then only, the newest of it. */
+export type JobProgressed = Event<'JobProgressed', About<JobProgress>>;
 export type JobCancelRequested = Event<'JobCancelRequested', About<{ reason: CancelReason }>>;
 /** What came of it is kept outside of the log, for as long as results are kept. */
 export type JobCompleted = Event<'JobCompleted', About<{ endedAt: string; result: BlobRef }>>;
@@ -48,6 +56,6 @@ export type JobTold = Event<'JobTold', About<{ by: ToldBy }>>;
 export type JobForgotten = Event<'JobForgotten', About>;
 
 export type JobEnd = JobCompleted | JobFailed | JobCancelled | JobLost;
-export type JobEvent = JobStarted | JobCancelRequested | JobEnd | JobTold | JobForgotten;
+export type JobEvent = JobStarted | JobProgressed | JobCancelRequested | JobEnd | JobTold | JobForgotten;
 
 export const jobStream = (jobId: JobId): string => `job-${jobId}`;

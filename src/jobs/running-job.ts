@@ -5,14 +5,14 @@ import { type Blobs, BlobsUnavailable } from '../kernel/blobs.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Cause } from '../kernel/events.js';
 import type { Signals } from '../kernel/signals.js';
-import { outlasting, type Streams } from '../kernel/streams.js';
+import { type Folded, outlasting, type Streams } from '../kernel/streams.js';
 import { ToolFailed } from '../tools/tool-kind.port.js';
-import { endJob, job, type JobEnding } from './job.decider.js';
-import { type JobStarted, jobStream } from './job.events.js';
+import { endJob, type Job, job, type JobEnding, progressJob } from './job.decider.js';
+import { type JobProgress, type JobStarted, jobStream } from './job.events.js';
 import { beginningOf, cancelSubject, ERROR_CHARACTERS_MAX } from './job.policy.js';
 import { keepResult } from './job-result.js';
 
-/** A cancellation is told by a signal, which may be lost: so often a job looks for one in the log. */
+/** A cancellation is told by a signal, which may be lost: so often a job looks for one in the log, and says how far it has come. */
 export const CANCEL_LOOK_MS = 2_000;
 /** How long work whose time is up is waited for. One that is cancelled is waited for until then: it is over when it really is. */
 export const LATE_WORK_MS_MAX = 10_000;
@@ -31,8 +31,8 @@ export type Settled = Readonly<{ value: unknown } | { error: unknown }>;
 
 export type JobParts = Readonly<{ streams: Streams; signals: Signals; blobs: Blobs; clock: Clock }>;
 
-/** A call that goes on by itself. */
-export type Work = Readonly<{ done: Promise<Settled>; controller: AbortController }>;
+/** A call that goes on by itself, and how far it has come by what its tool says. */
+export type Work = Readonly<{ done: Promise<Settled>; controller: AbortController; progress: () => JobProgress | null }>;
 
 /** Why work is stopped, and which of two reasons is the one that is stated. */
 const WEIGHTS = { cancelled: 1, timeout: 2, lost: 3 } as const;
@@ -45,6 +45,8 @@ export class RunningJob {
   private readonly logger = new Logger('Jobs');
   private readonly givenUp = new AbortController();
   private stop: Stop | undefined;
+  private known: Folded<Job> | undefined;
+  private told: JobProgress | null = null;
 
   constructor(
     private readonly parts: JobParts,
@@ -111,7 +113,8 @@ export class RunningJob {
     const { jobId, deadlineAt } = this.started;
     const deadline = setTimeout(() => this.end('timeout'), Date.parse(deadlineAt) - this.parts.clock.now().getTime());
     // A look that fails is made again; what is not seen in time ends with the job's time.
-    const look = () => void this.look().catch(() => undefined);
+    let looked = Promise.resolve();
+    const look = () => void (looked = looked.then(() => this.look()).catch(() => undefined));
     const looking = setInterval(look, CANCEL_LOOK_MS).unref();
     const unsubscribe = this.parts.signals.subscribe(cancelSubject(jobId), look);
     return () => {
@@ -122,9 +125,18 @@ export class RunningJob {
   }
 
   private async look(): Promise<void> {
-    const { state } = await this.parts.streams.fold(jobStream(this.started.jobId), job);
-    if (state.end) this.end('lost');
-    else if (state.cancelRequested) this.end('cancelled');
+    this.known = await this.parts.streams.fold(jobStream(this.started.jobId), job, this.known);
+    const { end, cancelRequested } = this.known.state;
+    if (end) return this.end('lost');
+    if (cancelRequested) this.end('cancelled');
+    await this.tell(this.known);
+  }
+
+  private async tell(known: Folded<Job>): Promise<void> {
+    const progress = this.work.progress();
+    if (!progress || progress === this.told) return;
+    this.known = await this.parts.streams.transact(jobStream(this.started.jobId), job, progressJob(progress), this.cause, known);
+    this.told = progress;
   }
 
   /** Only for a weightier reason than the one it has. */

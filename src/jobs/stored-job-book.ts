@@ -36,7 +36,7 @@ export class StoredJobBook extends JobBook {
     return report;
   }
 
-  private async reportOn({ end, cancelRequested }: Job, started: NonNullable<Job['started']>): Promise<JobReport> {
+  private async reportOn({ end, cancelRequested, progress }: Job, started: NonNullable<Job['started']>): Promise<JobReport> {
     const status = statusAfter(end);
     const until = end ? Date.parse(end.data.endedAt) : this.clock.now().getTime();
     const kept = end?.type === 'JobCompleted' ? await keptResult(this.blobs, end.data.result) : undefined;
@@ -45,6 +45,8 @@ export class StoredJobBook extends JobBook {
       status,
       action: started.actionName,
       elapsed_s: Math.round((until - Date.parse(started.begunAt)) / 1000),
+      ...(progress && { progress: progress.report }),
+      ...(progress?.outputTail && { output_tail: progress.outputTail }),
       ...(kept && { result: shownResult(kept.value) }),
       ...(end?.type === 'JobFailed' && { error: end.data.error }),
       note: noteOn(status, started.hasEffects, cancelRequested !== null),

@@ -1,8 +1,10 @@
 import { Logger } from '@nestjs/common';
+import type { Background } from '../jobs/background-calls.port.js';
+import type { ToolReport } from '../jobs/job.events.js';
 import { accessOf, actsForOwner, isIdempotent } from './access.policy.js';
 import { completeArguments, modelParameters } from './action.policy.js';
 import { fitted } from './arguments.policy.js';
-import { redaction } from './redaction.policy.js';
+import { type Redact, redaction } from './redaction.policy.js';
 import type { ActionDefinition, ToolDefinition } from './tool.events.js';
 import { type CallContext, ToolFailed, type ToolKind } from './tool-kind.port.js';
 import { type OfferedAction, OpenTools } from './toolbox.port.js';
@@ -63,12 +65,20 @@ export class OpenedTools extends OpenTools {
     const redact = redaction(secrets);
     try {
       const { ungatedTools } = this;
-      return redact((await kind.run(action, args, { ...tool, secrets }, { ...context, ungatedTools })) ?? null);
+      const background = context.background && quiet(context.background, redact);
+      const called = { ...context, ungatedTools, ...(background && { background }) };
+      return redact((await kind.run(action, args, { ...tool, secrets }, called)) ?? null);
     } catch (error) {
       throw error instanceof ToolFailed ? new ToolFailed(String(redact(error.message))) : error;
     }
   }
 }
+
+/** What a tool reports is shown as its result is, without secrets. */
+const quiet = (background: Background, redact: Redact): Background => ({
+  ...background,
+  report: (report) => background.report(redact(report) as ToolReport),
+});
 
 const offered = (toolId: string, definition: ToolDefinition, action: ActionDefinition): OfferedAction => ({
   toolId,

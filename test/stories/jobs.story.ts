@@ -6,6 +6,7 @@ import { askOver } from '../support/asked.js';
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
+import { mcpServerForTests } from '../support/mcp-server.js';
 import { call, say, wait } from '../support/scripted-model-server.js';
 import { TabForTests } from '../support/tab.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
@@ -162,6 +163,30 @@ export function jobsStory(makeBacking: MakeBacking): void {
       await eventually(async () => (await markOf(conversationId)) === null);
       await eventually(() => toldOf(jobId).length === 2);
       expect(toldOf(jobId)).toEqual(['working', 'failed']);
+    });
+
+    it('tells how far it has come, where its tool does', async () => {
+      const server = await mcpServerForTests();
+      const config = { server_url: server.url, auth_type: 'none' };
+      const made = await world.alice.post('/api/mcp_server/save', { displayName: 'Steps', config, status: true });
+      const { id: toolId } = (await made.json()) as { id: string };
+      const { id } = await world.agent({ tools: [toolId] });
+      world.model.next([call('c1', 'tells', {})], say('It is under way.'));
+      const asked = await ask('Do it.', { agent_id: id });
+      const jobId = jobIdOf(asked.messageId!, 'c1');
+      const [first, second] = ['Step 1 as null.', 'Step 2 as null.'];
+      const told = { progress: { progress: 2, total: 3, message: second }, output_tail: `${first}\n${second}` };
+      await eventually(async () => (await job(jobId))['output_tail'] !== null);
+      expect(await job(jobId)).toMatchObject({ status: 'working', ...told });
+      expect((await jobs(asked.conversationId))[0]).toMatchObject(told);
+      world.model.next([call('c2', 'check_job', { job_id: jobId })], say('Two of three.'));
+      await ask('How far?', { agent_id: id, conversation_id: asked.conversationId });
+      const report = world.model.completions.at(-1)!.body.messages.findLast(({ role }) => role === 'tool');
+      expect(JSON.parse(report!.content as string)).toMatchObject({ status: 'working', ...told });
+      await cancel(jobId);
+      await until(jobId, 'cancelled');
+      expect(await job(jobId)).toMatchObject(told);
+      await server.close();
     });
 
     it('of another conversation, or of somebody else, is none', async () => {

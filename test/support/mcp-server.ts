@@ -76,6 +76,17 @@ function tools(calls: Map<string, number>): McpServer {
     await pause(60_000, undefined, { signal: context.mcpReq.signal }).catch(() => undefined);
     return text('At last.');
   });
+  server.registerTool('tells', { description: 'Tells how far it is.', inputSchema: nothing }, async (_, context) => {
+    const progressToken = context.mcpReq._meta?.progressToken;
+    const secret = String(context.http?.req?.headers.get('authorization'));
+    for (const progress of progressToken === undefined ? [] : [1, 2]) {
+      const params = { progressToken, progress, total: 3, message: `Step ${progress} as ${secret}.` };
+      await context.mcpReq.notify({ method: 'notifications/progress', params });
+    }
+    counted('tells');
+    await pause(60_000, undefined, { signal: context.mcpReq.signal }).catch(() => undefined);
+    return text('Told.');
+  });
   server.registerTool('huge', { description: 'Says much.', inputSchema: nothing }, () => text('x'.repeat(4 * 1024 * 1024)));
   server.registerTool('long', { description: 'Says too much.', inputSchema: nothing }, () => text('x'.repeat(512 * 1024)));
   server.registerTool('mirror', { description: 'Shows the caller.', inputSchema: nothing }, (_, context) =>

@@ -4,6 +4,7 @@ import { McpSessions, type McpSessionLimits } from '../../src/tools/mcp/mcp-sess
 import { McpTool } from '../../src/tools/mcp/mcp-tool.js';
 import { OAuthGrants } from '../../src/tools/mcp/oauth-grants.js';
 import { OAuthHandshakes } from '../../src/tools/mcp/oauth-handshakes.js';
+import type { Background } from '../../src/jobs/background-calls.port.js';
 import type { KeyValue } from '../../src/kernel/key-value.js';
 import { Streams } from '../../src/kernel/streams.js';
 import { InProcessKeyValue } from '../../src/platform/key-value/in-process-key-value.js';
@@ -20,6 +21,7 @@ export type CallOptions = Readonly<{
   config?: Record<string, unknown>;
   secrets?: Record<string, string>;
   signal?: AbortSignal;
+  report?: Background['report'];
 }>;
 
 /** What several processes of one service share. */
@@ -42,7 +44,7 @@ export function mcpToolForTests(limits?: McpSessionLimits, now: () => Date = () 
     server: Readonly<{ url: string }>,
     name: string,
     args: Record<string, unknown> = {},
-    { toolId = 't1', config = {}, secrets = {}, signal = new AbortController().signal }: CallOptions = {},
+    { toolId = 't1', config = {}, secrets = {}, signal = new AbortController().signal, report }: CallOptions = {},
   ): Promise<unknown> => {
     const repeatable = name === 'echo';
     const action = {
@@ -71,6 +73,7 @@ export function mcpToolForTests(limits?: McpSessionLimits, now: () => Date = () 
       sources: [],
       cause,
       signal,
+      ...(report && { background: { begun: new AbortController().signal, msMax: 60_000, report } }),
     };
     return tool.run(action, args, { toolId, ownerId: 'alice', definition, secrets }, context);
   };

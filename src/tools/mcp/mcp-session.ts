@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type CallScope, currentScope, inScope } from './call-scope.js';
+import type { ToolReport } from '../../jobs/job.events.js';
 import type { Cause } from '../../kernel/events.js';
 import type { ListedTool } from './mcp-actions.policy.js';
 import type { CallAnswer } from './mcp-answer.policy.js';
@@ -25,8 +26,13 @@ export type McpServer = Readonly<{
   timeoutMs: number;
 }>;
 
-/** For one piece of work: how long, until when, and because of what. */
-export type Work = Readonly<{ timeoutMs: number; signal?: AbortSignal; cause: Cause }>;
+/** For one piece of work: how long, until when, because of what, and who wants to know how far it has come. */
+export type Work = Readonly<{
+  timeoutMs: number;
+  signal?: AbortSignal;
+  cause: Cause;
+  report?: (report: ToolReport) => void;
+}>;
 
 export type ToolCall = Readonly<{ name: string; arguments: Record<string, unknown> }>;
 
@@ -71,7 +77,8 @@ export class McpSession {
   }
 
   async call(call: ToolCall, work: Work): Promise<CallAnswer> {
-    return within(work, (options) => this.client.callTool(call, options));
+    const { report } = work;
+    return within(work, (options) => this.client.callTool(call, { ...options, ...(report && { onprogress: report }) }));
   }
 
   /** The server is told, and not waited for longer than a moment. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
+import type { ToolReport } from '../../jobs/job.events.js';
 import { mcpServerForTests, type McpServerForTests, type McpServerOptions } from '../../../test/support/mcp-server.js';
 import { mcpToolForTests, type McpToolForTests } from '../../../test/support/mcp-tool.js';
 import { MCP_TIMEOUT_SECONDS_MAX } from './mcp-config.policy.js';
@@ -145,6 +146,21 @@ describe('a call', () => {
       message: 'The tool server did not answer in time.',
     });
     expect(server.calls.get('slow')).toBe(1);
+  });
+
+  it('tells how far it has come, without the secrets that the server was sent', async () => {
+    const stop = new AbortController();
+    const reports: ToolReport[] = [];
+    const sent = { config: { auth_type: 'bearer' }, secrets: { bearer_token: 'a token of mine' } };
+    const call = kit.call(server, 'tells', {}, { ...sent, signal: stop.signal, report: (said) => void reports.push(said) });
+    await eventually(() => reports.length === 2);
+    stop.abort(new Error('stopped'));
+    await expect(call).rejects.toThrow('stopped');
+    expect(reports).toEqual([
+      { progress: 1, total: 3, message: expect.stringMatching(/^Step 1 as /) },
+      { progress: 2, total: 3, message: expect.stringMatching(/^Step 2 as /) },
+    ]);
+    expect(JSON.stringify(reports)).not.toContain('a token of mine');
   });
 
   it('ends when it is not wanted any more', async () => {

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Cause } from '../../kernel/events.js';
 import { newId } from '../../kernel/ids.js';
+import type { ToolReport } from '../../jobs/job.events.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { isIdempotent } from '../access.policy.js';
 import { CredentialsMissing, CredentialsUnreadable, CredentialVault } from '../credential-vault.port.js';
@@ -71,15 +72,25 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
     };
   }
 
-  async run(action: ActionDefinition, args: Config, tool: UsedTool, { signal, cause }: CallContext): Promise<unknown> {
+  async run(
+    action: ActionDefinition,
+    args: Config,
+    tool: UsedTool,
+    { signal, cause, background }: CallContext,
+  ): Promise<unknown> {
     const { toolId, ownerId, definition, secrets } = tool;
     const settings = mcpSettings(definition.config);
     const own = { ownerId, settings, secrets, grantId: settings.authType === 'oauth' ? (secrets[OAUTH_GRANT] ?? '') : null };
     const call = { name: action.name, arguments: { ...args } };
     const timeoutMs = settings.timeoutSeconds * 1000;
     // All of it together: connecting, calling, and whatever is done again.
-    const work = { timeoutMs, signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]), cause };
     const sent = [...Object.values(secrets), ...Object.values(signInHeaders(settings, secrets)).map(withoutScheme)];
+    const work = {
+      timeoutMs,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      cause,
+      ...(background && { report: (report: ToolReport) => background.report(withoutSecrets(report, sent)) }),
+    };
     const answer = await this.servers.call(toolId, own, call, work, isIdempotent(this.name, action)).catch((error: unknown) => {
       if (signal.aborted || isServiceFailure(error)) throw error;
       throw new ToolFailed(withoutSecrets(failureText(error), sent), { cause: error });

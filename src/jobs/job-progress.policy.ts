@@ -1,0 +1,22 @@
+import type { JobProgress, ToolReport } from './job.events.js';
+import { beginningOf } from './job.policy.js';
+
+export const MESSAGE_CHARACTERS_MAX = 500;
+/** What is kept of the words. */
+export const OUTPUT_TAIL_CHARACTERS = 2_000;
+
+/** What is known once a tool has said more; what is no number says nothing. */
+export function progressAfter(before: JobProgress | null, { progress, total, message = '' }: ToolReport): JobProgress | null {
+  if (!Number.isFinite(progress)) return before;
+  const words = beginningOf(message.trim().toWellFormed(), MESSAGE_CHARACTERS_MAX);
+  const report = { progress, ...(Number.isFinite(total) && { total: total! }), ...(words !== '' && { message: words }) };
+  const said = [before?.outputTail, words].filter(Boolean).join('\n');
+  return { report, outputTail: said === '' ? null : said.slice(-OUTPUT_TAIL_CHARACTERS).toWellFormed() };
+}
+
+/** Whether nothing more was said. */
+export const isSameProgress = (one: JobProgress, other: JobProgress | null): boolean =>
+  one.outputTail === other?.outputTail &&
+  one.report.progress === other.report.progress &&
+  one.report.total === other.report.total &&
+  one.report.message === other.report.message;
