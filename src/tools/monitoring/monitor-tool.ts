@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { isId } from '../../kernel/ids.js';
-import { Rejection } from '../../kernel/rejection.js';
 import { ChatMonitors } from '../../monitors/chat-monitors.port.js';
 import { monitorIdOf } from '../../monitors/monitor.events.js';
 import { type CallArguments, filledAction, unknownAction } from '../builtin/call-arguments.policy.js';
+import { errorText, toldAsText } from '../builtin/told-as-text.js';
 import type { ActionDefinition } from '../tool.events.js';
 import { type CallContext, ToolKind, type UsedTool } from '../tool-kind.port.js';
 
@@ -69,9 +69,6 @@ const CANCEL = filledAction('monitor_cancel', 'Ends a monitor of this chat for g
   monitor_id: { type: 'string', description: 'The id that monitor_create gave.' },
 });
 
-/** Clients tell by these words that a call came to nothing. */
-const ERROR = 'Error:';
-
 /** Lets a model wait for something outside its chat. */
 @Injectable()
 export class MonitorTool extends ToolKind {
@@ -87,13 +84,8 @@ export class MonitorTool extends ToolKind {
     super();
   }
 
-  async run({ name }: ActionDefinition, args: CallArguments, _tool: UsedTool, context: CallContext): Promise<unknown> {
-    try {
-      return await this.result(name, args, context);
-    } catch (error) {
-      if (error instanceof Rejection) return `${ERROR} ${error.message}`;
-      throw error;
-    }
+  run({ name }: ActionDefinition, args: CallArguments, _tool: UsedTool, context: CallContext): Promise<unknown> {
+    return toldAsText(() => this.result(name, args, context));
   }
 
   private async result(name: string, args: CallArguments, context: CallContext): Promise<unknown> {
@@ -109,7 +101,7 @@ export class MonitorTool extends ToolKind {
         return { monitors: await monitors.list(chat) };
       case CANCEL.name: {
         const { monitor_id: monitorId } = args;
-        if (!isId(monitorId)) return `${ERROR} monitor_id must be the id of a monitor`;
+        if (!isId(monitorId)) return errorText('monitor_id must be the id of a monitor');
         return monitors.cancel(monitorId, chat, cause);
       }
       default:

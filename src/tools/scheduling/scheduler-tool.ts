@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { deterministicId, isId } from '../../kernel/ids.js';
-import { Rejection } from '../../kernel/rejection.js';
 import { type Chat, ChatSchedules, type ChatTask } from '../../schedules/chat-schedules.port.js';
 import { type CallArguments, filledAction, unknownAction } from '../builtin/call-arguments.policy.js';
+import { errorText, toldAsText } from '../builtin/told-as-text.js';
 import { isBuiltIn } from '../default-tools.policy.js';
 import type { ActionDefinition } from '../tool.events.js';
 import { type CallContext, ToolKind, type UsedTool } from '../tool-kind.port.js';
@@ -29,8 +29,6 @@ const ACTIONS: readonly ActionDefinition[] = [
   }),
 ];
 
-/** Clients tell by these words that a call came to nothing. */
-const ERROR = 'Error:';
 const TOO_MANY = 'you have reached the maximum number of active schedules.';
 const NO_SUCH_TASK = 'scheduled task not found or already terminal.';
 
@@ -48,15 +46,9 @@ export class SchedulerTool extends ToolKind {
     super();
   }
 
-  async run({ name }: ActionDefinition, args: CallArguments, _tool: UsedTool, context: CallContext): Promise<unknown> {
+  run({ name }: ActionDefinition, args: CallArguments, _tool: UsedTool, context: CallContext): Promise<unknown> {
     const { userId: ownerId, agentId, conversationId } = context;
-    const chat = { ownerId, agentId, conversationId };
-    try {
-      return await this.result(name, args, chat, context);
-    } catch (error) {
-      if (error instanceof Rejection) return `${ERROR} ${WORDS[error.code] ?? error.message}`;
-      throw error;
-    }
+    return toldAsText(() => this.result(name, args, { ownerId, agentId, conversationId }, context), WORDS);
   }
 
   private async result(name: string, args: CallArguments, chat: Chat, { turnId, callId, ungatedTools, cause }: CallContext) {
@@ -71,7 +63,7 @@ export class SchedulerTool extends ToolKind {
         return { tasks: (await this.schedules.pending(chat)).map(listed) };
       case 'cancel_scheduled_task': {
         const { task_id: taskId } = args;
-        if (!isId(taskId)) return `${ERROR} task_id must be a valid id.`;
+        if (!isId(taskId)) return errorText('task_id must be a valid id.');
         await this.schedules.cancel(taskId, chat, cause);
         return { task_id: taskId, status: 'cancelled' };
       }
