@@ -10,7 +10,7 @@ import { loadResult } from './task-result.js';
 
 type TaskStatusBody = Readonly<{ status: string; result: unknown }>;
 
-@ApiTags('tasks')
+@ApiTags('Tasks')
 @Controller('api')
 export class TasksController {
   constructor(

@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../kernel/idempotency.js';
 import { Rejection } from '../kernel/rejection.js';
@@ -10,6 +10,12 @@ import { answerPosition } from '../platform/http/positions.js';
 import { AcceptDelivery } from './accept-delivery.command.js';
 import { tooLarge, webhookAgentOf } from './known-webhooks.http.js';
 import { WebhookOptions } from './webhook-options.js';
+
+const KEY = {
+  name: 'Idempotency-Key',
+  required: false,
+  description: `At most ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters. Under a key that is known, the task of the first delivery is named again.`,
+};
 
 type AcceptedBody = Readonly<{ success: true; task_id: string }>;
 
@@ -26,6 +32,9 @@ export class WebhooksController {
   @HttpCode(200)
   @UseGuards(JsonBodyOnly)
   @ApiOperation({ summary: 'The body becomes the agent’s input as it stands; the answer names the task to ask about.' })
+  @ApiConsumes('application/json')
+  @ApiBody({ schema: {}, description: 'Any JSON but null.' })
+  @ApiHeader(KEY)
   async post(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<AcceptedBody> {
     const input = jsonTextOf(request);
     if (request.headers['content-type'] === undefined) {
@@ -37,6 +46,7 @@ export class WebhooksController {
 
   @Get(':token')
   @ApiOperation({ summary: 'The query parameters become the agent’s input, as a JSON object of texts.' })
+  @ApiHeader(KEY)
   async get(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
