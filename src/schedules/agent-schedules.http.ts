@@ -13,6 +13,7 @@ import { Rejection } from '../kernel/rejection.js';
 import { answerPosition } from '../platform/http/positions.js';
 import { AdmitSchedule } from './admit-schedule.command.js';
 import { CreateSchedule } from './create-schedule.command.js';
+import { KnownModel } from './known-model.js';
 import { clampedNumber } from './numbers.policy.js';
 import { scheduleNotFound } from './schedule.policy.js';
 import { runRecord, scheduleRecord } from './schedule-record.http.js';
@@ -32,6 +33,7 @@ export class AgentSchedulesController {
     private readonly schedules: ScheduleQueries,
     private readonly freshness: Freshness,
     private readonly clock: Clock,
+    private readonly models: KnownModel,
   ) {}
 
   @Get()
@@ -51,6 +53,7 @@ export class AgentSchedulesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     await this.requireOwn(agentId, user);
+    await this.models.require(body.model_id);
     const { userId, cause } = user;
     const scheduleId = newId();
     await this.commands.execute(new AdmitSchedule(userId, scheduleId, cause));

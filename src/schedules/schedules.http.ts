@@ -11,6 +11,7 @@ import { Rejection } from '../kernel/rejection.js';
 import { answerPosition } from '../platform/http/positions.js';
 import { ChangeSchedule } from './change-schedule.command.js';
 import { DeleteSchedule } from './delete-schedule.command.js';
+import { KnownModel } from './known-model.js';
 import { clampedNumber } from './numbers.policy.js';
 import { PauseSchedule } from './pause-schedule.command.js';
 import { ResumeSchedule } from './resume-schedule.command.js';
@@ -32,6 +33,7 @@ export class SchedulesController {
     private readonly commands: CommandBus,
     private readonly schedules: ScheduleQueries,
     private readonly freshness: Freshness,
+    private readonly models: KnownModel,
   ) {}
 
   @Get()
@@ -48,7 +50,7 @@ export class SchedulesController {
     @Body() body: ScheduleBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    await this.own(id, user);
+    await this.models.require(body.model_id, (await this.own(id, user)).modelId);
     return this.written(id, user, reply, await this.commands.execute(new ChangeSchedule(id, user.userId, body, user.cause)));
   }
 

@@ -23,6 +23,7 @@ import { RunScheduleNowHandler } from './run-schedule-now.command.js';
 import { ScheduleTaskHandler } from './schedule-task.command.js';
 import { runLimitMs } from './schedule.policy.js';
 import { ScheduleRules } from './schedule-rules.js';
+import { KnownModel } from './known-model.js';
 import { KeptSchedulerPulse } from './kept-scheduler-pulse.js';
 import { SchedulerPulse } from './scheduler-pulse.port.js';
 import { SchedulesController } from './schedules.http.js';
@@ -49,6 +50,7 @@ import { SettleScheduleHandler } from './settle-schedule.command.js';
         perUserMax: config.schedulesPerUserMax,
       }),
     },
+    KnownModel,
     { provide: SchedulerPulse, useClass: KeptSchedulerPulse },
     AdmitScheduleHandler,
     CreateScheduleHandler,

@@ -1,84 +1,38 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { SessionTokens } from '../../src/identity/session-tokens.js';
 import { newId } from '../../src/kernel/ids.js';
-import { type UserEvent, userStream } from '../../src/realtime/user.events.js';
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
-import { answerJson, LocalServer } from '../support/local-server.js';
-import { call, hang, refuse, say, wait } from '../support/scripted-model-server.js';
-import { openWorld, type Reply, replyOf, type World } from '../support/world.js';
+import { type Fields, ScheduleCalls, YEARLY } from '../support/schedules.js';
+import { say, until } from '../support/scripted-model-server.js';
+import { openWorld, type World } from '../support/world.js';
 
-type Fields = Record<string, unknown>;
 const SCHEDULES_MAX = 6;
+const HOUR_MS = 3_600_000;
+const HORIZON_MS = 366 * 24 * HOUR_MS;
 const NOT_FOUND = { success: false, message: 'schedule not found' };
+const refusal = (message: string) => ({ success: false, message });
+const conflict = (message: string, error: string) => ({ success: false, message, error });
+const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 
-/** Agents do things at set times: what is accepted, what is refused, and what becomes of each run. */
+/** Agents do things at set times: what is accepted and what is refused, and how one that is due once stands. */
 export function schedulesStory(makeBacking: MakeBacking): void {
   let world: World;
-  let post: LocalServer;
+  let calls: ScheduleCalls;
   let agentId: string;
-  const bearers = new Map<string, string>();
 
   beforeAll(async () => {
-    post = await LocalServer.started();
-    post.answer = (_request, response) => answerJson(response, { posted: true });
-    const settings = { ALLOWED_PRIVATE_HOSTS: '127.0.0.1', SCHEDULE_AUTOPAUSE_FAILURES: '2' };
-    world = await openWorld(settings, makeBacking);
-    const tokens = world.service.service.app.get(SessionTokens, { strict: false });
-    for (const userId of ['alice', 'bob', 'carol']) bearers.set(userId, `Bearer ${await tokens.issue({ userId, roles: [] })}`);
+    world = await openWorld({}, makeBacking);
+    calls = await ScheduleCalls.of(world);
   });
-  afterAll(async () => {
-    await world.close();
-    await post.close();
-  });
+  afterAll(() => world.close());
   beforeEach(async () => {
     world.model.reset();
     agentId = (await world.agent()).id;
   });
 
-  const send = (method: string, path: string, body?: unknown, as = 'alice'): Promise<Reply> =>
-    replyOf(
-      fetch(world.service.url + path, {
-        method,
-        headers: { authorization: bearers.get(as) ?? '', ...(body !== undefined && { 'content-type': 'application/json' }) },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      }),
-    );
-  const yearly = { instruction: 'Sum up the year.', cron: '0 9 31 12 *', timezone: 'Europe/Prague' };
-  const createReply = (fields: Fields, agent = agentId) =>
-    send('POST', `/api/agents/${agent}/schedules`, { ...yearly, ...fields });
-  const create = async (fields: Fields = {}, agent = agentId): Promise<Fields & { id: string }> => {
-    const { status, body } = await createReply(fields, agent);
-    if (status !== 201) throw new Error(JSON.stringify(body));
-    return (body as { schedule: Fields & { id: string } }).schedule;
-  };
-  const scheduleOf = async (id: string) => ((await send('GET', `/api/schedules/${id}`)).body as { schedule: Fields }).schedule;
-  const runsOf = async (id: string) => ((await send('GET', `/api/schedules/${id}/runs`)).body as { runs: Fields[] }).runs;
-  const runNow = (id: string) => send('POST', `/api/schedules/${id}/run`);
-  const isOver = ({ status }: Fields) => status !== 'pending' && status !== 'running';
-  const endOfRun = async (id: string): Promise<Fields> => {
-    let newest: Fields | undefined;
-    await eventually(async () => ((newest = (await runsOf(id))[0]), newest !== undefined && isOver(newest)));
-    return newest!;
-  };
-  /** What Alice's tabs were told of a schedule, once they know that it was resumed. */
-  const toldOf = async (id: string) => {
-    let told: readonly UserEvent[] = [];
-    await eventually(async () => {
-      const events: UserEvent[] = [];
-      for await (const page of world.backing.store.read(userStream('alice'))) {
-        events.push(...page.map(({ data }) => JSON.parse(data) as UserEvent));
-      }
-      told = events.filter(({ scope }) => scope.id === id);
-      return told.at(-1)?.type === 'schedule.resumed';
-    });
-    return told;
-  };
-  const remove = (id: string) => send('DELETE', `/api/schedules/${id}`);
-
   describe('a schedule', () => {
     it('is shown as it was agreed on, with its next slot on the clocks of its zone', async () => {
-      const reply = await createReply({ name: 'Year', tool_allowlist: ['t1'], token_budget: 500 });
+      const reply = await calls.createReply(agentId, { name: 'Year', tool_allowlist: ['t1'], token_budget: 500 });
       expect([reply.status, reply.headers.get('x-position')]).toEqual([201, expect.stringMatching(/^\d+$/)]);
       const { schedule } = reply.body as { schedule: Fields & { id: string } };
       const year = new Date().getUTCMonth() === 11 && new Date().getUTCDate() === 31 ? undefined : new Date().getUTCFullYear();
@@ -105,9 +59,9 @@ export function schedulesStory(makeBacking: MakeBacking): void {
         created_at: expect.any(String),
         updated_at: expect.any(String),
       });
-      expect((await send('GET', `/api/agents/${agentId}/schedules`)).body).toEqual({ schedules: [schedule] });
-      expect((await send('GET', `/api/schedules/${schedule.id}`)).body).toEqual({ schedule });
-      await remove(schedule.id);
+      expect((await calls.send('GET', `/api/agents/${agentId}/schedules`)).body).toEqual({ schedules: [schedule] });
+      expect((await calls.send('GET', `/api/schedules/${schedule.id}`)).body).toEqual({ schedule });
+      await calls.remove(schedule.id);
     });
 
     it.each<[Fields, string]>([
@@ -117,18 +71,34 @@ export function schedulesStory(makeBacking: MakeBacking): void {
       [{ timezone: '+02:00' }, 'unknown timezone'],
       [{ end_at: '2020-01-01' }, 'end_at is before the first cron tick'],
       [{ token_budget: -1 }, 'token_budget must be a non-negative integer'],
+      [{ cron: undefined }, 'cron is required'],
+      [{ cron: '0 9 * *' }, 'invalid cron: it needs 5 fields'],
+      [{ cron: '0 0 30 2 *' }, 'invalid cron: it never comes due'],
+      [{ end_at: 'soon' }, 'invalid end_at'],
+      [{ run_at: inMs(HOUR_MS) }, 'run_at is only for one-time schedules'],
+      [{ model_id: 'nope' }, 'model_id names no model of this service: nope'],
+      [{ model_id: 7 }, 'model_id must be a text of at most 200 characters'],
+      [{ name: 7 }, 'name must be a text of at most 200 characters'],
+      [{ tool_allowlist: 't1' }, 'tool_allowlist must be a list of at most 200 tool ids'],
+      [{ trigger_type: 'once' }, 'cron is only for recurring schedules'],
+      [{ trigger_type: 'once', cron: undefined }, "run_at is required for trigger_type 'once'"],
+      [{ trigger_type: 'once', cron: undefined, run_at: 'soon' }, 'invalid run_at'],
+      [{ trigger_type: 'once', cron: undefined, run_at: '2020-01-01' }, 'run_at must be in the future'],
+      [{ trigger_type: 'once', cron: undefined, run_at: inMs(HORIZON_MS) }, 'run_at is too far in the future'],
     ])('with %j is refused, and takes no place', async (fields, message) => {
-      const { status, body } = await createReply(fields);
-      expect([status, body]).toEqual([400, { success: false, message }]);
+      const { status, body } = await calls.createReply(agentId, fields);
+      expect([status, body]).toEqual([400, refusal(message)]);
     });
 
     it('is changed, paused and resumed by its owner', async () => {
-      const { id } = await create();
-      const put = await send('PUT', `/api/schedules/${id}`, { name: 'Noon', cron: '0 12 31 12 *', trigger_type: 'once' });
+      const { id } = await calls.create(agentId);
+      const put = await calls.send('PUT', `/api/schedules/${id}`, { name: 'Noon', cron: '0 12 31 12 *', trigger_type: 'once' });
       expect(put.body).toMatchObject({ schedule: { name: 'Noon', cron: '0 12 31 12 *', trigger_type: 'recurring' } });
-      expect((await send('PUT', `/api/schedules/${id}`, { run_at: '2030-01-01' })).status).toBe(400);
-      expect((await send('PUT', `/api/schedules/${id}`, { instruction: '' })).status).toBe(400);
-      const act = (action: string) => send('PATCH', `/api/schedules/${id}`, { action });
+      expect((await calls.send('PUT', `/api/schedules/${id}`, { run_at: '2030-01-01' })).status).toBe(400);
+      expect((await calls.change(id, { instruction: '' })).body).toEqual(refusal('instruction is required'));
+      expect((await calls.change(id, { model_id: 'nope' })).status).toBe(400);
+      expect((await calls.change(id, { model_id: 'scripted' })).body).toMatchObject({ schedule: { model_id: 'scripted' } });
+      const act = (action: string) => calls.act(id, action);
       expect((await act('pause')).body).toMatchObject({ schedule: { status: 'paused', next_run_at: null } });
       expect((await act('pause')).status).toBe(200);
       expect((await act('resume')).body).toMatchObject({ schedule: { status: 'active', next_run_at: expect.any(String) } });
@@ -136,41 +106,51 @@ export function schedulesStory(makeBacking: MakeBacking): void {
         400,
         { success: false, message: "action must be 'pause' or 'resume'" },
       ]);
-      expect((await remove(id)).body).toEqual({ success: true });
-      expect([(await remove(id)).status, (await remove(id)).body]).toEqual([404, NOT_FOUND]);
+      expect((await calls.remove(id)).body).toEqual({ success: true });
+      expect([(await calls.remove(id)).status, (await calls.remove(id)).body]).toEqual([404, NOT_FOUND]);
+    });
+
+    it('ends when its end is moved to before its next slot', async () => {
+      const { id } = await calls.create(agentId);
+      const ended = await calls.change(id, { end_at: inMs(1_000) });
+      expect(ended.body).toMatchObject({ schedule: { status: 'completed', next_run_at: null, end_at: expect.any(String) } });
+      const reply = await calls.act(id, 'pause');
+      expect([reply.status, reply.body]).toEqual([409, conflict('schedule is terminal', 'schedule_terminal')]);
     });
 
     it('is nobody else’s business', async () => {
-      const { id } = await create();
+      const { id } = await calls.create(agentId);
       const paths = [['GET', ''], ['PUT', ''], ['PATCH', ''], ['DELETE', ''], ['POST', '/run'], ['GET', '/runs'], ['GET', `/runs/${newId()}`]]; // prettier-ignore
       for (const [method, path] of paths) {
         const body = method === 'PUT' || method === 'PATCH' ? { action: 'pause' } : undefined;
-        const strange = await send(method!, `/api/schedules/${id}${path}`, body, 'bob');
+        const strange = await calls.send(method!, `/api/schedules/${id}${path}`, body, 'bob');
         expect([strange.status, strange.body]).toEqual([404, NOT_FOUND]);
-        expect((await send(method!, `/api/schedules/${id}${path}`, body, 'nobody')).status).toBe(401);
-        expect((await send(method!, `/api/schedules/7${path}`, body)).body).toEqual({
+        expect((await calls.send(method!, `/api/schedules/${id}${path}`, body, 'nobody')).status).toBe(401);
+        expect((await calls.send(method!, `/api/schedules/7${path}`, body)).body).toEqual({
           success: false,
           message: 'invalid schedule id',
         });
       }
       for (const path of ['', '/stats']) {
-        const strange = await send('GET', `/api/agents/${agentId}/schedules${path}`, undefined, 'bob');
+        const strange = await calls.send('GET', `/api/agents/${agentId}/schedules${path}`, undefined, 'bob');
         expect([strange.status, strange.body]).toEqual([404, { success: false, message: 'agent not found' }]);
       }
-      await remove(id);
+      await calls.remove(id);
     });
 
     it('goes with its agent', async () => {
-      const { id } = await create();
-      expect((await send('DELETE', `/api/delete_agent?id=${agentId}`)).status).toBe(200);
-      await eventually(async () => (await send('GET', `/api/schedules/${id}`)).status === 404);
+      const { id } = await calls.create(agentId);
+      expect((await calls.send('DELETE', `/api/delete_agent?id=${agentId}`)).status).toBe(200);
+      await eventually(async () => (await calls.send('GET', `/api/schedules/${id}`)).status === 404);
     });
 
     it('is one of so many of its owner, however many are made at once', async () => {
       await world.service.restart({ SCHEDULE_MAX_PER_USER: String(SCHEDULES_MAX) });
       const { id: agent } = await world.agent({}, await world.as('carol'));
       const path = `/api/agents/${agent}/schedules`;
-      const replies = await Promise.all(Array.from({ length: SCHEDULES_MAX + 4 }, () => send('POST', path, yearly, 'carol')));
+      const replies = await Promise.all(
+        Array.from({ length: SCHEDULES_MAX + 4 }, () => calls.send('POST', path, YEARLY, 'carol')),
+      );
       expect(replies.filter(({ status }) => status === 201)).toHaveLength(SCHEDULES_MAX);
       const refused = replies.find(({ status }) => status !== 201)!;
       expect([refused.status, refused.body]).toEqual([429, { success: false, message: 'max schedules per user reached' }]);
@@ -179,12 +159,12 @@ export function schedulesStory(makeBacking: MakeBacking): void {
   });
 
   describe('a one-time schedule', () => {
-    const soon = () => ({ trigger_type: 'once', cron: undefined, run_at: new Date(Date.now() + 1_500).toISOString() });
+    const soon = () => ({ trigger_type: 'once', cron: undefined, run_at: inMs(3_000) });
 
     it('runs once, at its time, says what came of it, and is over', async () => {
       world.model.next(say('All ', 'quiet.'));
-      const { id, run_at: runAt } = await create(soon());
-      const run = await endOfRun(id);
+      const { id, run_at: runAt } = await calls.create(agentId, soon());
+      const run = await calls.endOfRun(id);
       expect(run).toEqual({
         id: expect.any(String),
         schedule_id: id,
@@ -208,141 +188,90 @@ export function schedulesStory(makeBacking: MakeBacking): void {
         updated_at: expect.any(String),
       });
       expect(world.model.completions.at(-1)!.body.messages.at(-1)).toEqual({ role: 'user', content: 'Sum up the year.' });
-      expect(await scheduleOf(id)).toMatchObject({ status: 'completed', next_run_at: null, last_run_at: expect.any(String) });
-      expect((await send('GET', `/api/schedules/${id}/runs/${String(run['id'])}`)).body).toEqual({ run });
-      const terminal = { success: false, message: 'schedule is terminal' };
-      expect((await send('PATCH', `/api/schedules/${id}`, { action: 'resume' })).body).toEqual(terminal);
-      expect((await send('PUT', `/api/schedules/${id}`, { run_at: '2030-01-01' })).status).toBe(400);
+      expect(await calls.scheduleOf(id)).toMatchObject({
+        status: 'completed',
+        next_run_at: null,
+        last_run_at: expect.any(String),
+      });
+      expect((await calls.send('GET', `/api/schedules/${id}/runs/${String(run['id'])}`)).body).toEqual({ run });
+      const terminal = conflict('schedule is terminal', 'schedule_terminal');
+      expect((await calls.send('PATCH', `/api/schedules/${id}`, { action: 'resume' })).body).toEqual(terminal);
+      expect((await calls.send('PUT', `/api/schedules/${id}`, { run_at: '2030-01-01' })).status).toBe(400);
       const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
-      expect((await send('PUT', `/api/schedules/${id}`, { run_at: tomorrow })).status).toBe(409);
-      expect((await runNow(id)).status).toBe(409);
-      expect((await runsOf(id)).length).toBe(1);
+      expect((await calls.send('PUT', `/api/schedules/${id}`, { run_at: tomorrow })).status).toBe(409);
+      expect((await calls.runNow(id)).status).toBe(409);
+      expect((await calls.runsOf(id)).length).toBe(1);
+    });
+
+    it('is moved by its owner, and shows no next run while it is paused', async () => {
+      const { id } = await calls.create(agentId, { ...soon(), run_at: inMs(HOUR_MS) });
+      const moved = inMs(2 * HOUR_MS);
+      expect((await calls.change(id, { run_at: moved })).body).toMatchObject({
+        schedule: { run_at: moved, next_run_at: moved, status: 'active' },
+      });
+      const naive = `${new Date(Date.now() + 30 * 24 * HOUR_MS).toISOString().slice(0, 10)}T12:00:00`;
+      expect((await calls.change(id, { run_at: naive, timezone: 'Asia/Tokyo' })).body).toMatchObject({
+        schedule: { run_at: `${naive.slice(0, 10)}T03:00:00.000Z`, timezone: 'Asia/Tokyo' },
+      });
+      for (const [runAt, message] of [
+        ['2020-01-01', 'run_at must be in the future'],
+        [inMs(HORIZON_MS), 'run_at is too far in the future'],
+        ['soon', 'invalid run_at'],
+        [null, "run_at is required for trigger_type 'once'"],
+      ]) {
+        const { status, body } = await calls.change(id, { run_at: runAt });
+        expect([status, body]).toEqual([400, refusal(message!)]);
+      }
+      await calls.act(id, 'pause');
+      const again = inMs(3 * HOUR_MS);
+      const paused = await calls.change(id, { run_at: again });
+      expect(paused.body).toMatchObject({ schedule: { run_at: again, next_run_at: null, status: 'paused' } });
+      expect((await calls.act(id, 'resume')).body).toMatchObject({ schedule: { next_run_at: again, status: 'active' } });
+      await calls.remove(id);
+    });
+
+    it('cannot be moved while it runs, and goes on to the time that it is resumed for meanwhile', async () => {
+      let finish = () => {};
+      world.model.next([until(new Promise<void>((resolve) => (finish = resolve))), ...say('Done.')]);
+      const { id } = await calls.create(agentId, soon());
+      await eventually(async () => (await calls.runsOf(id))[0]?.['status'] === 'running');
+      const moved = await calls.change(id, { run_at: inMs(HOUR_MS) });
+      expect([moved.status, moved.body]).toEqual([409, conflict('the once schedule has already started', 'run_started')]);
+      expect(await calls.scheduleOf(id)).toMatchObject({ status: 'active', next_run_at: null });
+      await calls.act(id, 'pause');
+      const next = inMs(HOUR_MS);
+      await calls.act(id, 'resume', { run_at: next });
+      finish();
+      expect(await calls.endOfRun(id)).toMatchObject({ status: 'success', output: 'Done.' });
+      expect(await calls.scheduleOf(id)).toMatchObject({ status: 'active', next_run_at: next });
+      await calls.remove(id);
     });
 
     it('whose time passes while nobody is there runs late', async () => {
-      const { id } = await create(soon());
+      const { id } = await calls.create(agentId, soon());
       await world.service.restart();
-      expect(await endOfRun(id)).toMatchObject({ status: 'success', trigger_source: 'cron' });
+      expect(await calls.endOfRun(id)).toMatchObject({ status: 'success', trigger_source: 'cron' });
     });
 
     it('that is paused over its time needs another', async () => {
-      const { id, run_at: past } = await create(soon());
-      const act = (body: Fields) => send('PATCH', `/api/schedules/${id}`, body);
+      const { id } = await calls.create(agentId, { ...soon(), run_at: inMs(HOUR_MS) });
+      const act = (body: Fields) => calls.send('PATCH', `/api/schedules/${id}`, body);
       await act({ action: 'pause' });
-      await eventually(() => Date.now() > Date.parse(past as string));
+      const past = inMs(3_000);
+      await calls.change(id, { run_at: past });
+      await eventually(() => Date.now() > Date.parse(past));
       const reply = await act({ action: 'resume' });
       expect(reply.status).toBe(409);
-      expect(reply.body).toEqual({
-        success: false,
-        message: 'the once schedule has elapsed; recreate it or supply a new run_at',
-      });
-      expect((await act({ action: 'resume', run_at: '2020-01-01' })).status).toBe(409);
+      const elapsed = 'the once schedule has elapsed; recreate it or supply a new run_at';
+      expect(reply.body).toEqual(conflict(elapsed, 'schedule_elapsed'));
+      const inVain = await act({ action: 'resume', run_at: '2020-01-01' });
+      expect([inVain.status, inVain.body]).toEqual([409, conflict('run_at must be in the future to resume', 'schedule_elapsed')]);
       const runAt = new Date(Date.now() + 3_600_000).toISOString();
       expect((await act({ action: 'resume', run_at: runAt })).body).toMatchObject({
         schedule: { status: 'active', run_at: runAt, next_run_at: runAt },
       });
-      expect(await runsOf(id)).toEqual([]);
-      await remove(id);
-    });
-  });
-
-  describe('a run', () => {
-    it('asked for now is one more, and never two at a time', async () => {
-      const { id } = await create();
-      world.model.next([wait(1_000), ...say('Done.')]);
-      const first = await runNow(id);
-      expect([first.status, first.body]).toMatchObject([202, { run: { status: 'pending', trigger_source: 'manual' } }]);
-      const second = await runNow(id);
-      expect([second.status, second.body]).toEqual([409, { success: false, message: 'a run is already in flight' }]);
-      await eventually(async () => (await runsOf(id))[0]!['status'] === 'running');
-      expect(await endOfRun(id)).toMatchObject({ status: 'success', output: 'Done.' });
-      await remove(id);
-    });
-
-    it('that fails again and again pauses its schedule, which says how often it failed', async () => {
-      world.model.always([refuse(400)]);
-      const { id } = await create();
-      for (const failures of [1, 2]) {
-        await runNow(id);
-        await eventually(async () => (await scheduleOf(id))['consecutive_failure_count'] === failures);
-      }
-      expect(await endOfRun(id)).toMatchObject({ status: 'failed', error_type: 'agent_error', error: expect.any(String) });
-      expect(await scheduleOf(id)).toMatchObject({ status: 'paused', next_run_at: null });
-      const { body } = await send('GET', `/api/agents/${agentId}/schedules/stats`);
-      expect(body).toMatchObject({ days: 30, runs: 2, failed: 2, latest_failure: { status: 'failed' } });
-      expect((await send('GET', `/api/agents/${agentId}/schedules/stats?days=366`)).status).toBe(400);
-      const resumed = await send('PATCH', `/api/schedules/${id}`, { action: 'resume' });
-      expect(resumed.body).toMatchObject({ schedule: { status: 'active', consecutive_failure_count: 0 } });
-      const told = await toldOf(id);
-      expect(told.map(({ type }) => type)).toEqual([
-        'schedule.created',
-        'schedule.run.failed',
-        'schedule.run.failed',
-        'schedule.autopaused',
-        'schedule.resumed',
-      ]);
-      expect(told[3]!.payload).toEqual({
-        run_id: expect.any(String),
-        schedule_id: id,
-        agent_id: agentId,
-        trigger_type: 'recurring',
-        status: 'paused',
-        consecutive_failure_count: 2,
-      });
-      await remove(id);
-    });
-
-    it('that used more than its budget has failed', async () => {
-      const { id } = await create({ token_budget: 0 });
-      await runNow(id);
-      expect(await endOfRun(id)).toMatchObject({ status: 'failed', error_type: 'budget_exceeded', output: expect.any(String) });
-      await remove(id);
-    });
-
-    it('that takes too long is stopped', async () => {
-      await world.service.restart({ SCHEDULE_RUN_TIMEOUT: '1' });
-      const { id } = await create();
-      world.model.next([hang]);
-      await runNow(id);
-      expect(await endOfRun(id)).toMatchObject({ status: 'timeout', error_type: 'timeout' });
-      await remove(id);
-      await world.service.restart();
-    });
-
-    it('may do beforehand what its schedule allows, and nothing else that needs approval', async () => {
-      const action = { url: `${post.url}/drop`, method: 'POST', description: 'Drops', active: true, require_approval: true };
-      const config = { actions: { drop: { name: 'drop', ...action } } };
-      const tool = { name: 'api_tool', displayName: 'API', description: '-', status: true, config };
-      const { id: toolId } = (await replyOf(world.alice.post('/api/create_tool', tool))).body as { id: string };
-      const able = await world.agent({ tools: [toolId] });
-      for (const [allowlist, requests] of [
-        [[], 0],
-        [[toolId], 1],
-      ] as const) {
-        const { id } = await create({ tool_allowlist: allowlist }, able.id);
-        world.model.next([call('c1', 'drop', {})], say('Done.'));
-        await runNow(id);
-        expect(await endOfRun(id)).toMatchObject({ status: 'success', output: 'Done.' });
-        expect(post.requests).toHaveLength(requests);
-        await remove(id);
-      }
-    });
-
-    it('is listed by the page', async () => {
-      const { id } = await create();
-      for (let index = 0; index < 3; index++) {
-        await runNow(id);
-        await endOfRun(id);
-      }
-      const page = (await send('GET', `/api/schedules/${id}/runs?limit=2&offset=1`)).body as { runs: Fields[] };
-      expect(page).toMatchObject({ limit: 2, offset: 1 });
-      expect(page.runs.map((run) => run['id'])).toEqual((await runsOf(id)).slice(1).map((run) => run['id']));
-      expect((await send('GET', `/api/schedules/${id}/runs?limit=201`)).status).toBe(400);
-      expect((await send('GET', `/api/schedules/${id}/runs/${newId()}`)).body).toEqual({
-        success: false,
-        message: 'run not found',
-      });
-      await remove(id);
+      expect(await calls.runsOf(id)).toEqual([]);
+      await calls.remove(id);
     });
   });
 }

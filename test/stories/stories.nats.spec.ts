@@ -19,6 +19,7 @@ import { refusalsStory } from './refusals.story.js';
 import { replayStory } from './replay.story.js';
 import { forgottenRunsStory } from './forgotten-runs.story.js';
 import { retentionStory } from './retention.story.js';
+import { scheduleRunsStory } from './schedule-runs.story.js';
 import { schedulesStory } from './schedules.story.js';
 import { stopStory } from './stop.story.js';
 import { tasksStory } from './tasks.story.js';
@@ -60,4 +61,5 @@ describe.each([
   ['runs of webhooks', webhookRunsStory],
   ['what chats want done later', chatSchedulesStory],
   ['schedules', schedulesStory],
+  ['runs of schedules', scheduleRunsStory],
 ])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));

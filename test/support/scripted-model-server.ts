@@ -10,6 +10,8 @@ export type Step =
   /** Written as it stands: for what no model should send. */
   | Readonly<{ do: 'write'; text: string }>
   | Readonly<{ do: 'wait'; ms: number }>
+  /** It goes on when a test says so. */
+  | Readonly<{ do: 'until'; come: Promise<unknown> }>
   /** Nothing more comes, and the connection stays open. */
   | Readonly<{ do: 'hang' }>
   /** The response ends as if it were whole. */
@@ -24,6 +26,7 @@ export type Step =
 export const say = (...texts: readonly string[]): Step[] => texts.map((text) => ({ do: 'say', text }));
 export const think = (...texts: readonly string[]): Step[] => texts.map((text) => ({ do: 'think', text }));
 export const wait = (ms: number): Step => ({ do: 'wait', ms });
+export const until = (come: Promise<unknown>): Step => ({ do: 'until', come });
 export const call = (id: string, name: string, args: unknown): Step => ({
   do: 'call',
   id,
@@ -189,6 +192,9 @@ async function play(steps: readonly Step[], request: CompletionRequest, response
         break;
       case 'wait':
         await pause(step.ms);
+        break;
+      case 'until':
+        await step.come;
         break;
       case 'hang':
         return;
