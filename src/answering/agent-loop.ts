@@ -18,11 +18,12 @@ import {
 import { type OpenTools, Toolbox } from '../tools/toolbox.port.js';
 import type { Attendance } from './attendance.policy.js';
 import { finishedAs, outcomeOf } from './call-ends.policy.js';
+import { hasRoomForCalls, type Step, unavailable } from './call-judge.js';
 import { contentTokens } from './attached.policy.js';
 import { CHARACTERS_PER_TOKEN } from './messages.policy.js';
 import { OfferedTools } from './offered-tools.js';
 import { MODEL_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';
-import { type CallLedger, hasRoomForCalls, type Step, ToolRound, unavailable } from './tool-round.js';
+import { type CallLedger, ToolRound } from './tool-round.js';
 import type { Resumption, Transcript } from './transcript.js';
 
 /** Rounds of model and tools; after these the model has to answer without. */

@@ -17,7 +17,7 @@ import { INLINE_BYTES_MAX } from './continuations.js';
 import { SOURCES_BYTES_MAX } from './messages.policy.js';
 import { TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
 import { answersOf, RESULTS_BYTES_MAX } from './tool-actions.policy.js';
-import { RECORDS_BYTES_MAX } from './tool-round.js';
+import { RECORDS_BYTES_MAX } from './call-judge.js';
 
 /** A character that takes six bytes as JSON, and seven as JSON within JSON. */
 const BAD = '\u0001';

@@ -8,18 +8,10 @@ import type { ModelToolCall } from '../models/language-model.port.js';
 import { ToolFailed } from '../tools/tool-kind.port.js';
 import type { OfferedAction } from '../tools/toolbox.port.js';
 import { ATTENDED } from './attendance.policy.js';
+import { ARGUMENTS_BYTES_MAX, hasRoomForCalls, RECORDS_BYTES_MAX, UNKNOWN_TOOLS_MAX } from './call-judge.js';
 import { OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
 import { SHOWN_RESULT_BYTES_MAX, SHOWN_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';
-import {
-  ARGUMENTS_BYTES_MAX,
-  hasRoomForCalls,
-  PARALLEL_READS_MAX,
-  RECORDS_BYTES_MAX,
-  type RoundPiece,
-  type RoundSetting,
-  ToolRound,
-  UNKNOWN_TOOLS_MAX,
-} from './tool-round.js';
+import { PARALLEL_READS_MAX, type RoundPiece, type RoundSetting, ToolRound } from './tool-round.js';
 
 const write = (name: string, more: Partial<OfferedAction> = {}) => offeredAction(name, { access: 'write', ...more });
 const ACTIONS = [
