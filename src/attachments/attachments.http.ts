@@ -11,8 +11,8 @@ import { answerPosition } from '../platform/http/positions.js';
 import { type FormPart, type ReceivedUpload, UploadStaging } from '../sources/upload-staging.port.js';
 import { type AcceptedFiles, AttachmentDesk, errorsOf } from './receive-attachments.js';
 
-/** A file over the limit is let go, and the others are read on. */
-const EVERY_FILE = { throwFileSizeLimit: false };
+/** A file over the limit is let go, and the others are read on: who lets it go counts it, so that it counts for the whole request. */
+const EVERY_FILE = { throwFileSizeLimit: false, limits: { fileSize: Infinity } };
 
 type MultipartRequest = FastifyRequest & {
   isMultipart(): boolean;

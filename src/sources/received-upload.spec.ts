@@ -58,6 +58,16 @@ it.each(['as-one', 'one-by-one'] as const)('takes no more than a request may hav
   expect(await readdir(folder)).toEqual([]);
 });
 
+it('counts also what it lets go', async () => {
+  const unasked = (size: number) => ({ ...part('a', 'x'.repeat(size)), fieldname: 'other' }) as FormPart;
+  for (const parts of [[unasked(26)], [unasked(20), part('b', 'x'.repeat(6))], [part('b', 'x'.repeat(6)), unasked(20)]]) {
+    await expect(staging.receive(form(...parts), seen)).rejects.toMatchObject({ code: 'too-large' });
+  }
+  const large = part('a', ...Array.from({ length: 26 }, () => 'x'));
+  const message = 'Request exceeds the 25-byte upload limit';
+  await expect(staging.receive(form(large), seen, 'one-by-one')).rejects.toMatchObject({ message });
+});
+
 it('leaves nothing of what broke off, nor of what its work refused', async () => {
   let reads = 0;
   const broken = new Readable({

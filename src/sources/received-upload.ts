@@ -19,6 +19,8 @@ import {
 const FILE_FIELD = 'file';
 const FILENAME_CHARACTERS_MAX = 255;
 
+type FilePart = Extract<FormPart, { type: 'file' }>;
+
 /** What a process that was killed left behind is removed once it is older than any upload may take. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
@@ -63,7 +65,7 @@ export class UploadStagingFolder extends UploadStaging {
       if (part.type === 'field') {
         if (typeof part.value === 'string') fields.set(part.fieldname, part.value);
       } else if (part.fieldname !== FILE_FIELD || !part.filename) {
-        part.file.resume();
+        bytes += await this.letGo(part, bytes);
       } else {
         const place = files.length + oversized.length;
         const filename = kept === 'as-one' ? uniqueName(part.filename, names) : plainName(part.filename);
@@ -77,9 +79,23 @@ export class UploadStagingFolder extends UploadStaging {
     return { fields, files, oversized };
   }
 
+  /** Of a part that nobody asked for nothing is kept; it counts all the same. */
+  private async letGo({ file }: FilePart, before: number): Promise<number> {
+    let size = 0;
+    for await (const chunk of file) {
+      size += (chunk as Buffer).length;
+      if (before + size > this.limits.requestBytesMax) throw this.requestTooLarge();
+    }
+    return size;
+  }
+
+  private requestTooLarge(): Rejection {
+    return tooLarge(`Request exceeds the ${this.limits.requestBytesMax}-byte upload limit`);
+  }
+
   /** With a reason it was too large, and what had come of it is gone. */
   private async keep(
-    { file }: Extract<FormPart, { type: 'file' }>,
+    { file }: FilePart,
     staged: Pick<StagedFile, 'place' | 'filename' | 'path'>,
     before: number,
   ): Promise<StagedFile & { reason?: string }> {
@@ -88,10 +104,10 @@ export class UploadStagingFolder extends UploadStaging {
     const hash = createHash('sha256');
     let size = 0;
     const counted = new Transform({
-      transform(chunk: Buffer, _, done) {
+      transform: (chunk: Buffer, _, done) => {
         size += chunk.length;
         hash.update(chunk);
-        if (before + size > requestBytesMax) return done(tooLarge(`Request exceeds the ${requestBytesMax}-byte upload limit`));
+        if (before + size > requestBytesMax) return done(this.requestTooLarge());
         done(null, size > fileBytesMax ? undefined : chunk);
       },
     });

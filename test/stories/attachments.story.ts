@@ -151,6 +151,14 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       const { key } = await world.agent();
       const url = `${world.service.url}/api/store_attachment?api_key=${key}`;
       expect(await replyOf(fetch(url, pieces as RequestInit))).toMatchObject({ status: 413, body: refused });
+      // Nor may one file go on for ever that is let go.
+      const head = '--b\r\nContent-Disposition: form-data; name="file"; filename="endless.txt"\r\n\r\n';
+      const endless = new ReadableStream({
+        start: (controller) => controller.enqueue(Buffer.from(head)),
+        pull: (controller) => controller.enqueue(Buffer.alloc(100_000, 'x')),
+      });
+      const sent = { ...pieces, body: endless, headers: { 'content-type': 'multipart/form-data; boundary=b' } };
+      expect(await replyOf(fetch(url, sent as RequestInit))).toMatchObject({ status: 413, body: refused });
       expect(await staged()).toEqual([]);
     });
 
