@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { Client } from '../../test/support/client.js';
+import { eventually } from '../../test/support/eventually.js';
 import { hang, refuse, say, ScriptedModelServer, think } from '../../test/support/scripted-model-server.js';
 import { serviceForTests, type TestService } from '../../test/support/service.js';
 
@@ -47,7 +48,5 @@ it('a stopped answer lets go of the endpoint', async () => {
   expect((await client.post(`/api/messages/${id}/cancel`, '')).status).toBe(202);
   const rest = await client.resume(id);
   expect(rest.frames.at(-1)!.data).toMatchObject({ type: 'error', code: 'stopped' });
-  for (let tries = 0; tries < 100 && !endpoint.completions.at(-1)!.closed; tries++)
-    await new Promise((wake) => setTimeout(wake, 20));
-  expect(endpoint.completions.at(-1)!.closed).toBe(true);
+  await eventually(() => endpoint.completions.at(-1)!.closed);
 });

@@ -16,7 +16,7 @@ export function readersStory(makeBacking: MakeBacking): void {
   let key: string;
   let otherKey: string;
   beforeAll(async () => {
-    world = await openWorld({ SSE_KEEPALIVE_SECONDS: '0.2' }, makeBacking);
+    world = await openWorld({}, makeBacking);
     key = (await world.agent()).key;
     otherKey = (await world.agent()).key;
     asked = await world.alice.stream({ question: 'Why?' });
@@ -153,7 +153,8 @@ export function readersStory(makeBacking: MakeBacking): void {
     });
 
     it('past the end of a running message waits for its end, and comments keep the line alive', async () => {
-      const { alice, model } = world;
+      const { alice, model, service } = world;
+      await service.restart({ SSE_KEEPALIVE_SECONDS: '0.2' });
       model.next([...say('The ', 'sky'), hang]);
       let id = '';
       let isKeptAlive = false;
@@ -172,6 +173,7 @@ export function readersStory(makeBacking: MakeBacking): void {
       expect(all.frames.at(-1)!.data['code']).toBe('stopped');
       expect((await past).frames).toEqual([]);
       expect((await here).frames).toEqual(all.frames.slice(1));
+      await service.restart();
     });
   });
 }
