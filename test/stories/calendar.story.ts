@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { KeyValue } from '../../src/kernel/key-value.js';
+import { newId } from '../../src/kernel/ids.js';
+import { monitorStream } from '../../src/monitors/monitor.events.js';
+import { SCHEDULER_KEPT_UP } from '../../src/schedules/kept-scheduler-pulse.js';
+import { SCHEDULER_BEHIND_MAX_MS } from '../../src/schedules/scheduler-pulse.port.js';
+import { runIdOf } from '../../src/schedules/schedule.events.js';
+import { nextSlot } from '../../src/schedules/slots.policy.js';
+import { sourceStream } from '../../src/sources/source.events.js';
+import { append } from '../support/accounts.js';
+import {
+  type Fields,
+  type Planned,
+  DAY_MS,
+  every,
+  given,
+  HOUR_MS,
+  iso,
+  MINUTE_MS,
+  now,
+  planned,
+  query,
+  ran,
+  scheduleOf,
+  shown,
+  somebody,
+  YEARLY,
+} from '../support/activity.js';
+import type { MakeBacking } from '../support/backing.js';
+import { eventually } from '../support/eventually.js';
+import { openWorld, replyOf, type World } from '../support/world.js';
+
+/** What is planned for a user and what became of it, as a calendar shows it: every state and every field that is promised. */
+export function calendarStory(makeBacking: MakeBacking): void {
+  let world: World;
+
+  beforeAll(async () => {
+    world = await openWorld({}, makeBacking);
+  });
+  afterAll(async () => {
+    await world.close();
+  });
+
+  describe('the calendar', () => {
+    it.each<[Fields, string]>([
+      [{ tz: 'Mars/Olympus' }, 'unknown timezone'],
+      [{ tz: '+02:00' }, 'unknown timezone'],
+      [{ from: 'soon' }, 'invalid from'],
+      [{ to: '2026-13-01' }, 'invalid to'],
+      [{ from: '+275760-01-01T00:00:00Z' }, 'invalid from'],
+      [{ from: '2026-02-02', to: '2026-02-01' }, 'to must not be before from'],
+      [{ from: '2026-01-01', to: '2026-03-04T00:00:01' }, 'the window must not be longer than 62 days'],
+    ])('does not open at %j', async (fields, message) => {
+      const { status, body } = await replyOf(world.alice.get(`/api/activity/planned?${query(fields)}`));
+      expect([status, body]).toEqual([400, { success: false, message }]);
+    });
+
+    it('shows 62 days at the most, also where the clocks change, and nothing in no time', async () => {
+      for (const [from, to] of [
+        ['2026-01-01', '2026-03-04'],
+        ['2026-03-01', '2026-05-02'],
+        ['2026-01-01', '2026-01-01'],
+      ]) {
+        expect((await world.alice.get(`/api/activity/planned?${query({ from, to, tz: 'Europe/Prague' })}`)).status).toBe(200);
+      }
+    });
+
+    it('shows the coming slots of active schedules as planned and those of paused ones as paused, on the viewer’s clocks', async () => {
+      const { name, client } = await somebody(world);
+      const start = Date.now();
+      const year = new Date(start).getUTCFullYear() + 1;
+      const active = await scheduleOf(world, name, every('0 9 * * *', 'Europe/Prague'), start);
+      const paused = await scheduleOf(world, name, every('30 9 1 2 *', 'Europe/Prague'), start, null);
+      await given(world, paused, { type: 'SchedulePaused', data: { scheduleId: paused, pausedAt: iso(start) } });
+      const runAt = `${year}-02-01T10:00:00.000Z`;
+      const once = await scheduleOf(world, name, { kind: 'once', runAt, timezone: 'UTC' }, start, 'Once');
+      const window = { from: `${year}-02-01T00:00:00`, to: `${year}-02-02T00:00:00`, tz: 'Europe/Prague' };
+      const { events, truncated } = await shown(client, window, 3);
+      const common = { kind: 'schedule', agent_id: 'agent-1' };
+      expect(events).toEqual([
+        { ...common, state: 'planned', at: `${year}-02-01T08:00:00.000Z`, schedule_id: active, name: 'Report' },
+        { ...common, state: 'paused', at: `${year}-02-01T08:30:00.000Z`, schedule_id: paused, name: 'Sum up.' },
+        { ...common, state: 'planned', at: runAt, schedule_id: once, name: 'Once' },
+      ]);
+      expect(truncated).toEqual([]);
+      // The plus of an offset that was not encoded is read as one.
+      const later = await replyOf(client.get(`/api/activity/planned?from=${year}-02-01T08:30:01+00:00&to=${year}-02-02`));
+      expect((later.body as Planned).events.map(({ name: each }) => each)).toEqual(['Once']);
+      expect((await planned(await world.as('a-stranger'), window)).events).toEqual([]);
+    });
+
+    it('shows each slot that has passed as the run it became, and runs that were asked for', async () => {
+      const { name, client } = await somebody(world);
+      const day = Math.floor(Date.now() / DAY_MS) * DAY_MS - 5 * DAY_MS;
+      const id = await scheduleOf(world, name, YEARLY, day - DAY_MS);
+      const [good, bad, late] = [day + HOUR_MS, day + 2 * HOUR_MS, day + 3 * HOUR_MS];
+      const overlap = { scheduleId: id, slot: iso(day + 4 * HOUR_MS), nextSlotAt: iso(day + 300 * DAY_MS) };
+      const asked = { scheduleId: id, runId: newId(), requestedAt: iso(day + 6 * HOUR_MS) };
+      await given(world, id, ...ran(id, good, 'success'), ...ran(id, bad, 'failed'), ...ran(id, late, 'timeout'));
+      await given(world, id, { type: 'ScheduleSlotSkipped', data: { ...overlap, reason: 'overlap' } });
+      await given(world, id, { type: 'ScheduleRunRequested', data: asked });
+      const { events } = await shown(client, { from: iso(day), to: iso(day + DAY_MS) }, 5);
+      const run = (at: number, status: string, errorType: string | null, runId = runIdOf(id, iso(at))) => ({
+        kind: 'schedule',
+        status,
+        run_id: runId,
+        error_type: errorType,
+        at: iso(at),
+        schedule_id: id,
+        agent_id: 'agent-1',
+        name: 'Report',
+      });
+      expect(events.slice(0, 4)).toEqual([
+        run(good, 'success', null),
+        run(bad, 'failed', 'agent_error'),
+        run(late, 'timeout', 'timeout'),
+        run(day + 4 * HOUR_MS, 'skipped', 'overlap'),
+      ]);
+      // Nobody runs it, so it is given up in time.
+      expect(events[4]).toMatchObject({ run_id: asked.runId, at: asked.requestedAt });
+      expect(events[4]!['status']).toMatch(/^(pending|timeout)$/);
+    });
+
+    it('shows slots without a run as missed ten minutes later, since the schedule is as it is, and none of a paused one', async () => {
+      const { name, client } = await somebody(world);
+      const current = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
+      const minutely = every('* * * * *');
+      const id = await scheduleOf(world, name, minutely, current - 25 * MINUTE_MS);
+      const window = { from: iso(current - HOUR_MS), to: iso(current - 10 * MINUTE_MS) };
+      const missed = await shown(client, window, 14);
+      expect(new Set(missed.events.map(({ state }) => state))).toEqual(new Set(['missed']));
+      expect(missed.events[0]).toEqual({
+        kind: 'schedule',
+        state: 'missed',
+        at: iso(current - 24 * MINUTE_MS),
+        schedule_id: id,
+        agent_id: 'agent-1',
+        name: 'Report',
+      });
+      // Those that the ledger tells of and those it does not tell of yet are one row of slots.
+      expect(new Set(missed.events.map(({ at }) => at)).size).toBe(missed.events.length);
+      const since = await planned(client, { from: iso(current - 9 * MINUTE_MS), to: iso(Date.now()) });
+      expect(since.events.filter(({ state }) => state === 'missed')).toEqual([]);
+      const act = (action: string) => client.patch(`/api/schedules/${id}`, { action });
+      expect((await act('pause')).status).toBe(200);
+      expect((await planned(client, window)).events).toEqual([]);
+      expect((await act('resume')).status).toBe(200);
+      expect((await planned(client, window)).events).toEqual([]);
+    });
+
+    it('sums a frequent schedule by the day, and leaves what failed by itself', async () => {
+      const { name, client } = await somebody(world);
+      const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+      const quarterly = every('*/15 * * * *');
+      const id = await scheduleOf(world, name, quarterly, Date.now());
+      await given(world, id, ...ran(id, today - DAY_MS, 'success'), ...ran(id, today - DAY_MS + HOUR_MS, 'success'));
+      await given(
+        world,
+        id,
+        ...ran(id, today - DAY_MS + 2 * HOUR_MS, 'failed'),
+        ...ran(id, today - DAY_MS + 3 * HOUR_MS, 'timeout'),
+      );
+      await given(world, id, {
+        type: 'ScheduleChanged',
+        data: {
+          scheduleId: id,
+          changes: { timing: quarterly },
+          changedAt: iso(Date.now()),
+          nextSlotAt: nextSlot(quarterly, new Date())!.toISOString(),
+        },
+      });
+      const window = { from: iso(today - DAY_MS), to: iso(today + 20 * DAY_MS) };
+      await eventually(async () => {
+        const { events: seen } = await planned(client, window);
+        return seen.some(({ status }) => status === 'timeout') && seen.some(({ count: sum }) => sum === 96);
+      });
+      const { events, truncated } = await planned(client, window);
+      expect(truncated).toEqual([]);
+      const common = { kind: 'schedule', schedule_id: id, agent_id: 'agent-1', name: 'Report' };
+      expect(events.slice(0, 3)).toEqual([
+        { ...common, status: 'success', at: iso(today - DAY_MS), count: 2, until: iso(today - DAY_MS + HOUR_MS) },
+        expect.objectContaining({ status: 'failed', run_id: expect.any(String), at: iso(today - DAY_MS + 2 * HOUR_MS) }),
+        expect.objectContaining({ status: 'timeout', run_id: expect.any(String), at: iso(today - DAY_MS + 3 * HOUR_MS) }),
+      ]);
+      const days = events.filter(({ state, at }) => state === 'planned' && Date.parse(at as string) >= today + DAY_MS);
+      expect(days).toEqual(
+        Array.from({ length: 19 }, (_, index) => {
+          const day = today + (index + 1) * DAY_MS;
+          return { ...common, state: 'planned', at: iso(day), count: 96, until: iso(day + DAY_MS - 15 * MINUTE_MS) };
+        }),
+      );
+      // Ten days have fewer than a thousand, so each is shown.
+      const single = await planned(client, { from: iso(today + DAY_MS), to: iso(today + 11 * DAY_MS) });
+      expect([single.events.length, single.events[0]!['count']]).toEqual([960, undefined]);
+    });
+
+    it('shows the coming syncs of sources while the scheduler keeps up, and the monitors that watch', async () => {
+      const { name, client } = await somebody(world);
+      const at = Date.now() + 2 * DAY_MS;
+      const sources = ['Handbook', 'Blog'].map((title) => ({ id: newId(), name: title }));
+      for (const source of sources) await synced(source.id, name, source.name, at);
+      const [monitorId, conversationId] = [newId(), newId()];
+      const terms = { description: 'Prices', source: { type: 'webpage', url: 'https://a.example/' }, check: { type: 'changed' } };
+      const more = { condition: null, onMatch: null, intervalSeconds: 900, wakesMax: 1, expiresAt: iso(at + DAY_MS) };
+      const created = {
+        type: 'MonitorCreated',
+        data: {
+          monitorId,
+          ownerId: name,
+          conversationId,
+          agentId: null,
+          terms: { ...terms, ...more },
+          seen: { hash: '', items: [], holds: false, gist: '' },
+          createdAt: iso(Date.now()),
+          nextCheckAt: iso(at),
+        },
+      };
+      await append(world.backing.store, monitorStream(monitorId), created);
+      const { events, monitors } = await shown(client, {}, 1);
+      expect(events).toEqual([{ kind: 'sync', at: iso(at), frequency: 'weekly', sources: expect.any(Array) }]);
+      expect(events[0]!['sources']).toEqual(expect.arrayContaining(sources));
+      expect(monitors).toEqual([
+        {
+          monitor_id: monitorId,
+          description: 'Prices',
+          status: 'active',
+          conversation_id: conversationId,
+          agent_id: null,
+          interval_seconds: 900,
+          next_check_at: iso(at),
+          last_checked_at: expect.any(String),
+          expires_at: iso(at + DAY_MS),
+        },
+      ]);
+      expect((await now(client)).up_next).toEqual([
+        { kind: 'monitor', at: iso(at), title: 'Prices', monitor_id: monitorId, agent_id: null, conversation_id: conversationId },
+      ]);
+      await world.service.service.app
+        .get(KeyValue, { strict: false })
+        .put(SCHEDULER_KEPT_UP, iso(Date.now() - SCHEDULER_BEHIND_MAX_MS - 1));
+      expect((await planned(client)).events).toEqual([]);
+      await eventually(async () => (await planned(client)).events.length === 1);
+    });
+
+    async function synced(sourceId: string, ownerId: string, name: string, at: number): Promise<void> {
+      const config = { chunking: { strategy: 'classic_chunk', max_tokens: 1250, min_tokens: 150, duplicate_headers: false } };
+      const created = { type: 'SourceCreated', data: { sourceId, ownerId, name, config, files: [] } };
+      const set = { type: 'SourceSyncFrequencySet', data: { sourceId, frequency: 'weekly', nextSyncAt: iso(at) } };
+      await append(world.backing.store, sourceStream(sourceId), created, set);
+    }
+  });
+}

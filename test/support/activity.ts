@@ -1,0 +1,76 @@
+import { newId } from '../../src/kernel/ids.js';
+import { runIdOf, type ScheduleEvent, scheduleStream, type ScheduleTiming } from '../../src/schedules/schedule.events.js';
+import { nextSlot } from '../../src/schedules/slots.policy.js';
+import { append } from './accounts.js';
+import type { Client } from './client.js';
+import { eventually } from './eventually.js';
+import type { World } from './world.js';
+
+export type Fields = Record<string, unknown>;
+export type Planned = Readonly<{ events: Fields[]; monitors: Fields[]; truncated: string[] }>;
+export type History = Readonly<{ runs: Fields[]; has_more: boolean }>;
+export type Now = Readonly<{
+  running: Fields[];
+  needs_attention: Readonly<{ approvals: Fields[]; paused_schedules: Fields[] }>;
+  up_next: Fields[];
+  counts: Fields;
+  conversations: Fields[];
+}>;
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+export const iso = (ms: number): string => new Date(ms).toISOString();
+export const every = (cron: string, timezone = 'UTC'): ScheduleTiming => ({ kind: 'recurring', cron, timezone, endAt: null });
+export const YEARLY = every('0 0 31 12 *');
+
+export const query = (fields: Fields): string =>
+  new URLSearchParams(Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)])).toString();
+export const planned = (client: Client, fields: Fields = {}) => client.json<Planned>(`/api/activity/planned?${query(fields)}`);
+export const history = (client: Client, fields: Fields = {}) => client.json<History>(`/api/activity/history?${query(fields)}`);
+export const now = (client: Client) => client.json<Now>('/api/activity/now');
+
+/** The calendar, once there is as much in it. */
+export async function shown(client: Client, fields: Fields, much: number): Promise<Planned> {
+  let seen: Planned | undefined;
+  await eventually(async () => ((seen = await planned(client, fields)), seen.events.length >= much));
+  return seen!;
+}
+
+/** A slot with a run, and how that ended; the next slot is far away. */
+export function ran(scheduleId: string, slot: number, status?: 'success' | 'failed' | 'timeout'): ScheduleEvent[] {
+  const runId = runIdOf(scheduleId, iso(slot));
+  const errorType = status === 'failed' ? 'agent_error' : status === 'timeout' ? 'timeout' : null;
+  const decided = { scheduleId, slot: iso(slot), nextSlotAt: iso(Date.now() + 300 * DAY_MS) };
+  const queued: ScheduleEvent = { type: 'ScheduleRunQueued', data: { ...decided, runId, queuedAt: iso(slot) } };
+  const end = { scheduleId, runId, errorType, failuresInARow: 0, endedAt: iso(slot + 1000) } as const;
+  return [queued, ...(status ? [{ type: 'ScheduleRunEnded', data: { ...end, status } } as const] : [])];
+}
+
+export const given = ({ backing }: World, scheduleId: string, ...events: ScheduleEvent[]) =>
+  append(backing.store, scheduleStream(scheduleId), ...events);
+
+/** A schedule of somebody that has not been looked after since it was made. */
+export async function scheduleOf(
+  world: World,
+  ownerId: string,
+  timing: ScheduleTiming,
+  createdAt: number,
+  name: string | null = 'Report',
+): Promise<string> {
+  const scheduleId = newId();
+  const terms = { name, instruction: ' Sum up.\nAll of it.', timing, toolAllowlist: [], modelId: null, tokenBudget: null };
+  const origin = { agentId: 'agent-1', conversationId: null, createdVia: 'ui' } as const;
+  const nextSlotAt = nextSlot(timing, new Date(createdAt))?.toISOString() ?? null;
+  const data = { scheduleId, ownerId, origin, terms, createdAt: iso(createdAt), nextSlotAt };
+  await given(world, scheduleId, { type: 'ScheduleCreated', data });
+  return scheduleId;
+}
+
+let people = 0;
+/** Somebody new, with nothing of anybody else's about them. */
+export async function somebody(world: World): Promise<Readonly<{ name: string; client: Client }>> {
+  const name = `somebody-${people++}`;
+  return { name, client: await world.as(name) };
+}
