@@ -6,7 +6,8 @@ import type { EventStore } from '../kernel/event-store.js';
 import type { Streams } from '../kernel/streams.js';
 import { unlessLost } from './journal.js';
 import { readTranscript, type Transcript } from './transcript.js';
-import { isResumable, type JournalSoFar, type TurnCloser } from './turn-closer.js';
+import { isResumable, type JournalSoFar } from './resumed-run.js';
+import type { TurnCloser } from './turn-closer.js';
 import type { TurnJournals } from './turn-journals.js';
 
 /** Who states what happens while a turn runs. */
