@@ -18,7 +18,7 @@ export function killedJobsStory(makeBacking: MakeBacking): void {
     post = await LocalServer.started();
     post.answer = () => undefined;
     const settings = { ALLOWED_PRIVATE_HOSTS: '127.0.0.1', TITLE_MODEL_ID: 'none' };
-    const background = { BACKGROUND_YIELD_SECONDS: '0.3', BACKGROUND_STALE_SECONDS: '3' };
+    const background = { BACKGROUND_YIELD_SECONDS: '0.3', BACKGROUND_STALE_SECONDS: '15' };
     running = await startScriptedProcess({ ...settings, ...background }, { backing: await makeBacking() });
   });
   afterAll(async () => {

@@ -31,7 +31,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
 
   beforeAll(async () => {
     post = await LocalServer.started();
-    const settings = { ALLOWED_PRIVATE_HOSTS: '127.0.0.1', BACKGROUND_YIELD_SECONDS: '0.3', BACKGROUND_STALE_SECONDS: '3' };
+    const settings = { ALLOWED_PRIVATE_HOSTS: '127.0.0.1', BACKGROUND_YIELD_SECONDS: '0.3', BACKGROUND_STALE_SECONDS: '15' };
     world = await openWorld(settings, makeBacking);
     const action = (name: string) => ({ name, method: 'POST', url: `${post.url}/${name}`, description: name, active: true });
     const tool = {
