@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
+import { Unattended } from '../../src/answering/unattended.port.js';
 import { Runs } from '../../src/runs/runs.port.js';
+import { taskStream } from '../../src/tasks/task.events.js';
+import { RETRIES_MAX } from '../../src/tasks/task.policy.js';
 import { defaultToolId } from '../../src/tools/default-tools.policy.js';
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
@@ -103,6 +106,23 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
     });
     world.model.always([...say('Half of '), wait(50), cut]);
     expect(await outcomeOf('{}')).toMatchObject({ status: 'SUCCESS', result: { result: { answer: 'Half of ' } } });
+  });
+
+  it('whose code breaks is run three times more, each from the start and after a longer delay, and then has failed', async () => {
+    const unattended = world.service.service.app.get(Unattended, { strict: false });
+    let attempts = 0;
+    unattended.answer = () => Promise.reject(new Error(`Attempt ${++attempts} broke.`));
+    const taskId = await taskOf(deliver('{}'));
+    await eventually(async () => (await statusOf(world.nobody, taskId)).status === 'RETRY');
+    expect(await endOf(world.nobody, taskId, 100_000)).toEqual({ status: 'FAILURE', result: 'The task failed unexpectedly.' });
+    await world.service.restart();
+    expect(attempts).toBe(1 + RETRIES_MAX);
+    const waits: number[] = [];
+    for await (const page of world.backing.store.read(taskStream(taskId)))
+      for (const { type, data, at } of page)
+        if (type === 'TaskRetryScheduled') waits.push(Date.parse((JSON.parse(data) as { dueAt: string }).dueAt) - at.getTime());
+    expect(waits).toHaveLength(RETRIES_MAX);
+    expect(waits).toEqual([...waits].sort((one, other) => one - other));
   });
 
   it('does not begin where the owner’s quota is used up', async () => {
