@@ -6,6 +6,7 @@ import { type Folded, Streams } from '../kernel/streams.js';
 import { create, type Schedule, schedule } from './schedule.decider.js';
 import { type ScheduleEvent, scheduleStream } from './schedule.events.js';
 import { type LedgerRules, RESTATED_AFTER_SLOTS, RESTATED_WITHIN_EVENTS_MAX, SLOTS_PER_APPEND_MAX } from './schedule.policy.js';
+import { APPENDS_PER_LOOK_MAX, SettleSchedule, SettleScheduleHandler } from './settle-schedule.command.js';
 import { endRun, settle } from './slot-ledger.decider.js';
 
 const MINUTE_MS = 60_000;
@@ -75,4 +76,13 @@ it('of which years were missed is restated as they are decided on', async () => 
   expect(known.state.nextSlotAt).toBe(after(SLOTS + 1).toISOString());
   await expectTheSame();
   expect(settle(rules, now)(known.state)).toEqual([]);
+});
+
+it('that is far behind is brought on so far by one look, and as far again by the next', async () => {
+  const slots = SLOTS_PER_APPEND_MAX * APPENDS_PER_LOOK_MAX;
+  const service = { ...rules, runTimeoutMs: 1, cadenceSecondsMin: 0, horizonMs: Infinity, perUserMax: 0 };
+  const handler = new SettleScheduleHandler(streams, { now: () => after(3 * slots) }, service);
+  const look = (id: string) => handler.execute(new SettleSchedule('s1', { ...cause, causationId: id }));
+  expect((await look('first')).decidedUntil).toBe(after(slots).toISOString());
+  expect((await look('second')).decidedUntil).toBe(after(2 * slots).toISOString());
 });
