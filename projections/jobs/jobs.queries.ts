@@ -90,11 +90,12 @@ export class JobQueries {
     return rows.map(asJob);
   }
 
-  /** Jobs whose end nobody was told although their conversations are to go on, those that wait longest first. */
-  async untold(limit: number): Promise<readonly JobRecord[]> {
+  /** Jobs whose end nobody was told although their conversations are to go on, in the order of their ends. */
+  async untold(limit: number, after?: JobRecord): Promise<readonly JobRecord[]> {
     const rows = await this.sql`
       select * from jobs.job
       where told_by is null and status in ('completed', 'failed', 'lost') and auto_resume
+        ${after?.finishedAt ? this.sql`and (finished_at, job_id) > (${after.finishedAt}, ${after.jobId})` : this.sql``}
       order by finished_at, job_id limit ${limit}`;
     return rows.map(asJob);
   }

@@ -16,7 +16,7 @@ import { jobStream } from './job.events.js';
 import { jobLease } from './job.policy.js';
 import { keepResult, keptResult } from './job-result.js';
 import { LoseJobs } from './lose-jobs.ticker.js';
-import { WakeForJobs } from './wake-for-jobs.ticker.js';
+import { TOLD_PER_TICK_MAX, WakeForJobs } from './wake-for-jobs.ticker.js';
 
 const now = new Date('2026-01-01T00:05:00Z');
 let blobs: InMemoryBlobs;
@@ -65,7 +65,11 @@ describe('a job on which nobody holds a lease', () => {
 
 describe('a conversation whose job is over', () => {
   const ticking = (untold: readonly JobRecord[], busy: readonly string[], wake: (wake: Wake) => Promise<void>) => {
-    const jobs = { untold: async () => untold } as unknown as JobQueries;
+    const page = (limit: number, after?: JobRecord) => {
+      const from = after ? untold.indexOf(after) + 1 : 0;
+      return Promise.resolve(untold.slice(from, from + limit));
+    };
+    const jobs = { untold: page } as unknown as JobQueries;
     const turns = { conversationsUnderWay: async () => new Set(busy) } as unknown as UnsealedTurnQueries;
     return new WakeForJobs(jobs, turns, blobs, { wake }, commands).tick();
   };
@@ -87,6 +91,16 @@ describe('a conversation whose job is over', () => {
       { jobId: 'j1', by: 'wake' },
       { jobId: 'j3', by: 'wake' },
     ]);
+  });
+
+  it('is found however many others are busy, and some are left to the next tick', async () => {
+    const ended = (conversationId: string) => (_: unknown, index: number) =>
+      record({ jobId: `${conversationId}-${index}`, conversationId, status: 'lost', result: null });
+    const busy = Array.from({ length: 3 * TOLD_PER_TICK_MAX }, ended('busy'));
+    const free = Array.from({ length: TOLD_PER_TICK_MAX + 1 }, ended('free'));
+    const woken: string[] = [];
+    await ticking([...busy, ...free], ['busy'], async ({ refId }) => void woken.push(refId));
+    expect(woken).toEqual(free.slice(0, -1).map(({ jobId }) => jobId));
   });
 
   it('that is gone is told nothing, and one that cannot be woken keeps nobody else asleep', async () => {

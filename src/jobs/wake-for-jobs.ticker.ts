@@ -14,8 +14,9 @@ import { textOf } from '../answering/tool-result.policy.js';
 import { TellOfJob } from './tell-of-job.command.js';
 
 const EVERY_MS = 1_000;
-/** Jobs looked at in one tick. */
-export const UNTOLD_JOBS_MAX = 200;
+/** Jobs that one tick tells of; the others have their turn in the next. */
+export const TOLD_PER_TICK_MAX = 200;
+const JOBS_PER_PAGE = 200;
 /** What a conversation is told of a result when it goes on by itself: a wake tells no more, and says something besides. */
 export const WOKEN_RESULT_CHARACTERS_MAX = 7_000;
 
@@ -38,13 +39,21 @@ export class WakeForJobs implements Ticker {
   ) {}
 
   async tick(): Promise<void> {
-    const untold = await this.jobs.untold(UNTOLD_JOBS_MAX);
-    if (untold.length === 0) return;
-    const busy = await this.turns.conversationsUnderWay(untold.map(({ conversationId }) => conversationId));
     const cause = causeOfTick(this);
-    const free = untold.filter(({ conversationId }) => !busy.has(conversationId));
     // One after the other: what ended first is told first.
-    await eachOf(free, (job) => this.wake(job, cause), 1);
+    await eachOf(await this.due(), (job) => this.wake(job, cause), 1);
+  }
+
+  /** Jobs of conversations in which no answer is being written: however many are busy, the others are found. */
+  private async due(): Promise<readonly JobRecord[]> {
+    const due: JobRecord[] = [];
+    let page: readonly JobRecord[] = [];
+    do {
+      page = await this.jobs.untold(JOBS_PER_PAGE, page.at(-1));
+      const busy = await this.turns.conversationsUnderWay(page.map(({ conversationId }) => conversationId));
+      due.push(...page.filter(({ conversationId }) => !busy.has(conversationId)));
+    } while (page.length === JOBS_PER_PAGE && due.length < TOLD_PER_TICK_MAX);
+    return due.slice(0, TOLD_PER_TICK_MAX);
   }
 
   private async wake(job: JobRecord, cause: Cause): Promise<void> {
