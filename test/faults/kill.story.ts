@@ -23,7 +23,7 @@ export type KillPlan = Readonly<{
 }>;
 
 /** From the moment it takes requests again, every turn that was left must come to its end, also where the machine is slow. */
-const SEALED_MS_MAX = 60_000;
+const SEALED_MS_MAX = 150_000;
 
 /** Words as models send them, with what is hard on escaping and on encoding. */
 const WORDS = ['because ', 'sky ', 'Grüße ', '青い ', '🌍🚀 ', 'line\nbreak ', '\u2028 ', '"quoted" \\ ', 'data: x\n\nid: 7\n\n'];

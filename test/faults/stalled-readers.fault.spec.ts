@@ -13,7 +13,7 @@ import { type ScriptedModelServer, words } from '../support/scripted-model-serve
 import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
 
 const STALLED = 40;
-const STALL_SECONDS = 12;
+const STALL_SECONDS = 40;
 /** By then the buffers between the service and those readers are full. */
 const FULL_MS = 4_000;
 const FRAMES = 10_000;
@@ -74,29 +74,29 @@ async function restOf(socket: Socket): Promise<string> {
 const residentSize = (): number =>
   1024 * Number(execFileSync('ps', ['-o', 'rss=', '-p', String(service.pid)], { encoding: 'utf8' }).trim());
 
-async function msForTenAnswers(): Promise<number> {
-  const since = performance.now();
+async function answerTen(): Promise<void> {
   const answers = await Promise.all(Array.from({ length: 10 }, () => client.stream({ question: 'Why?' })));
   for (const { frames } of answers) expect(frames.at(-1)!.data.type).toBe('end');
-  return performance.now() - since;
 }
 
 it('readers that take nothing cost a bounded memory, slow nobody, and go on from their cursors', async () => {
   model.always(words(40, 20));
   const { messageId, journal } = await longMessage();
   expect(recordsIn((await client.resume(messageId)).text)).toBe(journal);
-  const usualMs = Math.max(await msForTenAnswers(), await msForTenAnswers());
+  await answerTen();
   const usualSize = residentSize();
 
   const stalled = await Promise.all(Array.from({ length: STALLED }, () => stalledReader(messageId)));
   const sizes: number[] = [];
   const sampling = setInterval(() => sizes.push(residentSize()), 100);
   await pause(FULL_MS);
-  const ms = await msForTenAnswers();
+  const since = performance.now();
+  await answerTen();
+  // Whoever waited for those readers would wait until they are given up.
+  expect(performance.now() - since).toBeLessThan(STALL_SECONDS * 1000 - 2 * FULL_MS);
   await pause(STALL_SECONDS * 1000);
   clearInterval(sampling);
   expect(Math.max(...sizes) - usualSize).toBeLessThan(GROWTH_BYTES_MAX);
-  expect(ms).toBeLessThan(2 * usualMs + 1_000);
 
   const [socket] = stalled;
   const received = await restOf(socket!);
