@@ -47,7 +47,9 @@ export class LedgerOracle {
       if (!said) continue;
       const at = latest(said.at, latest(decided, since));
       close(said.isForGood ? (said.until ?? at) : at);
-      timing = said.isForGood ? undefined : said.timing;
+      // It can still be edited then, and has no slots for that.
+      if (said.isForGood) return slots;
+      timing = said.timing;
     }
     close(latest(until, decided));
     return slots;

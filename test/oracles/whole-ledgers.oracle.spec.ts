@@ -64,6 +64,14 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
+const at = (minutes: number, deed: Deed): Step => ({
+  ...{ name: 'prague', process: 0, offsetsMs: [0, 0], kill: undefined, cron: CRONS[0], timezone: ZONES[0], inMinutes: 1 },
+  passesMs: minutes * MINUTE_MS,
+  deed,
+});
+/** With these a slot has each fate there is, whatever follows. */
+const EACH_FATE = [at(15, 'look'), at(30, 'look'), at(1, 'run ends'), at(1, 'pause'), at(60, 'resume'), at(90, 'look')];
+
 async function take(world: TwoProcesses, { name, deed, process, cron, timezone, inMinutes }: Step): Promise<void> {
   const asking = world.asking(process);
   const { openRun, terms } = await world.stateOf(name);
@@ -119,9 +127,9 @@ async function settle(world: TwoProcesses): Promise<void> {
 it('hold every slot once and with the fate that fits, whatever the clocks, the owner, the budget and the machines do', async () => {
   const fates = new Set<string>();
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: STEPS_MAX }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: STEPS_MAX, size: 'max' }), async (steps) => {
       const world = await TwoProcesses.with(timings, START);
-      for (const each of steps) {
+      for (const each of [...EACH_FATE, ...steps]) {
         world.now += each.passesMs;
         world.offsetsMs = each.offsetsMs;
         world.store.killAt = each.kill;
