@@ -216,7 +216,11 @@ export function calendarStory(makeBacking: MakeBacking): void {
         },
       };
       await append(world.backing.store, monitorStream(monitorId), created);
-      const { events, monitors } = await shown(client, {}, 1);
+      await eventually(async () => {
+        const { events: seen, monitors: watching } = await planned(client);
+        return (seen[0]?.['sources'] as readonly unknown[] | undefined)?.length === sources.length && watching.length === 1;
+      });
+      const { events, monitors } = await planned(client);
       expect(events).toEqual([{ kind: 'sync', at: iso(at), frequency: 'weekly', sources: expect.any(Array) }]);
       expect(events[0]!['sources']).toEqual(expect.arrayContaining(sources));
       expect(monitors).toEqual([
