@@ -140,6 +140,16 @@ function expectEachWakeOnce(
   expect(itemsIn(woken.map(({ data }) => data.question))).toEqual(found(monitors));
 }
 
+/** What was stated how often. */
+async function tally(backing: Backing): Promise<string> {
+  const counts: Record<string, number> = {};
+  for (const category of ['monitor', 'wakes', 'conversation']) {
+    for (const { type } of await told<MonitorEvent | WakesEvent | ConversationEvent>(backing, category))
+      counts[type] = (counts[type] ?? 0) + 1;
+  }
+  return JSON.stringify(counts);
+}
+
 /** The same pages are watched by two processes with clocks that disagree, which are killed over it: each finding is told once. */
 export async function monitorsFaultStory(backing: Backing, seed: number): Promise<void> {
   const random = new Seeded(seed);
@@ -190,7 +200,9 @@ export async function monitorsFaultStory(backing: Backing, seed: number): Promis
       const wakes = await told<WakesEvent>(backing, 'wakes');
       const settled = [...ofType(wakes, 'WakeDelivered'), ...ofType(wakes, 'WakeFolded')];
       const turns = await told<ConversationEvent>(backing, 'conversation');
-      const isOver = ofType(turns, 'TurnAsked').length === ofType(turns, 'TurnAnswered').length;
+      // One that is killed over an answer leaves it interrupted: the chat was told all the same.
+      const over = [...ofType(turns, 'TurnAnswered'), ...ofType(turns, 'TurnFailed')];
+      const isOver = ofType(turns, 'TurnAsked').length === over.length;
       return isOver && settled.length === ofType(await monitors(), 'MonitorWoke').length;
     });
     await clocks.close();
@@ -207,7 +219,7 @@ export async function monitorsFaultStory(backing: Backing, seed: number): Promis
       `${count('MonitorChecked')} checks of ${count('MonitorCheckStarted')}, ${published.length} findings over ${clocks.kills} kills\n`,
     );
   } catch (error) {
-    throw new Error(`Seed ${seed}: ${String(error)}\n${clocks?.output}`, { cause: error });
+    throw new Error(`Seed ${seed}: ${String(error)}\n${await tally(backing)}\n${clocks?.output}`, { cause: error });
   } finally {
     await clocks?.close();
     await model.close();

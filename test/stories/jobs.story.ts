@@ -176,7 +176,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
       const jobId = jobIdOf(asked.messageId!, 'c1');
       const [first, second] = ['Step 1 as null.', 'Step 2 as null.'];
       const told = { progress: { progress: 2, total: 3, message: second }, output_tail: `${first}\n${second}` };
-      await eventually(async () => (await job(jobId))['output_tail'] !== null);
+      await eventually(async () => (await job(jobId))['output_tail'] === told.output_tail);
       expect(await job(jobId)).toMatchObject({ status: 'working', ...told });
       expect((await jobs(asked.conversationId))[0]).toMatchObject(told);
       world.model.next([call('c2', 'check_job', { job_id: jobId })], say('Two of three.'));
