@@ -199,7 +199,9 @@ export function calendarStory(makeBacking: MakeBacking): void {
       const at = Date.now() + 2 * DAY_MS;
       const sources = ['Handbook', 'Blog'].map((title) => ({ id: newId(), name: title }));
       for (const source of sources) await synced(source.id, name, source.name, at);
-      const [monitorId, conversationId] = [newId(), newId()];
+      const asked = await replyOf(client.post('/api/answer', { question: 'Dear?' }));
+      const { conversation_id: conversationId } = asked.body as { conversation_id: string };
+      const monitorId = newId();
       const terms = { description: 'Prices', source: { type: 'webpage', url: 'https://a.example/' }, check: { type: 'changed' } };
       const more = { condition: null, onMatch: null, intervalSeconds: 900, wakesMax: 1, expiresAt: iso(at + DAY_MS) };
       const created = {
