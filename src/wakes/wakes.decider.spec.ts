@@ -78,6 +78,10 @@ describe('what waits', () => {
       'w1',
       'w3',
     ]));
+  it('is told once in a turn, however often it is named', () =>
+    given(wakes, [requested('w1')])
+      .when(gather({ conversationId, turnId: 't1', wakeIds: ['w1', 'w1'] }))
+      .then([gathered('t1', 'w1')]));
   it('is gathered for one turn at a time', () => {
     const next = { conversationId, turnId: 't1', wakeIds: ['w1'] };
     given(wakes, [requested('w1')])

@@ -66,13 +66,14 @@ export function toGather({ pending }: WakesOfConversation): readonly WakeId[] {
   return [...(oldest ? [oldest] : []), ...together].slice(0, WAKES_PER_TURN_MAX).map(({ wakeId }) => wakeId);
 }
 
-/** One turn at a time: whoever gathers others while one waits to be asked finds those gathered that are. */
+/** One turn at a time, which tells of each once: whoever gathers others while one waits to be asked finds those gathered that are. */
 export const gather =
   (gathered: WakesGathered['data']): Decide =>
-  ({ gathered: before, pending }) =>
-    before === null && gathered.wakeIds.length > 0 && gathered.wakeIds.every((id) => pending.has(id))
-      ? [{ type: 'WakesGathered', data: gathered }]
-      : [];
+  ({ gathered: before, pending }) => {
+    const wakeIds = [...new Set(gathered.wakeIds)];
+    if (before !== null || wakeIds.length === 0 || !wakeIds.every((id) => pending.has(id))) return [];
+    return [{ type: 'WakesGathered', data: { ...gathered, wakeIds } }];
+  };
 
 /** What the conversation made of them. */
 export type Settlement =
