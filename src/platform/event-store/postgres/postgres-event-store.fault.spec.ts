@@ -21,6 +21,8 @@ const OUTAGE_MS = 10_000;
 const PATIENCE_MS = 2 * OUTAGE_MS;
 /** Short enough to be waited for. */
 const DEADLINE_MS = 3_000;
+/** Connections that are killed under writers. */
+const KILLED_MIN = 50;
 
 let database: TestDatabase;
 let line: PostgresLine;
@@ -81,14 +83,13 @@ it('writes each append once while its connections are killed again and again', a
   const following = Following.log(store, after, { categories: [category] });
   const writers = startWriters(store, streams);
   let killed = 0;
-  for (const end = Date.now() + 5_000; Date.now() < end; await sleep(15)) {
+  for (; killed < KILLED_MIN; await sleep(15)) {
     const rows = await database.sql`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and application_name = 'event store, appending' and (state = 'active' or random() < 0.1)`;
     killed += rows.length;
   }
   const acknowledged = await writers.stop();
-  expect(killed).toBeGreaterThan(20);
   for (const [index, stream] of streams.entries()) {
     expect(ids(await eventsOf(witness.read(stream)))).toEqual(acknowledged[index]);
   }
@@ -149,39 +150,35 @@ it('ends a follower that is aborted while the database is away', async () => {
   await Promise.all(following.map((follower) => follower.stop()));
 });
 
-it.each(['cut', 'freeze'] as const)(
-  'goes on where it was when the database was away for ten seconds: %s',
-  async (fault) => {
-    const category = newCategory();
-    const streams = range(1, 10).map(() => newStream(category));
-    const after = await witness.head();
-    const filter = { categories: [category] };
-    const followers = streams.map((stream) => Following.stream(store, stream));
-    const log = Following.log(store, after, filter);
-    const writers = startWriters(store, streams);
-    await log.count(100);
+it.each(['cut', 'freeze'] as const)('goes on where it was when the database was away for ten seconds: %s', async (fault) => {
+  const category = newCategory();
+  const streams = range(1, 10).map(() => newStream(category));
+  const after = await witness.head();
+  const filter = { categories: [category] };
+  const followers = streams.map((stream) => Following.stream(store, stream));
+  const log = Following.log(store, after, filter);
+  const writers = startWriters(store, streams);
+  await log.count(100);
 
-    line[fault]();
-    const elsewhere = newStream(category);
-    await sleep(OUTAGE_MS / 2);
-    await witness.append(elsewhere, 'none', newEvents(1));
-    await sleep(OUTAGE_MS / 2);
-    line.mend();
+  line[fault]();
+  const elsewhere = newStream(category);
+  await sleep(OUTAGE_MS / 2);
+  await witness.append(elsewhere, 'none', newEvents(1));
+  await sleep(OUTAGE_MS / 2);
+  line.mend();
 
-    const before = log.events.length;
-    await log.count(before + 100);
-    const acknowledged = await writers.stop();
-    const written = (await readLog(witness, after, filter)).events;
-    await log.count(written.length);
-    expect(ids((await log.stop()).events)).toEqual(ids(written));
-    for (const [index, follower] of followers.entries()) {
-      await follower.count(acknowledged[index]!.length);
-      expect(ids((await follower.stop()).events)).toEqual(acknowledged[index]);
-    }
-    expect(revisions(await eventsOf(store.read(elsewhere)))).toEqual([0]);
-  },
-  60_000,
-);
+  const before = log.events.length;
+  await log.count(before + 100);
+  const acknowledged = await writers.stop();
+  const written = (await readLog(witness, after, filter)).events;
+  await log.count(written.length);
+  expect(ids((await log.stop()).events)).toEqual(ids(written));
+  for (const [index, follower] of followers.entries()) {
+    await follower.count(acknowledged[index]!.length);
+    expect(ids((await follower.stop()).events)).toEqual(acknowledged[index]);
+  }
+  expect(revisions(await eventsOf(store.read(elsewhere)))).toEqual([0]);
+});
 
 it('hears of other processes again after its listening connection was lost', async () => {
   const listening = new PostgresEventStore({ url: line.url, lookMs: 3_600_000 });
