@@ -136,6 +136,8 @@ it('ends the server that a killed owner and its killed watcher left running', as
   const owner = await startInOtherProcess();
   await query(owner.answer.url, 'create table kept as select 42 as answer');
   const orphan = postmasterPid()!;
+  // Else it would notice, between the end of the one shell and the other's, and stop the server itself.
+  owner.process.kill('SIGSTOP');
   for (const { pid, command } of serverProcesses()) if (command.startsWith('/bin/sh')) process.kill(pid, 'SIGKILL');
   owner.process.kill('SIGKILL');
   await condition(() => owner.process.signalCode !== null);
