@@ -138,10 +138,10 @@ export function idempotencyStory(makeBacking: MakeBacking): void {
     });
 
     it('a key counts for as long as it should, and then no longer', async () => {
-      await world.service.restart({ IDEMPOTENCY_TTL_SECONDS: '0.5' });
       const key = newKey();
       const first = messageIdIn(await stream({ question: 'Why?' }, key));
       expect(messageIdIn(await stream({ question: 'Why?' }, key))).toBe(first);
+      await world.service.restart({ IDEMPOTENCY_TTL_SECONDS: '0.5' });
       await eventually(async () => messageIdIn(await stream({ question: 'Why?' }, key)) !== first);
     });
   });
