@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventsOf } from '../../test/support/turns.js';
+import { CountedReads } from '../../test/support/counted-reads.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import { type ExpectedRevision, type NewEvent, StoreUnavailable } from './event-store.js';
 import type { Cause, Event } from './events.js';
@@ -33,15 +34,6 @@ describe('a stream whose sum is restated now and then', () => {
     codec: { Counted: [], Restated: [] },
     restated: { type: 'Restated', withinMax: WITHIN_EVENTS_MAX },
   };
-  class CountedReads extends InMemoryEventStore {
-    events = 0;
-    override async *read(...reading: Parameters<InMemoryEventStore['read']>) {
-      for await (const page of super.read(...reading)) {
-        this.events += page.length;
-        yield page;
-      }
-    }
-  }
   /** A sum that is wrong if what was before the restatement counts as well. */
   const made = async (before: number, after: number) => {
     const store = new CountedReads();

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
+import { CountedReads } from '../../test/support/counted-reads.js';
 import { cause, eventsOf } from '../../test/support/turns.js';
 import { decode } from '../kernel/codec.js';
 import { type Folded, Streams } from '../kernel/streams.js';
@@ -20,16 +20,6 @@ const rules: LedgerRules = {
 };
 const stream = scheduleStream('s1');
 const after = (minutes: number) => new Date(START + minutes * MINUTE_MS);
-
-class CountedReads extends InMemoryEventStore {
-  events = 0;
-  override async *read(...reading: Parameters<InMemoryEventStore['read']>) {
-    for await (const page of super.read(...reading)) {
-      this.events += page.length;
-      yield page;
-    }
-  }
-}
 
 let store: CountedReads;
 let streams: Streams;
