@@ -91,6 +91,12 @@ export abstract class EventStore {
   /** Pages of a stream; nothing when there is no such stream. */
   abstract read(stream: string, reading?: StreamReading): AsyncIterable<readonly StoredEvent[]>;
 
+  /**
+   * The revision of the stream's newest event as far as reads show it, also of one that its bounds hide by now; `none`
+   * where reads show no stream. An append that lost may have been told of a later one: `untilVisible` waits for that.
+   */
+  abstract lastRevision(stream: string): Promise<ExpectedRevision>;
+
   /** Pages of the log after a position up to the present, then ends. */
   abstract readAll(reading: LogReading): AsyncIterable<LogPage>;
 

@@ -9,13 +9,16 @@ import {
   StreamGone,
   WrongRevision,
 } from '../../src/kernel/event-store.js';
+import { appendSurely } from '../../src/kernel/streams.js';
 import {
   type Abilities,
   eventsOf,
+  eventually,
   ids,
   newEvent,
   newEvents,
   newStream,
+  PATIENCE_MS,
   range,
   revisions,
   type Subject,
@@ -136,9 +139,31 @@ export function appendsContract(subject: () => Subject, can: Abilities): void {
   it('writes one append once when it is sent many times at once', async () => {
     const stream = newStream();
     const batch = newEvents(2);
-    const answers = await Promise.all(range(1, 10).map(() => store().append(stream, 'none', batch)));
+    // A server drops what is identical to an append under way, and says that it timed out: it is to be sent again.
+    const answers = await Promise.all(range(1, 10).map(() => appendSurely(store(), stream, 'none', batch, PATIENCE_MS)));
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(ids(await eventsOf(store().read(stream)))).toEqual(ids(batch));
+  });
+
+  it('shows to whoever loses a race where the winner left the stream, after a while at the latest', async () => {
+    const [stream, loser] = [newStream(), newEvents(1)];
+    const winning = store().append(stream, 'none', newEvents(2));
+    const lost = await store()
+      .append(stream, 'none', loser)
+      .catch((error: unknown) => error);
+    expect(lost).toEqual(refusal(stream, 'none', 1));
+    await eventually(async () => (await store().lastRevision(stream)) === 1, 'the winning append');
+    expect(revisions(await eventsOf(store().read(stream)))).toEqual([0, 1]);
+    expect(await winning).toMatchObject({ revision: 1 });
+  });
+
+  it('shows events at once to whoever was told that they are written', async () => {
+    const stream = newStream();
+    for (let revision = 0; revision < 20; revision++) {
+      await store().append(stream, revision === 0 ? 'none' : revision - 1, newEvents(1));
+      expect(await store().lastRevision(stream)).toBe(revision);
+      expect(revisions(await eventsOf(store().read(stream, { from: revision })))).toEqual([revision]);
+    }
   });
 
   it.each([

@@ -34,6 +34,15 @@ export function readsContract(subject: () => Subject): void {
     expect(await eventsOf(store().read(newStream(), { direction: 'backwards', limit: 1 }))).toEqual([]);
   });
 
+  it('knows the last revision of a stream, and where there is no stream', async () => {
+    const stream = newStream();
+    expect(await store().lastRevision(stream)).toBe('none');
+    await store().append(stream, 'none', newEvents(3));
+    expect(await store().lastRevision(stream)).toBe(2);
+    await store().append(stream, 2, newEvents(1));
+    expect(await store().lastRevision(stream)).toBe(3);
+  });
+
   it.each([
     ['from the start', {}, range(0, 9)],
     ['from a revision', { from: 4 }, range(4, 9)],

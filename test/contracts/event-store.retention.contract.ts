@@ -37,6 +37,7 @@ export function retentionContract(subject: () => Subject): void {
     await store().setRetention(stream, { maxAgeSeconds: 1 });
     await eventually(async () => (await eventsOf(store().read(stream))).length === 0, 'the events to age');
     expect(await eventsOf(store().read(stream, { direction: 'backwards', limit: 1 }))).toEqual([]);
+    expect(await store().lastRevision(stream)).toBe(2);
     await expect(store().append(stream, 'none', newEvents(1))).rejects.toMatchObject({ constructor: WrongRevision, actual: 2 });
     const late = newEvents(1);
     await store().append(stream, 2, late);
@@ -56,6 +57,7 @@ export function retentionContract(subject: () => Subject): void {
     expect(revisions((await following.stop()).events)).toEqual([3, 4, 5]);
     await store().setRetention(stream, { truncateBefore: 6 });
     expect(await eventsOf(store().read(stream))).toEqual([]);
+    expect(await store().lastRevision(stream)).toBe(5);
     await store().setRetention(stream, { truncateBefore: 1 });
     await store().setRetention(stream, { maxCount: 9 });
     expect(await eventsOf(store().read(stream))).toEqual([]);
@@ -68,6 +70,7 @@ export function retentionContract(subject: () => Subject): void {
     const stream = newStream();
     await store().setRetention(stream, { maxCount: 2, maxAgeSeconds: 3600 });
     expect(await eventsOf(store().read(stream))).toEqual([]);
+    expect(await store().lastRevision(stream)).toBe('none');
     expect(await store().append(stream, 'none', newEvents(5))).toMatchObject({ revision: 4 });
     expect(revisions(await eventsOf(store().read(stream)))).toEqual([3, 4]);
   });

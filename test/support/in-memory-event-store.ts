@@ -25,16 +25,38 @@ const PAGE_EVENTS_MAX = 256;
 /** Positions are sparse, as a real log's are, so that nobody gets away with counting on them. */
 const POSITION_STEP = 7n;
 
-type Stream = { events: StoredEvent[]; retention: Retention; gone: boolean };
+/** `accepted` is what appends are decided on, `visible` how many of these events readers see. */
+type Stream = { accepted: StoredEvent[]; visible: number; retention: Retention; gone: boolean };
 
-/** The whole log in an array: for unit tests, held to the same contract as the real stores. */
+/** How long accepted events stay invisible. Resolves when they are committed. */
+export type Commit = () => Promise<void>;
+
+/** A few turns of the microtask queue, from none to so many, as a counter decides. Timers would hang under a test's clock. */
+const MICROTASKS_MAX = 7;
+const inAFewMicrotasks = (): Commit => {
+  let commits = 0;
+  return async () => {
+    for (let turns = (commits++ * 5) % (MICROTASKS_MAX + 1); turns > 0; turns--) await undefined;
+  };
+};
+
+/**
+ * The whole log in an array: for unit tests, held to the same contract as the real stores, and as unkind as a server. An
+ * append is decided at once, but it is committed later: until then an append that loses to it is told of a revision that
+ * nobody can read, and an identical one has an unknown outcome. Whoever is told of success can read the events.
+ */
 export class InMemoryEventStore extends EventStore {
   private readonly log: StoredEvent[] = [];
+  private committed = 0;
+  private committing: Promise<void> | undefined;
   private readonly streams = new Map<string, Stream>();
   private readonly waiting = new Set<() => void>();
   private failure: 'before' | 'after' | undefined;
 
-  constructor(private readonly clock: Clock = { now: () => new Date() }) {
+  constructor(
+    private readonly clock: Clock = { now: () => new Date() },
+    private readonly commit: Commit = inAFewMicrotasks(),
+  ) {
     super();
   }
 
@@ -47,7 +69,14 @@ export class InMemoryEventStore extends EventStore {
     if (stream?.gone) throw new StreamGone(name);
     const appended = this.repeated(name, expected, events) ?? this.write(name, expected, events);
     this.failIf('after');
+    while (this.headPosition() < appended.position) await (this.committing ??= this.commitAccepted());
     return appended;
+  }
+
+  async lastRevision(name: string): Promise<ExpectedRevision> {
+    const stream = this.streams.get(name);
+    if (stream?.gone) throw new StreamGone(name);
+    return stream && stream.visible > 0 ? stream.visible - 1 : 'none';
   }
 
   async *read(
@@ -107,7 +136,7 @@ export class InMemoryEventStore extends EventStore {
   }
 
   async head(): Promise<bigint> {
-    return this.log.at(-1)?.position ?? LOG_START;
+    return this.headPosition();
   }
 
   /** Deletes a stream for good. */
@@ -128,21 +157,36 @@ export class InMemoryEventStore extends EventStore {
 
   private stream(name: string): Stream {
     let stream = this.streams.get(name);
-    if (!stream) this.streams.set(name, (stream = { events: [], retention: {}, gone: false }));
+    if (!stream) this.streams.set(name, (stream = { accepted: [], visible: 0, retention: {}, gone: false }));
     return stream;
+  }
+
+  private headPosition(): bigint {
+    return this.log[this.committed - 1]?.position ?? LOG_START;
+  }
+
+  /** Shows what has been accepted when it begins, in the order of the log. */
+  private async commitAccepted(): Promise<void> {
+    const { length } = this.log;
+    await this.commit();
+    for (; this.committed < length; this.committed++) this.streams.get(this.log[this.committed]!.stream)!.visible++;
+    this.committing = undefined;
+    for (const wake of [...this.waiting]) wake();
   }
 
   /** What the first of two equal appends answered; undefined when this one is the first. */
   private repeated(name: string, expected: ExpectedRevision, events: readonly NewEvent[]): Appended | undefined {
-    const stored = this.streams.get(name)?.events ?? [];
+    const stored = this.streams.get(name)?.accepted ?? [];
     const before = expected === 'none' ? -1 : expected;
     const same = events.every(({ id }, index) => stored[before + 1 + index]?.id === id);
     const last = stored[before + events.length];
-    return same && last ? { revision: last.revision, position: last.position } : undefined;
+    if (!same || !last) return undefined;
+    if (last.position > this.headPosition()) throw new StoreUnavailable(`An identical append to ${name} is under way.`);
+    return { revision: last.revision, position: last.position };
   }
 
   private write(name: string, expected: ExpectedRevision, events: readonly NewEvent[]): Appended {
-    const current = this.streams.get(name)?.events.length ?? 0;
+    const current = this.streams.get(name)?.accepted.length ?? 0;
     const actual: ExpectedRevision = current === 0 ? 'none' : current - 1;
     if (actual !== expected) throw new WrongRevision(name, expected, actual);
     const stream = this.stream(name);
@@ -154,15 +198,16 @@ export class InMemoryEventStore extends EventStore {
         data,
         metadata,
         stream: name,
-        revision: stream.events.length,
+        revision: stream.accepted.length,
         position,
         at: this.clock.now(),
       });
-      stream.events.push(event);
+      stream.accepted.push(event);
       this.log.push(event);
     }
-    for (const wake of [...this.waiting]) wake();
-    const { revision, position } = stream.events.at(-1)!;
+    // Also when nobody waits for the answer.
+    this.committing ??= this.commitAccepted();
+    const { revision, position } = stream.accepted.at(-1)!;
     return { revision, position };
   }
 
@@ -170,7 +215,8 @@ export class InMemoryEventStore extends EventStore {
   private kept(name: string): StoredEvent[] {
     const stream = this.streams.get(name);
     if (stream?.gone) throw new StreamGone(name);
-    const { events, retention } = stream ?? { events: [], retention: {} };
+    const events = stream?.accepted.slice(0, stream.visible) ?? [];
+    const retention: Retention = stream?.retention ?? {};
     const { maxAgeSeconds = Infinity, maxCount = Infinity, truncateBefore = 0 } = retention;
     const oldest = this.clock.now().getTime() - maxAgeSeconds * 1000;
     const first = Math.max(events.length - maxCount, truncateBefore);
@@ -180,16 +226,16 @@ export class InMemoryEventStore extends EventStore {
   private page(after: bigint, filter: LogFilter, limit: number): LogPage {
     const events: StoredEvent[] = [];
     let position = after;
-    for (let index = this.firstAfter(after); index < this.log.length && events.length < limit; index++) {
+    for (let index = this.firstAfter(after); index < this.committed && events.length < limit; index++) {
       const event = this.log[index]!;
       if (isWanted(filter, event.stream)) events.push(event);
       position = event.position;
     }
-    return { events, position, caughtUp: position >= (this.log.at(-1)?.position ?? LOG_START) };
+    return { events, position, caughtUp: position >= this.headPosition() };
   }
 
   private firstAfter(position: bigint): number {
-    return position < 0n ? 0 : Math.min(this.log.length, Number(position / POSITION_STEP));
+    return position < 0n ? 0 : Math.min(this.committed, Number(position / POSITION_STEP));
   }
 
   private nextAppend(signal: AbortSignal): Promise<void> {

@@ -11,6 +11,9 @@ const { AppendResp, DeleteResp, TombstoneResp } = streamsPb;
 type BatchCall = ServerDuplexStream<streamsPb.BatchAppendReq, streamsPb.BatchAppendResp>;
 type Pending = { stream: string; expected: Expectation; events: Proposed[]; until: number };
 
+/** After so long the server tells that an append which is identical to one under way timed out. */
+const IDENTICAL_TIMEOUT_MS = 2_000;
+
 /** No write may take longer, whatever deadline came with it. */
 const WRITE_TIMEOUT_MS = 30_000;
 
@@ -55,7 +58,7 @@ async function answerBatch(
   const fault = server.faults.onAppend?.(append.stream);
   const response = batchResponse(request.getCorrelationId(), append.stream);
   if (Date.now() > append.until) response.setError(batchErrors.timeout());
-  else if (!fault || fault.written) answerWith(response, server, append);
+  else if (!fault || fault.written) await answerWith(response, server, append);
   if (fault && fault.answer !== 'timeout' && fault.answer !== 'busy' && fault.answer !== 'unknown')
     return breakBatch(server, call, fault.answer);
   if (fault && isAnswer(fault.answer)) {
@@ -73,13 +76,25 @@ function breakBatch(server: ServerState, call: BatchCall, answer: AppendFault['a
   else if (answer === 'disconnect') server.dropConnections();
 }
 
-function answerWith(response: streamsPb.BatchAppendResp, server: ServerState, { stream, expected, events }: Pending): void {
+async function answerWith(
+  response: streamsPb.BatchAppendResp,
+  server: ServerState,
+  { stream, expected, events }: Pending,
+): Promise<void> {
   if (appendSize(events) > server.maxAppendBytes)
     return void response.setError(batchErrors.maximumAppendSizeExceeded(server.maxAppendBytes));
-  const outcome = server.log.append(stream, expected, events);
+  const outcome = await committed(server, server.log.append(stream, expected, events));
   if (outcome.kind === 'done') response.setSuccess(batchSuccess(outcome));
+  else if (outcome.kind === 'under-way') response.setError(batchErrors.timeout());
   else if (outcome.kind === 'deleted') response.setError(batchErrors.streamDeleted(stream));
   else response.setError(batchErrors.wrongExpectedVersion(outcome.current, expected));
+}
+
+/** Success is told once readers see the events; a refusal at once, from what the writer knows. */
+async function committed(server: ServerState, outcome: Outcome): Promise<Outcome> {
+  if (outcome.kind === 'done') await server.commits.until(outcome.position);
+  if (outcome.kind === 'under-way') await new Promise((resolve) => setTimeout(resolve, IDENTICAL_TIMEOUT_MS));
+  return outcome;
 }
 
 /** One append per call: the options, then an event in each message. */
@@ -96,20 +111,22 @@ export function append(
     const message = request.getProposedMessage();
     if (message) events.push(proposedIn(message));
   });
-  call.on('end', () => {
+  const respond = async (): Promise<void> => {
     const refused = refusedAtOnce(server.faults, call.metadata);
     if (refused) return answer(refused);
     if (!options) return answer(refusals.invalid('The options are missing.'));
     if (appendSize(events) > server.maxAppendBytes) return answer(refusals.tooLarge(server.maxAppendBytes));
     const stream = nameOf(options.getStreamIdentifier());
     const expected = expectedByAppend(options);
-    const outcome = server.log.append(stream, expected, events);
+    const outcome = await committed(server, server.log.append(stream, expected, events));
     if (outcome.kind === 'deleted') return answer(refusals.streamDeleted(stream));
+    if (outcome.kind === 'under-way') return answer(refusals.timeout());
     answer(null, appendResponse(outcome, expected));
-  });
+  };
+  call.on('end', () => void respond());
 }
 
-function appendResponse(outcome: Exclude<Outcome, { kind: 'deleted' }>, expected: Expectation): streamsPb.AppendResp {
+function appendResponse(outcome: Extract<Outcome, { kind: 'done' | 'wrong' }>, expected: Expectation): streamsPb.AppendResp {
   const response = new AppendResp();
   if (outcome.kind === 'done') {
     const position = outcome.position.toString();
@@ -127,7 +144,7 @@ export function deleteStream(
   call: ServerUnaryCall<streamsPb.DeleteReq, streamsPb.DeleteResp>,
   answer: sendUnaryData<streamsPb.DeleteResp>,
 ): void {
-  remove(
+  void remove(
     server,
     call,
     answer,
@@ -142,7 +159,7 @@ export function tombstoneStream(
   call: ServerUnaryCall<streamsPb.TombstoneReq, streamsPb.TombstoneResp>,
   answer: sendUnaryData<streamsPb.TombstoneResp>,
 ): void {
-  remove(
+  void remove(
     server,
     call,
     answer,
@@ -152,20 +169,21 @@ export function tombstoneStream(
   );
 }
 
-function remove<Response>(
+async function remove<Response>(
   server: ServerState,
   call: ServerUnaryCall<streamsPb.DeleteReq | streamsPb.TombstoneReq, Response>,
   answer: sendUnaryData<Response>,
   how: (stream: string, expected: Expectation) => Outcome,
   done: (position: string) => Response,
-): void {
+): Promise<void> {
   const refused = refusedAtOnce(server.faults, call.metadata);
   const options = call.request.getOptions();
   if (refused || !options) return answer(refused ?? refusals.invalid('The options are missing.'));
   const stream = nameOf(options.getStreamIdentifier());
   const expected = expectedByAppend(options);
-  const outcome = how(stream, expected);
+  const outcome = await committed(server, how(stream, expected));
   if (outcome.kind === 'deleted') return answer(refusals.streamDeleted(stream));
+  if (outcome.kind === 'under-way') return answer(refusals.timeout());
   if (outcome.kind === 'wrong') return answer(refusals.wrongExpectedVersion(stream, numberOf(expected), outcome.current));
   answer(null, done(outcome.position.toString()));
 }

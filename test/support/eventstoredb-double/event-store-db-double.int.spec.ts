@@ -33,9 +33,9 @@ const numbered = (...numbers: number[]) => numbers.map((n) => jsonEvent<Numbered
 /** Credentials make the client use the plain append instead of the batch append. */
 const PLAIN = { credentials: { username: 'admin', password: 'changeit' } };
 
-async function numbersIn(name: string, options = {}): Promise<number[]> {
+async function numbersIn(name: string, options = {}, from = client): Promise<number[]> {
   const found: number[] = [];
-  for await (const { event } of client.readStream<Numbered>(name, options)) found.push(event!.data.n);
+  for await (const { event } of from.readStream<Numbered>(name, { requiresLeader: true, ...options })) found.push(event!.data.n);
   return found;
 }
 
@@ -134,7 +134,7 @@ describe('a stream', () => {
     expect(await numbersIn(name)).toEqual([1, 2, 3, 4]);
     await client.setStreamMetadata(name, { maxCount: 2 });
     expect(await numbersIn(name)).toEqual([3, 4]);
-    expect((await client.getStreamMetadata(name)).metadata).toMatchObject({ maxCount: 2 });
+    expect((await client.getStreamMetadata(name, { requiresLeader: true })).metadata).toMatchObject({ maxCount: 2 });
   });
 });
 
@@ -204,4 +204,88 @@ async function firstOf(subscription: AllStreamSubscription, count: number): Prom
     if (names.length === count) break;
   }
   return names;
+}
+
+describe('what makes a server unkind', () => {
+  it('tells the loser of a race of an event that the leader does not show yet', async () => {
+    await using slow = await unkind(300);
+    const name = stream();
+    const winner = slow.client.appendToStream(name, numbered(1), { expectedRevision: 'no_stream' });
+    await slow.double.accepted(1);
+    const loser = slow.client.appendToStream(name, numbered(2), { expectedRevision: 'no_stream' });
+    await expect(loser).rejects.toMatchObject({ type: 'wrong-expected-version', actualVersion: 0n });
+    await expect(numbersIn(name, {}, slow.client)).rejects.toMatchObject({ type: 'stream-not-found' });
+    await winner;
+    expect(await numbersIn(name, {}, slow.client)).toEqual([1]);
+  });
+
+  it('drops an append that is identical to one under way, and says that it timed out', async () => {
+    await using slow = await unkind(300);
+    const name = stream();
+    const events = numbered(1);
+    const first = slow.client.appendToStream(name, events, { expectedRevision: 'no_stream' });
+    await slow.double.accepted(1);
+    const second = slow.client.appendToStream(name, events, { expectedRevision: 'no_stream' });
+    await expect(second).rejects.toMatchObject({ type: 'deadline-exceeded' });
+    expect(await first).toMatchObject({ nextExpectedRevision: 0n });
+    expect(await slow.client.appendToStream(name, events, { expectedRevision: 'no_stream' })).toMatchObject({
+      nextExpectedRevision: 0n,
+    });
+    expect(await numbersIn(name, {}, slow.client)).toEqual([1]);
+  });
+
+  it('lets a follower lag behind the leader', async () => {
+    const name = stream();
+    await client.appendToStream(name, numbered(1));
+    expect(await numbersIn(name)).toEqual([1]);
+    await expect(numbersIn(name, { requiresLeader: false })).rejects.toMatchObject({ type: 'stream-not-found' });
+  });
+
+  it('has events of its own before the first of a client', async () => {
+    await using fresh = await unkind();
+    const types: string[] = [];
+    for await (const { event } of fresh.client.readAll()) types.push(event!.type);
+    expect(types.length).toBeGreaterThan(0);
+    expect(types.every((type) => type.startsWith('$'))).toBe(true);
+  });
+
+  it('gives the largest number there is for the position of a filtered subscription that has considered next to nothing', async () => {
+    await using fresh = await unkind();
+    const positions: bigint[] = [];
+    const subscription = fresh.client.subscribeToAll({
+      filter: streamNameFilter({ prefixes: ['thing-'], checkpointReached: async (_, { commit }) => void positions.push(commit) }),
+    });
+    await new Promise((resolve) => subscription.once('caughtUp', resolve));
+    await subscription.unsubscribe();
+    expect(positions).toEqual([2n ** 64n - 1n]);
+  });
+
+  it('loses events past their bounds from the whole log only when it is scavenged', async () => {
+    const name = stream();
+    await client.appendToStream(name, numbered(1, 2, 3));
+    await client.setStreamMetadata(name, { maxCount: 1 });
+    const inLog = () => double.log.records.filter((record) => record.stream === name).map(({ revision }) => revision);
+    expect(await numbersIn(name)).toEqual([3]);
+    expect(inLog()).toEqual([0, 1, 2]);
+    double.log.scavenge();
+    expect(inLog()).toEqual([2]);
+    expect(await numbersIn(name)).toEqual([3]);
+    await client.appendToStream(name, numbered(4), { expectedRevision: 2n });
+    expect(await numbersIn(name)).toEqual([4]);
+  });
+});
+
+/** A server of a test's own, with delays of its own. */
+async function unkind(delayMs?: number) {
+  const own = await EventStoreDbDouble.start();
+  if (delayMs !== undefined) own.commits.delayMs = () => delayMs;
+  const ownClient = EventStoreDBClient.connectionString(own.connectionString);
+  return {
+    double: own,
+    client: ownClient,
+    [Symbol.asyncDispose]: async () => {
+      await ownClient.dispose();
+      await own.close();
+    },
+  };
 }

@@ -16,6 +16,7 @@ import {
 
 import { append, batchAppend, deleteStream, tombstoneStream } from './appends.js';
 import { clusterInfo, supportedMethods } from './cluster.js';
+import { Commits } from './commits.js';
 import { Faults } from './faults.js';
 import { openJournal } from './journal.js';
 import { Log } from './log.js';
@@ -62,7 +63,8 @@ export class EventStoreDbDouble {
     this.port = port;
     this.closeJournal = close;
     const dropConnections = () => this.dropConnections();
-    this.state = { log, faults: this.faults, maxAppendBytes, delivered: 0, appendsSeen: 0, readers: 0, dropConnections };
+    const commits = new Commits(log);
+    this.state = { log, commits, faults: this.faults, maxAppendBytes, delivered: 0, appendsSeen: 0, readers: 0, dropConnections };
   }
 
   static async start(options: DoubleOptions = {}): Promise<EventStoreDbDouble> {
@@ -85,6 +87,16 @@ export class EventStoreDbDouble {
 
   get readers(): number {
     return this.state.readers;
+  }
+
+  /** When what was appended is committed; a test may give other delays. */
+  get commits(): Commits {
+    return this.state.commits;
+  }
+
+  /** Resolves once so many events have been accepted that nobody can read yet. */
+  async accepted(count: number): Promise<void> {
+    while (this.log.underWay.length < count) await new Promise((resolve) => setImmediate(resolve));
   }
 
   get log(): Log {
@@ -115,6 +127,8 @@ export class EventStoreDbDouble {
     const closed = new Promise((resolve) => (listener ? listener.close(resolve) : resolve(undefined)));
     this.dropConnections();
     grpc?.forceShutdown();
+    this.state.commits.crash();
+    this.state.commits = new Commits(this.state.log);
     await closed;
   }
 

@@ -20,23 +20,77 @@ export type Expectation = 'any' | 'no_stream' | 'stream_exists' | number;
 
 export type Outcome =
   | Readonly<{ kind: 'done'; revision: number; position: bigint }>
+  /** The same append was accepted before and is not committed yet. */
+  | Readonly<{ kind: 'under-way' }>
   | Readonly<{ kind: 'wrong'; current: number | undefined }>
   | Readonly<{ kind: 'deleted' }>;
 
-type Stream = { records: LogRecord[]; byId: Map<string, LogRecord>; tombstoned: boolean };
+/** `records` is what appends are decided on; readers see the `committed` first of them. */
+type Stream = { records: LogRecord[]; committed: number; byId: Map<string, LogRecord>; tombstoned: boolean };
 
 const RECORD_OVERHEAD_BYTES = 64n;
 const TOMBSTONE = '$streamDeleted';
 
-/** The server's transaction log: what it decides about appends, and what it shows of streams. */
+/**
+ * The server's transaction log: what it decides about appends, and what it shows of streams. An append is accepted first
+ * and counts for those after it; readers see it once it is committed.
+ */
 export class Log {
-  readonly records: LogRecord[] = [];
+  /** What is committed, in the order of the log. */
+  records: LogRecord[] = [];
+  private accepted: LogRecord[] = [];
+  private readonly committedAt = new WeakMap<LogRecord, number>();
   private readonly streams = new Map<string, Stream>();
   private readonly listeners = new Set<() => void>();
   private end = 0n;
 
-  /** @param keep is told of what is about to be acknowledged. */
+  /** @param keep is told of what is about to be committed. */
   constructor(private readonly keep: (records: readonly LogRecord[]) => void = () => {}) {}
+
+  /** Whether readers see everything up to a position. */
+  hasCommitted(position: bigint): boolean {
+    return (this.records.at(-1)?.position ?? -1n) >= position;
+  }
+
+  /** What has been accepted up to now and is not committed. */
+  get underWay(): readonly LogRecord[] {
+    return [...this.accepted];
+  }
+
+  /** Shows to readers what was under way. */
+  commit(underWay: readonly LogRecord[]): void {
+    this.accepted = this.accepted.slice(underWay.length);
+    this.keep(underWay);
+    for (const record of underWay) {
+      this.stream(record.stream).committed += 1;
+      this.committedAt.set(record, Date.now());
+      this.records.push(record);
+    }
+    const listeners = [...this.listeners];
+    this.listeners.clear();
+    for (const listener of listeners) listener();
+  }
+
+  /** Forgets what was accepted and not committed, as a leader's successor does that never heard of it. */
+  abandon(): void {
+    for (const { stream: name, id, type } of this.accepted.splice(0).reverse()) {
+      const stream = this.stream(name);
+      stream.records.pop();
+      stream.byId.delete(id);
+      if (type === TOMBSTONE) stream.tombstoned = false;
+    }
+  }
+
+  /** Deletes from the log what the bounds of streams hide, as a scavenge does; the newest event of each stream stays. */
+  scavenge(): void {
+    const kept = new Set<LogRecord>();
+    for (const [name, { records, committed }] of this.streams) {
+      const shown = records.slice(0, committed);
+      for (const record of bounded(shown, this.bounds(name))) kept.add(record);
+      if (shown.length > 0) kept.add(shown.at(-1)!);
+    }
+    this.records = this.records.filter((record) => kept.has(record));
+  }
 
   append(name: string, expected: Expectation, events: readonly Proposed[]): Outcome {
     const stream = this.stream(name);
@@ -76,13 +130,25 @@ export class Log {
     });
   }
 
-  /** What of a stream is visible now; undefined when there is no such stream. */
-  visible(name: string): readonly LogRecord[] | 'deleted' | undefined {
+  /** What of a stream is visible now, or to a follower that lags behind; undefined when there is no such stream. */
+  visible(name: string, lagMs = 0): readonly LogRecord[] | 'deleted' | undefined {
     const stream = this.streams.get(name);
-    if (stream?.tombstoned) return 'deleted';
+    let count = stream?.committed ?? 0;
+    while (lagMs > 0 && count > 0 && this.isYoung(stream!.records[count - 1]!, lagMs)) count--;
+    const shown = stream?.records.slice(0, count) ?? [];
+    if (shown.at(-1)?.type === TOMBSTONE) return 'deleted';
     const bounds = this.bounds(name);
-    if (!stream || stream.records.length === 0 || bounds.before === UNBOUNDED) return undefined;
-    return bounded(stream.records, bounds);
+    if (shown.length === 0 || bounds.before === UNBOUNDED) return undefined;
+    return bounded(shown, bounds);
+  }
+
+  private isYoung(record: LogRecord, ms: number): boolean {
+    return (this.committedAt.get(record) ?? 0) > Date.now() - ms;
+  }
+
+  /** The last revision of a stream that readers see, whatever its bounds hide. */
+  lastRevision(name: string): number {
+    return (this.streams.get(name)?.committed ?? 0) - 1;
   }
 
   /** The index of the first record at or past a position. */
@@ -105,11 +171,16 @@ export class Log {
 
   /** Takes back what an earlier run kept. */
   restore(record: LogRecord): void {
+    this.accept(record);
+    this.stream(record.stream).committed += 1;
+    this.records.push(record);
+  }
+
+  private accept(record: LogRecord): void {
     const stream = this.stream(record.stream);
     stream.records.push(record);
     stream.byId.set(record.id, record);
     stream.tombstoned ||= record.type === TOMBSTONE;
-    this.records.push(record);
     this.end = record.position + sizeOf(record);
   }
 
@@ -140,7 +211,7 @@ export class Log {
   private knownById({ byId }: Stream, events: readonly Proposed[], wrong: Outcome): Outcome | undefined {
     const known = events.map(({ id }) => byId.get(id));
     const last = known.at(-1);
-    if (last && known.every((record) => record)) return { kind: 'done', revision: last.revision, position: last.position };
+    if (last && known.every((record) => record)) return this.known(last);
     return known[0] ? wrong : undefined;
   }
 
@@ -148,7 +219,11 @@ export class Log {
   private knownByPlace({ records }: Stream, before: number, events: readonly Proposed[]): Outcome | undefined {
     const same = events.every(({ id }, index) => records[before + 1 + index]?.id === id);
     const last = records[before + events.length];
-    return same && last ? { kind: 'done', revision: last.revision, position: last.position } : undefined;
+    return same && last ? this.known(last) : undefined;
+  }
+
+  private known({ revision, position }: LogRecord): Outcome {
+    return this.hasCommitted(position) ? { kind: 'done', revision, position } : { kind: 'under-way' };
   }
 
   private write(name: string, events: readonly Proposed[]): Outcome {
@@ -161,11 +236,8 @@ export class Log {
       position += sizeOf(record);
       written.push(record);
     }
-    this.keep(written);
-    for (const record of written) this.restore(record);
-    const listeners = [...this.listeners];
-    this.listeners.clear();
-    for (const listener of listeners) listener();
+    for (const record of written) this.accept(record);
+    this.accepted.push(...written);
     const last = written.at(-1);
     return {
       kind: 'done',
@@ -176,7 +248,7 @@ export class Log {
 
   private stream(name: string): Stream {
     let stream = this.streams.get(name);
-    if (!stream) this.streams.set(name, (stream = { records: [], byId: new Map(), tombstoned: false }));
+    if (!stream) this.streams.set(name, (stream = { records: [], committed: 0, byId: new Map(), tombstoned: false }));
     return stream;
   }
 

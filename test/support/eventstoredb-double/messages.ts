@@ -66,6 +66,11 @@ export function checkpointMessage(position: bigint): streamsPb.ReadResp {
   return new streamsPb.ReadResp().setCheckpoint(checkpoint);
 }
 
+/** How a subscription that has considered nothing yet gives its position. */
+export const NO_POSITION = 2n ** 64n - 1n;
+
+export const streamEndMessage = (revision: number) => new streamsPb.ReadResp().setLastStreamPosition(revision.toString());
+
 export function confirmationMessage(id: string): streamsPb.ReadResp {
   return new streamsPb.ReadResp().setConfirmation(new streamsPb.ReadResp.SubscriptionConfirmation().setSubscriptionId(id));
 }

@@ -5,12 +5,15 @@ import type streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 
 import type { ReadFault } from './faults.js';
 import type { LogRecord } from './log.js';
-import { encodedEvent, nameOf, notFoundMessage } from './messages.js';
+import { encodedEvent, nameOf, notFoundMessage, streamEndMessage } from './messages.js';
 import { refusals, refusedAtOnce } from './refusals.js';
 import type { ServerState } from './server-state.js';
 import { subscribeToAll, subscribeToStream } from './subscriptions.js';
 import { since, upTo } from './visible.js';
 import { wantedBy } from './wanted.js';
+
+/** How far a follower is behind; a read that does not require the leader may be answered by one. */
+const FOLLOWER_LAG_MS = 300;
 
 const BACKWARDS: streamsPb.ReadReq.Options.ReadDirection = 1;
 
@@ -74,7 +77,8 @@ export async function read(server: ServerState, call: ReadCall): Promise<void> {
   try {
     await server.faults.delay();
     if (options.hasSubscription()) await (stream === undefined ? subscribeToAll : subscribeToStream)(answers, options);
-    else await (stream === undefined ? readAll : readStream)(answers, options);
+    else if (stream === undefined) await readAll(answers, options);
+    else await readStream(answers, options, call.metadata.get('requires-leader')[0] === 'true' ? 0 : FOLLOWER_LAG_MS);
     call.end();
   } catch (error) {
     if (error instanceof Ended) return;
@@ -84,17 +88,20 @@ export async function read(server: ServerState, call: ReadCall): Promise<void> {
   }
 }
 
-async function readStream(answers: Answers, options: streamsPb.ReadReq.Options): Promise<void> {
+async function readStream(answers: Answers, options: streamsPb.ReadReq.Options, lagMs: number): Promise<void> {
   const from = options.getStream()!;
   const name = nameOf(from.getStreamIdentifier());
-  const visible = answers.server.log.visible(name);
+  const visible = answers.server.log.visible(name, lagMs);
   if (visible === 'deleted') throw refusals.streamDeleted(name) as Error;
   if (!visible) return answers.send(notFoundMessage(name));
   const backwards = options.getReadDirection() === BACKWARDS;
   const revision = from.hasStart() ? 0 : from.hasEnd() ? Infinity : Number(from.getRevision());
   const count = Number(options.getCount());
   const chosen = backwards ? upTo(visible, revision, count) : since(visible, revision).slice(0, count);
+  const { log } = answers.server;
+  const lastRevision = log.lastRevision(name);
   for (const record of chosen) await answers.event(record);
+  if ((options.getControlOption()?.getCompatibility() ?? 0) >= 1) await answers.send(streamEndMessage(lastRevision));
 }
 
 /** Forwards from a position inclusively, backwards exclusively. */

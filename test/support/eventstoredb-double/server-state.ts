@@ -1,9 +1,11 @@
+import type { Commits } from './commits.js';
 import type { Faults } from './faults.js';
 import type { Log } from './log.js';
 
 /** What the services of one server share. */
 export type ServerState = {
   log: Log;
+  commits: Commits;
   readonly faults: Faults;
   readonly maxAppendBytes: number;
   /** Events handed to the transport for readers so far. */

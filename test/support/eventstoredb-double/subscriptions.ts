@@ -1,6 +1,6 @@
 import type streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 
-import { caughtUpMessage, checkpointMessage, confirmationMessage, fellBehindMessage, nameOf } from './messages.js';
+import { caughtUpMessage, checkpointMessage, confirmationMessage, fellBehindMessage, nameOf, NO_POSITION } from './messages.js';
 import { type Answers, Ended } from './reads.js';
 import { refusals } from './refusals.js';
 import { since } from './visible.js';
@@ -12,6 +12,7 @@ const LIVE_BUFFER_EVENTS = 32;
 /** Whether a subscriber is at the end of what it follows, and what it was told about it. */
 class Liveness {
   private live = false;
+  private last = -1n;
 
   constructor(private readonly answers: Answers) {}
 
@@ -25,9 +26,16 @@ class Liveness {
   async atTheEnd(checkpoint: bigint | undefined): Promise<void> {
     if (!this.live) {
       this.live = true;
-      if (checkpoint !== undefined) await this.answers.send(checkpointMessage(checkpoint));
+      if (checkpoint !== undefined) await this.checkpoint(checkpoint);
       await this.answers.send(caughtUpMessage());
     }
+  }
+
+  /** Says how far the log was considered, unless it has said as much; after the largest number there is it never does. */
+  async checkpoint(position: bigint): Promise<void> {
+    if (position <= this.last) return;
+    this.last = position;
+    await this.answers.send(checkpointMessage(position));
   }
 }
 
@@ -63,24 +71,30 @@ export async function subscribeToAll(answers: Answers, options: streamsPb.ReadRe
   const filter = options.getFilter();
   const wanted = wantedBy(filter);
   const interval = filter ? checkpointInterval(filter) : Infinity;
-  let index = from.hasStart()
-    ? 0
-    : from.hasEnd()
-      ? log.records.length
-      : log.indexOf(BigInt(from.getPosition()!.getCommitPosition()) + 1n);
+  let position = from.hasPosition() ? BigInt(from.getPosition()!.getCommitPosition()) : undefined;
+  if (from.hasEnd()) position = log.records.at(-1)?.position;
+  let checkpoint = position;
   let considered = 0;
   const liveness = new Liveness(answers);
   await answers.send(confirmationMessage(crypto.randomUUID()));
   for (;;) {
     const written = nextWrite(answers);
-    await liveness.behind(log.records.length - index);
-    for (; index < log.records.length; index++) {
+    const next = () => (position === undefined ? 0 : log.indexOf(position + 1n));
+    await liveness.behind(log.records.length - next());
+    for (let index = next(); index < log.records.length; index = next()) {
       const record = log.records[index]!;
-      if (wanted(record)) await answers.event(record);
-      if (++considered % interval === 0) await answers.send(checkpointMessage(record.position));
+      position = record.position;
+      if (wanted(record)) {
+        await answers.event(record);
+        checkpoint = position;
+      }
+      if (++considered % interval !== 0) continue;
+      checkpoint = position;
+      await liveness.checkpoint(checkpoint);
     }
-    await liveness.atTheEnd(filter ? log.records.at(-1)?.position : undefined);
-    if (index === log.records.length) await written();
+    // The end is known by what was given to the client, not by where the log ends; before the first of that it is nowhere.
+    await liveness.atTheEnd(filter ? (checkpoint ?? NO_POSITION) : undefined);
+    if (next() === log.records.length) await written();
   }
 }
 

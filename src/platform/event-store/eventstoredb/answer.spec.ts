@@ -49,11 +49,28 @@ it('reads events as the stubs write them', () => {
 
 it('reads checkpoints as the stubs write them', () => {
   fc.assert(
-    fc.property(uint64, (position) => {
-      const checkpoint = new streamsPb.ReadResp.Checkpoint().setCommitPosition(position.toString()).setPreparePosition('1');
-      const answer = decoded(new streamsPb.ReadResp().setCheckpoint(checkpoint));
-      expect(answer).toEqual({ kind: 'checkpoint', position });
-      expect(positionOf(answer)).toBe(position);
+    fc.property(
+      uint64.filter((number) => number < 2n ** 64n - 1n),
+      (position) => {
+        const checkpoint = new streamsPb.ReadResp.Checkpoint().setCommitPosition(position.toString()).setPreparePosition('1');
+        const answer = decoded(new streamsPb.ReadResp().setCheckpoint(checkpoint));
+        expect(answer).toEqual({ kind: 'checkpoint', position });
+        expect(positionOf(answer)).toBe(position);
+      },
+    ),
+  );
+});
+
+it('takes the largest number there is for no position at all', () => {
+  const none = (2n ** 64n - 1n).toString();
+  const checkpoint = new streamsPb.ReadResp.Checkpoint().setCommitPosition(none).setPreparePosition(none);
+  expect(decoded(new streamsPb.ReadResp().setCheckpoint(checkpoint))).toEqual({ kind: 'other' });
+});
+
+it('reads where a stream ends', () => {
+  fc.assert(
+    fc.property(fc.nat(), (revision) => {
+      expect(decoded(new streamsPb.ReadResp().setLastStreamPosition(String(revision)))).toEqual({ kind: 'stream-end', revision });
     }),
   );
 });

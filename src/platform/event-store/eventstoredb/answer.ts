@@ -5,6 +5,7 @@ import { MessageFields } from './message-fields.js';
 export type Answer =
   | Readonly<{ kind: 'event'; event: StoredEvent; bytes: number }>
   | Readonly<{ kind: 'checkpoint'; position: bigint }>
+  | Readonly<{ kind: 'stream-end'; revision: number }>
   | Readonly<{ kind: 'caught-up' | 'fell-behind' | 'other' }>;
 
 const CAUGHT_UP: Answer = { kind: 'caught-up' };
@@ -22,6 +23,7 @@ export function decodeAnswer(bytes: Buffer): Answer {
   while (fields.next()) {
     if (fields.number === 1) return readEvent(fields.message(), bytes.length);
     if (fields.number === 3) return checkpoint(fields.message());
+    if (fields.number === 6) return { kind: 'stream-end', revision: fields.integer() };
     if (fields.number === 8) return CAUGHT_UP;
     if (fields.number === 9) return FELL_BEHIND;
   }
@@ -78,10 +80,13 @@ function only(fields: MessageFields, number: number): string {
   return text;
 }
 
+/** A subscription that has considered nothing yet gives the largest number there is for its position: that is none. */
+const NO_POSITION = 2n ** 64n - 1n;
+
 function checkpoint(fields: MessageFields): Answer {
   let position = 0n;
   while (fields.next()) if (fields.number === 1) position = fields.bigint();
-  return { kind: 'checkpoint', position };
+  return position === NO_POSITION ? OTHER : { kind: 'checkpoint', position };
 }
 
 /** What an answer costs to hold. */

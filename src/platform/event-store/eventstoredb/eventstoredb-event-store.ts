@@ -17,7 +17,7 @@ import { ANSWER_DEADLINE_MS, APPEND_DEADLINE_MS, SILENCE_MS } from './limits.js'
 import { LogEnd, LogFollow, LogRead } from './log-cursor.js';
 import { follow, type Patience, readToEnd } from './reading.js';
 import { metastreamOf, writeRetention } from './retention.js';
-import { MetadataRead, StreamFollow, StreamRead } from './stream-cursor.js';
+import { MetadataRead, StreamEnd, StreamFollow, StreamRead } from './stream-cursor.js';
 
 export type EventStoreDbOptions = Readonly<{
   /** `esdb://host:port?tls=false`, `esdb+discover://…`; credentials in it are sent over TLS only. */
@@ -49,6 +49,11 @@ export class EventStoreDbEventStore extends EventStore {
     { from, direction = 'forwards', limit = Infinity }: StreamReading = {},
   ): AsyncIterable<readonly StoredEvent[]> {
     yield* readToEnd(this.connection, new StreamRead(stream, from, direction === 'backwards', limit), this.patience.answerMs);
+  }
+
+  async lastRevision(stream: string): Promise<ExpectedRevision> {
+    for await (const revision of readToEnd(this.connection, new StreamEnd(stream), this.patience.answerMs)) return revision;
+    return 'none';
   }
 
   async *readAll({ after, filter = {}, limit = Infinity }: LogReading): AsyncIterable<LogPage> {

@@ -9,6 +9,16 @@ const BACKWARDS = 1;
 /** So many considered events make a window; after each, a subscription says how far it is. */
 const CHECKPOINT_WINDOW_EVENTS = 32;
 
+/** From this number on a server ends a read of a stream with the stream's last revision. */
+const TELLS_STREAM_END = 1;
+
+/** The end of a stream: its newest event if that is kept, and its last revision. */
+export function readStreamEnd(stream: string): ReadRequest {
+  const request = readStream(stream, undefined, true, 1);
+  request.getOptions()!.setControlOption(new ReadReq.Options.ControlOption().setCompatibility(TELLS_STREAM_END));
+  return request;
+}
+
 /** `from` is inclusive; the end, or the start, without it. */
 export function readStream(stream: string, from: number | undefined, backwards: boolean, count: number): ReadRequest {
   const options = readOptions(backwards, count);

@@ -36,7 +36,7 @@ export async function* readToEnd<Page>(
       for (let answers; (answers = await inbox.take(answerMs));) {
         const page = cursor.take(answers);
         attempt = 1;
-        if (page) yield page;
+        if (page !== undefined) yield page;
       }
       return;
     } catch (error) {
@@ -72,7 +72,7 @@ export async function* follow<Page>(
       for (let answers; (answers = await inbox.take(answered ? silenceMs : answerMs, signal)); answered = true) {
         const page = cursor.take(answers);
         if (answers.some(({ kind }) => kind === 'event')) failures = 0;
-        if (page) yield page;
+        if (page !== undefined) yield page;
         if (signal.aborted) return;
       }
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../../kernel/event-store.js';
 import { type Answer, eventsIn } from './answer.js';
 import type { Cursor } from './reading.js';
-import { readStream, subscribeToStream } from './read-requests.js';
+import { readStream, readStreamEnd, subscribeToStream } from './read-requests.js';
 import type { ReadRequest } from './stubs.js';
 
 /** So many events of a stream in one direction, from a revision or from the end that the direction starts at. */
@@ -29,6 +29,20 @@ export class StreamRead implements Cursor<readonly StoredEvent[]> {
     this.left -= events.length;
     this.from = last.revision + (this.backwards ? -1 : 1);
     return events;
+  }
+}
+
+/** The last revision of a stream; nothing when there is no stream. */
+export class StreamEnd implements Cursor<number> {
+  constructor(private readonly stream: string) {}
+
+  request(): ReadRequest {
+    return readStreamEnd(this.stream);
+  }
+
+  take(answers: readonly Answer[]): number | undefined {
+    for (const answer of answers) if (answer.kind === 'stream-end') return answer.revision;
+    return undefined;
   }
 }
 

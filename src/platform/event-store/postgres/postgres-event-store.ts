@@ -24,7 +24,7 @@ import { Notifications } from './notifications.js';
 import { RecentEvents } from './recent-events.js';
 import { scavenge, type Scavenged, Scavenger } from './scavenge.js';
 import { assertStreamName } from './storable.js';
-import { STREAM_END, streamPage } from './stream-pages.js';
+import { STREAM_END, streamEnd, streamPage } from './stream-pages.js';
 import { WakeUps } from './wake-ups.js';
 
 export type PostgresEventStoreOptions = Readonly<{
@@ -108,6 +108,10 @@ export class PostgresEventStore extends EventStore {
       left -= events.length;
       next = events.at(-1)!.revision + (direction === 'forwards' ? 1 : -1);
     }
+  }
+
+  lastRevision(stream: string): Promise<ExpectedRevision> {
+    return this.query((sql) => streamEnd(sql, stream));
   }
 
   async *readAll({ after, filter = {}, limit = Infinity }: LogReading): AsyncGenerator<LogPage> {

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import type { StoredEvent, StreamReading } from '../../../kernel/event-store.js';
+import type { ExpectedRevision, StoredEvent, StreamReading } from '../../../kernel/event-store.js';
 import { EVENT_BYTES, EVENT_COLUMNS, eventOf, type EventRow, PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './event-rows.js';
 
 type Direction = NonNullable<StreamReading['direction']>;
@@ -29,6 +29,12 @@ const statement = (direction: Direction): string => `
   order by page.revision ${direction === 'forwards' ? 'asc' : 'desc'}`;
 
 const STATEMENTS = { forwards: statement('forwards'), backwards: statement('backwards') };
+
+/** Where the stream ends, whatever of it is kept. */
+export async function streamEnd(sql: Sql, stream: string): Promise<ExpectedRevision> {
+  const [row] = await sql<{ revision: number }[]>`select revision from event_store.stream where name = ${stream}`;
+  return row && row.revision >= 0 ? row.revision : 'none';
+}
 
 /** Up to so many events from a revision on, inclusive. */
 export async function streamPage(
