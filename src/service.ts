@@ -19,6 +19,7 @@ export async function startService(platform: Platform, log: Logger): Promise<Ser
   const { config } = platform;
   const options = { ...config, readModels: projections.map(({ name }) => name) };
   const app = await createHttpApp(AppModule.over(platform, log), options, { logger: new NestLog(log) });
+  void platform.warnings.then((warnings) => warnings.forEach((warning) => log.warn(warning)));
   observeRequests(app.getHttpAdapter().getInstance(), app.get(PrometheusMeasurements));
   serveApiReference(app, VERSION);
   await app.listen(config.port, config.host);

@@ -40,6 +40,8 @@ export type Platform = Readonly<{
   outgoing: OutgoingHttp;
   /** Whether each dependency answers, by its name. */
   checks: Readonly<Record<string, () => Promise<void>>>;
+  /** What an operator should know of what was found, as soon as that is known; it never fails. */
+  warnings: Promise<readonly string[]>;
   /** Lets go of everything, in the reverse order of its making. */
   close(): Promise<void>;
 }>;
@@ -71,7 +73,8 @@ export async function openPlatform(config: Config, onLost: (error: Error) => voi
       'event store': async () => void (await store.head()),
       ...shared.checks,
     };
-    return { config, sql, store, ...shared, credentials, outgoing, checks, close: () => closers.close() };
+    const warnings = warningsOf(store);
+    return { config, sql, store, ...shared, credentials, outgoing, checks, warnings, close: () => closers.close() };
   } catch (error) {
     // Why it could not be opened says more than what could not be closed again.
     await closers.close().catch(() => undefined);
@@ -90,6 +93,13 @@ async function openEventStore(config: Config, url: string, opened: Opened): Prom
   const store = await opened(new PostgresEventStore({ url, deadlineMs }), (each) => each.close());
   await store.start();
   return store;
+}
+
+/** A store that is away says nothing here: that it is away is told elsewhere. */
+async function warningsOf(store: EventStore): Promise<readonly string[]> {
+  if (!(store instanceof EventStoreDbEventStore)) return [];
+  const warning = await store.versionWarning().catch(() => undefined);
+  return warning === undefined ? [] : [warning];
 }
 
 const inProcess = (config: Config) => ({

@@ -42,10 +42,7 @@ export function readConfig(environment: Environment): Config {
 
 /** What each variable may say by itself but not together with the others. */
 function* contradictionsIn(values: Settings): Generator<string> {
-  const { host, authType, allowUnauthenticated, eventStore, roles, natsUrl, databaseUrl, modelIds, defaultModelId } = values;
-  if (!/^(postgres|(esdb|kurrentdb)(\+discover)?:\/\/.+)$/.test(eventStore)) {
-    yield `EVENT_STORE must be postgres, or start with esdb:// or esdb+discover://, not "${eventStore}".`;
-  }
+  const { host, authType, allowUnauthenticated, roles, natsUrl, databaseUrl, modelIds, defaultModelId } = values;
   if (authType === 'none' && !allowUnauthenticated && !isLoopback(host)) {
     yield `HOST is ${host}, which other machines can reach, while AUTH_TYPE is unset and so nobody has to sign in. Set AUTH_TYPE, or ALLOW_UNAUTHENTICATED=true if that is meant.`;
   }

@@ -1,4 +1,5 @@
 import { QUOTA_PERIODS } from '../../limits/limits.policy.js';
+import { connectionTarget } from '../event-store/eventstoredb/connection-string.js';
 import { PrivateHosts } from '../outgoing/private-hosts.js';
 import {
   checked,
@@ -31,8 +32,11 @@ export const settings = {
   dataDir: text('DATA_DIR', '.data'),
   databaseUrl: optional(url('DATABASE_URL', 'postgres:', 'postgresql:')),
   databasePoolMax: integer('DATABASE_POOL_MAX', 10, { min: 5, max: 500 }),
-  eventStore: text('EVENT_STORE', 'postgres'),
+  eventStore: checked(text('EVENT_STORE', 'postgres'), (value) => {
+    if (value !== 'postgres') connectionTarget(value);
+  }),
   eventStoreDeadlineMs: secondsAsMs('EVENT_STORE_DEADLINE_SECONDS', 5),
+  eventStorePatienceMs: secondsAsMs('EVENT_STORE_PATIENCE_SECONDS', 8),
   natsUrl: optional(text('NATS_URL')),
   natsPrefix: text('NATS_PREFIX', 'verbatim'),
   natsDeadlineMs: secondsAsMs('NATS_DEADLINE_SECONDS', 2),

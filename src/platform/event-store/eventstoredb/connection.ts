@@ -1,23 +1,13 @@
-import { EventStoreDBClient } from '@eventstore/db-client';
-
 import { type Answer, decodeAnswer } from './answer.js';
-import { StoreRefused } from './errors.js';
+import { type ClientInternals, openClient } from './client.js';
+import { connectionTarget } from './connection-string.js';
+import { meaningOf, StoreRefused } from './errors.js';
 import { CLOSE_DEADLINE_MS } from './limits.js';
 import { type BatchCall, type ReadCall, type ReadRequest, type Streams, StreamsClient, StreamsService } from './stubs.js';
 import { within } from './within.js';
 
 /** A call, and the way to give up the connection it is on. */
 export type Opened<Call> = Readonly<{ call: Call; giveUp: () => void }>;
-
-/** What of the client its own commands are made of. It is protected there, and all an adapter needs of it. */
-type Internals = {
-  GRPCStreamCreator<Call>(client: typeof StreamsClient, name: string, create: (client: Streams) => Call): () => Promise<Call>;
-  callArguments(
-    options: { requiresLeader: boolean },
-    call: { deadline: number },
-  ): Parameters<Streams['batchAppend']> & [unknown, unknown];
-  handleError(client: Streams, error: Error): Promise<void>;
-};
 
 /** gRPC's code for a server that is away; it makes the client take a new connection, in a cluster to whoever leads now. */
 const UNAVAILABLE = 14;
@@ -28,13 +18,13 @@ const UNAVAILABLE = 14;
  * when a call fails; its reads cannot filter, parse what we want as bytes, and stall without an error.
  */
 export class Connection {
-  private readonly client: EventStoreDBClient & Internals;
+  private readonly client: ClientInternals;
   private latest: Opened<unknown> | undefined;
   private closed = false;
 
+  /** @throws BadConnectionString */
   constructor(connectionString: string) {
-    const known = connectionString.replace(/^kurrentdb/, 'esdb');
-    this.client = EventStoreDBClient.connectionString(known) as unknown as EventStoreDBClient & Internals;
+    this.client = openClient(connectionTarget(connectionString));
     // The client calls this for every broken call and leaves the promise alone; while no server is found it rejects.
     const recover = this.client.handleError.bind(this.client);
     this.client.handleError = (client, error) => recover(client, error).catch(() => undefined);
@@ -49,6 +39,15 @@ export class Connection {
 
   batchAppend(): Promise<Opened<BatchCall>> {
     return this.open('batchAppend', (client) => client.batchAppend(...this.callArguments()));
+  }
+
+  /** What the server calls its version. */
+  async serverVersion(): Promise<string> {
+    try {
+      return (await this.client.capabilities).serverVersion;
+    } catch (error) {
+      throw meaningOf(error);
+    }
   }
 
   /** Breaks every call under way; there are no others after it. */

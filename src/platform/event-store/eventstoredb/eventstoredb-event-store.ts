@@ -17,6 +17,7 @@ import { ANSWER_DEADLINE_MS, APPEND_DEADLINE_MS, SILENCE_MS } from './limits.js'
 import { LogEnd, LogFollow, LogRead } from './log-cursor.js';
 import { follow, type Patience, readToEnd } from './reading.js';
 import { metastreamOf, writeRetention } from './retention.js';
+import { versionWarning } from './server-version.js';
 import { MetadataRead, StreamEnd, StreamFollow, StreamRead } from './stream-cursor.js';
 
 export type EventStoreDbOptions = Readonly<{
@@ -27,7 +28,7 @@ export type EventStoreDbOptions = Readonly<{
   silenceMs?: number;
 }>;
 
-/** The log in EventStoreDB 23.10 or newer. */
+/** The log in EventStoreDB. */
 export class EventStoreDbEventStore extends EventStore {
   private readonly connection: Connection;
   private readonly appends: Appends;
@@ -82,6 +83,11 @@ export class EventStoreDbEventStore extends EventStore {
   async head(): Promise<bigint> {
     for await (const position of readToEnd(this.connection, new LogEnd(), this.patience.answerMs)) return position;
     return LOG_START;
+  }
+
+  /** Whether the server is of another line than this adapter was tried on, in a sentence. @throws StoreUnavailable, StoreRefused */
+  async versionWarning(): Promise<string | undefined> {
+    return versionWarning(await this.connection.serverVersion());
   }
 
   /** Resolves when the server answers. @throws StoreUnavailable, StoreRefused */

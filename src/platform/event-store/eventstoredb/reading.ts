@@ -23,12 +23,16 @@ export type Cursor<Page> = Readonly<{
 /** How long to wait for the first answer, and for each further one. */
 export type Patience = Readonly<{ answerMs: number; silenceMs: number }>;
 
-/** Reads to the end. Where the connection breaks it goes on with what is left. @throws StoreUnavailable, StreamGone */
+/**
+ * Reads to the end. Where the connection breaks it goes on with what is left, unless there was no answer for so long.
+ * @throws StoreUnavailable, StreamGone
+ */
 export async function* readToEnd<Page>(
   connection: Connection,
   cursor: Cursor<Page>,
   answerMs: number,
 ): AsyncGenerator<Page, void> {
+  let answeredAt = performance.now();
   for (let attempt = 1; !cursor.done; attempt++) {
     let inbox: Inbox | undefined;
     try {
@@ -36,13 +40,16 @@ export async function* readToEnd<Page>(
       for (let answers; (answers = await inbox.take(answerMs));) {
         const page = cursor.take(answers);
         attempt = 1;
+        answeredAt = performance.now();
         if (page !== undefined) yield page;
       }
       return;
     } catch (error) {
       if (error instanceof Silence) inbox?.giveUp();
       if (!(error instanceof StoreUnavailable) || error instanceof Silence || attempt === READ_ATTEMPTS_MAX) throw error;
-      await pause(backOffMs(attempt));
+      const pauseMs = backOffMs(attempt);
+      if (performance.now() + pauseMs > answeredAt + answerMs) throw error;
+      await pause(pauseMs);
     } finally {
       inbox?.leave();
     }

@@ -1,0 +1,15 @@
+import { expect, it } from '@jest/globals';
+import { versionWarning } from './server-version.js';
+
+it.each([
+  ['24.2.0', undefined],
+  ['24.2.0.1234', undefined],
+  ['23.10.6', /23\.10\.6 is older than the line 24\.2/],
+  ['24.1.9', /older/],
+  ['24.10.4', /24\.10\.4 is newer/],
+  ['25.0.1', /newer/],
+  ['unknown', /does not tell its version \("unknown"\)/],
+])('of a server %s an operator is told what is to be known', (version, warning) => {
+  if (warning === undefined) expect(versionWarning(version)).toBeUndefined();
+  else expect(versionWarning(version)).toMatch(warning);
+});

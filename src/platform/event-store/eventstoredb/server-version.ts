@@ -1,0 +1,13 @@
+/** The line of the server that everything here was tried on. */
+export const TESTED_LINE = '24.2';
+
+/** What an operator should know of a server of another line; undefined where there is nothing to say. */
+export function versionWarning(version: string): string | undefined {
+  const [, year, minor] = /^(\d+)\.(\d+)\./.exec(version) ?? [];
+  if (year === undefined)
+    return `EventStoreDB does not tell its version ("${version}"); this program was tried on ${TESTED_LINE}.`;
+  const [testedYear, testedMinor] = TESTED_LINE.split('.').map(Number) as [number, number];
+  const difference = Number(year) - testedYear || Number(minor) - testedMinor;
+  if (difference === 0) return undefined;
+  return `EventStoreDB ${version} is ${difference < 0 ? 'older' : 'newer'} than the line ${TESTED_LINE} that this program was tried on.`;
+}
