@@ -36,7 +36,7 @@ const MICROTASKS_MAX = 7;
 const inAFewMicrotasks = (): Commit => {
   let commits = 0;
   return async () => {
-    for (let turns = (commits++ * 5) % (MICROTASKS_MAX + 1); turns > 0; turns--) await undefined;
+    for (let turns = (commits++ * 5) % (MICROTASKS_MAX + 1); turns > 0; turns--) await Promise.resolve();
   };
 };
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { ConnectionTarget } from './connection-string.js';
-import { type Streams, StreamsClient } from './stubs.js';
+import type { Streams, StreamsClient } from './stubs.js';
 
 /**
  * What the adapter uses of the client package beyond its public commands: these members, and the generated stubs of
