@@ -69,7 +69,7 @@ export class QuestionRequest {
   @IsNumber()
   chunks?: number | null;
 
-  /** Answers without retrieving anything. */
+  /** Answers without retrieving anything; only where no agent answers, which has sources of its own. */
   @IsOptional()
   @IsBoolean()
   isNoneDoc?: boolean | null;
