@@ -69,7 +69,8 @@ export class QuestionResolver {
       ownerId,
       agent,
       conversationId,
-      index: request.index ?? null,
+      // In a conversation that is still to begin there is no place to take.
+      index: conversationId === undefined ? null : (request.index ?? null),
       visibility: request.visibility === 'listed' ? 'listed' : 'hidden',
       history,
       sharedUsage: agent !== undefined && agent.ownerId !== ownerId,

@@ -24,6 +24,20 @@ it('lets one of many win that come at once', async () => {
   expect(new Set(uses.map(({ value }) => value))).toEqual(new Set([first[0]!.value]));
 });
 
+it('stands for another request once the judge says so, and for one of many that come at once', async () => {
+  const store = new InMemoryEventStore();
+  await useIdempotencyKey(store, key(), 'failed', cause);
+  const retry = (value: string) =>
+    useIdempotencyKey(store, key({ fingerprint: 'g' }), value, { ...cause, correlationId: value }, undefined, (before) =>
+      before.value === 'failed' ? 'anew' : 'again',
+    );
+  const uses = await Promise.all(Array.from({ length: 5 }, (_, index) => retry(`retry ${index}`)));
+  const [first, ...others] = uses.filter(({ used }) => used === 'first');
+  expect(others).toEqual([]);
+  expect(new Set(uses.map(({ value }) => value))).toEqual(new Set([first!.value]));
+  expect(await useIdempotencyKey(store, key(), 'old', cause)).toEqual({ used: 'differently', value: first!.value });
+});
+
 it('may be used anew after its time, also when the store has forgotten the first use', async () => {
   const store = new InMemoryEventStore({ now: () => new Date(Date.now() - 120_000) });
   expect(await useIdempotencyKey(store, key(), 'first', cause)).toMatchObject({ used: 'first' });
