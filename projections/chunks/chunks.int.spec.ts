@@ -98,6 +98,18 @@ describe('the chunks of a source', () => {
   });
 });
 
+it('a source has the count of chunks that its newest config says, or none of its own', async () => {
+  const configured = (count: number | null): SourceEvent => {
+    const retrieval = { ...DEFAULT_SOURCE_CONFIG.retrieval, chunks: count };
+    return { type: 'SourceConfigured', data: { sourceId: 's6', config: { ...DEFAULT_SOURCE_CONFIG, retrieval } } };
+  };
+  const own = async () => (await queries.sources('ann', ['s6']))[0]?.ownChunks;
+  await of('s6', created('s6'), configured(9));
+  expect(await own()).toBe(9);
+  await of('s6', configured(null));
+  expect(await own()).toBeNull();
+});
+
 it('a page of chunks is of one file or with a text, where asked, and says how many there are', async () => {
   await of('s5', created('s5'), started('s5', 'c5'));
   await written('s5', 'c5', 'One 100%', 'two', 'THREE one');

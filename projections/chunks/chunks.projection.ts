@@ -19,6 +19,9 @@ export const chunks = defineProjection<SourceEvent | SourceChunksIngested>({
       values (${sourceId}, ${ownerId}, ${name}, ${config.retrieval.chunks}, 'ingesting')
       on conflict (source_id) do nothing`,
 
+    SourceConfigured: ({ data: { sourceId, config } }, sql) => sql`
+      update source set own_chunks = ${config.retrieval.chunks} where source_id = ${sourceId}`,
+
     SourceIngestRequested: ({ data }, sql) => sql`update source set standing = 'ingesting' where source_id = ${data.sourceId}`,
 
     SourceIngestStarted: ({ data: { sourceId, chunksId } }, sql) => [

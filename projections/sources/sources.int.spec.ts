@@ -52,6 +52,18 @@ it('a user sees what is theirs and not deleted, newest first', async () => {
   expect(own[0]).toMatchObject({ ingestReason: 'Broken.', files, config: DEFAULT_SOURCE_CONFIG });
 });
 
+it('the config of a source is the newest one', async () => {
+  const config = {
+    ...DEFAULT_SOURCE_CONFIG,
+    retrieval: { ...DEFAULT_SOURCE_CONFIG.retrieval, chunks: 9, reranker: { model: 'a\0b' } },
+  };
+  await given('s11', ...uploaded('s11', 'Configured', 'flo'), { type: 'SourceConfigured', data: { sourceId: 's11', config } });
+  expect((await queries.byId('s11'))?.config).toEqual({
+    ...config,
+    retrieval: { ...config.retrieval, reranker: { model: 'a\uFFFDb' } },
+  });
+});
+
 it('a page is in the order asked for, of names that contain a text', async () => {
   const page = async (search: string, by: 'date' | 'name' | 'tokens', descending = false) =>
     (await queries.page('ann', search, { by, descending }, 10, 0)).records.map(({ id }) => id);

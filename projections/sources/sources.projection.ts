@@ -16,6 +16,9 @@ export const sources = defineProjection<SourceEvent>({
       values (${sourceId}, ${ownerId}, ${asText(name)}, ${sql.json(asJsonb(config))}, ${remote && sql.json(asJsonb(remote))}, ${at})
       on conflict (source_id) do nothing`,
 
+    SourceConfigured: ({ data: { sourceId, config } }, sql) => sql`
+      update source set config = ${sql.json(asJsonb(config))} where source_id = ${sourceId}`,
+
     SourceIngestRequested: ({ data: { sourceId, ingestId, files } }, sql) => sql`
       update source set ingest_id = ${ingestId}, ingest_status = 'requested', ingest_reason = null, fetched_files = null,
         files = case when remote is null then ${sql.json(asJsonb(files))} else files end

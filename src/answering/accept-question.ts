@@ -4,10 +4,10 @@ import type { AgentRecord } from '../../projections/agents/agents.queries.js';
 import { conversation } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import { type CallAnswer, resume } from '../conversation/pause.decider.js';
-import type { Conversation } from '../conversation/turn.policy.js';
+import type { Conversation, Turn } from '../conversation/turn.policy.js';
 import { type Caller, ownerOf } from '../identity/caller.js';
 import { Clock } from '../kernel/clock.js';
-import { fingerprintOf, useIdempotencyKey } from '../kernel/idempotency.js';
+import { fingerprintOf, type KeyUsed, useIdempotencyKey } from '../kernel/idempotency.js';
 import { isId, newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Streams } from '../kernel/streams.js';
@@ -19,6 +19,7 @@ import { AskQuestion, decisionOf } from './ask-question.command.js';
 import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver } from './resolve-question.js';
 import { ResumeTurn } from './resume-turn.command.js';
+import { asksForPlace, repetitionOf } from './retried-question.policy.js';
 import { answersOf } from './tool-actions.policy.js';
 
 /** The queue on which turns wait for a runner. */
@@ -120,16 +121,27 @@ export class QuestionDesk {
       return { replayed: false, ids: fresh };
     }
     const callerId = caller.kind === 'agent-key' ? caller.keyId : caller.userId;
-    const fingerprint = fingerprintOf(route, { ...request, api_key: undefined });
-    const idempotency = { scope: 'answer', callerId, key, fingerprint, ttlMs: this.options.settings.idempotencyTtlMs };
-    const { used, value } = await useIdempotencyKey(this.streams, idempotency, fresh, caller.cause, async () => {
+    const fingerprint = (asked: QuestionRequest) => fingerprintOf(route, { ...asked, api_key: undefined });
+    const ttlMs = this.options.settings.idempotencyTtlMs;
+    const idempotency = { scope: 'answer', callerId, key, fingerprint: fingerprint(request), ttlMs };
+    const start = async () => {
       await refuse();
       await admit();
-    });
+    };
+    const judge = async ({ fingerprint: known, value: { conversationId, turnId } }: KeyUsed<Started>) => {
+      const turn = asksForPlace(request) ? await this.turnOf(conversationId, turnId) : undefined;
+      return repetitionOf(request, { fingerprint: known, conversationId, turn }, fingerprint);
+    };
+    const { used, value } = await useIdempotencyKey(this.streams, idempotency, fresh, caller.cause, start, judge);
     if (used === 'differently') {
       throw new Rejection('idempotency-key-reused', 'This Idempotency-Key was used with another request.');
     }
     return { replayed: used === 'again', ids: value };
+  }
+
+  private async turnOf(conversationId: string, turnId: string): Promise<Turn | undefined> {
+    const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
+    return state.turns.get(turnId);
   }
 
   /** @throws Rejection when the conversation would not take the question */

@@ -41,7 +41,7 @@ export class AnsweringController {
     @Headers() headers: IncomingHttpHeaders,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    if (typeof request.index === 'number' && !request.conversation_id) {
+    if (typeof request.index === 'number' && request.conversation_id === undefined) {
       throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
     }
     if (this.streams.size >= this.options.settings.streamsMax)

@@ -25,7 +25,7 @@ export class QuestionRequest {
   @IsString()
   agent_id?: string | null;
 
-  /** Continues a conversation; without it a new one begins. */
+  /** Continues a conversation; without it, or with null, a new one begins. */
   @IsOptional()
   @IsString()
   conversation_id?: string | null;
@@ -69,7 +69,7 @@ export class QuestionRequest {
   @IsNumber()
   chunks?: number | null;
 
-  /** Answers without retrieving anything. */
+  /** Answers without retrieving anything; only where no agent answers, which has sources of its own. */
   @IsOptional()
   @IsBoolean()
   isNoneDoc?: boolean | null;
@@ -83,7 +83,11 @@ export class QuestionRequest {
   @IsString({ each: true })
   attachments?: string[] | null;
 
-  /** `/stream` only: the place of an earlier question that this one takes. */
+  /**
+   * `/stream` only: the place of an earlier question that this one takes. It needs `conversation_id`; with null, as for a retry of
+   * a question that failed before its conversation was known, it begins a new conversation. With the `Idempotency-Key` of the
+   * question that has this place, it asks anew only if that one failed or was stopped.
+   */
   @IsOptional()
   @Transform(numeric)
   @IsInt()

@@ -69,7 +69,8 @@ export class QuestionResolver {
       ownerId,
       agent,
       conversationId,
-      index: request.index ?? null,
+      // In a conversation that is still to begin there is no place to take.
+      index: conversationId === undefined ? null : (request.index ?? null),
       visibility: request.visibility === 'listed' ? 'listed' : 'hidden',
       history,
       sharedUsage: agent !== undefined && agent.ownerId !== ownerId,
@@ -134,7 +135,8 @@ export class QuestionResolver {
       modelId: model,
       promptId: configuration?.promptId || request.prompt_id || '',
       configurationOwnerId: ownerId,
-      sources: request.isNoneDoc ? [] : [...new Set(sources)].map((id) => ({ id })),
+      // Web clients send it with every agent: what it means is that the user selected no source of his own.
+      sources: request.isNoneDoc && !agent ? [] : [...new Set(sources)].map((id) => ({ id })),
       chunks: chunksWithinBounds((configuration ? configuration.chunks : request.chunks) ?? CHUNKS_DEFAULT),
       retriever: configuration?.retriever || request.retriever || 'classic',
       passthrough: request.passthrough ?? {},

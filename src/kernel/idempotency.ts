@@ -24,12 +24,17 @@ export type IdempotencyKey = Readonly<{
 /** `again`: this request was made before, and `value` is what it started then. `differently`: another one was made with this key. */
 export type KeyUse<T> = Readonly<{ used: 'first' | 'again' | 'differently'; value: T }>;
 
-type KeyUsed<T> = { fingerprint: string; value: T };
+/** The request a key stands for so far, and what it started. */
+export type KeyUsed<T> = Readonly<{ fingerprint: string; value: T }>;
+
+/** What a request means whose key was used before; `anew`: the key stands for this request from now on. */
+export type Repetition = 'again' | 'differently' | 'anew';
 
 /**
  * Uses a key for what a request is about to start, or finds what it started before. The value has to name everything that
  * is started (ids chosen beforehand), because a crash may come right after: who finds `again` makes sure it is started.
- * `refuse` throws what the request would be refused for: a request that starts nothing uses no key.
+ * `refuse` throws what the request would be refused for: a request that starts nothing uses no key. `judge` compares more than
+ * fingerprints where a request may look different and still be the same, or be a retry.
  * @throws Rejection invalid-request, StoreUnavailable, and whatever `refuse` throws
  */
 export async function useIdempotencyKey<T>(
@@ -38,6 +43,7 @@ export async function useIdempotencyKey<T>(
   value: T,
   cause: Cause,
   refuse?: () => Promise<void>,
+  judge: (before: KeyUsed<T>) => Repetition | Promise<Repetition> = byFingerprint(key),
 ): Promise<KeyUse<T>> {
   if (key.key.length === 0 || key.key.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) {
     throw new Rejection('invalid-request', `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters.`);
@@ -48,7 +54,8 @@ export async function useIdempotencyKey<T>(
     const last = await lastEvent(store, stream);
     if (last && Date.now() - last.at.getTime() < key.ttlMs) {
       const before = JSON.parse(last.data) as KeyUsed<T>;
-      return { used: before.fingerprint === key.fingerprint ? 'again' : 'differently', value: before.value };
+      const used = await judge(before);
+      if (used !== 'anew') return { used, value: before.value };
     }
     await refuse?.();
     // A stream whose events are past their age reads as empty and still counts its revisions.
@@ -66,6 +73,11 @@ export async function useIdempotencyKey<T>(
     return { used: 'first', value };
   });
 }
+
+const byFingerprint =
+  ({ fingerprint }: IdempotencyKey) =>
+  (before: KeyUsed<unknown>): Repetition =>
+    before.fingerprint === fingerprint ? 'again' : 'differently';
 
 /** A short text that is equal for equal requests, in whatever order they name their fields. */
 export const fingerprintOf = (...parts: readonly unknown[]): string =>

@@ -61,6 +61,7 @@ export function withIngestionChangedBy(ingestion: Ingestion, { type, data }: Sou
       return data.ingestId === ingestion.ingestId ? { ...ingestion, isOpen: false } : ingestion;
     case 'SourceDeleted':
       return { ...ingestion, isOpen: false };
+    case 'SourceConfigured':
     case 'SourceIngestStarted':
     case 'SourceSyncFrequencySet':
     case 'SourceSyncFellDue':

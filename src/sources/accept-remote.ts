@@ -39,7 +39,7 @@ export class RemoteDesk {
     const { name, config, origin, frequency } = request;
     const created = { sourceId: value.sourceId, ownerId: user.userId, name, config, remote: origin };
     const { position } = await this.commands.execute(new AddRemoteSource(created, value.taskId, frequency, user.cause));
-    return { ...value, again: used === 'again', position };
+    return { ...value, config, again: used === 'again', position };
   }
 
   /** Each host once: where it leads is what is checked. */

@@ -18,7 +18,13 @@ export abstract class UploadKeyTtl {
   abstract readonly milliseconds: number;
 }
 
-export type AcceptedUpload = Readonly<{ sourceId: string; taskId: string; again: boolean; position: bigint | undefined }>;
+export type AcceptedUpload = Readonly<{
+  sourceId: string;
+  taskId: string;
+  config: SourceConfig;
+  again: boolean;
+  position: bigint | undefined;
+}>;
 
 type Ids = Readonly<{ sourceId: string; taskId: string }>;
 
@@ -50,7 +56,7 @@ export class UploadDesk {
     const created = { sourceId: value.sourceId, ownerId: user.userId, name, config, remote: null };
     const upload = new UploadSource(created, value.taskId, await this.keep(files), user.cause);
     const { position } = await this.commands.execute(upload);
-    return { ...value, again: used === 'again', position };
+    return { ...value, config, again: used === 'again', position };
   }
 
   private async useKey(

@@ -15,11 +15,12 @@ import { FolderBlobs } from '../platform/blobs/folder-blobs.js';
 import { RETRIES_MAX } from '../tasks/task.policy.js';
 import type { TaskAttempt } from '../tasks/task-runner.port.js';
 import { BATCH_BYTES_MAX } from './chunk-writer.js';
-import { type Chunk, Documents, type DocumentFile } from './document.port.js';
+import { type Chunk, type Chunking, Documents, type DocumentFile } from './document.port.js';
 import type { Embeddings } from './embeddings.port.js';
 import { IngestSource } from './ingest-source.js';
 import { RemotePages } from './remote/remote-pages.js';
 import { createSource, deleteSource, source } from './source.decider.js';
+import { configureSource } from './source-config.decider.js';
 import { DEFAULT_SOURCE_CONFIG } from './source-config.policy.js';
 import { type SourceChunksIngested, sourceStream } from './source.events.js';
 import { ingestAgain } from './sync.decider.js';
@@ -30,16 +31,21 @@ const cause = { actor: 'user:ann', credential: 'session-token', correlationId: '
 /** A chunk a line. */
 class LinesAsChunks extends Documents {
   reads: string[] = [];
+  /** With which size each file was cut. */
+  cutAt: number[] = [];
+  isRepaired = false;
   check(): Promise<void> {
     return Promise.resolve();
   }
   sections(): Promise<never[]> {
     return Promise.resolve([]);
   }
-  chunks({ filename, bytes }: DocumentFile): Promise<readonly Chunk[]> {
+  chunks({ filename, bytes }: DocumentFile, { maxTokens }: Chunking): Promise<readonly Chunk[]> {
     this.reads.push(filename);
+    this.cutAt.push(maxTokens);
     const text = new TextDecoder().decode(bytes);
-    if (text === 'broken') return Promise.reject(new Rejection('document-unreadable', `${filename} is broken.`));
+    if (text === 'broken' && !this.isRepaired)
+      return Promise.reject(new Rejection('document-unreadable', `${filename} is broken.`));
     const lines = text.split('\n').filter((line) => line !== '');
     return Promise.resolve(lines.map((line) => ({ title: 'T', text: line, tokens: 2 })));
   }
@@ -199,6 +205,52 @@ it('an append whose answer is lost is not a second batch', async () => {
   };
   await ingesting().run(attempt(ids));
   expect(await texts()).toEqual(['one', 'two']);
+});
+
+describe('a source whose config changes', () => {
+  const cutAt = async ({ sourceId }: { sourceId: string }, max_tokens: number) => {
+    const { chunking, ...others } = DEFAULT_SOURCE_CONFIG;
+    const decide = configureSource(sourceId, 'ann', { ...others, chunking: { ...chunking, max_tokens } });
+    await streams.transact(sourceStream(sourceId), source, decide, cause);
+  };
+  const again = async ({ sourceId }: { sourceId: string }) => {
+    const taskId = newId();
+    await streams.transact(sourceStream(sourceId), source, ingestAgain(sourceId, 'ann', taskId, 'of-any-kind'), cause);
+    return { sourceId, taskId };
+  };
+
+  it('is cut anew when it is ingested again, and only then', async () => {
+    const ids = await uploaded('one', 'two');
+    await ingesting().run(attempt(ids));
+    await cutAt(ids, 500);
+    await ingesting().run(attempt(await again(ids)));
+    expect(documents.cutAt).toEqual([1250, 1250, 500, 500]);
+    await ingesting().run(attempt(await again(ids)));
+    expect(documents.cutAt).toHaveLength(4);
+    expect(new Set((await batches()).map(({ chunksId }) => chunksId)).size).toBe(2);
+  });
+
+  it('keeps its chunks when it is ingested again after a change back, or one that cuts nothing otherwise', async () => {
+    const ids = await uploaded('one');
+    await ingesting().run(attempt(ids));
+    await cutAt(ids, 500);
+    await cutAt(ids, 1250);
+    const { chunking, ...others } = DEFAULT_SOURCE_CONFIG;
+    const decide = configureSource(ids.sourceId, 'ann', { ...others, chunking: { ...chunking, strategy: 'semantic' } });
+    await streams.transact(sourceStream(ids.sourceId), source, decide, cause);
+    await ingesting().run(attempt(await again(ids)));
+    expect(documents.cutAt).toEqual([1250]);
+  });
+
+  it('in the middle of an ingestion is cut to its end as it was begun, also by another attempt', async () => {
+    const ids = await uploaded('one', 'broken', 'three');
+    await expect(ingesting().run(attempt(ids))).rejects.toThrow('broken');
+    documents.isRepaired = true;
+    await cutAt(ids, 500);
+    await ingesting().run(attempt(ids));
+    expect(documents.cutAt).toEqual([1250, 1250, 1250, 1250]);
+    expect(await texts()).toEqual(['one', 'broken', 'three']);
+  });
 });
 
 it('batches stay small however long the chunks are', async () => {

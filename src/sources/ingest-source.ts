@@ -15,6 +15,7 @@ import type { Embeddings } from './embeddings.port.js';
 import { areSame, type IngestResult, namesOf, notFetchedText, resultOf } from './ingest-result.policy.js';
 import { isNothingFetched, type RemotePages } from './remote/remote-pages.js';
 import { completeIngest, failIngest, keepPages, type Source, source, startIngest } from './source.decider.js';
+import { isCutAlike } from './source-config.decider.js';
 import { type SourceFile, sourceStream } from './source.events.js';
 
 export const INGEST_SOURCE = 'ingest-source';
@@ -86,14 +87,14 @@ export class IngestSource extends TaskRunner {
     await this.parts.streams.record(sourceStream(sourceId), source, failIngest(sourceId, ingestId, reason), cause);
   }
 
-  /** Chunks of the same files, cut and embedded as they would be now, are there already. */
+  /** Chunks of the same files, cut and embedded as they would be now, may be there already. */
   private async chunksIdOf(sourceId: string, ingestId: string): Promise<string> {
     const { state } = await this.parts.streams.fold(sourceStream(sourceId), source);
-    const { live, ingest } = state;
+    const { live, ingest, config } = state;
     const model = this.parts.embeddings?.model ?? '';
     const written = (by: string) => deterministicId(by, CHUNKING_VERSION, model);
-    const isSame = live && ingest?.files && live.chunksId === written(live.ingestId) && areSame(live.files, ingest.files);
-    return isSame ? live.chunksId : written(ingestId);
+    const isAsWritten = live?.chunksId === written(live?.ingestId ?? '') && isCutAlike(live.chunking, config.chunking);
+    return isAsWritten && ingest?.files && areSame(live.files, ingest.files) ? live.chunksId : written(ingestId);
   }
 
   /** @throws Rejection `pages-not-fetched` when there are none; another error while that may pass */
@@ -116,7 +117,8 @@ export class IngestSource extends TaskRunner {
   private async write(sourceId: string, chunksId: string, { config, remote, ingest }: Source, attempt: TaskAttempt) {
     const files = ingest?.files ?? [];
     const writer = await ChunkWriter.open(this.parts, { chunksId, sourceId }, attempt.cause);
-    const chunking = { maxTokens: config.chunking.max_tokens, minTokens: config.chunking.min_tokens };
+    const { max_tokens: maxTokens, min_tokens: minTokens } = ingest?.chunking ?? config.chunking;
+    const chunking = { maxTokens, minTokens };
     const begin = remote ? FETCHING_PERCENT : 0;
     const percentAt = (place: number) => begin + ((100 - begin) * place) / files.length;
     for (const [index, file] of files.entries()) {

@@ -1,5 +1,5 @@
 import { Body, Controller, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
@@ -7,6 +7,8 @@ import { Freshness } from '../kernel/freshness.js';
 import { answerPosition } from '../platform/http/positions.js';
 import { RemoteDesk } from './accept-remote.js';
 import type { RemoteFields } from './remote/remote-request.policy.js';
+import { CONFIG_FIELD, SOURCE_ADDED } from './source-config.dto.js';
+import { SearchAbilities, warningsAbout } from './source-config-warnings.policy.js';
 import { REMOTE_KINDS } from './source.events.js';
 import { storableText } from './storable-text.policy.js';
 import { type FormPart, UploadStaging } from './upload-staging.port.js';
@@ -24,7 +26,7 @@ const REMOTE_FORM = {
       description: 'JSON: {"url": one address or several, "sync_frequency": how often they are fetched anew}',
     },
     user: { type: 'string', description: 'Not used: the source is the caller’s.' },
-    config: { type: 'string', description: 'JSON: how the pages are cut into chunks and searched.' },
+    config: CONFIG_FIELD,
   },
 };
 
@@ -35,6 +37,7 @@ export class RemoteController {
     private readonly staging: UploadStaging,
     private readonly desk: RemoteDesk,
     private readonly freshness: Freshness,
+    private readonly abilities: SearchAbilities,
   ) {}
 
   @Post('remote')
@@ -42,6 +45,7 @@ export class RemoteController {
   @ApiOperation({ summary: 'Makes a source of pages on the web and begins to fetch them' })
   @ApiConsumes('multipart/form-data', 'application/x-www-form-urlencoded', 'application/json')
   @ApiBody({ schema: REMOTE_FORM })
+  @ApiOkResponse(SOURCE_ADDED)
   @ApiHeader({ name: 'Idempotency-Key', required: false })
   async remote(
     @CurrentUser() user: SignedInUser,
@@ -66,7 +70,8 @@ export class RemoteController {
     await this.freshness.reached(['sources'], accepted.position);
     answerPosition(reply, accepted.position);
     if (accepted.again) void reply.header('Idempotent-Replayed', 'true');
-    return { success: true, task_id: accepted.taskId, source_id: accepted.sourceId };
+    const warnings = warningsAbout(accepted.config, this.abilities);
+    return { success: true, task_id: accepted.taskId, source_id: accepted.sourceId, warnings };
   }
 }
 
@@ -75,5 +80,10 @@ function fieldsOf(field: (name: string) => unknown): RemoteFields {
     const value = field(name);
     return typeof value === 'string' ? storableText(value) : undefined;
   };
-  return { source: text('source'), name: text('name'), data: text('data'), config: text('config') };
+  // A form holds JSON as text; in a body of JSON it may as well stand as it is.
+  const json = (name: string): string | undefined => {
+    const value = field(name);
+    return typeof value === 'object' && value !== null ? storableText(JSON.stringify(value)) : text(name);
+  };
+  return { source: text('source'), name: text('name'), data: json('data'), config: json('config') };
 }

@@ -4,6 +4,22 @@ import type { ChunksEvent, SourceCreated, SourceEvent, SourceIngestRequested, So
 /** Sources were uploads alone. */
 const asUploaded = (data: Omit<SourceCreated['data'], 'remote'>): SourceCreated['data'] => ({ ...data, remote: null });
 
+/** Of a config only what has an effect was kept. */
+const asWithWholeConfig = ({ config, ...data }: SourceCreated['data']): SourceCreated['data'] => ({
+  ...data,
+  config: {
+    kind: config.kind,
+    chunking: { ...config.chunking, chunk_overlap: 0 },
+    retrieval: {
+      ...config.retrieval,
+      reranker: null,
+      prescreen: null,
+      graph: { seed_strategy: 'entities', passage_nodes: true, blend_vector: true },
+    },
+    graph: { extraction_model: null, max_chunks: null, gleanings: 0 },
+  },
+});
+
 /** An upload was ingested once. */
 const asFirstIngested = (data: Omit<SourceIngestRequested['data'], 'operation'>): SourceIngestRequested['data'] => ({
   ...data,
@@ -17,7 +33,8 @@ const asWithoutSitemaps = (data: Omit<SourcePagesFetched['data'], 'sitemaps'>): 
 });
 
 export const sourceCodec: Codec<SourceEvent> = {
-  SourceCreated: [asUploaded],
+  SourceCreated: [asUploaded, asWithWholeConfig],
+  SourceConfigured: [],
   SourceIngestRequested: [asFirstIngested],
   SourcePagesFetched: [asWithoutSitemaps],
   SourceIngestStarted: [],

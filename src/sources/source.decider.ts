@@ -11,6 +11,7 @@ import type {
   SourceEvent,
   SourceFile,
   SourceId,
+  SourceIngestStarted,
   SourcePagesFetched,
 } from './source.events.js';
 import type { SyncFrequency } from './sync.policy.js';
@@ -21,6 +22,8 @@ export type Pages = Omit<SourcePagesFetched['data'], 'sourceId' | 'ingestId'>;
 export type Ingest = Readonly<{
   ingestId: string;
   chunksId: string | undefined;
+  /** How the chunks are cut, also by those who continue it; undefined before the first one was begun. */
+  chunking: SourceConfig['chunking'] | undefined;
   status: 'requested' | 'started' | 'completed' | 'failed';
   /** Undefined while the pages are not fetched yet. */
   files: readonly SourceFile[] | undefined;
@@ -29,10 +32,11 @@ export type Ingest = Readonly<{
   isCut: boolean;
 }>;
 
-/** What searches find, the files it was made of and the sitemaps that listed them, and the ingestion that wrote it. */
+/** What searches find, how it was cut, the files it was made of and the sitemaps that listed them, and the ingestion that wrote it. */
 export type LiveChunks = Readonly<{
   ingestId: string;
   chunksId: string;
+  chunking: SourceConfig['chunking'];
   files: readonly SourceFile[];
   sitemaps: readonly Sitemap[];
 }>;
@@ -61,7 +65,14 @@ const initial: Source = {
   nextSyncAt: null,
 };
 
-const NOT_BEGUN = { status: 'requested', chunksId: undefined, sitemaps: [], failures: [], isCut: false } as const;
+const NOT_BEGUN = {
+  status: 'requested',
+  chunksId: undefined,
+  chunking: undefined,
+  sitemaps: [],
+  failures: [],
+  isCut: false,
+} as const;
 
 export const source: Aggregate<Source, SourceEvent> = { initial, evolve, codec: sourceCodec };
 
@@ -71,6 +82,8 @@ function evolve(state: Source, event: SourceEvent): Source {
       const { ownerId, name, config, remote } = event.data;
       return { ...state, status: 'kept', ownerId, name, config, remote };
     }
+    case 'SourceConfigured':
+      return { ...state, config: event.data.config };
     case 'SourceIngestRequested': {
       const { ingestId } = event.data;
       const files = state.remote ? undefined : event.data.files;
@@ -81,12 +94,12 @@ function evolve(state: Source, event: SourceEvent): Source {
       return withIngest(state, { files, sitemaps, failures, isCut });
     }
     case 'SourceIngestStarted':
-      return withIngest(state, { status: 'started', chunksId: event.data.chunksId });
+      return withIngest(state, { status: 'started', chunksId: event.data.chunksId, chunking: chunkingOf(state, event.data) });
     case 'SourceIngestCompleted': {
       const { ingestId, chunksId } = event.data;
       const writer = state.live?.chunksId === chunksId ? state.live.ingestId : ingestId;
-      const { files = [], sitemaps = [] } = state.ingest ?? {};
-      const live = { ingestId: writer, chunksId, files, sitemaps };
+      const { files = [], sitemaps = [], chunking = state.config.chunking } = state.ingest ?? {};
+      const live = { ingestId: writer, chunksId, chunking, files, sitemaps };
       return withIngest({ ...state, live }, { status: 'completed' });
     }
     case 'SourceIngestFailed':
@@ -99,6 +112,10 @@ function evolve(state: Source, event: SourceEvent): Source {
       return { ...state, status: 'deleted', ingest: undefined, live: undefined, nextSyncAt: null };
   }
 }
+
+/** Chunks that are there already stay as they are; others are cut as the owner wants them when they are begun. */
+const chunkingOf = ({ live, ingest, config }: Source, { chunksId }: SourceIngestStarted['data']): SourceConfig['chunking'] =>
+  [live, ingest].find((known) => known?.chunksId === chunksId)?.chunking ?? config.chunking;
 
 const withIngest = (state: Source, change: Partial<Ingest>): Source =>
   state.ingest ? { ...state, ingest: { ...state.ingest, ...change } } : state;

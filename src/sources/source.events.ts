@@ -27,6 +27,8 @@ export type SourceCreated = Event<
   'SourceCreated',
   { sourceId: SourceId; ownerId: string; name: string; config: SourceConfig; remote: RemoteOrigin | null }
 >;
+/** From here on it is searched so; what is searched stays cut as it is until the source is ingested again. */
+export type SourceConfigured = Event<'SourceConfigured', { sourceId: SourceId; config: SourceConfig }>;
 /** The files, or pages that are still to be fetched, are to be made searchable by the task with the id of the ingestion. */
 export type SourceIngestRequested = Event<
   'SourceIngestRequested',
@@ -67,6 +69,7 @@ export type SourceDeleted = Event<'SourceDeleted', { sourceId: SourceId }>;
 
 export type SourceEvent =
   | SourceCreated
+  | SourceConfigured
   | SourceIngestRequested
   | SourcePagesFetched
   | SourceIngestStarted

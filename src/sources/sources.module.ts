@@ -18,6 +18,7 @@ import { UploadDesk, UploadKeyTtl } from './accept-upload.js';
 import { AddRemoteSourceHandler } from './add-remote-source.command.js';
 import { BeginDueSyncHandler } from './begin-due-sync.command.js';
 import { ChunkSearch } from './chunk-search.js';
+import { ConfigureSourceHandler } from './configure-source.command.js';
 import { DeleteSourceHandler } from './delete-source.command.js';
 import { Documents } from './document.port.js';
 import { Embeddings } from './embeddings.port.js';
@@ -33,6 +34,8 @@ import { Search } from './search.port.js';
 import { SearchController } from './search.http.js';
 import { SeedSource } from './seed-source.js';
 import { SetSyncFrequencyHandler } from './set-sync-frequency.command.js';
+import { SourceConfigController } from './source-config.http.js';
+import { SearchAbilities } from './source-config-warnings.policy.js';
 import { SourceListing, SourcesController } from './sources.http.js';
 import { SyncController } from './sync.http.js';
 import { SyncSources } from './sync-sources.ticker.js';
@@ -44,7 +47,7 @@ import { VectorIndex } from './vector-index.js';
 /** What agents answer from: uploads, pages on the web and their syncs, their ingestion, and search. */
 @Module({
   imports: [TasksModule],
-  controllers: [UploadController, RemoteController, SyncController, SourcesController, SearchController],
+  controllers: [UploadController, RemoteController, SourceConfigController, SyncController, SourcesController, SearchController],
   providers: [
     AgentQueries,
     ChunkQueries,
@@ -52,6 +55,7 @@ import { VectorIndex } from './vector-index.js';
     UploadSourceHandler,
     AddRemoteSourceHandler,
     SetSyncFrequencyHandler,
+    ConfigureSourceHandler,
     IngestAgainHandler,
     BeginDueSyncHandler,
     DeleteSourceHandler,
@@ -119,6 +123,11 @@ import { VectorIndex } from './vector-index.js';
       useFactory: (outgoing: OutgoingHttp, blobs: Blobs, { limits }: RemoteOptions) => new RemotePages(outgoing, blobs, limits),
     },
     { provide: SourceListing, inject: [Config], useFactory: ({ embeddingsModel }: Config) => new SourceListing(embeddingsModel) },
+    {
+      provide: SearchAbilities,
+      inject: [Config],
+      useFactory: ({ embeddingsModel }: Config) => new SearchAbilities(embeddingsModel !== undefined),
+    },
     { provide: VectorIndex, inject: [ChunkQueries], useFactory: (queries: ChunkQueries) => new VectorIndex(queries) },
     {
       provide: Search,

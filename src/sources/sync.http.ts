@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import type { SignedInUser } from '../identity/caller.js';
@@ -12,6 +12,8 @@ import { answerPosition } from '../platform/http/positions.js';
 import { IngestAgain } from './ingest-again.command.js';
 import { syncFrequencyIn } from './remote/remote-request.policy.js';
 import { SetSyncFrequency } from './set-sync-frequency.command.js';
+import { SOURCE_INGESTED_AGAIN } from './source-config.dto.js';
+import { SearchAbilities, warningsAbout } from './source-config-warnings.policy.js';
 import { SYNC_FREQUENCIES } from './sync.policy.js';
 
 class SourceBody {
@@ -32,6 +34,7 @@ export class SyncController {
   constructor(
     private readonly commands: CommandBus,
     private readonly freshness: Freshness,
+    private readonly abilities: SearchAbilities,
   ) {}
 
   @Post('manage_sync')
@@ -61,23 +64,25 @@ export class SyncController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Fetches the pages of a source anew; until they are searched the old ones are' })
   @ApiBody({ schema: SOURCE_SCHEMA })
+  @ApiOkResponse(SOURCE_INGESTED_AGAIN)
   sync(@CurrentUser() user: SignedInUser, @Body() body: SourceBody, @Res({ passthrough: true }) reply: FastifyReply) {
     return this.ingestAgain(user, body, 'of-pages', reply);
   }
 
   @Post('sources/reingest')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Fetches the pages, or reads the files, of a source anew' })
+  @ApiOperation({ summary: 'Fetches the pages, or reads the files, of a source anew, and cuts them as its config says now' })
   @ApiBody({ schema: SOURCE_SCHEMA })
+  @ApiOkResponse(SOURCE_INGESTED_AGAIN)
   reingest(@CurrentUser() user: SignedInUser, @Body() body: SourceBody, @Res({ passthrough: true }) reply: FastifyReply) {
     return this.ingestAgain(user, body, 'of-any-kind', reply);
   }
 
   private async ingestAgain(user: SignedInUser, { source_id }: SourceBody, which: IngestAgain['which'], reply: FastifyReply) {
     const again = new IngestAgain(sourceIdIn(source_id), user.userId, which, user.cause);
-    const { ingestId, position } = await this.commands.execute(again);
+    const { ingestId, config, position } = await this.commands.execute(again);
     await this.written(reply, position);
-    return { success: true, task_id: ingestId };
+    return { success: true, task_id: ingestId, warnings: warningsAbout(config, this.abilities) };
   }
 
   private async written(reply: FastifyReply, position: bigint | undefined): Promise<void> {

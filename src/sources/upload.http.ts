@@ -1,5 +1,5 @@
 import { Controller, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
@@ -7,6 +7,8 @@ import { Freshness } from '../kernel/freshness.js';
 import { Rejection } from '../kernel/rejection.js';
 import { answerPosition } from '../platform/http/positions.js';
 import { UploadDesk } from './accept-upload.js';
+import { CONFIG_FIELD, SOURCE_ADDED } from './source-config.dto.js';
+import { SearchAbilities, warningsAbout } from './source-config-warnings.policy.js';
 import { type FormPart, UploadStaging } from './upload-staging.port.js';
 
 type MultipartRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
@@ -17,7 +19,7 @@ const UPLOAD_FORM = {
   properties: {
     name: { type: 'string' },
     user: { type: 'string', description: 'Not used: the source is its uploader’s.' },
-    config: { type: 'string', description: 'JSON: how the files are cut into chunks and searched.' },
+    config: CONFIG_FIELD,
     file: { type: 'array', items: { type: 'string', format: 'binary' } },
   },
 };
@@ -29,6 +31,7 @@ export class UploadController {
     private readonly staging: UploadStaging,
     private readonly desk: UploadDesk,
     private readonly freshness: Freshness,
+    private readonly abilities: SearchAbilities,
   ) {}
 
   @Post('upload')
@@ -36,6 +39,7 @@ export class UploadController {
   @ApiOperation({ summary: 'Keeps files as a source and begins to make them searchable' })
   @ApiConsumes('multipart/form-data')
   @ApiBody({ schema: UPLOAD_FORM })
+  @ApiOkResponse(SOURCE_ADDED)
   @ApiHeader({ name: 'Idempotency-Key', required: false })
   async upload(
     @CurrentUser() user: SignedInUser,
@@ -48,6 +52,7 @@ export class UploadController {
     await this.freshness.reached(['sources'], accepted.position);
     answerPosition(reply, accepted.position);
     if (accepted.again) void reply.header('Idempotent-Replayed', 'true');
-    return { success: true, task_id: accepted.taskId, source_id: accepted.sourceId };
+    const warnings = warningsAbout(accepted.config, this.abilities);
+    return { success: true, task_id: accepted.taskId, source_id: accepted.sourceId, warnings };
   }
 }

@@ -64,7 +64,7 @@ describe('a source of pages', () => {
       expect(() => asked({ url: 'a.example' }, { source })).toThrow(`This service has no sources of the kind ${source}`);
     }
     expect(() => asked(['a.example', 'b.example'], { source: 'crawler' })).toThrow('A crawl starts at one url');
-    expect(() => asked({ url: 'a.example' }, { config: '{"kind": "wiki"}' })).toThrow('Invalid source config');
+    expect(() => asked({ url: 'a.example' }, { config: '{"kind": "notes"}' })).toThrow('Invalid source config');
   });
 });
 

@@ -1,0 +1,34 @@
+import { expect, it } from '@jest/globals';
+import { DEFAULT_SOURCE_CONFIG, parseSourceConfig } from './source-config.policy.js';
+import { warningsAbout } from './source-config-warnings.policy.js';
+
+const EVERYTHING = { hasEmbeddings: true };
+const fieldsIn = (given: object, abilities = EVERYTHING) =>
+  warningsAbout(parseSourceConfig(JSON.stringify(given)), abilities).map((warning) => /^\S+/.exec(warning)![0]);
+
+it('what is as usual needs no warning, and what has an effect neither', () => {
+  expect(warningsAbout(DEFAULT_SOURCE_CONFIG, EVERYTHING)).toEqual([]);
+  expect(fieldsIn(DEFAULT_SOURCE_CONFIG)).toEqual([]);
+  expect(fieldsIn({ chunking: { max_tokens: 500, min_tokens: 0 }, retrieval: { chunks: 9, retriever: 'hybrid' } })).toEqual([]);
+});
+
+it.each([
+  ['kind', { kind: 'wiki' }],
+  ['kind', { kind: 'graphrag' }],
+  ['chunking.strategy', { chunking: { strategy: 'semantic' } }],
+  ['chunking.chunk_overlap', { chunking: { chunk_overlap: 20 } }],
+  ['chunking.duplicate_headers', { chunking: { duplicate_headers: true } }],
+  ['retrieval.retriever', { retrieval: { retriever: 'graphrag' } }],
+  ['retrieval.exposure', { retrieval: { exposure: 'agentic_tool' } }],
+  ['retrieval.score_threshold', { retrieval: { score_threshold: 0.5 } }],
+  ['retrieval.reranker', { retrieval: { reranker: { model: 'cross' } } }],
+  ['retrieval.prescreen', { retrieval: { prescreen: {} } }],
+  ['retrieval.graph', { retrieval: { graph: { passage_nodes: false } } }],
+  ['graph', { graph: { gleanings: 1 } }],
+])('%s is named where it says something: %j', (field, given) => expect(fieldsIn(given)).toEqual([field]));
+
+it('a hybrid search is named where there are no embeddings', () =>
+  expect(fieldsIn({ retrieval: { retriever: 'hybrid' } }, { hasEmbeddings: false })).toEqual(['retrieval.retriever']));
+
+it('what says nothing although it is there needs no warning: a question is searched as it was asked, as was wanted', () =>
+  expect(fieldsIn({ retrieval: { rephrase_query: false } })).toEqual([]));

@@ -1,0 +1,14 @@
+import type { Client } from './client.js';
+import { eventually } from './eventually.js';
+
+/** A source of one file that searches already find. */
+export async function addedSource(client: Client, name: string, text: string, filename = 'source.md'): Promise<string> {
+  const form = new FormData();
+  form.append('name', name);
+  form.append('file', new Blob([text]), filename);
+  const response = await client.send('/api/upload', form);
+  if (response.status !== 200) throw new Error(`No source: ${response.status} ${await response.text()}`);
+  const { task_id, source_id } = (await response.json()) as { task_id: string; source_id: string };
+  await eventually(async () => (await client.json(`/api/task_status?task_id=${task_id}`))['status'] === 'SUCCESS');
+  return source_id;
+}
