@@ -8,7 +8,8 @@ import { OperationsModule } from './operations.module.js';
 
 const follower = { ok: true, position: '7', behind: '2', secondsBehind: 3, parked: 1, held: 4 };
 const good: ConditionReport = {
-  ok: true,
+  readiness: 'ready',
+  reasons: [],
   dependencies: { postgres: { ok: true, ms: 1 } },
   projections: { agents: follower },
   reactions: { 'run-turn': { ...follower, error: 'tired' } },
@@ -46,14 +47,23 @@ describe('Operations', () => {
     expect(ready.status).toBe(200);
     expect(JSON.parse(ready.body)).toMatchObject({
       status: 'ready',
+      reasons: [],
       dependencies: { postgres: { ok: true } },
       projections: { agents: { behind: '2', seconds_behind: 3, parked: 1, held: 4 } },
       reactions: { 'run-turn': { error: 'tired' } },
     });
-    report = { ...good, ok: false, dependencies: { postgres: { ok: false, ms: 2000, error: 'away' } } };
+    const reasons = ['postgres does not answer: away'];
+    report = { ...good, readiness: 'not_ready', reasons, dependencies: { postgres: { ok: false, ms: 2000, error: 'away' } } };
     const away = await get('/api/ready');
     expect([away.status, away.headers.get('retry-after')]).toEqual([503, '5']);
-    expect(JSON.parse(away.body)).toMatchObject({ status: 'not_ready', dependencies: { postgres: { error: 'away' } } });
+    expect(JSON.parse(away.body)).toMatchObject({ status: 'not_ready', reasons, dependencies: { postgres: { error: 'away' } } });
+  });
+
+  it('says that it is degraded, and why, and is still to be sent requests', async () => {
+    report = { ...good, readiness: 'degraded', reasons: ['No worker is alive.'] };
+    const degraded = await get('/api/ready');
+    expect([degraded.status, degraded.headers.get('retry-after')]).toEqual([200, null]);
+    expect(JSON.parse(degraded.body)).toMatchObject({ status: 'degraded', reasons: ['No worker is alive.'] });
   });
 
   it('measures requests by route, and followers', async () => {

@@ -20,8 +20,9 @@ export class OperationsController {
   @Get('api/ready')
   async ready(@Res({ passthrough: true }) reply: FastifyReply) {
     const report = await this.conditions.report();
-    void reply.status(report.ok ? 200 : 503).header('Cache-Control', 'no-store');
-    if (!report.ok) void reply.header('Retry-After', '5');
+    const isReady = report.readiness !== 'not_ready';
+    void reply.status(isReady ? 200 : 503).header('Cache-Control', 'no-store');
+    if (!isReady) void reply.header('Retry-After', '5');
     return bodyOf(report);
   }
 
@@ -33,8 +34,9 @@ export class OperationsController {
   }
 }
 
-const bodyOf = ({ ok, dependencies, projections, reactions }: ConditionReport) => ({
-  status: ok ? 'ready' : 'not_ready',
+const bodyOf = ({ readiness, reasons, dependencies, projections, reactions }: ConditionReport) => ({
+  status: readiness,
+  reasons,
   dependencies,
   projections: mapValues(projections, followerBody),
   reactions: mapValues(reactions, followerBody),
