@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { type ConditionReport, Conditions, Measurements } from '../kernel/conditions.js';
 import { observeRequests } from '../platform/telemetry/observe-requests.js';
 import { PrometheusMeasurements } from '../platform/telemetry/prometheus-measurements.js';
 import { OperationsModule } from './operations.module.js';
+import { READINESS } from './readiness.http.js';
 
 const follower = { ok: true, position: '7', behind: '2', secondsBehind: 3, parked: 1, held: 4 };
 const good: ConditionReport = {
@@ -14,6 +16,8 @@ const good: ConditionReport = {
   projections: { agents: follower },
   reactions: { 'run-turn': { ...follower, error: 'tired' } },
 };
+
+type Documented = { content: { 'application/json': { schema: typeof READINESS } } };
 
 describe('Operations', () => {
   let app: NestFastifyApplication;
@@ -45,6 +49,7 @@ describe('Operations', () => {
     report = good;
     const ready = await get('/api/ready');
     expect(ready.status).toBe(200);
+    expect(Object.keys(JSON.parse(ready.body) as object).sort()).toEqual([...READINESS.required].sort());
     expect(JSON.parse(ready.body)).toMatchObject({
       status: 'ready',
       reasons: [],
@@ -64,6 +69,16 @@ describe('Operations', () => {
     const degraded = await get('/api/ready');
     expect([degraded.status, degraded.headers.get('retry-after')]).toEqual([200, null]);
     expect(JSON.parse(degraded.body)).toMatchObject({ status: 'degraded', reasons: ['No worker is alive.'] });
+  });
+
+  it('stands in the API reference with all that it may say', () => {
+    const { paths } = SwaggerModule.createDocument(app, new DocumentBuilder().build());
+    const { responses } = paths['/api/ready']!.get! as unknown as { responses: Record<string, Documented> };
+    for (const status of ['200', '503']) {
+      const { schema } = responses[status]!.content['application/json'];
+      expect(schema.properties.status.enum).toEqual(['ready', 'degraded', 'not_ready']);
+      expect(schema.required).toEqual(['status', 'reasons', 'dependencies', 'projections', 'reactions']);
+    }
   });
 
   it('measures requests by route, and followers', async () => {
