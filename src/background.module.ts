@@ -194,6 +194,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
   constructor(
     @Inject(PLATFORM) private readonly platform: Platform,
+    @Inject(LOG) private readonly log: Logger,
     private readonly projector: Projector,
     private readonly reactions: Reactions,
     private readonly tickers: Tickers,
@@ -203,7 +204,9 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
     const { roles } = this.platform.config;
     if (roles.includes('projector')) await this.projector.start();
     // Nobody is answered, and nothing ticks, before the read models have their tables.
-    await untilTablesAreThere(this.platform.sql, projections.map(schemaOf));
+    await untilTablesAreThere(this.platform.sql, projections.map(schemaOf), (schema) =>
+      this.log.warn(`The tables of ${schema} are not there: a projector is waited for`),
+    );
     if (roles.includes('worker')) {
       this.reactions.start();
       this.tickers.start();

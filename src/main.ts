@@ -12,7 +12,8 @@ const fail = (error: unknown): never => {
   log.fatal(error instanceof Error ? error.message : String(error));
   process.exit(1);
 };
-const platform = await openPlatform(config, fail).catch(fail);
+const onOutage = (error: unknown, waitMs: number) => log.warn({ err: error, waitMs }, 'What this process rests on is waited for');
+const platform = await openPlatform(config, fail, onOutage).catch(fail);
 const service = await startService(platform, log).catch(fail);
 log.info(`Listening on ${service.url}, the API reference is at ${service.url}/api/docs`);
 
