@@ -18,6 +18,8 @@ import { AttachmentsModule } from './attachments/attachments.module.js';
 import { QueueParsing } from './attachments/queue-parsing.reaction.js';
 import { ConversationModule } from './conversation/conversation.module.js';
 import { NoteBackgroundWork } from './conversation/note-background-work.reaction.js';
+import { DemoModule } from './demo/demo.module.js';
+import { DemoSeeding } from './demo/demo-seeding.js';
 import { EndJobsOfConversation } from './jobs/end-jobs-of-conversation.reaction.js';
 import { JobEndsModule } from './jobs/job-ends.module.js';
 import { LoseJobs } from './jobs/lose-jobs.ticker.js';
@@ -35,6 +37,7 @@ import type { Platform } from './platform/platform.js';
 import { LOG, PLATFORM } from './platform/platform.module.js';
 import { PostgresFreshness } from './platform/projections/postgres-freshness.js';
 import { Progress } from './platform/projections/progress.js';
+import { ProjectionFaults } from './platform/projections/projection-faults.js';
 import { Projector } from './platform/projections/projector.js';
 import { untilTablesAreThere } from './platform/projections/schema.js';
 import { Reactions } from './platform/reactions/reactions.js';
@@ -63,6 +66,7 @@ import { ForgetTasksOfRuns } from './tasks/forget-tasks-of-runs.reaction.js';
 import { SweepTasks } from './tasks/sweep-tasks.ticker.js';
 import { TasksModule } from './tasks/tasks.module.js';
 import { TellOfFailedTasks } from './tasks/tell-of-failed-tasks.reaction.js';
+import { workerCheck } from './tasks/worker-presence.js';
 import { ForgetSecrets } from './tools/forget-secrets.reaction.js';
 import { ForgetSignInSecrets } from './tools/mcp/forget-sign-in-secrets.reaction.js';
 import { SignInRetentionModule } from './tools/mcp/sign-in-retention.module.js';
@@ -81,6 +85,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     AttachmentsModule,
     ContinuationRetentionModule,
     ConversationModule,
+    DemoModule,
     MonitorsModule,
     JobEndsModule,
     RealtimeModule,
@@ -104,10 +109,15 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
         new PostgresFreshness(sql, projections, progress, store, config.freshnessWaitMs),
     },
     {
+      provide: ProjectionFaults,
+      inject: [PLATFORM],
+      useFactory: ({ keyValue }: Platform) => new ProjectionFaults(keyValue),
+    },
+    {
       provide: Projector,
-      inject: [PLATFORM, Progress, LOG],
-      useFactory: ({ sql, store }: Platform, progress: Progress, log: Logger) =>
-        new Projector({ sql, store, progress, log }, projections),
+      inject: [PLATFORM, Progress, LOG, ProjectionFaults],
+      useFactory: ({ sql, store }: Platform, progress: Progress, log: Logger, faults: ProjectionFaults) =>
+        new Projector({ sql, store, progress, log, faults }, projections),
     },
     {
       provide: Reactions,
@@ -159,9 +169,18 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     },
     {
       provide: Conditions,
-      inject: [PLATFORM, Projector, Reactions],
-      useFactory: ({ sql, store, checks }: Platform, projector: Projector, reactions: Reactions) =>
-        new ServiceConditions({ sql, store, checks, projections, projector, reactions }),
+      inject: [PLATFORM, Projector, Reactions, ProjectionFaults, DemoSeeding],
+      useFactory: (
+        { sql, store, keyValue, checks }: Platform,
+        projector: Projector,
+        reactions: Reactions,
+        faults: ProjectionFaults,
+        demo: DemoSeeding,
+      ) => {
+        const readinessChecks = [workerCheck(keyValue), async () => demo.impairment()];
+        const followers = { projections, projector, reactions, faults: () => faults.all() };
+        return new ServiceConditions({ sql, store, checks, ...followers, readinessChecks });
+      },
     },
     {
       provide: PrometheusMeasurements,
@@ -175,6 +194,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
   constructor(
     @Inject(PLATFORM) private readonly platform: Platform,
+    @Inject(LOG) private readonly log: Logger,
     private readonly projector: Projector,
     private readonly reactions: Reactions,
     private readonly tickers: Tickers,
@@ -184,7 +204,9 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
     const { roles } = this.platform.config;
     if (roles.includes('projector')) await this.projector.start();
     // Nobody is answered, and nothing ticks, before the read models have their tables.
-    await untilTablesAreThere(this.platform.sql, projections.map(schemaOf));
+    await untilTablesAreThere(this.platform.sql, projections.map(schemaOf), (schema) =>
+      this.log.warn(`The tables of ${schema} are not there: a projector is waited for`),
+    );
     if (roles.includes('worker')) {
       this.reactions.start();
       this.tickers.start();

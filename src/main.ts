@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { DEMO_KEY, SeedDemo } from './demo/seed-demo.js';
+import { DemoSeeding } from './demo/demo-seeding.js';
+import { DEMO_KEY } from './demo/seed-demo.js';
 import { configOrExit } from './platform/config/load-config.js';
 import { openPlatform } from './platform/platform.js';
 import { openLog } from './platform/telemetry/log.js';
@@ -11,17 +12,15 @@ const fail = (error: unknown): never => {
   log.fatal(error instanceof Error ? error.message : String(error));
   process.exit(1);
 };
-let isClosing = false;
-/** What is cut short by closing has not failed. */
-const failUnlessClosing = (error: unknown): false => (isClosing ? false : fail(error));
-const platform = await openPlatform(config, fail).catch(fail);
+const onOutage = (error: unknown, waitMs: number) => log.warn({ err: error, waitMs }, 'What this process rests on is waited for');
+const platform = await openPlatform(config, fail, onOutage).catch(fail);
 const service = await startService(platform, log).catch(fail);
 log.info(`Listening on ${service.url}, the API reference is at ${service.url}/api/docs`);
 
 process.once('SIGTERM', shutDown);
 process.once('SIGINT', shutDown);
 
-if (config.seedDemo && config.roles.includes('worker') && (await service.app.get(SeedDemo).seed().catch(failUnlessClosing))) {
+if (await service.app.get(DemoSeeding).hasDemo) {
   // Not through the log, which hides keys: this one is no secret.
   process.stdout.write(`\nTry it:\n\n  ${exampleFor(service.url)}\n\n`);
 }
@@ -35,7 +34,6 @@ function exampleFor(url: string): string {
 /** No new work, streams closed with a good cursor, work in hand finished or interrupted; and in any case an end. */
 function shutDown(signal: NodeJS.Signals): void {
   log.info(`${signal}: closing.`);
-  isClosing = true;
   setTimeout(() => fail('The shutdown took too long.'), config.shutdownMs).unref();
   service.close().then(() => process.exit(0), fail);
 }

@@ -1,50 +1,70 @@
-import { readdir } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { BLANK_AGENT } from '../agents/agent.policy.js';
 import { agentStream } from '../agents/agent.events.js';
 import { CreateAgent } from '../agents/create-agent.command.js';
-import { EventStore, firstEvent, lastEvent, LOG_START, STREAM_START } from '../kernel/event-store.js';
+import { AgentKeyDirectory } from '../identity/agent-key-directory.port.js';
+import { agentKeyHash } from '../identity/agent-keys.policy.js';
+import { EventStore, lastEvent, LOG_START, type StoredEvent, STREAM_START } from '../kernel/event-store.js';
 import type { Cause } from '../kernel/events.js';
-import { Freshness } from '../kernel/freshness.js';
+import { Freshness, requireReached } from '../kernel/freshness.js';
 import { deterministicId, newId } from '../kernel/ids.js';
-import { SeedSource } from '../sources/seed-source.js';
+import { KeyValue } from '../kernel/key-value.js';
+import { seedingTask, SeedSource } from '../sources/seed-source.js';
 import { sourceStream } from '../sources/source.events.js';
 import { isTaskOver, taskStream } from '../tasks/task.events.js';
+import { isWorkerAlive } from '../tasks/worker-presence.js';
+import { demoDocuments } from './demo-documents.js';
 
 /** What the demo agent's key is; good for trying the service out, and for nothing else. */
 export const DEMO_KEY = 'demo';
 const OWNER = 'local';
 const AGENT_ID = deterministicId('demo', 'agent');
 const SOURCE_ID = deterministicId('demo', 'source');
-/** How long a first start waits for the documents to be searchable before it goes on without. */
-const INGESTION_WAIT_MS = 60_000;
+/** How long one attempt waits for the documents to be searchable. */
+export const INGESTION_WAIT_MS = 60_000;
 
 /**
- * A published agent over this project's own documentation, made once, on a store that is empty. A start that was cut short
- * is made good by the next; an agent that was deleted stays deleted.
+ * A published agent over this project's own documentation, made once, on a store that is empty. Several processes may make
+ * it at once, and what one leaves unfinished another finishes; an agent that was deleted stays deleted.
  */
 @Injectable()
 export class SeedDemo {
+  private readonly logger = new Logger(SeedDemo.name);
+
   constructor(
     private readonly store: EventStore,
     private readonly commands: CommandBus,
     private readonly sources: SeedSource,
     private readonly freshness: Freshness,
+    private readonly keys: AgentKeyDirectory,
+    private readonly keyValue: KeyValue,
   ) {}
 
-  /** Whether there is a demo agent to be asked. */
-  async seed(root = fileURLToPath(new URL('../../..', import.meta.url))): Promise<boolean> {
+  /** Whether there is a demo agent to be asked: then its key is good, and its documents are found. */
+  async seed(signal: AbortSignal): Promise<boolean> {
     const last = await lastEvent(this.store, agentStream(AGENT_ID));
-    if (last) return last.type !== 'AgentDeleted';
-    const isBegun = (await firstEvent(this.store, sourceStream(SOURCE_ID))) !== undefined;
-    if (!isBegun && (await this.store.head()) !== LOG_START) return false;
+    if (last?.type === 'AgentDeleted' || (!last && !(await this.isWanted()))) return false;
+    await requireReached(this.freshness, ['agents'], last?.position ?? (await this.make()));
+    const holder = await this.keys.byHash(agentKeyHash(DEMO_KEY));
+    if (holder?.agentId !== AGENT_ID) return false;
+    await this.ingested(signal);
+    return true;
+  }
+
+  /** Nobody has used the service yet: its log begins with the demo's own source, or with nothing. */
+  private async isWanted(): Promise<boolean> {
+    for await (const { events } of this.store.readAll({ after: LOG_START, limit: 1 })) {
+      if (events.length > 0) return events[0]!.stream === sourceStream(SOURCE_ID);
+    }
+    return true;
+  }
+
+  private async make(): Promise<bigint> {
     const id = newId();
     const cause: Cause = { actor: 'system:seed-demo', credential: 'system', correlationId: id, causationId: id };
     const source = { sourceId: SOURCE_ID, ownerId: OWNER, name: 'Verbatim documentation' };
-    const { taskId } = await this.sources.seed(source, await documentsUnder(root), cause);
+    await this.sources.seed(source, await demoDocuments(), cause);
     const configuration = {
       ...BLANK_AGENT,
       name: 'Demo',
@@ -53,30 +73,26 @@ export class SeedDemo {
     };
     const wanted = { configuration, status: 'published', id: AGENT_ID, key: DEMO_KEY } as const;
     const { position } = await this.commands.execute(new CreateAgent(OWNER, wanted, cause));
-    await this.ingested(taskId);
-    await this.freshness.reached(['agents', 'chunks'], position);
-    return true;
+    return position!;
   }
 
-  private async ingested(taskId: string): Promise<void> {
-    const giveUp = AbortSignal.timeout(INGESTION_WAIT_MS);
-    for await (const page of this.store.follow(taskStream(taskId), STREAM_START, giveUp)) {
+  /** Waits for whoever ingests the documents. @throws where nobody is there to, or it takes too long */
+  private async ingested(signal: AbortSignal): Promise<void> {
+    const stream = taskStream(seedingTask(SOURCE_ID));
+    const newest = await lastEvent(this.store, stream);
+    const over = newest && isTaskOver(newest.type) ? newest : await this.ingestionOver(stream, signal);
+    if (over.type === 'TaskFailed')
+      this.logger.warn('The documents of the demo could not be ingested: it answers without sources.');
+    await requireReached(this.freshness, ['chunks', 'sources', 'tasks'], over.position);
+  }
+
+  private async ingestionOver(stream: string, signal: AbortSignal): Promise<StoredEvent> {
+    if (!(await isWorkerAlive(this.keyValue))) throw new Error('No worker is alive to ingest its documents.');
+    const giveUp = AbortSignal.any([signal, AbortSignal.timeout(INGESTION_WAIT_MS)]);
+    for await (const page of this.store.follow(stream, STREAM_START, giveUp)) {
       const over = page.find((event) => isTaskOver(event.type));
-      if (over) return void (await this.freshness.reached(['chunks', 'sources', 'tasks'], over.position));
+      if (over) return over;
     }
+    throw new Error(`Its documents were not ingested within ${INGESTION_WAIT_MS} ms.`);
   }
-}
-
-/** The documentation that lies beside the code. */
-async function documentsUnder(root: string): Promise<readonly { path: string; filename: string }[]> {
-  const found: string[] = [join(root, 'README.md')];
-  for (const folder of ['src', 'projections']) {
-    const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
-    found.push(
-      ...entries
-        .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
-        .map((entry) => join(entry.parentPath, entry.name)),
-    );
-  }
-  return found.sort().map((path) => ({ path, filename: relative(root, path).replaceAll('/', '-') || basename(path) }));
 }

@@ -1,18 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { type ConditionReport, Conditions, Measurements } from '../kernel/conditions.js';
 import { observeRequests } from '../platform/telemetry/observe-requests.js';
 import { PrometheusMeasurements } from '../platform/telemetry/prometheus-measurements.js';
 import { OperationsModule } from './operations.module.js';
+import { READINESS } from './readiness.http.js';
 
 const follower = { ok: true, position: '7', behind: '2', secondsBehind: 3, parked: 1, held: 4 };
 const good: ConditionReport = {
-  ok: true,
+  readiness: 'ready',
+  reasons: [],
   dependencies: { postgres: { ok: true, ms: 1 } },
   projections: { agents: follower },
   reactions: { 'run-turn': { ...follower, error: 'tired' } },
 };
+
+type Documented = { content: { 'application/json': { schema: typeof READINESS } } };
 
 describe('Operations', () => {
   let app: NestFastifyApplication;
@@ -44,16 +49,36 @@ describe('Operations', () => {
     report = good;
     const ready = await get('/api/ready');
     expect(ready.status).toBe(200);
+    expect(Object.keys(JSON.parse(ready.body) as object).sort()).toEqual([...READINESS.required].sort());
     expect(JSON.parse(ready.body)).toMatchObject({
       status: 'ready',
+      reasons: [],
       dependencies: { postgres: { ok: true } },
       projections: { agents: { behind: '2', seconds_behind: 3, parked: 1, held: 4 } },
       reactions: { 'run-turn': { error: 'tired' } },
     });
-    report = { ...good, ok: false, dependencies: { postgres: { ok: false, ms: 2000, error: 'away' } } };
+    const reasons = ['postgres does not answer: away'];
+    report = { ...good, readiness: 'not_ready', reasons, dependencies: { postgres: { ok: false, ms: 2000, error: 'away' } } };
     const away = await get('/api/ready');
     expect([away.status, away.headers.get('retry-after')]).toEqual([503, '5']);
-    expect(JSON.parse(away.body)).toMatchObject({ status: 'not_ready', dependencies: { postgres: { error: 'away' } } });
+    expect(JSON.parse(away.body)).toMatchObject({ status: 'not_ready', reasons, dependencies: { postgres: { error: 'away' } } });
+  });
+
+  it('says that it is degraded, and why, and is still to be sent requests', async () => {
+    report = { ...good, readiness: 'degraded', reasons: ['No worker is alive.'] };
+    const degraded = await get('/api/ready');
+    expect([degraded.status, degraded.headers.get('retry-after')]).toEqual([200, null]);
+    expect(JSON.parse(degraded.body)).toMatchObject({ status: 'degraded', reasons: ['No worker is alive.'] });
+  });
+
+  it('stands in the API reference with all that it may say', () => {
+    const { paths } = SwaggerModule.createDocument(app, new DocumentBuilder().build());
+    const { responses } = paths['/api/ready']!.get! as unknown as { responses: Record<string, Documented> };
+    for (const status of ['200', '503']) {
+      const { schema } = responses[status]!.content['application/json'];
+      expect(schema.properties.status.enum).toEqual(['ready', 'degraded', 'not_ready']);
+      expect(schema.required).toEqual(['status', 'reasons', 'dependencies', 'projections', 'reactions']);
+    }
   });
 
   it('measures requests by route, and followers', async () => {

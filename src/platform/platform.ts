@@ -22,6 +22,7 @@ import { openDatabase } from './postgres/database.js';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.js';
 import { claimDatabaseAlone } from './postgres/sole-owner.js';
 import { WatchedDatabase } from './postgres/watched-database.js';
+import { type OnOutage, throughOutages } from './supervision/start-up.js';
 import { InProcessSignals } from './signals/in-process-signals.js';
 import { NatsSignals } from './signals/nats-signals.js';
 import { InProcessWorkQueue } from './work-queue/in-process-work-queue.js';
@@ -49,8 +50,12 @@ export type Platform = Readonly<{
 /** How long queries in hand may still take when the process ends. */
 const CLOSE_SECONDS = 5;
 
-/** Connects what the configuration names; what it does not name runs embedded. */
-export async function openPlatform(config: Config, onLost: (error: Error) => void): Promise<Platform> {
+/** Connects what the configuration names, and waits for it where it is away; what it does not name runs embedded. */
+export async function openPlatform(
+  config: Config,
+  onLost: (error: Error) => void,
+  onOutage: OnOutage = () => undefined,
+): Promise<Platform> {
   const closers = new Closers();
   const opened: Opened = (making, close) => closers.opened(making, close);
   try {
@@ -62,10 +67,13 @@ export async function openPlatform(config: Config, onLost: (error: Error) => voi
       probe: connected('read models, watched', 1),
     });
     const { sql } = await opened(watched, (each) => each.close(CLOSE_SECONDS));
-    if (!config.natsUrl) await opened(claimDatabaseAlone(url, onLost), (claim) => claim.release());
-    const store = await openEventStore(config, url, opened);
+    if (!config.natsUrl) {
+      const claimed = throughOutages(() => claimDatabaseAlone(url, onLost), onOutage);
+      await opened(claimed, (claim) => claim.release());
+    }
+    const store = await openEventStore(config, url, opened, onOutage);
     const credentials = new PostgresCredentialVault(sql, config.encryptionSecretKey);
-    await credentials.start();
+    await throughOutages(() => credentials.start(), onOutage);
     const shared = config.natsUrl ? await openNats(config.natsUrl, config, opened) : inProcess(config);
     const outgoing = await opened(new GuardedHttp({ privateHosts: config.allowedPrivateHosts }), (http) => http.close());
     const checks = {
@@ -84,14 +92,14 @@ export async function openPlatform(config: Config, onLost: (error: Error) => voi
 
 type Opened = Closers['opened'];
 
-async function openEventStore(config: Config, url: string, opened: Opened): Promise<EventStore> {
+async function openEventStore(config: Config, url: string, opened: Opened, onOutage: OnOutage): Promise<EventStore> {
   const { eventStore, eventStoreDeadlineMs: deadlineMs } = config;
   if (eventStore !== 'postgres') {
     const options = { connectionString: eventStore, appendDeadlineMs: deadlineMs, answerDeadlineMs: deadlineMs };
     return opened(new EventStoreDbEventStore(options), (store) => store.close());
   }
   const store = await opened(new PostgresEventStore({ url, deadlineMs }), (each) => each.close());
-  await store.start();
+  await throughOutages(() => store.start(), onOutage);
   return store;
 }
 

@@ -3,11 +3,14 @@ import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Blobs } from '../kernel/blobs.js';
 import type { Cause } from '../kernel/events.js';
-import { Freshness } from '../kernel/freshness.js';
+import { Freshness, requireReached } from '../kernel/freshness.js';
 import { deterministicId } from '../kernel/ids.js';
 import { DEFAULT_SOURCE_CONFIG } from './source-config.policy.js';
 import type { SourceFile } from './source.events.js';
 import { UploadSource } from './upload-source.command.js';
+
+/** The task that ingests a source that was made so. */
+export const seedingTask = (sourceId: string): string => deterministicId('seed', sourceId);
 
 /** Makes a source of files on disk. Asked again with the same id, it is there already. */
 @Injectable()
@@ -22,13 +25,11 @@ export class SeedSource {
     { sourceId, ownerId, name }: Readonly<{ sourceId: string; ownerId: string; name: string }>,
     paths: readonly Readonly<{ path: string; filename: string }>[],
     cause: Cause,
-  ): Promise<Readonly<{ sourceId: string; taskId: string; position: bigint | undefined }>> {
+  ): Promise<void> {
     const files: SourceFile[] = [];
     for (const { path, filename } of paths) files.push({ filename, ...(await this.blobs.put(createReadStream(path))) });
-    const taskId = deterministicId('seed', sourceId);
     const created = { sourceId, ownerId, name, config: DEFAULT_SOURCE_CONFIG, remote: null };
-    const { position } = await this.commands.execute(new UploadSource(created, taskId, files, cause));
-    await this.freshness.reached(['sources'], position);
-    return { sourceId, taskId, position };
+    const { position } = await this.commands.execute(new UploadSource(created, seedingTask(sourceId), files, cause));
+    await requireReached(this.freshness, ['sources'], position!);
   }
 }

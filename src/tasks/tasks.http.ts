@@ -5,8 +5,8 @@ import { Blobs } from '../kernel/blobs.js';
 import { isId } from '../kernel/ids.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { Rejection } from '../kernel/rejection.js';
-import { WORKER_LEASES } from './task.policy.js';
 import { loadResult } from './task-result.js';
+import { isWorkerAlive } from './worker-presence.js';
 
 type TaskStatusBody = Readonly<{ status: string; result: unknown }>;
 
@@ -40,8 +40,7 @@ export class TasksController {
 
   /** Nobody to run what is pending: better said than waited for. */
   private async requireWorker(): Promise<void> {
-    const workers = await this.keyValue.keys(WORKER_LEASES);
-    if (workers.length === 0) throw new Rejection('unavailable', 'Service unavailable');
+    if (!(await isWorkerAlive(this.keyValue))) throw new Rejection('unavailable', 'Service unavailable');
   }
 }
 

@@ -32,12 +32,14 @@ export async function claimDatabaseAlone(url: string, onLost: (error: DatabaseIn
   const claim = async (): Promise<boolean> =>
     (await sql<{ ours: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as ours`)[0]!.ours;
   const givingUpAt = Date.now() + CLAIM_WAIT_MS;
-  while (!(await claim())) {
-    if (Date.now() > givingUpAt) {
-      await sql.end();
-      throw new DatabaseInUse();
+  try {
+    while (!(await claim())) {
+      if (Date.now() > givingUpAt) throw new DatabaseInUse();
+      await pause(CLAIM_RETRY_MS);
     }
-    await pause(CLAIM_RETRY_MS);
+  } catch (error) {
+    await sql.end({ timeout: 0 });
+    throw error;
   }
   let foreignSince: number | undefined;
   const confirm = async (): Promise<void> => {

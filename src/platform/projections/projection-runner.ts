@@ -7,6 +7,7 @@ import { Pages } from '../supervision/pages.js';
 import { supervise } from '../supervision/supervise.js';
 import { type Definition, DefinitionChanged } from './definition.js';
 import type { Progress } from './progress.js';
+import type { ProjectionFaults } from './projection-faults.js';
 import { ProjectionWriter } from './projection-writer.js';
 import { createSchema, readCheckpoint } from './schema.js';
 
@@ -24,7 +25,12 @@ export type RunnerDependencies = Readonly<{
   leadership: Leadership;
   progress: Progress;
   log: Logger;
+  /** Where other processes learn why a projection does not get on. */
+  faults?: ProjectionFaults;
 }>;
+
+/** The part that the writer of a projection plays. */
+export const writerOf = (projection: string): string => `projection:${projection}`;
 
 /** Keeps one projection's live rows up with the log for as long as this process is the one to do it. */
 export class ProjectionRunner {
@@ -46,12 +52,12 @@ export class ProjectionRunner {
       name: `Projection ${this.name}`,
       signal,
       log: this.dependencies.log,
-      onFailure: (error) => (this.failure = error instanceof Error ? error.message : String(error)),
+      onFailure: (error) => this.failed(error instanceof Error ? error.message : String(error)),
     });
   }
 
   private async lead(signal: AbortSignal): Promise<void> {
-    const lost = await this.dependencies.leadership.gain(`projection:${this.name}`, signal);
+    const lost = await this.dependencies.leadership.gain(writerOf(this.name), signal);
     if (!lost) return;
     const until = AbortSignal.any([signal, lost]);
     this.leading = true;
@@ -98,12 +104,23 @@ export class ProjectionRunner {
         } else {
           idle = page.position > writer.position ? page : undefined;
         }
-        this.failure = undefined;
+        this.getsOn();
         progress.wrote(this.name, page.position);
       }
     } finally {
       await pages.close();
     }
+  }
+
+  private failed(reason: string): void {
+    this.failure = reason;
+    this.dependencies.faults?.tell(this.name, reason);
+  }
+
+  private getsOn(): void {
+    if (this.failure === undefined) return;
+    this.failure = undefined;
+    this.dependencies.faults?.tell(this.name, undefined);
   }
 
   /** A page with what has come right after it. */

@@ -1,12 +1,17 @@
 import type { Sql } from 'postgres';
 import { type Projection, schemaOf } from '../../../projections/projection.js';
 import type { FollowerStanding } from '../supervision/follower-standing.js';
+import { partsPlayed } from '../supervision/leadership.js';
 import { DefinitionChanged, definitionOf } from './definition.js';
+import { writerOf } from './projection-runner.js';
+
+/** Whether some process writes it, too: nobody may be there to. */
+export type ProjectionStanding = FollowerStanding & Readonly<{ hasWriter: boolean }>;
 
 type Row = { name: string; position: string; event_at: Date | null; fingerprint: string; parked: number; held: number };
 
 /** Where each projection's live rows stand; one that has no rows yet is about to begin. */
-export async function projectionStandings(sql: Sql, projections: readonly Projection[]): Promise<readonly FollowerStanding[]> {
+export async function projectionStandings(sql: Sql, projections: readonly Projection[]): Promise<readonly ProjectionStanding[]> {
   const there = new Set(
     (await sql<{ schemaname: string }[]>`select schemaname from pg_tables where tablename = 'checkpoint'`).map(
       (row) => row.schemaname,
@@ -14,11 +19,16 @@ export async function projectionStandings(sql: Sql, projections: readonly Projec
   );
   const present = projections.filter((projection) => there.has(schemaOf(projection)));
   const rows = new Map((await read(sql, present)).map((row) => [row.name, row]));
+  const written = await partsPlayed(
+    sql,
+    projections.map(({ name }) => writerOf(name)),
+  );
   return Promise.all(
     projections.map(async (projection) => {
       const { name } = projection;
+      const hasWriter = written.has(writerOf(name));
       const row = rows.get(name);
-      if (!row) return { name, position: undefined, eventAt: null, parked: 0, held: 0 };
+      if (!row) return { name, position: undefined, eventAt: null, parked: 0, held: 0, hasWriter };
       const { position, event_at: eventAt, fingerprint, parked, held } = row;
       const isOurs = fingerprint === (await definitionOf(projection)).fingerprint;
       return {
@@ -27,6 +37,7 @@ export async function projectionStandings(sql: Sql, projections: readonly Projec
         eventAt,
         parked,
         held,
+        hasWriter,
         ...(!isOurs && { problem: new DefinitionChanged(name).message }),
       };
     }),

@@ -82,20 +82,25 @@ const asCheckpoint = ({ position, event_at, epoch, fingerprint }: CheckpointRow)
 
 export const dropSchema = (sql: Sql | TransactionSql, schema: string) => sql`drop schema if exists ${sql(schema)} cascade`;
 
-/** How long a starting process waits for the tables of the read models, which another process may have to make. */
-export const TABLES_WAIT_MS = 120_000;
+/** How often a starting process says that it waits for the tables of the read models, which another may have to make. */
+export const TABLES_NOTICE_MS = 10_000;
 const TABLES_LOOK_MS = 100;
 
-/** Resolves once all these schemas have their tables. @throws when they are not there in time, naming one that is missing */
-export async function untilTablesAreThere(sql: Sql, schemas: readonly string[], waitMs = TABLES_WAIT_MS): Promise<void> {
-  const givingUpAt = performance.now() + waitMs;
-  for (;;) {
+/** Resolves once all these schemas have their tables; says now and then which is missing. */
+export async function untilTablesAreThere(
+  sql: Sql,
+  schemas: readonly string[],
+  onMissing: (schema: string) => void,
+  noticeMs = TABLES_NOTICE_MS,
+): Promise<void> {
+  for (let noticed = performance.now(); ; await pause(TABLES_LOOK_MS)) {
     // Postgres may itself be on its way; while it is not there, neither are the tables.
     const there = await tablesThere(sql, schemas).catch(() => new Set<string>());
     const missing = schemas.find((schema) => !there.has(schema));
     if (missing === undefined) return;
-    if (performance.now() > givingUpAt) throw new Error(`The tables of ${missing} are not there: is a projector running?`);
-    await pause(TABLES_LOOK_MS);
+    if (performance.now() - noticed < noticeMs) continue;
+    noticed = performance.now();
+    onMissing(missing);
   }
 }
 

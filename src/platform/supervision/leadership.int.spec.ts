@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
-import { Leadership } from './leadership.js';
+import { Leadership, partsPlayed } from './leadership.js';
 
 let database: TestDatabase;
 let one: Leadership;
@@ -44,6 +44,16 @@ describe('A part that only one may play', () => {
     const again = await one.gain('a', new AbortController().signal);
     expect(again!.aborted).toBe(false);
     expect(await other.tryGain('a')).toBeUndefined();
+  });
+
+  it('is known to be played, also to those who do not play', async () => {
+    const played = async () => [...(await partsPlayed(database.sql, ['a', 'b', 'c']))].sort();
+    expect(await played()).toEqual([]);
+    await one.tryGain('a');
+    await other.tryGain('c');
+    expect(await played()).toEqual(['a', 'c']);
+    await one.close();
+    expect(await played()).toEqual(['c']);
   });
 
   it('is no longer waited for once the waiting is called off', async () => {

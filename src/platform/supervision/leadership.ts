@@ -4,6 +4,20 @@ import { pause } from './back-off.js';
 /** How soon a standby notices that a part is free. */
 export const STANDBY_POLL_MS = 500;
 
+/** As Postgres keeps it: the number that `hashtextextended` makes of this text. */
+const lockOf = (part: string): string => `verbatim:${part}`;
+
+/** Those of the parts that some process plays. */
+export async function partsPlayed(sql: Sql, parts: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ part: string }[]>`
+    select part from unnest(${sql.array([...parts])}::text[], ${sql.array(parts.map(lockOf))}::text[]) as wanted (part, lock)
+    where hashtextextended(lock, 0) in (
+      select (classid::bigint << 32) | objid::bigint from pg_locks join pg_database on pg_database.oid = pg_locks.database
+      where locktype = 'advisory' and objsubid = 1 and granted and datname = current_database()
+    )`;
+  return new Set(rows.map(({ part }) => part));
+}
+
 /** A transaction that is open for as long as the connection lives, and with it every lock taken in it. */
 type Session = Readonly<{ tx: TransactionSql; lost: AbortSignal; parts: Set<string>; end: () => void; ended: Promise<void> }>;
 
@@ -44,7 +58,7 @@ export class Leadership {
   private async tryLock(session: Session, part: string): Promise<readonly { ours: boolean }[]> {
     try {
       return await session.tx<{ ours: boolean }[]>`
-        select pg_try_advisory_xact_lock(hashtextextended(${`verbatim:${part}`}, 0)) as ours`;
+        select pg_try_advisory_xact_lock(hashtextextended(${lockOf(part)}, 0)) as ours`;
     } catch (error) {
       session.end();
       throw error;

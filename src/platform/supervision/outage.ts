@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { BlobsUnavailable } from '../../kernel/blobs.js';
 import { StoreUnavailable } from '../../kernel/event-store.js';
 import { ReadModelsBehind } from '../../kernel/freshness.js';
@@ -17,7 +18,7 @@ const CAUSES_MAX = 5;
 
 /** Whether an error says that a dependency is away, so that the same work is worth another try, however often. */
 export function isOutage(error: unknown): boolean {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < CAUSES_MAX; cause = cause.cause, depth++) {
+  for (let cause = error, depth = 0; types.isNativeError(cause) && depth < CAUSES_MAX; cause = cause.cause, depth++) {
     if (UNAVAILABLE.some((kind) => cause instanceof kind)) return true;
     const code = (cause as { code?: unknown }).code;
     if (typeof code !== 'string') continue;

@@ -4,8 +4,14 @@ import { accounts, append, moved, opened } from '../../../test/support/accounts.
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
+import { notReady } from '../../kernel/conditions.js';
+import type { EventStore } from '../../kernel/event-store.js';
+import { InProcessKeyValue } from '../key-value/in-process-key-value.js';
+import { definitionOf } from '../projections/definition.js';
 import { Progress } from '../projections/progress.js';
+import { ProjectionFaults } from '../projections/projection-faults.js';
 import { Projector } from '../projections/projector.js';
+import { createSchema, dropSchema } from '../projections/schema.js';
 import { createReactionTables } from '../reactions/reaction-tables.js';
 import { ServiceConditions } from './service-conditions.js';
 
@@ -20,29 +26,82 @@ describe('The conditions of the service', () => {
   const look = (more: Partial<ConstructorParameters<typeof ServiceConditions>[0]> = {}) =>
     new ServiceConditions({ sql: database.sql, store, checks: {}, projections: [accounts()], ...more }).report();
 
-  it('are good before anything has run', async () => {
-    expect(await look()).toMatchObject({ ok: true, projections: { accounts: { ok: true, position: null } }, reactions: {} });
+  /** What is written by nobody else. */
+  const following = async (log: EventStore = store, faults?: ProjectionFaults) => {
+    const dependencies = { sql: database.sql, store: log, progress: new Progress(), log: pino({ level: 'silent' }) };
+    const projector = new Projector({ ...dependencies, ...(faults && { faults }) }, [accounts()]);
+    await projector.start();
+    return projector;
+  };
+
+  it('are good before anything has come, and tell that nobody writes', async () => {
+    expect(await look()).toMatchObject({
+      readiness: 'degraded',
+      reasons: ['No projector is alive that writes accounts.'],
+      projections: { accounts: { ok: true, position: null } },
+      reactions: {},
+    });
+    const projector = await following();
+    await eventually(async () => (await look()).readiness === 'ready');
+    expect((await look()).reasons).toEqual([]);
+    await projector.stop();
+  });
+
+  it('are bad while a read model fails and never got anywhere, in the process that fails and in others', async () => {
+    await append(store, 'account-0', opened('0'));
+    const shared = new InProcessKeyValue();
+    const refusing = refusingToBeFollowed(store);
+    const projector = await following(refusing, new ProjectionFaults(shared));
+    const here = () => look({ store: refusing, projector });
+    const there = () => look({ faults: () => new ProjectionFaults(shared).all() });
+    for (const process of [here, there]) {
+      await eventually(async () => (await process()).readiness === 'not_ready');
+      const { reasons, projections } = await process();
+      expect(reasons).toEqual(['Not usable: read model accounts: The store refuses to be followed.']);
+      expect(projections['accounts']).toMatchObject({ ok: false, position: '-1', error: 'The store refuses to be followed.' });
+    }
+    refusing.refuses = false;
+    for (const process of [here, there]) await eventually(async () => (await process()).readiness === 'ready');
+    await projector.stop();
+  });
+
+  it('are bad while nobody has begun to write a read model that there is something for', async () => {
+    await dropSchema(database.sql, 'accounts');
+    await createSchema(database.sql, await definitionOf(accounts()), 'accounts');
+    expect(await look()).toMatchObject({
+      readiness: 'not_ready',
+      reasons: [
+        'Not usable: read model accounts: No projector has begun to write it.',
+        'No projector is alive that writes accounts.',
+      ],
+    });
   });
 
   it('tell lag, parked entities and what waits with them', async () => {
-    const projector = new Projector({ sql: database.sql, store, progress: new Progress(), log: pino({ level: 'silent' }) }, [
-      accounts(),
-    ]);
-    await projector.start();
+    const projector = await following();
     await append(store, 'account-a', opened('a'), moved('a', -1), moved('a', 2));
     await eventually(async () => (await look()).projections['accounts']?.held === 2);
     expect((await look()).projections['accounts']).toMatchObject({ ok: true, behind: '0', secondsBehind: 0, parked: 1 });
     await projector.stop();
     await append(store, 'account-b', opened('b'));
-    const { ok, projections } = await look();
-    expect(ok).toBe(true);
+    const { readiness, projections } = await look();
+    expect(readiness).toBe('degraded');
     expect(Number(projections['accounts']!.behind)).toBeGreaterThan(0);
+  });
+
+  it('are degraded while a read model that got somewhere fails: what it shows is old', async () => {
+    const projector = { failureOf: () => 'The store refuses to be followed.' };
+    expect(await look({ projector })).toMatchObject({
+      readiness: 'degraded',
+      reasons: expect.arrayContaining(['Not kept up: read model accounts: The store refuses to be followed.']) as unknown,
+      projections: { accounts: { ok: true } },
+    });
   });
 
   it('are bad when rows must be rebuilt or something is away, which is told within a bound', async () => {
     await createReactionTables(database.sql);
     const changed = await look({ projections: [accounts('accounts', { version: 2 })] });
-    expect(changed.ok).toBe(false);
+    expect(changed.readiness).toBe('not_ready');
     expect(changed.projections['accounts']!.error).toContain('npm run rebuild -- accounts');
     const away = await look({
       checks: {
@@ -52,8 +111,34 @@ describe('The conditions of the service', () => {
       },
     });
     expect(away).toMatchObject({
-      ok: false,
+      readiness: 'not_ready',
       dependencies: { nats: { ok: false, error: 'Error: refused' }, slow: { ok: false }, fine: { ok: true } },
     });
+    expect(away.reasons.slice(0, 2)).toEqual([
+      'nats does not answer: Error: refused',
+      'slow does not answer: Error: No answer within 2000 ms.',
+    ]);
+  });
+
+  it('hold what else is looked at against the service, but not a look that fails or takes too long', async () => {
+    const readinessChecks = [
+      async () => notReady('The demo is being made.'),
+      async () => undefined,
+      () => Promise.reject(new Error('nobody knows')),
+      () => new Promise<never>(() => undefined),
+    ];
+    const { readiness, reasons } = await look({ readinessChecks });
+    expect([readiness, reasons[0]]).toEqual(['not_ready', 'The demo is being made.']);
+    expect(reasons).toHaveLength(2);
   });
 });
+
+/** A store that can be asked, and for a time not be followed. */
+const refusingToBeFollowed = (store: EventStore): EventStore & { refuses: boolean } =>
+  Object.assign(Object.create(store) as EventStore & { refuses: boolean }, {
+    refuses: true,
+    followAll(this: { refuses: boolean }, ...of: Parameters<EventStore['followAll']>) {
+      if (this.refuses) throw new Error('The store refuses to be followed.');
+      return store.followAll(...of);
+    },
+  });

@@ -1,11 +1,19 @@
 import type { Sql } from 'postgres';
 import type { Projection } from '../../../projections/projection.js';
-import { type ConditionReport, Conditions, type DependencyCondition, type FollowerCondition } from '../../kernel/conditions.js';
-import type { EventStore } from '../../kernel/event-store.js';
+import {
+  type ConditionReport,
+  Conditions,
+  degraded,
+  type DependencyCondition,
+  type FollowerCondition,
+  type ReadinessCheck,
+} from '../../kernel/conditions.js';
+import { type EventStore, LOG_START } from '../../kernel/event-store.js';
 import { describeFault } from '../supervision/kept-event.js';
 import type { FollowerStanding } from '../supervision/follower-standing.js';
 import { reactionStandings } from '../reactions/reaction-standings.js';
-import { projectionStandings } from '../projections/projection-standings.js';
+import { type ProjectionStanding, projectionStandings } from '../projections/projection-standings.js';
+import { impairmentsIn, readinessOf } from './impairments.js';
 
 /** A dependency that has not answered after this long counts as away. */
 const ANSWER_MS_MAX = 2_000;
@@ -24,11 +32,15 @@ export type ConditionSources = Readonly<{
   /** Those that follow the log in this process, if it does: they know why they do not get on. */
   projector?: Failures;
   reactions?: Failures;
+  /** Why projections do not get on in other processes, by their names. */
+  faults?: () => Promise<ReadonlyMap<string, string>>;
+  readinessChecks?: readonly ReadinessCheck[];
 }>;
 
 /**
  * The process's own view of what it rests on, and the database's view of who keeps up. Being behind does not make it
- * unready: that would take every process of the service away at once. Rows of another version do, for they cannot be read.
+ * unready: that would take every process of the service away at once. Rows of another version do, for they cannot be read,
+ * and so does a read model that fails and never got anywhere, for there is nothing to be read.
  */
 export class ServiceConditions extends Conditions {
   private latest: { at: number; report: Promise<ConditionReport> } | undefined;
@@ -44,32 +56,56 @@ export class ServiceConditions extends Conditions {
   }
 
   private async look(): Promise<ConditionReport> {
-    const { checks, sql, store, projections, projector, reactions } = this.sources;
-    const dependencies = Object.fromEntries(
-      await Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await probe(check)] as const)),
-    );
-    const head = await within(ANSWER_MS_MAX, store.head()).catch(() => undefined);
-    const follower = (failures: Failures | undefined) => (standing: FollowerStanding) =>
-      [standing.name, conditionOf(standing, head, failures?.failureOf(standing.name))] as const;
-    const [projected, reacted] = await within(
-      ANSWER_MS_MAX,
-      Promise.all([projectionStandings(sql, projections), reactionStandings(sql)]),
-    ).catch((error: unknown) => [unknownStandings(projections, error), []] as const);
-    const followers = {
-      projections: Object.fromEntries(projected.map(follower(projector))),
-      reactions: Object.fromEntries(reacted.map(follower(reactions))),
+    const [dependencies, { projections, reactions, unwritten }, others] = await Promise.all([
+      this.dependencies(),
+      this.followers(),
+      Promise.all((this.sources.readinessChecks ?? []).map(outcomeOf)),
+    ]);
+    const impairments = [
+      ...impairmentsIn(dependencies, projections, reactions),
+      ...(unwritten.length > 0 ? [degraded(`No projector is alive that writes ${unwritten.join(', ')}.`)] : []),
+      ...others.filter((each) => each !== undefined),
+    ];
+    return { ...readinessOf(impairments), dependencies, projections, reactions };
+  }
+
+  private async dependencies(): Promise<ConditionReport['dependencies']> {
+    const checks = Object.entries(this.sources.checks);
+    return Object.fromEntries(await Promise.all(checks.map(async ([name, check]) => [name, await probe(check)] as const)));
+  }
+
+  private async followers() {
+    const { sql, store, projections, projector, reactions, faults } = this.sources;
+    const [head, elsewhere, [projected, reacted]] = await Promise.all([
+      outcomeOf(() => store.head()),
+      outcomeOf(async () => faults?.()),
+      within(ANSWER_MS_MAX, Promise.all([projectionStandings(sql, projections), reactionStandings(sql)])).catch(
+        (error: unknown) => [unknownStandings(projections, error), []] as const,
+      ),
+    ]);
+    const failureOf = ({ name, position, hasWriter }: ProjectionStanding) =>
+      projector?.failureOf(name) ?? elsewhere?.get(name) ?? (hasWriter || !isAtStart(position, head) ? undefined : UNWRITTEN);
+    return {
+      projections: Object.fromEntries(projected.map((each) => [each.name, conditionOf(each, head, failureOf(each))])),
+      reactions: Object.fromEntries(reacted.map((each) => [each.name, conditionOf(each, head, reactions?.failureOf(each.name))])),
+      unwritten: projected.filter(({ hasWriter }) => !hasWriter).map(({ name }) => name),
     };
-    const isUp = [...Object.values(dependencies), ...Object.values(followers.projections)].every(({ ok }) => ok);
-    return { ok: isUp, dependencies, ...followers };
   }
 }
+
+const UNWRITTEN = 'No projector has begun to write it.';
+
+/** Whether there is something to follow and none of it has been followed yet. */
+const isAtStart = (position: bigint | undefined, head = LOG_START): boolean =>
+  (position ?? LOG_START) <= LOG_START && head > LOG_START;
 
 function conditionOf(standing: FollowerStanding, head: bigint | undefined, failure: string | undefined): FollowerCondition {
   const { position, eventAt, parked, held, problem } = standing;
   const isBehind = head !== undefined && position !== undefined && position < head;
   const error = problem ?? failure;
+  const hasGotAnywhere = position !== undefined && position > LOG_START;
   return {
-    ok: problem === undefined,
+    ok: problem === undefined && (failure === undefined || hasGotAnywhere),
     position: position === undefined ? null : String(position),
     behind: head === undefined || position === undefined ? null : String(isBehind ? head - position : 0n),
     secondsBehind: isBehind ? (eventAt ? Math.max(0, Math.round((Date.now() - eventAt.getTime()) / 1000)) : null) : 0,
@@ -79,15 +115,19 @@ function conditionOf(standing: FollowerStanding, head: bigint | undefined, failu
   };
 }
 
-const unknownStandings = (projections: readonly Projection[], error: unknown): readonly FollowerStanding[] =>
+const unknownStandings = (projections: readonly Projection[], error: unknown): readonly ProjectionStanding[] =>
   projections.map(({ name }) => ({
     name,
     position: undefined,
     eventAt: null,
     parked: 0,
     held: 0,
+    hasWriter: true,
     problem: describeFault(error),
   }));
+
+/** What could not be found out in time is no impairment: the dependency that did not answer is one. */
+const outcomeOf = <T>(look: () => Promise<T>): Promise<T | undefined> => within(ANSWER_MS_MAX, look()).catch(() => undefined);
 
 async function probe(check: () => Promise<void>): Promise<DependencyCondition> {
   const startedAt = performance.now();

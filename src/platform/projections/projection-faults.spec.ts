@@ -1,0 +1,37 @@
+import { expect, it } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.js';
+import { InProcessKeyValue } from '../key-value/in-process-key-value.js';
+import { FAULT_TTL_MS, ProjectionFaults } from './projection-faults.js';
+
+const told = async (faults: ProjectionFaults) => Object.fromEntries(await faults.all());
+
+it('what fails is told to other processes until it gets on again', async () => {
+  const shared = new InProcessKeyValue();
+  const [here, there] = [new ProjectionFaults(shared), new ProjectionFaults(shared)];
+  here.tell('agents', 'refused');
+  here.tell('chunks', 'refused as well');
+  await eventually(async () => (await there.all()).size === 2);
+  expect(await told(there)).toEqual({ agents: 'refused', chunks: 'refused as well' });
+  here.tell('agents', undefined);
+  await eventually(async () => (await there.all()).size === 1);
+  expect(await told(there)).toEqual({ chunks: 'refused as well' });
+});
+
+it('the last word about a projection stays, however fast they follow each other', async () => {
+  const faults = new ProjectionFaults(new InProcessKeyValue());
+  for (const fault of ['one', undefined, 'two', undefined]) faults.tell('agents', fault);
+  faults.tell('chunks', 'last');
+  await eventually(async () => (await faults.all()).has('chunks'));
+  expect(await told(faults)).toEqual({ chunks: 'last' });
+});
+
+it('what nobody takes back runs out', async () => {
+  let now = 0;
+  const faults = new ProjectionFaults(new InProcessKeyValue(() => now));
+  faults.tell('agents', 'refused');
+  await eventually(async () => (await faults.all()).size === 1);
+  now = FAULT_TTL_MS - 1;
+  expect(await told(faults)).toEqual({ agents: 'refused' });
+  now = FAULT_TTL_MS;
+  expect(await told(faults)).toEqual({});
+});

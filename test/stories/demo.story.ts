@@ -1,0 +1,81 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { DEMO_KEY } from '../../src/demo/seed-demo.js';
+import { newId } from '../../src/kernel/ids.js';
+import type { MakeBacking } from '../support/backing.js';
+import { Client, type Streamed } from '../support/client.js';
+import { eventually } from '../support/eventually.js';
+import { serviceForTests, type TestService } from '../support/service.js';
+import { replyOf } from '../support/world.js';
+
+const QUESTION = 'What happens to a stream when its producer dies?';
+
+export type Ready = Readonly<{ status: string; reasons: readonly string[] }>;
+
+export async function readinessOf(client: Client): Promise<Ready & { code: number }> {
+  const { status: code, body } = await replyOf(client.get('/api/ready'));
+  return { code, ...(body as Ready) };
+}
+
+export const askDemo = (client: Client): Promise<Streamed> => client.stream({ question: QUESTION, api_key: DEMO_KEY });
+
+/** An answer to the demo's key, from the demo's documents. */
+export function expectSourced({ status, frames }: Streamed): void {
+  expect(status).toBe(200);
+  const sources = frames.flatMap(({ data }) => (data.type === 'source' ? (data['source'] as { filename: string }[]) : []));
+  expect(sources.length).toBeGreaterThan(0);
+  for (const { filename } of sources) expect(filename).toMatch(/\.md$/);
+  expect(frames.at(-1)!.data.type).toBe('end');
+}
+
+/** What a new user tries first. */
+export function demoStory(makeBacking: MakeBacking): void {
+  let service: TestService;
+  const start = async (settings: Readonly<Record<string, string>> = { SEED_DEMO: 'true' }) => {
+    service = await serviceForTests(settings, makeBacking);
+    return new Client(service.url);
+  };
+  afterEach(() => service.close());
+
+  it('can be asked as soon as the service says that it is ready', async () => {
+    const client = await start();
+    await eventually(async () => (await readinessOf(client)).code === 200);
+    expectSourced(await askDemo(client));
+    expect(await readinessOf(client)).toMatchObject({ code: 200, status: 'ready', reasons: [] });
+  });
+
+  it('is made once, and stays away once it was deleted', async () => {
+    const client = await start();
+    const ready = () => eventually(async () => (await readinessOf(client)).status === 'ready');
+    const agents = async () => (await replyOf(client.get('/api/get_agents'))).body as { id: string; name: string }[];
+    await ready();
+    const made = await agents();
+    expect(made.map(({ name }) => name)).toEqual(['Demo']);
+    await service.restart();
+    await ready();
+    expect(await agents()).toMatchObject(made.map(({ id }) => ({ id })));
+    expectSourced(await askDemo(client));
+
+    expect((await client.delete(`/api/delete_agent?id=${made[0]!.id}`)).status).toBe(200);
+    await service.restart();
+    await ready();
+    expect(await agents()).toEqual([]);
+    expect((await askDemo(client)).status).toBe(401);
+  });
+
+  it('is made where the log holds nothing but what the store itself has written', async () => {
+    const client = await start({});
+    await service.backing.store.setRetention('conversation-none', { maxCount: 1 });
+    await service.restart({ SEED_DEMO: 'true' });
+    await eventually(async () => (await readinessOf(client)).status === 'ready');
+    expectSourced(await askDemo(client));
+  });
+
+  it('is not made where somebody has used the service before', async () => {
+    const client = await start({});
+    const written = { id: newId(), type: 'SomethingElse', data: '{}', metadata: '{}' };
+    await service.backing.store.append('something-else', 'none', [written]);
+    await service.restart({ SEED_DEMO: 'true' });
+    await eventually(async () => (await readinessOf(client)).status === 'ready');
+    expect((await askDemo(client)).status).toBe(401);
+  });
+}
