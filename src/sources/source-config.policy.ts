@@ -1,3 +1,4 @@
+import { parseBoundedJson } from '../kernel/bounded-json.js';
 import { Rejection } from '../kernel/rejection.js';
 import { CHUNKS_MAX } from './retrieval.policy.js';
 
@@ -68,9 +69,9 @@ export function parseSourceConfig(text: string | undefined): SourceConfig {
   if (text === undefined || text.trim() === '') return DEFAULT_SOURCE_CONFIG;
   let given: unknown;
   try {
-    given = JSON.parse(text);
-  } catch {
-    throw invalid('it is not JSON');
+    given = parseBoundedJson(text, 'config');
+  } catch (error) {
+    throw error instanceof SyntaxError ? invalid('it is not JSON') : error;
   }
   if (!isRecord(given)) throw invalid('it is not an object');
   const { kind = 'classic', chunking = {}, retrieval = {}, ...unknown } = given;
