@@ -1,4 +1,5 @@
 import { IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsObject, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { parseBoundedJson } from '../kernel/bounded-json.js';
 import { isId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { RequestValidation } from '../platform/http/validation.js';
@@ -60,9 +61,9 @@ function parsed(field: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (value.trim() === '') return field === 'json_schema' ? '' : undefined;
   try {
-    return JSON.parse(value);
-  } catch {
-    throw refused(`Invalid JSON format for field: ${field}`);
+    return parseBoundedJson(value, field);
+  } catch (error) {
+    throw error instanceof SyntaxError ? refused(`Invalid JSON format for field: ${field}`) : error;
   }
 }
 

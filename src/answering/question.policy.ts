@@ -1,14 +1,17 @@
 import type { Exchange } from '../conversation/conversation.events.js';
+import { parseBoundedJson } from '../kernel/bounded-json.js';
 import { Rejection } from '../kernel/rejection.js';
 
 export const HISTORY_EXCHANGES_MAX = 1_000;
+/** What is kept of it has to fit one append of 1 MiB; the rest is room for what entries say beside that. */
+export const HISTORY_CHARACTERS_MAX = 4 * 1024 * 1024;
 export const CONVERSATION_NAME_CHARACTERS = 50;
 
 const invalidHistory = (why: string) => new Rejection('invalid-request', `history ${why}`);
 
 /**
  * The exchanges a caller brings along: the JSON text of an array of `{prompt, response}`, or that array; an empty text is
- * none. Entries may say more than we keep. @throws Rejection invalid-request
+ * none. Entries may say more than we keep. @throws Rejection invalid-request, too-large
  */
 export function parseHistory(history: unknown): readonly Exchange[] {
   if (history === undefined || history === null) return [];
@@ -20,10 +23,12 @@ export function parseHistory(history: unknown): readonly Exchange[] {
 
 function parseText(text: string): unknown {
   if (text.trim() === '') return [];
+  if (text.length > HISTORY_CHARACTERS_MAX)
+    throw new Rejection('too-large', `history has more than ${HISTORY_CHARACTERS_MAX} characters.`);
   try {
-    return JSON.parse(text);
-  } catch {
-    throw invalidHistory('must be valid JSON.');
+    return parseBoundedJson(text, 'history');
+  } catch (error) {
+    throw error instanceof SyntaxError ? invalidHistory('must be valid JSON.') : error;
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { JSON_ENTRIES_MAX } from '../kernel/bounded-json.js';
 import {
   CONFIG_CHARACTERS_MAX,
   DEFAULT_SOURCE_CONFIG,
@@ -129,4 +130,11 @@ it.each([
   expect(() => parseSourceConfig(text)).toThrow(
     expect.objectContaining({ code: 'invalid-request', message: expect.stringMatching(/^Invalid source config: /) as unknown }),
   );
+});
+
+it('more than anybody configures is refused before it is parsed', () => {
+  expect(() => parseSourceConfig(`{"a":[${'0,'.repeat(JSON_ENTRIES_MAX)}`)).toThrow(
+    expect.objectContaining({ code: 'too-large' }),
+  );
+  expect(() => parseSourceConfig('['.repeat(1_000_000))).toThrow('config is nested deeper than 100 levels.');
 });

@@ -1,3 +1,4 @@
+import { parseBoundedJson } from '../kernel/bounded-json.js';
 import { Rejection } from '../kernel/rejection.js';
 import { CHUNKS_MAX } from './retrieval.policy.js';
 import { storableText } from './storable-text.policy.js';
@@ -133,9 +134,9 @@ export function parseSourceConfig(text: string | undefined): SourceConfig {
   if (text.length > CONFIG_CHARACTERS_MAX) throw tooLong();
   let given: unknown;
   try {
-    given = JSON.parse(text);
-  } catch {
-    throw invalid('it is not JSON');
+    given = parseBoundedJson(text, 'config');
+  } catch (error) {
+    throw error instanceof SyntaxError ? invalid('it is not JSON') : error;
   }
   const config = sourceConfigIn(given);
   return { ...config, kind: config.kind ?? DEFAULT_SOURCE_CONFIG.kind };

@@ -1,3 +1,4 @@
+import { JSON_ENTRIES_MAX } from '../../kernel/bounded-json.js';
 import { QUOTA_PERIODS } from '../../limits/limits.policy.js';
 import { connectionTarget } from '../event-store/eventstoredb/connection-string.js';
 import { PrivateHosts } from '../outgoing/private-hosts.js';
@@ -72,6 +73,7 @@ export const settings = {
   quotaTokensPerUser: optional(integer('QUOTA_TOKENS_PER_USER', 0)),
 
   bodyBytesMax: integer('BODY_MAX_BYTES', 10 * MiB, { min: KiB }),
+  bodyEntriesMax: integer('BODY_MAX_ENTRIES', JSON_ENTRIES_MAX, { min: 1000, max: 1_000_000 }),
   webhookBodyBytesMax: integer('WEBHOOK_BODY_MAX_BYTES', 256 * KiB, { min: KiB, max: 512 * KiB }),
   uploadRequestBytesMax: integer('UPLOAD_MAX_REQUEST_BYTES', 256 * MiB, { min: 1 }),
   uploadFileBytesMax: integer('UPLOAD_MAX_FILE_BYTES', 100 * MiB, { min: 1 }),

@@ -1,11 +1,19 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { JSON_DEPTH_MAX, JSON_ESCAPES_MAX, JSON_KEY_BYTES_MAX } from '../../kernel/bounded-json.js';
+
+const DESCRIPTION = `Asks agents, streams their answers and replays them byte for byte.
+
+A JSON body has at most \`BODY_MAX_BYTES\` bytes (10 MiB unless set) and \`BODY_MAX_ENTRIES\` fields and elements, on all levels
+together (20,000 unless set); its keys have at most ${JSON_KEY_BYTES_MAX} bytes, and at most ${JSON_ESCAPES_MAX} of its characters are
+escaped: what has more is answered 413. It is nested at most ${JSON_DEPTH_MAX} levels deep, else 400. A webhook takes JSON of any shape
+within \`WEBHOOK_BODY_MAX_BYTES\` and that depth. A request may be answered before all of its body has come in.`;
 
 /** The interactive reference at `/api/docs`, its document at `/api/openapi.json`. */
 export function serveApiReference(app: NestFastifyApplication, version: string): void {
   const description = new DocumentBuilder()
     .setTitle('Verbatim')
-    .setDescription('Asks agents, streams their answers and replays them byte for byte.')
+    .setDescription(DESCRIPTION)
     .setVersion(version)
     .addBearerAuth()
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'agent-key')

@@ -129,6 +129,8 @@ class ProbeModule {}
 
 const options: HttpOptions = {
   bodyBytesMax: 64 * 1024,
+  bodyEntriesMax: 1_000,
+  webhookBodyBytesMax: 16 * 1024,
   uploadRequestBytesMax: 1024 * 1024,
   uploadFileBytesMax: 1024,
   uploadFilesMax: 3,
@@ -239,6 +241,8 @@ describe('a request that cannot be read', () => {
     ['an array', '[]', /must be a JSON object/],
     ['a string', '"x"', /must be a JSON object/],
     ['a prototype', '{"question":"x","__proto__":{"a":1}}', /__proto__/],
+    ['a prototype in disguise', '{"question":"x","a":[{"\\u005f_proto__":{"a":1}}]}', /__proto__/],
+    ['a prototype of a constructor', '{"question":"x","a":{"constructor":{"prototype":{"a":1}}}}', /constructor\.prototype/],
     ['a deep nest', `{"question":${'['.repeat(30_000)}${']'.repeat(30_000)}}`, /deeper than 100/],
     ['a missing field', '{}', /^Missing required fields: question$/],
     ['a wrong type', '{"question":7,"chunks":"x"}', /question must be a string.*chunks must be an integer/],

@@ -2,20 +2,26 @@ import type { DynamicModule, NestApplicationOptions, SecurityHeadersOptions, Typ
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { JSON_DEPTH_MAX, JSON_LIMITS } from '../../kernel/bounded-json.js';
 import { Freshness } from '../../kernel/freshness.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { renderError } from './error-bodies.js';
 import { ErrorFilter } from './error-filter.js';
 import { failureOf } from './errors.js';
-import { jsonBodyParser, type JsonParser } from './json-body.js';
+import { FORM_BYTES_MAX, FORM_FIELDS_MAX, parseForm } from './form-body.js';
+import { jsonBodyParser, type JsonBodyRules } from './json-body.js';
 import { KnownRoutes } from './known-routes.js';
 import { AFTER_POSITION_HEADER, AfterPosition, POSITION_HEADER } from './positions.js';
+import { endUnreadBodies } from './unread-bodies.js';
 import { RequestValidation } from './validation.js';
 
 export type HttpOptions = Readonly<{
   /** No larger body is read, uploads apart. */
   bodyBytesMax: number;
+  /** No JSON body has more fields and elements, those of webhooks apart. */
+  bodyEntriesMax: number;
+  webhookBodyBytesMax: number;
   uploadRequestBytesMax: number;
   uploadFileBytesMax: number;
   uploadFilesMax: number;
@@ -32,7 +38,6 @@ const REQUEST_ID_HEADER = 'X-Request-Id';
 const REQUEST_ARRIVES_MS_MAX = 600_000;
 const PARAMETER_CHARACTERS_MAX = 512;
 const FORM_FIELD_BYTES_MAX = 1024 * 1024;
-const FORM_FIELDS_MAX = 200;
 const IDLE_SWEEP_MS = 50;
 
 const ALLOWED_HEADERS = ['Authorization', 'Content-Type', 'Last-Event-ID', 'Idempotency-Key', 'X-API-Key', AFTER_POSITION_HEADER];
@@ -76,6 +81,9 @@ export class HttpAdapter extends FastifyAdapter {
     });
   }
 
+  /** All parsers are our own. */
+  override registerParserMiddleware(): void {}
+
   override beforeClose() {
     this.draining = true;
     super.beforeClose();
@@ -117,7 +125,8 @@ export function configureHttp(app: NestFastifyApplication, options: HttpOptions)
   });
   app.useSecurityHeaders(SECURITY_HEADERS);
   receiveRequests(fastify, adapter, options);
-  parseBodies(adapter, fastify, options);
+  endUnreadBodies(fastify, () => adapter.draining);
+  parseBodies(fastify, options);
   closeWithinBounds(fastify, options);
   app.useGlobalFilters(new ErrorFilter(routes));
   app.useGlobalPipes(new RequestValidation());
@@ -146,14 +155,24 @@ const RAW_YAML_PATH = /^\/api\/import_agent(\/|\?|$)/;
 /** Where a body is data that nothing here reads the keys of: there every JSON is taken. */
 const ANY_JSON_PATH = /^\/api\/webhooks\//;
 
+/** Any shape: the bytes of such a body are limited so that it may have any. */
+const DATA_LIMITS = {
+  depthMax: JSON_DEPTH_MAX,
+  entriesMax: Infinity,
+  keyBytesMax: Infinity,
+  escapesMax: Infinity,
+  bareBytesMax: Infinity,
+};
+
 /** JSON, forms and files everywhere, raw text where it is asked for, 415 for everything else. */
-function parseBodies(adapter: HttpAdapter, fastify: FastifyInstance, { bodyBytesMax }: HttpOptions) {
-  const bodyLimit = bodyBytesMax;
-  const strict = fastify.getDefaultJsonParser('error', 'error') as JsonParser;
-  const plain = fastify.getDefaultJsonParser('ignore', 'ignore') as JsonParser;
-  const parse: JsonParser = (request, text, done) => (ANY_JSON_PATH.test(request.url) ? plain : strict)(request, text, done);
-  adapter.useBodyParser('application/json', false, { bodyLimit }, jsonBodyParser(parse));
-  adapter.useBodyParser('application/x-www-form-urlencoded', false, { bodyLimit });
+function parseBodies(fastify: FastifyInstance, options: HttpOptions) {
+  const { bodyBytesMax: bodyLimit, bodyEntriesMax: entriesMax, webhookBodyBytesMax } = options;
+  const usual: JsonBodyRules = { bytesMax: bodyLimit, limits: { ...JSON_LIMITS, entriesMax }, isOnlyData: false };
+  const anyJson: JsonBodyRules = { bytesMax: webhookBodyBytesMax, limits: DATA_LIMITS, isOnlyData: true };
+  const parseJson = jsonBodyParser(({ url }) => (ANY_JSON_PATH.test(url) ? anyJson : usual));
+  fastify.addContentTypeParser('application/json', parseJson);
+  const form = { parseAs: 'buffer', bodyLimit: Math.min(bodyLimit, FORM_BYTES_MAX) } as const;
+  fastify.addContentTypeParser('application/x-www-form-urlencoded', form, parseForm);
   const notAccepted = () => new Rejection('media-type-not-accepted', 'A request body of this Content-Type is not accepted here.');
   fastify.addContentTypeParser([...YAML_TYPES, '*'], { parseAs: 'string', bodyLimit }, (request, body, done) => {
     const type = request.headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase();

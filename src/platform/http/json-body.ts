@@ -1,62 +1,83 @@
+import { isAscii, isUtf8, transcode } from 'node:buffer';
+import type { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
+import { type JsonLimits, JsonMeter } from '../../kernel/bounded-json.js';
 import { Rejection } from '../../kernel/rejection.js';
+import { receiveBody } from './received-body.js';
 
-/** Objects and arrays may be nested this deep: far more than anybody writes, far less than recursion survives. */
-export const JSON_DEPTH_MAX = 100;
+/** What a JSON body may be on a route. */
+export type JsonBodyRules = Readonly<{
+  bytesMax: number;
+  limits: JsonLimits;
+  /** Whether it may hold keys that would reach a prototype if they were copied: where it is only data, nothing copies them. */
+  isOnlyData: boolean;
+}>;
 
-type Done = (error: Error | null, value?: unknown) => void;
+/** To decode, parse and work on more takes long enough that other requests are let in between. */
+const LARGE_BYTES = 1024 * 1024;
+
 /** The texts of bodies as they were sent, for as long as anybody knows their requests. */
 const texts = new WeakMap<FastifyRequest, string>();
 
 /** A JSON body as it was sent; undefined where there was none. */
 export const jsonTextOf = (request: FastifyRequest): string | undefined => texts.get(request);
 
-export type JsonParser = (request: FastifyRequest, text: string, done: Done) => unknown;
-
 /**
- * Parses JSON bodies. An empty body is no body, `null` is refused, and so is text that is no JSON, with the reason; `parse` is
- * one of Fastify's parsers, which refuse what would reach a prototype unless they are told that it is only data.
+ * Parses JSON bodies. They are measured while they come in, so that one that holds too much is refused before the rest of it
+ * is read and anything of it is parsed. An empty body is no body, `null` is refused, and so is text that is no JSON, with the reason.
  */
 export const jsonBodyParser =
-  (parse: JsonParser) =>
-  (request: FastifyRequest, bytes: Buffer, done: Done): void => {
-    const text = bytes.toString('utf8');
-    if (text.trim() === '') return done(null, undefined);
-    if (isDeeperThan(text, JSON_DEPTH_MAX)) return done(refused(`is nested deeper than ${JSON_DEPTH_MAX} levels.`));
-    parse(request, text, (error, value) => {
-      if (error) return done(refused(problemWith(text)));
-      if (value === null) return done(refused('must not be null.'));
-      texts.set(request, text);
-      done(null, value);
-    });
+  (rulesFor: (request: FastifyRequest) => JsonBodyRules) =>
+  async (request: FastifyRequest, body: Readable): Promise<unknown> => {
+    const { bytesMax, limits, isOnlyData } = rulesFor(request);
+    const length = request.headers['content-length'];
+    const declared = length === undefined ? undefined : Number(length);
+    const meter = new JsonMeter('The request body', limits);
+    const bytes = await receiveBody(body, { bytesMax, declared }, (piece) => meter.read(piece));
+    const text = textOf(bytes);
+    if (text.trim() === '') return undefined;
+    if (bytes.length > LARGE_BYTES) await nextTurn();
+    const value = parsed(text);
+    if (value === null) throw refused('must not be null.');
+    if (!isOnlyData && mayReachPrototype(text) && reachesPrototype(value))
+      throw refused('holds a key that is not allowed: __proto__ or constructor.prototype.');
+    texts.set(request, text);
+    if (bytes.length > LARGE_BYTES) await nextTurn();
+    return value;
   };
 
 const refused = (problem: string) => new Rejection('invalid-request', `The request body ${problem}`);
 
-function problemWith(text: string): string {
+const BYTE_ORDER_MARK = /^\uFEFF/;
+
+/** Decoding through UTF-16 takes a tenth of the time that Node's own decoder takes for what is not ASCII. */
+function textOf(bytes: Buffer): string {
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  if (!isUtf8(bytes)) throw refused('is not valid UTF-8.');
+  return transcode(bytes, 'utf8', 'utf16le').toString('utf16le').replace(BYTE_ORDER_MARK, '');
+}
+
+function parsed(text: string): unknown {
   try {
-    JSON.parse(text);
-    return 'holds a key that is not allowed: __proto__ or constructor.prototype.';
+    return JSON.parse(text) as unknown;
   } catch (error) {
-    return `is not valid JSON: ${(error as Error).message}`;
+    throw refused(`is not valid JSON: ${(error as Error).message}`);
   }
 }
 
-/** Counts brackets outside of strings, before anything recursive sees the text. */
-function isDeeperThan(text: string, max: number): boolean {
-  let depth = 0;
-  let quoted = false;
-  for (let index = 0; index < text.length; index++) {
-    const character = text.charCodeAt(index);
-    if (quoted) {
-      if (character === BACKSLASH) index++;
-      else if (character === QUOTE) quoted = false;
-    } else if (character === QUOTE) quoted = true;
-    else if (character === BRACE || character === BRACKET) {
-      if (++depth > max) return true;
-    } else if (character === BRACE_END || character === BRACKET_END) depth--;
+/** Whether such a key may be in a text, written out or escaped: looking through the text is cheaper than through the value. */
+const mayReachPrototype = (text: string): boolean => text.includes('proto') || text.includes('\\u');
+
+function reachesPrototype(value: unknown): boolean {
+  const left = [value];
+  while (left.length > 0) {
+    const each = left.pop();
+    if (typeof each !== 'object' || each === null) continue;
+    if (Object.hasOwn(each, '__proto__')) return true;
+    const own: unknown = Object.hasOwn(each, 'constructor') ? each.constructor : undefined;
+    if (typeof own === 'object' && own !== null && Object.hasOwn(own, 'prototype')) return true;
+    for (const inner of Object.values(each) as readonly unknown[]) if (typeof inner === 'object') left.push(inner);
   }
   return false;
 }
-
-const [QUOTE, BACKSLASH, BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d];

@@ -1,26 +1,50 @@
 import { type ArgumentMetadata, type Type, ValidationPipe } from '@nestjs/common';
-import type { ValidationError } from 'class-validator';
+import { getMetadataStorage, validate, type ValidationError } from 'class-validator';
 import { Rejection } from '../../kernel/rejection.js';
+import { dtoOf } from './dto.js';
 
 /** Makes DTOs of what clients send, and names the field where that cannot be done. Fields a DTO does not know are dropped. */
 export class RequestValidation extends ValidationPipe {
   constructor() {
-    super({ transform: true, whitelist: true, exceptionFactory: (errors) => refused(textOf(errors)) });
+    super({ transform: true });
   }
 
-  override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    if (metadata.type === 'body' && isDto(metadata.metatype) && value !== undefined && !isObject(value)) {
-      throw refused('The request body must be a JSON object.');
-    }
-    return super.transform(value, metadata) as Promise<unknown>;
+  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    const { metatype, type } = metadata;
+    // What is no DTO is converted at most.
+    if (type === 'custom' || !isDto(metatype)) return super.transform(value, metadata) as Promise<unknown>;
+    if (value !== undefined && !isObject(value)) throw refused('The request body must be a JSON object.');
+    refuseFarTooLong(metatype, value ?? {});
+    const dto = dtoOf(metatype, value ?? {}) as object;
+    const errors = await validate(dto, { forbidUnknownValues: false, validationError: { target: false } });
+    if (errors.length > 0) throw refused(textOf(errors));
+    return dto;
   }
 }
 
 const refused = (text: string) => new Rejection('invalid-request', text);
 
 const PRIMITIVES: readonly unknown[] = [Object, Array, String, Number, Boolean, Buffer];
-const isDto = (metatype: Type | undefined): boolean => metatype !== undefined && !PRIMITIVES.includes(metatype);
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isDto = (metatype: Type | undefined): metatype is Type => metatype !== undefined && !PRIMITIVES.includes(metatype);
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What counts as one character is a surrogate pair and a variation selector at most. */
+const UNITS_PER_CHARACTER_MAX = 3;
+
+/** class-validator makes a list of all characters beyond ASCII to count them, and counts none of some. */
+function refuseFarTooLong(metatype: Type, value: Readonly<Record<string, unknown>>): void {
+  for (const { name, propertyName, constraints } of getMetadataStorage().getTargetValidationMetadatas(
+    metatype,
+    '',
+    false,
+    false,
+  )) {
+    const [max, text] = [Number(constraints?.[0]), value[propertyName]];
+    if (name === 'maxLength' && typeof text === 'string' && text.length > UNITS_PER_CHARACTER_MAX * max)
+      throw refused(`${propertyName} must be shorter than or equal to ${max} characters`);
+  }
+}
 
 /** What is missing first, then what is wrong, each by its path: `tool_actions.0.call_id must be a string`. */
 function textOf(errors: readonly ValidationError[]): string {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { JSON_ENTRIES_MAX } from '../../kernel/bounded-json.js';
 import { DEFAULT_SOURCE_CONFIG } from '../source-config.policy.js';
 import { remoteRequestIn, syncFrequencyIn } from './remote-request.policy.js';
 
@@ -66,6 +67,11 @@ describe('a source of pages', () => {
     expect(() => asked(['a.example', 'b.example'], { source: 'crawler' })).toThrow('A crawl starts at one url');
     expect(() => asked({ url: 'a.example' }, { config: '{"kind": "notes"}' })).toThrow('Invalid source config');
   });
+});
+
+it('data that holds more than anybody asks for is refused before it is parsed', () => {
+  expect(() => asked('['.repeat(1_000_000))).toThrow('data is nested deeper than 100 levels.');
+  expect(() => asked(`["${'","'.repeat(JSON_ENTRIES_MAX)}"]`)).toThrow('data holds more than 20000 fields');
 });
 
 it('a frequency is one of four words', () => {

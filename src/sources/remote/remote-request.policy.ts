@@ -1,3 +1,4 @@
+import { parseBoundedJson } from '../../kernel/bounded-json.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { parseSourceConfig, type SourceConfig } from '../source-config.policy.js';
 import { REMOTE_KINDS, type RemoteKind, type RemoteOrigin } from '../source.events.js';
@@ -45,8 +46,9 @@ function kindIn(source: string): RemoteKind {
 /** JSON, or one address as it stands. */
 function dataIn(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
+    return parseBoundedJson(text, 'data');
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     if (/^[\s[{"]/.test(text)) throw invalid('data is not JSON');
     return text;
   }
