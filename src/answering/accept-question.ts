@@ -71,18 +71,17 @@ export class QuestionDesk {
     const answers = answersOf(request.tool_actions!);
     const agent = await this.resolver.agentOfKey(caller, way.origin);
     if (!isId(conversationId)) throw new Rejection('conversation-not-found', 'Conversation not found');
-    const by = caller.kind === 'user' ? { userId: caller.userId } : { agentId: caller.agentId, ownerId: caller.ownerId };
     const now = this.clock.now();
     const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
     const found = lastPauseOf(state, answers);
     const fresh: Started = { conversationId, turnId: found?.turnId ?? '', after: found?.lastId ?? -1 };
-    const refuse = async () => void resume(answers, by, now)(state);
+    const refuse = async () => void resume(answers, caller, now)(state);
     // What waits for nobody now may do so in a moment, for something else.
     if (way.idempotencyKey === undefined) await refuse();
     const admission = { ...fresh, ownerId: ownerOf(caller), agent: agent && limitedAgent(agent), isNewRequest: false };
     return this.withinLimits(admission, async (admit) => {
       const { replayed, ids } = await this.idsFor(request, caller, way, fresh, refuse, admit);
-      const resuming = this.commands.execute(new ResumeTurn(conversationId, answers, by, caller.cause));
+      const resuming = this.commands.execute(new ResumeTurn(conversationId, answers, caller, caller.cause));
       const { position } = await resuming.catch((error: unknown) => {
         // Repeated, it was decided the first time.
         if (replayed && error instanceof Rejection && DECIDED.has(error.code)) return { position: undefined };

@@ -4,6 +4,7 @@ import { approvalEventsStory } from './approval-events.story.js';
 import { attachedQuestionsStory } from './attached-questions.story.js';
 import { attachmentsStory } from './attachments.story.js';
 import { chatSchedulesStory } from './chat-schedules.story.js';
+import { conversationAccessStory } from './conversation-access.story.js';
 import { conversationsStory } from './conversations.story.js';
 import { forgottenBackgroundStory } from './forgotten-background.story.js';
 import { fuzzStory } from './fuzz.story.js';
@@ -45,6 +46,7 @@ describe.each([
   ['tools', toolsStory],
   ['pages as sources', remoteSourcesStory],
   ['conversations', conversationsStory],
+  ['access to conversations', conversationAccessStory],
   ['background jobs', jobsStory],
   ['limits', limitsStory],
   ['retention', retentionStory],
