@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { AgentQueries, type AgentRecord } from '../../projections/agents/agents.queries.js';
-import { refuseOrigin } from '../agents/agent-origins.policy.js';
 import { AttachmentShelf } from '../attachments/attachment-shelf.port.js';
 import { type Beginning, BEGINNING_EVENTS_MAX, belongsTo } from '../conversation/conversation-access.policy.js';
 import { conversation } from '../conversation/conversation.decider.js';
@@ -51,8 +50,8 @@ export class QuestionResolver {
     private readonly attachments: AttachmentShelf,
   ) {}
 
-  /** @throws Rejection agent-not-found, origin-not-allowed, conversation-not-found, attachment-…, invalid-request */
-  async resolve(request: QuestionRequest, caller: Caller, origin: string | undefined): Promise<ResolvedQuestion> {
+  /** @throws Rejection agent-not-found, conversation-not-found, attachment-…, invalid-request */
+  async resolve(request: QuestionRequest, caller: Caller): Promise<ResolvedQuestion> {
     const question = request.question ?? '';
     if (question.trim() === '') throw new Rejection('invalid-request', 'Missing required fields: question');
     const history = parseHistory(request.history);
@@ -61,7 +60,6 @@ export class QuestionResolver {
     const conversationId = request.conversation_id || undefined;
     const continued = conversationId === undefined ? undefined : await this.continued(conversationId, caller);
     const agent = await this.agentFor(request, caller, continued);
-    if (caller.kind === 'agent-key' && agent) refuseOrigin(agent.configuration.config, origin);
     return {
       question,
       ownerId,
@@ -75,15 +73,9 @@ export class QuestionResolver {
     };
   }
 
-  /**
-   * The agent whose key the caller has, if it has one. A page may hold the key and still not be one that the agent is for.
-   * @throws Rejection agent-not-found, origin-not-allowed
-   */
-  async agentOfKey(caller: Caller, origin: string | undefined): Promise<AgentRecord | undefined> {
-    if (caller.kind !== 'agent-key') return undefined;
-    const agent = await this.usable(caller.agentId, caller.ownerId);
-    refuseOrigin(agent.configuration.config, origin);
-    return agent;
+  /** The agent whose key the caller has, if it has one. @throws Rejection agent-not-found */
+  async agentOfKey(caller: Caller): Promise<AgentRecord | undefined> {
+    return caller.kind === 'agent-key' ? this.usable(caller.agentId, caller.ownerId) : undefined;
   }
 
   private async checkedModel(modelId: string | null | undefined): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 import { describe } from '@jest/globals';
 import { onEventStoreDbAndNats } from '../support/backing.js';
+import { agentKeysStory } from './agent-keys.story.js';
 import { approvalEventsStory } from './approval-events.story.js';
 import { attachedQuestionsStory } from './attached-questions.story.js';
 import { attachmentsStory } from './attachments.story.js';
@@ -47,6 +48,7 @@ describe.each([
   ['pages as sources', remoteSourcesStory],
   ['conversations', conversationsStory],
   ['access to conversations', conversationAccessStory],
+  ['use of agents’ keys', agentKeysStory],
   ['background jobs', jobsStory],
   ['limits', limitsStory],
   ['retention', retentionStory],
