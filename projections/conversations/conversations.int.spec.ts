@@ -114,7 +114,7 @@ describe('a whole conversation', () => {
     expect((await queries.whole('alice', 'c6'))!.queries.map((query) => query.prompt)).toEqual(['Why not?']);
   });
   it('is nothing to others, nor after its deletion', async () =>
-    expect([await queries.whole('bob', 'c1'), await queries.whole('alice', 'c5'), await queries.accessOf('t5')]).toEqual([
+    expect([await queries.whole('bob', 'c1'), await queries.whole('alice', 'c5'), await queries.conversationOf('t5')]).toEqual([
       undefined,
       undefined,
       undefined,
@@ -201,7 +201,7 @@ describe('a turn that nobody asked', () => {
       metadata,
     });
     expect((await queries.listed('alice', 100)).find(({ id }) => id === 'c8')).toMatchObject({ mark: 'unread', unread: true });
-    expect(await queries.accessOf('t81')).toEqual({ conversationId: 'c8', ownerId: 'alice', agentKeyId: null, expired: true });
+    expect(await queries.conversationOf('t81')).toEqual({ conversationId: 'c8', expired: true });
     await given('c8', woken('t82', 2));
     const wake = { source, ref_id: refId, dedupe_key: dedupeKey };
     expect((await records())[2]).toMatchObject({ prompt: 'It is done.', status: 'pending', metadata: { wake } });

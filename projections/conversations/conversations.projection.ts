@@ -44,7 +44,6 @@ export const conversations = defineProjection<ConversationEvent>({
         question: asText(data.question),
         request_id: data.requestId,
         model_id: data.settings.modelId,
-        agent_key_id: data.settings.agentKeyId,
         attachments: attachedTo(data.settings),
         origin: data.origin ?? null,
         asked_at: at,

@@ -129,13 +129,10 @@ export class ConversationQueries {
     };
   }
 
-  /** Whose message this is, and whether its journal, which is gone, was ever complete. */
-  async accessOf(messageId: string) {
-    const [row] = await this.readModels.sql<
-      { conversationId: string; ownerId: string; agentKeyId: string | null; expired: boolean }[]
-    >`
-      select conversation_id as "conversationId", owner_id as "ownerId", agent_key_id as "agentKeyId", sealed as expired
-      from conversations.turn join conversations.conversation using (conversation_id) where turn_id = ${messageId}`;
+  /** The conversation of a message, and whether the message's journal, which is gone, was ever complete. */
+  async conversationOf(messageId: string) {
+    const [row] = await this.readModels.sql<{ conversationId: string; expired: boolean }[]>`
+      select conversation_id as "conversationId", sealed as expired from conversations.turn where turn_id = ${messageId}`;
     return row;
   }
 

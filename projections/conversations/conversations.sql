@@ -20,7 +20,6 @@ create table turn (
   question        text not null,
   request_id      text not null,
   model_id        text not null,
-  agent_key_id    text,
   -- What went with the question: [{"id": …, "filename": …, "mimeType": …}]
   attachments     json not null default '[]',
   response        text not null default '',

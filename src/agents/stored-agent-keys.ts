@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentQueries } from '../../projections/agents/agents.queries.js';
 import { AgentKeyDirectory, type AgentKeyHolder } from '../identity/agent-key-directory.port.js';
 
-/** The keys of published agents. The index finds a hash, never a key; what it found is compared once more in constant time. */
+/** The keys of agents. The index finds a hash, never a key; what it found is compared once more in constant time. */
 @Injectable()
 export class StoredAgentKeys extends AgentKeyDirectory {
   constructor(private readonly agents: AgentQueries) {
@@ -12,8 +12,10 @@ export class StoredAgentKeys extends AgentKeyDirectory {
 
   async byHash(hash: string): Promise<AgentKeyHolder | undefined> {
     const agent = await this.agents.byKeyHash(hash);
-    if (!agent?.key || agent.status !== 'published' || !same(agent.key.hash, hash)) return undefined;
-    return { agentId: agent.id, ownerId: agent.ownerId, keyId: agent.key.keyId };
+    if (!agent?.key || !same(agent.key.hash, hash)) return undefined;
+    const { restrict_origins: isRestricted, allowed_origins: allowed = [] } = agent.configuration.config;
+    const origins = isRestricted ? allowed : null;
+    return { agentId: agent.id, ownerId: agent.ownerId, keyId: agent.key.keyId, isDraft: agent.status === 'draft', origins };
   }
 }
 

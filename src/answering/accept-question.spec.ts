@@ -55,7 +55,7 @@ function desk(limits: UsageLimits = new NoLimits()) {
     limits,
   );
   const accept = (request: QuestionRequest, idempotencyKey?: string) =>
-    accepting.accept(request, caller(), { route: 'stream', idempotencyKey, origin: undefined });
+    accepting.accept(request, caller(), { route: 'stream', idempotencyKey });
   const eventCount = async () => {
     let count = 0;
     for await (const page of store.readAll({ after: LOG_START })) count += page.events.length;

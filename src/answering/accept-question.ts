@@ -31,8 +31,8 @@ type Started = TurnToRun & Readonly<{ after?: number }>;
 /** What is answered begins with the frame after `after`. */
 export type AcceptedQuestion = TurnToRun & Readonly<{ after: number; replayed: boolean; position: bigint | undefined }>;
 
-/** How a question came in. `origin` is the page it was asked on, where a browser tells. */
-export type WayIn = Readonly<{ route: 'stream' | 'answer'; idempotencyKey: string | undefined; origin: string | undefined }>;
+/** How a question came in. */
+export type WayIn = Readonly<{ route: 'stream' | 'answer'; idempotencyKey: string | undefined }>;
 
 /** The way from a request to a turn in the log: settle it, honour its idempotency key, ask, and nudge a runner. */
 @Injectable()
@@ -50,7 +50,7 @@ export class QuestionDesk {
   /** @throws Rejection for whatever is wrong with the request; then nothing was written */
   async accept(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
     if (request.tool_actions?.length) return this.resume(request, caller, way);
-    const question = await this.resolver.resolve(request, caller, way.origin);
+    const question = await this.resolver.resolve(request, caller);
     const asking = ({ conversationId, turnId }: TurnToRun) => new AskQuestion(turnId, conversationId, question, caller.cause);
     const fresh: Started = { conversationId: question.conversationId ?? newId(), turnId: newId() };
     const agent = caller.kind === 'agent-key' ? question.agent : undefined;
@@ -68,20 +68,19 @@ export class QuestionDesk {
     const { conversation_id: conversationId } = request;
     if (!conversationId) throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
     const answers = answersOf(request.tool_actions!);
-    const agent = await this.resolver.agentOfKey(caller, way.origin);
+    const agent = await this.resolver.agentOfKey(caller);
     if (!isId(conversationId)) throw new Rejection('conversation-not-found', 'Conversation not found');
-    const by = caller.kind === 'user' ? { userId: caller.userId } : { agentId: caller.agentId, ownerId: caller.ownerId };
     const now = this.clock.now();
     const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
     const found = lastPauseOf(state, answers);
     const fresh: Started = { conversationId, turnId: found?.turnId ?? '', after: found?.lastId ?? -1 };
-    const refuse = async () => void resume(answers, by, now)(state);
+    const refuse = async () => void resume(answers, caller, now)(state);
     // What waits for nobody now may do so in a moment, for something else.
     if (way.idempotencyKey === undefined) await refuse();
     const admission = { ...fresh, ownerId: ownerOf(caller), agent: agent && limitedAgent(agent), isNewRequest: false };
     return this.withinLimits(admission, async (admit) => {
       const { replayed, ids } = await this.idsFor(request, caller, way, fresh, refuse, admit);
-      const resuming = this.commands.execute(new ResumeTurn(conversationId, answers, by, caller.cause));
+      const resuming = this.commands.execute(new ResumeTurn(conversationId, answers, caller, caller.cause));
       const { position } = await resuming.catch((error: unknown) => {
         // Repeated, it was decided the first time.
         if (replayed && error instanceof Rejection && DECIDED.has(error.code)) return { position: undefined };

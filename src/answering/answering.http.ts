@@ -87,7 +87,7 @@ export class AnsweringController {
     const caller = await identity.caller();
     if (!caller) throw unauthenticated();
     const key = headers['idempotency-key'];
-    const way = { route, idempotencyKey: typeof key === 'string' ? key : undefined, origin: headers.origin };
+    const way = { route, idempotencyKey: typeof key === 'string' ? key : undefined };
     const accepted = await this.desk.accept(request, caller, way);
     this.lastWrites.note(ownerOf(caller), accepted.position);
     return accepted;

@@ -1,5 +1,5 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { ask, conversation } from '../conversation/conversation.decider.js';
+import { as, ask, conversation } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import type { Cause } from '../kernel/events.js';
 import { nothingYet, Streams } from '../kernel/streams.js';
@@ -21,10 +21,14 @@ export class AskQuestion extends Command<{ position: bigint | undefined }> {
 /** What asking comes to; throws what it would be refused for. */
 export function decisionOf({ turnId, conversationId, question: asked, cause }: AskQuestion): ReturnType<typeof ask> {
   const { question, ownerId, agent, index, visibility, history, sharedUsage, settings } = asked;
-  const start = asked.conversationId
-    ? null
-    : { conversationId, ownerId, agentId: agent?.id ?? null, name: nameFor(question), visibility, sharedUsage, history };
-  return ask({ conversationId, turnId, index, question, requestId: cause.correlationId, settings }, start);
+  const { agentKeyId } = settings;
+  const agentId = agent?.id ?? null;
+  const turn = { conversationId, turnId, index, question, requestId: cause.correlationId, settings };
+  if (!asked.conversationId) {
+    const name = nameFor(question);
+    return ask(turn, { conversationId, ownerId, agentId, agentKeyId, name, visibility, sharedUsage, history });
+  }
+  return as(agentId !== null && agentKeyId !== null ? { agentId, ownerId } : { userId: ownerId }, ask(turn, null));
 }
 
 @CommandHandler(AskQuestion)

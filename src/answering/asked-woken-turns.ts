@@ -72,7 +72,7 @@ export class AskedWokenTurns extends WokenTurns {
     const own = last?.agentId ? { agent_id: last.agentId } : last && (await this.ownOf(last));
     const request = { question, conversation_id: conversationId, passthrough: { ...last?.passthrough }, ...own };
     const caller = (last && bearerIn(last, owner)) ?? owner;
-    const { settings, agent } = await this.resolver.resolve(request, caller, undefined);
+    const { settings, agent } = await this.resolver.resolve(request, caller);
     return { settings, agent: agent && caller.kind === 'agent-key' ? limitedAgent(agent) : undefined };
   }
 

@@ -1,20 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { AgentQueries, type AgentRecord } from '../../projections/agents/agents.queries.js';
-import { refuseOrigin } from '../agents/agent-origins.policy.js';
 import { AttachmentShelf } from '../attachments/attachment-shelf.port.js';
-import { conversationCodec } from '../conversation/conversation.codec.js';
+import { type Beginning, BEGINNING_EVENTS_MAX, belongsTo } from '../conversation/conversation-access.policy.js';
+import { conversation } from '../conversation/conversation.decider.js';
 import {
   type AttachedFile,
-  type ConversationEvent,
   type ConversationStarted,
   conversationStream,
   type TurnSettings,
 } from '../conversation/conversation.events.js';
 import { type Caller, ownerOf, signedInUserOf } from '../identity/caller.js';
-import { decode } from '../kernel/codec.js';
-import { EventStore, firstEvent } from '../kernel/event-store.js';
 import { isId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
+import { Streams } from '../kernel/streams.js';
 import { LanguageModels } from '../models/language-model.port.js';
 import { CHUNKS_DEFAULT, chunksWithinBounds } from '../sources/retrieval.policy.js';
 import { isForOwnersOnly } from '../tools/default-tools.policy.js';
@@ -45,25 +43,23 @@ const agentNotFound = () => new Rejection('agent-not-found', 'Agent not found');
 @Injectable()
 export class QuestionResolver {
   constructor(
-    private readonly store: EventStore,
+    private readonly streams: Streams,
     private readonly agents: AgentQueries,
     private readonly models: LanguageModels,
     private readonly toolbox: Toolbox,
     private readonly attachments: AttachmentShelf,
   ) {}
 
-  /** @throws Rejection agent-not-found, origin-not-allowed, conversation-not-found, attachment-…, invalid-request */
-  async resolve(request: QuestionRequest, caller: Caller, origin: string | undefined): Promise<ResolvedQuestion> {
+  /** @throws Rejection agent-not-found, conversation-not-found, attachment-…, invalid-request */
+  async resolve(request: QuestionRequest, caller: Caller): Promise<ResolvedQuestion> {
     const question = request.question ?? '';
     if (question.trim() === '') throw new Rejection('invalid-request', 'Missing required fields: question');
     const history = parseHistory(request.history);
     const modelId = await this.checkedModel(request.model_id);
     const ownerId = ownerOf(caller);
     const conversationId = request.conversation_id || undefined;
-    const continued = conversationId === undefined ? undefined : await this.continued(conversationId, ownerId);
+    const continued = conversationId === undefined ? undefined : await this.continued(conversationId, caller);
     const agent = await this.agentFor(request, caller, continued);
-    if (caller.kind === 'agent-key' && agent) refuseOrigin(agent.configuration.config, origin);
-    if (caller.kind === 'agent-key' && continued && continued.agentId !== caller.agentId) throw conversationNotFound();
     return {
       question,
       ownerId,
@@ -78,15 +74,9 @@ export class QuestionResolver {
     };
   }
 
-  /**
-   * The agent whose key the caller has, if it has one. A page may hold the key and still not be one that the agent is for.
-   * @throws Rejection agent-not-found, origin-not-allowed
-   */
-  async agentOfKey(caller: Caller, origin: string | undefined): Promise<AgentRecord | undefined> {
-    if (caller.kind !== 'agent-key') return undefined;
-    const agent = await this.usable(caller.agentId, caller.ownerId);
-    refuseOrigin(agent.configuration.config, origin);
-    return agent;
+  /** The agent whose key the caller has, if it has one. @throws Rejection agent-not-found */
+  async agentOfKey(caller: Caller): Promise<AgentRecord | undefined> {
+    return caller.kind === 'agent-key' ? this.usable(caller.agentId, caller.ownerId) : undefined;
   }
 
   private async checkedModel(modelId: string | null | undefined): Promise<string | undefined> {
@@ -96,19 +86,15 @@ export class QuestionResolver {
     return modelId;
   }
 
-  private async continued(conversationId: string, ownerId: string): Promise<ConversationStarted['data']> {
-    const started = isId(conversationId) ? await this.firstEventOf(conversationId) : undefined;
-    if (started?.type !== 'ConversationStarted' || started.data.ownerId !== ownerId) throw conversationNotFound();
-    return started.data;
-  }
-
-  private async firstEventOf(conversationId: string): Promise<ConversationEvent | undefined> {
-    const first = await firstEvent(this.store, conversationStream(conversationId));
-    return first && decode<ConversationEvent>(conversationCodec, first);
+  private async continued(conversationId: string, caller: Caller): Promise<Beginning> {
+    if (!isId(conversationId)) throw conversationNotFound();
+    const began = await this.streams.beginning(conversationStream(conversationId), conversation, BEGINNING_EVENTS_MAX);
+    if (!belongsTo(began, caller)) throw conversationNotFound();
+    return began;
   }
 
   /** A key's agent, else the named one, else the one the conversation was begun with, if the caller may still use it. */
-  private async agentFor(request: QuestionRequest, caller: Caller, continued: ConversationStarted['data'] | undefined) {
+  private async agentFor(request: QuestionRequest, caller: Caller, continued: Beginning | undefined) {
     if (caller.kind === 'agent-key') return this.usable(caller.agentId, caller.ownerId);
     if (request.agent_id) return this.usable(request.agent_id, caller.userId);
     if (!continued?.agentId) return undefined;

@@ -1,7 +1,8 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { Party } from '../conversation/conversation-access.policy.js';
 import { conversation } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
-import { type Answerer, type CallAnswer, resume } from '../conversation/pause.decider.js';
+import { type CallAnswer, resume } from '../conversation/pause.decider.js';
 import { Clock } from '../kernel/clock.js';
 import type { Cause } from '../kernel/events.js';
 import { Streams } from '../kernel/streams.js';
@@ -11,7 +12,7 @@ export class ResumeTurn extends Command<{ position: bigint | undefined }> {
   constructor(
     readonly conversationId: string,
     readonly answers: readonly CallAnswer[],
-    readonly by: Answerer,
+    readonly by: Party,
     readonly cause: Cause,
   ) {
     super();

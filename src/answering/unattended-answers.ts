@@ -44,7 +44,7 @@ export class UnattendedAnswers extends Unattended {
       ...(agentId !== null && { agent_id: agentId }),
       ...(modelId && { model_id: modelId }),
     };
-    return (await this.resolver.resolve(anything, owner, undefined)).settings;
+    return (await this.resolver.resolve(anything, owner)).settings;
   }
 
   async historyOf(conversationId: string, ownerId: string): Promise<HistoryPin | undefined> {

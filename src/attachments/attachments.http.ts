@@ -1,9 +1,7 @@
-import { Controller, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AgentQueries } from '../../projections/agents/agents.queries.js';
-import { refuseOrigin } from '../agents/agent-origins.policy.js';
-import type { Caller } from '../identity/caller.js';
+import type { AgentKeyCaller } from '../identity/caller.js';
 import type { Identity } from '../identity/identity.js';
 import { RequestIdentity } from '../identity/identity.http.js';
 import { Rejection } from '../kernel/rejection.js';
@@ -34,7 +32,6 @@ export class AttachmentsController {
   constructor(
     private readonly staging: UploadStaging,
     private readonly desk: AttachmentDesk,
-    private readonly agents: AgentQueries,
   ) {}
 
   @Post('store_attachment')
@@ -46,12 +43,12 @@ export class AttachmentsController {
     @RequestIdentity() identity: Identity,
     @Req() request: MultipartRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-    @Headers('origin') origin?: string,
   ) {
-    const caller = await this.trusted(identity.user ?? (await identity.agentKey()), origin);
+    const holder = await identity.agentKeyBesideSession();
     if (!request.isMultipart()) throw new Rejection('invalid-request', 'Missing file(s)');
     const work = async (upload: ReceivedUpload) => {
-      const uploader = caller ?? (await this.trusted(await holderIn(upload, identity), origin));
+      const holderInForm = await identity.agentKeyBesideSession(holderIn(upload, identity));
+      const uploader = identity.user ?? holder ?? holderInForm;
       if (upload.files.length + upload.oversized.length === 0) throw new Rejection('invalid-request', 'Missing file(s)');
       if (!uploader) throw new Rejection('unauthenticated', 'Authentication required');
       return this.desk.accept(upload, uploader);
@@ -60,18 +57,10 @@ export class AttachmentsController {
     answerPosition(reply, files.position);
     return bodyOf(files);
   }
-
-  /** A page may hold an agent's key and still not be one that the agent is for. @throws Rejection origin-not-allowed */
-  private async trusted(caller: Caller | undefined, origin: string | undefined): Promise<Caller | undefined> {
-    if (caller?.kind !== 'agent-key') return caller;
-    const agent = await this.agents.byId(caller.agentId);
-    if (agent) refuseOrigin(agent.configuration.config, origin);
-    return caller;
-  }
 }
 
 /** Whoever's key came as a field of the form. @throws Rejection unknown-agent-key */
-const holderIn = async ({ fields }: ReceivedUpload, identity: Identity): Promise<Caller | undefined> => {
+const holderIn = async ({ fields }: ReceivedUpload, identity: Identity): Promise<AgentKeyCaller | undefined> => {
   const key = fields.get('api_key')?.trim();
   return key ? identity.holderOf(key) : undefined;
 };

@@ -1,5 +1,4 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { AgentQueries } from '../../projections/agents/agents.queries.js';
 import { Blobs } from '../kernel/blobs.js';
 import { Streams } from '../kernel/streams.js';
 import { GuardedDocuments } from '../platform/parsers/guarded-documents.js';
@@ -20,7 +19,6 @@ import { StoredAttachments } from './stored-attachments.js';
   imports: [SourcesModule, TasksModule],
   controllers: [AttachmentsController],
   providers: [
-    AgentQueries,
     AttachmentDesk,
     StoreAttachmentHandler,
     QueueParsing,

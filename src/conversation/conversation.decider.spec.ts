@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { given } from '../../test/support/given.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
 import {
-  asAgent,
+  as,
   ask,
   conclude,
   conversation,
@@ -180,13 +180,17 @@ describe('a conversation', () => {
     given(conversation, past)
       .when(rate(0, 'like'))
       .then([{ type: 'TurnRated', data: { conversationId, turnId: 't1', feedback: 'like' } }]));
-  it('takes a rating from the holder of its agent’s key, and of no other', () => {
+  it('is decided on by those whose it is, and does not exist for others', () => {
     const rating = rate(0, 'like');
-    given(conversation, past)
-      .when(asAgent('a1', 'alice', rating))
+    const begunWithKey: ConversationEvent = { type: 'ConversationStarted', data: { ...start, agentKeyId: 'key-1' } };
+    given(conversation, [begunWithKey, ...past.slice(1)])
+      .when(as({ agentId: 'a1', ownerId: 'alice' }, rating))
       .then([{ type: 'TurnRated', data: { conversationId, turnId: 't1', feedback: 'like' } }]);
     given(conversation, past)
-      .when(asAgent('a2', 'alice', rating))
+      .when(as({ agentId: 'a1', ownerId: 'alice' }, rating))
+      .thenRejected('conversation-not-found');
+    given(conversation, [...past, deleted])
+      .when(as({ userId: 'alice' }, rating))
       .thenRejected('conversation-not-found');
   });
   it('takes no rating of a turn that is not there', () =>

@@ -1,5 +1,6 @@
 import { Rejection } from '../kernel/rejection.js';
 import type { Aggregate } from '../kernel/streams.js';
+import { belongsTo, type Party } from './conversation-access.policy.js';
 import { conversationCodec } from './conversation.codec.js';
 import type {
   ConversationEvent,
@@ -19,6 +20,7 @@ const initial: Conversation = {
   status: 'none',
   ownerId: '',
   agentId: null,
+  agentKeyId: undefined,
   name: '',
   namedBy: 'nobody',
   turns: new Map(),
@@ -32,8 +34,8 @@ export const conversation: Aggregate<Conversation, ConversationEvent> = { initia
 function evolve(state: Conversation, event: ConversationEvent): Conversation {
   switch (event.type) {
     case 'ConversationStarted': {
-      const { conversationId: id, ownerId, agentId, name } = event.data;
-      return { ...state, id, status: 'open', ownerId, agentId, name };
+      const { conversationId: id, ownerId, agentId, agentKeyId, name } = event.data;
+      return { ...state, id, status: 'open', ownerId, agentId, agentKeyId, name };
     }
     case 'ConversationRenamed':
       return { ...state, name: event.data.name, namedBy: event.data.by };
@@ -42,8 +44,9 @@ function evolve(state: Conversation, event: ConversationEvent): Conversation {
     case 'ConversationDeleted':
       return { ...state, status: 'deleted' };
     case 'TurnAsked': {
-      const { turnId, index } = event.data;
-      return { ...state, turns: new Map(state.turns).set(turnId, askedTurn(event.data)), nextIndex: index + 1 };
+      const { turnId, index, settings } = event.data;
+      const agentKeyId = state.agentKeyId === undefined ? settings.agentKeyId : state.agentKeyId;
+      return { ...state, agentKeyId, turns: new Map(state.turns).set(turnId, askedTurn(event.data)), nextIndex: index + 1 };
     }
     case 'TurnAppended': {
       const { turnId, index } = event.data;
@@ -103,21 +106,16 @@ function turnOf(state: Conversation, turnId: TurnId): Turn {
   return turn;
 }
 
-/** A decision that only the conversation's owner may take; for anybody else there is no such conversation. */
-export const asOwner =
-  (ownerId: string, decide: Decide): Decide =>
+/** A decision of somebody whose conversation it is; for anybody else there is no such conversation. */
+export const as =
+  (party: Party, decide: Decide): Decide =>
   (state) => {
-    if (opened(state).ownerId !== ownerId) throw notFound();
+    if (!belongsTo(state, party)) throw notFound();
     return decide(state);
   };
 
-/** A decision that the holder of an agent's key may take in that agent's conversations, and in no other of its owner. */
-export const asAgent =
-  (agentId: string, ownerId: string, decide: Decide): Decide =>
-  (state) => {
-    if (opened(state).agentId !== agentId) throw notFound();
-    return asOwner(ownerId, decide)(state);
-  };
+/** A decision that only the conversation's owner may take. */
+export const asOwner = (ownerId: string, decide: Decide): Decide => as({ userId: ownerId }, decide);
 
 const stopRequested = (state: Conversation, turnId: TurnId): TurnStopRequested => ({
   type: 'TurnStopRequested',

@@ -18,7 +18,7 @@ export type AttachedFile = Readonly<{ id: string; filename: string; mimeType: st
 /** How a turn is to be run, settled when the question was accepted: later edits of the agent do not reach it. */
 export type TurnSettings = Readonly<{
   agentId: string | null;
-  /** The key the question was asked with; its bearer may read the stream again. */
+  /** The key the question was asked with; null: signed in. */
   agentKeyId: string | null;
   modelId: string;
   promptId: string;
@@ -97,6 +97,8 @@ export type ConversationStarted = Event<
     sharedUsage: boolean;
     /** Exchanges that the caller brought along from elsewhere. */
     history: readonly Exchange[];
+    /** The agent's key it was begun with; null: its owner began it signed in. Missing in conversations of before this was stated. */
+    agentKeyId?: string | null;
   }>
 >;
 export type ConversationRenamed = Event<'ConversationRenamed', About<{ name: string; by: 'owner' | 'title' }>>;

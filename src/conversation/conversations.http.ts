@@ -10,7 +10,10 @@ import { Freshness } from '../kernel/freshness.js';
 import { isId } from '../kernel/ids.js';
 import { LastWrites } from '../kernel/last-writes.js';
 import { Rejection } from '../kernel/rejection.js';
+import { Streams } from '../kernel/streams.js';
 import { answerPosition } from '../platform/http/positions.js';
+import { BEGINNING_EVENTS_MAX, belongsTo } from './conversation-access.policy.js';
+import { conversation } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 import { ConversationName, Feedback } from './conversations.dto.js';
 import { DeleteConversation } from './delete-conversation.command.js';
@@ -35,6 +38,7 @@ export class ConversationsController {
     private readonly freshness: Freshness,
     private readonly lastWrites: LastWrites,
     private readonly store: EventStore,
+    private readonly streams: Streams,
   ) {}
 
   @ApiOperation({ summary: 'The listed conversations, newest first; page with before and before_id' })
@@ -109,7 +113,9 @@ export class ConversationsController {
 
   /** As the log has it now: whoever saw an answer's end sees the answer, also when another process wrote it. */
   private async asItStands(userId: string, id: string) {
-    const last = await lastEvent(this.store, conversationStream(id));
+    const stream = conversationStream(id);
+    if (!belongsTo(await this.streams.beginning(stream, conversation, BEGINNING_EVENTS_MAX), { userId })) return undefined;
+    const last = await lastEvent(this.store, stream);
     await this.freshness.reached(READ, last?.position);
     return this.conversations.whole(userId, id);
   }

@@ -4,8 +4,7 @@ import type { Identity } from '../identity/identity.js';
 export type ReadableMessage = Readonly<{ messageId: string; conversationId: string; expired: boolean }>;
 
 /**
- * Who may read and stop a message: the owner of its conversation, and the agent key it was asked with. An unknown message
- * and somebody else's look the same.
+ * Who may read and stop a message: those to whom its conversation belongs. An unknown message and somebody else's look the same.
  */
 export abstract class MessageAccess {
   /** @throws Rejection unauthenticated, unknown-agent-key, message-not-found */

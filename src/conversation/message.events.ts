@@ -49,7 +49,10 @@ export function isTerminal(data: string): boolean {
   return (JSON.parse(data) as { code?: string }).code === STOPPED;
 }
 
-/** Who a journal belongs to, written beside its first frame so that a reader can be judged by the stream alone. */
+/**
+ * What a journal says of itself beside its first frame. Who may read it is decided on the conversation that it names; the rest
+ * is for older programs, which decide on the journal alone.
+ */
 export type JournalAccess = Readonly<{
   conversationId: string;
   ownerId: string;

@@ -4,19 +4,10 @@ import { given } from '../../test/support/given.js';
 import { PAUSE_EXPIRES_AT, turnPaused, turnUnresumed, waitingCall } from '../../test/support/pauses.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
 import { Rejection } from '../kernel/rejection.js';
+import type { Party } from './conversation-access.policy.js';
 import { ask, conclude, conversation, remove, requestStop, seal, startTurn } from './conversation.decider.js';
 import type { CalledTool, ConversationEvent, PauseType, TurnOutcome, TurnPaused } from './conversation.events.js';
-import {
-  type Answerer,
-  type CallAnswer,
-  expire,
-  finishCall,
-  HAND_ONS_MAX,
-  handOn,
-  pause,
-  resume,
-  startCall,
-} from './pause.decider.js';
+import { type CallAnswer, expire, finishCall, HAND_ONS_MAX, handOn, pause, resume, startCall } from './pause.decider.js';
 import type { Conversation, Decide } from './turn.policy.js';
 
 const conversationId = 'c1';
@@ -66,8 +57,8 @@ const begun = (turnId: string, callId: string): ConversationEvent => ({
 const finished = (turnId: string, callId: string) => ({ ...of(turnId), callId, status: 'completed', result: 'sent' }) as const;
 
 const WAITING = [started, asked('t1'), taken('t1'), paused('t1', ['k1'], ['k2'])];
-const alice: Answerer = { userId: 'alice' };
-const key: Answerer = { agentId: 'a1', ownerId: 'alice' };
+const alice: Party = { userId: 'alice' };
+const key: Party = { agentId: 'a1', ownerId: 'alice' };
 const approve = (callId: string): CallAnswer => ({ callId, decision: 'approved' });
 const deny = (callId: string, comment: string | null = null): CallAnswer => ({ callId, decision: 'denied', comment });
 const bring = (callId: string, result = '"red"'): CallAnswer => ({ callId, result });
@@ -126,6 +117,15 @@ describe('a resumption', () => {
       .when(resume([approve('k1')], by, BEFORE))
       .then([approved('t1', 'k1'), resumed('t1')]),
   );
+  it('of what the owner asked is for no key, also where a key began the conversation', () => {
+    const begunWithKey = [started, asked('t1', { agentKeyId: 'key-1' }), taken('t1')];
+    const decide = (by: Party) =>
+      given(conversation, [...begunWithKey, asked('t2', { index: 1 }), taken('t2'), paused('t2', ['k1'])]).when(
+        resume([approve('k1')], by, BEFORE),
+      );
+    decide(key).thenRejected('conversation-not-found');
+    decide(alice).then([approved('t2', 'k1'), resumed('t2')]);
+  });
   it('finds no conversation that is deleted, or was never begun', () => {
     given(conversation, [...WAITING, deleted])
       .when(resume([approve('k1')], alice, BEFORE))
@@ -351,7 +351,7 @@ it('whatever is decided, each call is decided on once, each turn ends once, runs
   const answer = fc.tuple(callId, fc.constantFrom(approve, deny, bring)).map(([id, how]) => how(id));
   const answers = fc.uniqueArray(answer, { selector: (each) => each.callId, minLength: 1, maxLength: 2 });
   const pausedFor = (id: string, callIds: readonly string[]) => paused(id, ...callIds.map((each) => [each] as const));
-  const by = fc.constantFrom<Answerer>(alice, key);
+  const by = fc.constantFrom<Party>(alice, key);
   const agentKey = fc.constantFrom('key-1', null);
   /** Says something fitting of a turn that waits, as its owner would. */
   const fitting =

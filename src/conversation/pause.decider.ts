@@ -1,4 +1,5 @@
 import { Rejection } from '../kernel/rejection.js';
+import { belongsTo, type Party } from './conversation-access.policy.js';
 import type {
   CalledTool,
   ConversationEvent,
@@ -16,9 +17,6 @@ export type CallAnswer = Readonly<
   { callId: string } & ({ decision: 'approved' } | { decision: 'denied'; comment: string | null } | { result: string })
 >;
 
-/** Who answers: the owner, or whoever holds a key of the agent that was asked. */
-export type Answerer = Readonly<{ userId: string } | { agentId: string; ownerId: string }>;
-
 const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
 const notPending = () => new Rejection('tool-call-not-pending', 'This request is no longer pending.');
 const inProgress = () => new Rejection('resume-in-progress', 'This conversation is being resumed already.');
@@ -28,13 +26,11 @@ const isPaused = (turn: Turn): boolean => turn.status === 'paused';
 const waitsFor = (turn: Turn, callId: string): boolean => turn.pause?.calls.some((call) => call.callId === callId) ?? false;
 
 /** The turn that waits for a call with one of these ids. @throws Rejection conversation-not-found, resume-in-progress, tool-call-not-pending */
-export function turnToResume(state: Conversation, callIds: readonly string[], by: Answerer, now: Date): [TurnId, Turn] {
-  const isOwner = 'userId' in by;
-  if (state.status !== 'open' || state.ownerId !== (isOwner ? by.userId : by.ownerId)) throw notFound();
-  if (!isOwner && state.agentId !== by.agentId) throw notFound();
+export function turnToResume(state: Conversation, callIds: readonly string[], by: Party, now: Date): [TurnId, Turn] {
+  if (!belongsTo(state, by)) throw notFound();
   const turns = [...state.turns].filter(([, turn]) => callIds.some((callId) => waitsFor(turn, callId)));
   // What its owner asked, its owner decides.
-  if (!isOwner && turns.some(([, { agentKeyId }]) => agentKeyId === null)) throw notFound();
+  if (!('userId' in by) && turns.some(([, { agentKeyId }]) => agentKeyId === null)) throw notFound();
   const [found, another] = turns.filter(([, turn]) => isPaused(turn));
   if (!found) {
     if (turns.some(([, turn]) => isUnfinished(turn) && turn.runs > 1)) throw inProgress();
@@ -50,7 +46,7 @@ export function turnToResume(state: Conversation, callIds: readonly string[], by
 
 /** All that a pause waits for is decided at once; a call of which nothing is said is denied. */
 export const resume =
-  (answers: readonly CallAnswer[], by: Answerer, now: Date): Decide =>
+  (answers: readonly CallAnswer[], by: Party, now: Date): Decide =>
   (state) => {
     const callIds = answers.map(({ callId }) => callId);
     const [turnId, turn] = turnToResume(state, callIds, by, now);

@@ -1,10 +1,10 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Caller } from '../identity/caller.js';
 import { Streams } from '../kernel/streams.js';
-import { asAgent, asOwner, conversation, rate } from './conversation.decider.js';
+import { as, conversation, rate } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 
-/** The owner, or whoever holds the key of the conversation's agent, says what they think of an answer; null takes it back. */
+/** Somebody whose conversation it is says what they think of an answer; null takes it back. */
 export class RateAnswer extends Command<bigint | undefined> {
   constructor(
     readonly conversationId: string,
@@ -21,8 +21,7 @@ export class RateAnswerHandler implements ICommandHandler<RateAnswer> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ conversationId, caller, index, feedback }: RateAnswer): Promise<bigint | undefined> {
-    const rating = rate(index, feedback);
-    const decide = caller.kind === 'user' ? asOwner(caller.userId, rating) : asAgent(caller.agentId, caller.ownerId, rating);
+    const decide = as(caller, rate(index, feedback));
     return (await this.streams.transact(conversationStream(conversationId), conversation, decide, caller.cause)).position;
   }
 }

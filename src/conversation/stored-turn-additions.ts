@@ -3,6 +3,7 @@ import { APPEND_BYTES_MAX, type EventStore, type NewEvent } from '../kernel/even
 import type { Cause } from '../kernel/events.js';
 import { deterministicId } from '../kernel/ids.js';
 import type { Streams } from '../kernel/streams.js';
+import { belongsTo } from './conversation-access.policy.js';
 import { conversation } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 import { type Frame, FRAME_EVENT, type JournalAccess, messageStream } from './message.events.js';
@@ -34,8 +35,7 @@ export class StoredTurnAdditions extends TurnAdditions {
     const { conversationId, ownerId, turnId, question, parts, modelId, origin } = added;
     const stream = conversationStream(conversationId);
     const known = await this.streams.fold(stream, conversation);
-    const indexIn = ({ status, ownerId: owner, turns }: Conversation) =>
-      status === 'open' && owner === ownerId ? turns.get(turnId)?.index : undefined;
+    const indexIn = (state: Conversation) => (belongsTo(state, { userId: ownerId }) ? state.turns.get(turnId)?.index : undefined);
     const about = { conversationId, turnId, question, ...parts, modelId, requestId: cause.correlationId, origin };
     const decision = (shown: Shown) => append({ ...about, ...shown }, ownerId);
     if (decision(NOTHING_SHOWN)(known.state).length === 0) return indexIn(known.state);

@@ -1,3 +1,4 @@
+import { belongsTo } from './conversation-access.policy.js';
 import type { TurnAppended } from './conversation.events.js';
 import type { Decide } from './turn.policy.js';
 
@@ -5,6 +6,6 @@ import type { Decide } from './turn.policy.js';
 export const append =
   (turn: Omit<TurnAppended['data'], 'index'>, ownerId: string): Decide =>
   (state) =>
-    state.status !== 'open' || state.ownerId !== ownerId || state.turns.has(turn.turnId)
+    !belongsTo(state, { userId: ownerId }) || state.turns.has(turn.turnId)
       ? []
       : [{ type: 'TurnAppended', data: { ...turn, index: state.nextIndex } }];

@@ -85,6 +85,8 @@ export type Conversation = Readonly<{
   status: 'none' | 'open' | 'deleted';
   ownerId: string;
   agentId: string | null;
+  /** The agent's key it was begun with; undefined until its beginning, or the first question of one of before, has said so. */
+  agentKeyId: string | null | undefined;
   name: string;
   /** Who named it last: nobody yet, a model, or its owner, whose name stays. */
   namedBy: 'nobody' | 'title' | 'owner';

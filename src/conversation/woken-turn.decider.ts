@@ -1,3 +1,4 @@
+import { belongsTo } from './conversation-access.policy.js';
 import type { TurnAsked, TurnId, TurnOrigin } from './conversation.events.js';
 import { type Conversation, type Decide, isUnfinished } from './turn.policy.js';
 
@@ -11,7 +12,7 @@ export const WAKES_IN_A_ROW_MAX = 5;
 export type WakingStanding = 'asked' | 'gone' | 'busy' | 'too-many-in-a-row' | 'free';
 
 export function standingOf(state: Conversation, ownerId: string, turnId: TurnId): WakingStanding {
-  if (state.status !== 'open' || state.ownerId !== ownerId) return 'gone';
+  if (!belongsTo(state, { userId: ownerId })) return 'gone';
   if (state.turns.has(turnId)) return 'asked';
   const turns = [...state.turns.values()];
   if (turns.some((turn) => isUnfinished(turn) || turn.status === 'paused')) return 'busy';

@@ -21,7 +21,8 @@ export const identifyRequest =
     const bearerIsUser = !bearerIsKey && !PATH_IS_CREDENTIAL.test(request.url);
     const user = await authenticator.userOf(bearerIsUser ? authorization : undefined, request.id);
     const presentedKey = () => (bearerIsKey ? bearerOf(authorization) : undefined) ?? keyIn(request);
-    (request as FastifyRequest & IdentifiedRequest).identity = new Identity(request.id, user, presentedKey, directory);
+    const identity = new Identity(request.id, user, presentedKey, directory, request.headers.origin);
+    (request as FastifyRequest & IdentifiedRequest).identity = identity;
   };
 
 /** An agent key in the body, the query or its header, in this order; blank ones count as absent. */

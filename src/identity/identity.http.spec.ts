@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Cause } from '../kernel/events.js';
 import { Config, readConfig } from '../platform/config/config.js';
 import { createHttpApp } from '../platform/http/http-server.js';
-import { AgentKeyDirectory } from './agent-key-directory.port.js';
+import { AgentKeyDirectory, type AgentKeyHolder } from './agent-key-directory.port.js';
 import { agentKeyHash, newAgentKey } from './agent-keys.policy.js';
 import type { Caller, SignedInUser } from './caller.js';
 import { CurrentCaller, CurrentUser, KnownCaller, RequestCause, RequestIdentity } from './identity.http.js';
@@ -46,9 +46,11 @@ class Probe {
 }
 
 const KEY = newAgentKey();
-const holders: Record<string, { agentId: string; ownerId: string; keyId: string }> = {
-  [agentKeyHash(KEY)]: { agentId: 'agent-1', ownerId: 'olga', keyId: 'key-1' },
-  [agentKeyHash('demo')]: { agentId: 'agent-2', ownerId: 'local', keyId: 'key-2' },
+const open = { isDraft: false, origins: null };
+const holders: Record<string, AgentKeyHolder> = {
+  [agentKeyHash(KEY)]: { agentId: 'agent-1', ownerId: 'olga', keyId: 'key-1', ...open },
+  [agentKeyHash('demo')]: { agentId: 'agent-2', ownerId: 'local', keyId: 'key-2', ...open },
+  [agentKeyHash('shop')]: { agentId: 'agent-3', ownerId: 'olga', keyId: 'key-3', ...open, origins: ['https://shop.example'] },
 };
 
 /** The service as it stands with an environment. */
@@ -176,6 +178,14 @@ describe('with session tokens', () => {
     expect(body).toMatchObject({ kind: 'agent-key', ownerId: 'olga', signedIn: { userId: 'alice' } });
     const { body: cause } = await call(app, '/api/cause', { api_key: KEY }, { authorization: alice });
     expect(cause).toMatchObject({ actor: 'agent-key:key-1', credential: 'agent-key' });
+  });
+
+  it.each(['/api/caller', '/api/known', '/api/cause'])('a key is judged by the page that sends it: %s', async (path) => {
+    const from = (origin: string, headers = {}) => call(app, path, { api_key: 'shop' }, { origin, ...headers });
+    expect(await from('https://shop.example')).toMatchObject({ status: 200 });
+    const refusal = { status: 403, body: { success: false, error: 'origin_not_allowed' } };
+    expect(await from('https://other.example')).toMatchObject(refusal);
+    expect(await from('https://other.example', { authorization: alice })).toMatchObject(refusal);
   });
 
   it('an agent key signs nobody in', async () => {

@@ -1,6 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Cause } from '../kernel/events.js';
-import { Rejection } from '../kernel/rejection.js';
 import type { Caller, SignedInUser } from './caller.js';
 import { type Identity, unauthenticated } from './identity.js';
 
@@ -35,14 +34,10 @@ export const KnownCaller = createParamDecorator(async (_: unknown, context: Exec
 /** The whole identity, for routes that decide themselves when a key is looked up. */
 export const RequestIdentity = createParamDecorator((_: unknown, context: ExecutionContext): Identity => identityOf(context));
 
-/** Who makes facts happen in this request. 401 when nobody does. An `api_key` that is no agent's does not matter to a signed-in user. */
+/** Who makes facts happen in this request. 401 when nobody does. An `api_key` that is no agent's does not matter to somebody signed in. */
 export const RequestCause = createParamDecorator(async (_: unknown, context: ExecutionContext): Promise<Cause> => {
   const identity = identityOf(context);
-  const holder = await identity.agentKey().catch((error: unknown) => {
-    if (!(error instanceof Rejection) || !identity.user) throw error;
-    return undefined;
-  });
-  const cause = (holder ?? identity.user)?.cause;
+  const cause = ((await identity.agentKeyBesideSession()) ?? identity.user)?.cause;
   if (!cause) throw unauthenticated();
   return cause;
 });

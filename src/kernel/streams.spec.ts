@@ -30,6 +30,15 @@ it('goes on with a fold where an earlier one ended', async () => {
   expect(await streams.fold('counter-1', counter, second)).toEqual(second);
 });
 
+it('tells how a stream began from its first events alone', async () => {
+  const store = new CountedReads();
+  const streams = new Streams(store);
+  expect(await streams.beginning('counter-1', counter, 2)).toBe(0);
+  for (const by of [1, 2, 4]) await streams.transact('counter-1', counter, count(by), because(`r${by}`));
+  store.events = 0;
+  expect([await streams.beginning('counter-1', counter, 2), store.events]).toEqual([3, 2]);
+});
+
 describe('a stream whose sum is restated now and then', () => {
   type Restated = Event<'Restated', { sum: number }>;
   const WITHIN_EVENTS_MAX = 5;

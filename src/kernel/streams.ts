@@ -64,6 +64,15 @@ export class Streams {
     return known;
   }
 
+  /** How a stream began: its first events alone, folded. */
+  async beginning<State, E extends Event>(stream: string, aggregate: Aggregate<State, E>, eventsMax: number): Promise<State> {
+    let known = nothingYet(aggregate);
+    for await (const page of this.store.read(stream, { limit: eventsMax })) {
+      for (const stored of page) known = told(aggregate, known, stored);
+    }
+    return known.state;
+  }
+
   /** The events from the newest restatement on, or from the start; undefined where neither is near the end. */
   private async sinceRestated<E extends Event>(
     stream: string,

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { projections } from '../../projections/catalogue.js';
 import type { ConversationQueries } from '../../projections/conversations/conversations.queries.js';
+import { conversationStream } from '../../src/conversation/conversation.events.js';
 import { type Frame, isTerminal, messageStream } from '../../src/conversation/message.events.js';
 import { messageOf } from '../../src/conversation/message.policy.js';
 import type { Identity } from '../../src/identity/identity.js';
@@ -146,12 +147,15 @@ describe('the journal', () => {
 
   it('still says whose it is', async () => {
     const { data, metadata } = samples.find(({ data }) => data['type'] === 'message_id')!;
+    const began = samples.find(({ file }) => file === 'conversation/ConversationStarted.v1.json')!;
     const store = new InMemoryEventStore();
     const messageId = String(data['message_id']);
     const first = { id: 'e1', type: 'FrameJournaled', data: JSON.stringify(data), metadata: JSON.stringify(metadata) };
     await store.append(messageStream(messageId), 'none', [first]);
-    const access = new JournalMessageAccess(store, {} as ConversationQueries);
-    const reader = (userId: string) => ({ user: { userId }, agentKey: () => Promise.resolve(undefined) }) as unknown as Identity;
+    const conversationId = String(metadata!['conversationId']);
+    await store.append(conversationStream(conversationId), 'none', [{ ...stored(began), id: 'e2' }]);
+    const access = new JournalMessageAccess(store, new Streams(store), {} as ConversationQueries);
+    const reader = (userId: string) => ({ caller: () => Promise.resolve({ kind: 'user', userId }) }) as unknown as Identity;
     await expect(access.readable(messageId, reader('alice'))).resolves.toMatchObject({
       conversationId: metadata!['conversationId'],
     });

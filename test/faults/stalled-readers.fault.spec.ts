@@ -3,14 +3,18 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { conversationCodec } from '../../src/conversation/conversation.codec.js';
+import { type ConversationStarted, conversationStream } from '../../src/conversation/conversation.events.js';
 import { FRAME_EVENT, type JournalAccess, messageStream } from '../../src/conversation/message.events.js';
 import { renderFrame } from '../../src/conversation/message.policy.js';
 import { newId } from '../../src/kernel/ids.js';
+import { Streams } from '../../src/kernel/streams.js';
 import type { Backing } from '../support/backing.js';
 import { type Client, recordsIn } from '../support/client.js';
 import type { ServiceProcess } from '../support/process.js';
 import { type ScriptedModelServer, words } from '../support/scripted-model-server.js';
 import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
+import { cause } from '../support/turns.js';
 
 const STALLED = 40;
 const STALL_SECONDS = 40;
@@ -35,8 +39,12 @@ afterAll(() => running.close());
 
 /** A message of 40 MB, as a long run with many tools would leave it. */
 async function longMessage(): Promise<{ messageId: string; journal: string }> {
-  const messageId = newId();
-  const access: JournalAccess = { conversationId: newId(), ownerId: 'local', agentKeyId: null, agentId: null };
+  const [messageId, conversationId] = [newId(), newId()];
+  const start = { conversationId, ownerId: 'local', agentId: null, agentKeyId: null } as const;
+  const named = { name: 'Long', visibility: 'hidden', sharedUsage: false, history: [] } as const;
+  const began: ConversationStarted = { type: 'ConversationStarted', data: { ...start, ...named } };
+  await new Streams(backing.store).append(conversationStream(conversationId), 'none', conversationCodec, [began], cause);
+  const access: JournalAccess = { conversationId, ownerId: 'local', agentKeyId: null, agentId: null };
   const frames = Array.from({ length: FRAMES }, (_, index) =>
     JSON.stringify(
       index === FRAMES - 1 ? { type: 'end' } : { type: 'notice', notice: `${index} `.padEnd(FRAME_CHARACTERS, 'x') },

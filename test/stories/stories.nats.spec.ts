@@ -1,9 +1,11 @@
 import { describe } from '@jest/globals';
 import { onEventStoreDbAndNats } from '../support/backing.js';
+import { agentKeysStory } from './agent-keys.story.js';
 import { approvalEventsStory } from './approval-events.story.js';
 import { attachedQuestionsStory } from './attached-questions.story.js';
 import { attachmentsStory } from './attachments.story.js';
 import { chatSchedulesStory } from './chat-schedules.story.js';
+import { conversationAccessStory } from './conversation-access.story.js';
 import { conversationsStory } from './conversations.story.js';
 import { forgottenBackgroundStory } from './forgotten-background.story.js';
 import { fuzzStory } from './fuzz.story.js';
@@ -45,6 +47,8 @@ describe.each([
   ['tools', toolsStory],
   ['pages as sources', remoteSourcesStory],
   ['conversations', conversationsStory],
+  ['access to conversations', conversationAccessStory],
+  ['use of agents’ keys', agentKeysStory],
   ['background jobs', jobsStory],
   ['limits', limitsStory],
   ['retention', retentionStory],

@@ -71,7 +71,7 @@ export async function askedTurn(
   const start = {
     conversationId,
     ownerId: 'alice',
-    agentId: null,
+    agentId: more.agentId ?? null,
     name: 'Why?',
     visibility: 'listed',
     sharedUsage: false,

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { formOf, send } from '../support/attachments.js';
+import type { MakeBacking } from '../support/backing.js';
+import { type Client, conversationIdIn, messageIdIn } from '../support/client.js';
+import { textFile } from '../support/document-files.js';
+import { routesThatTakeKeys } from '../support/key-routes.js';
+import { openWorld, type Reply, replyOf, type World } from '../support/world.js';
+
+const SHOP = 'https://shop.example';
+const ELSEWHERE = 'https://elsewhere.example';
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+const question = 'Why?';
+
+/** One way to send a key, with what else the route wants. */
+type Use = (client: Client, key: string, headers: Readonly<Record<string, string>>) => Promise<Reply>;
+
+/** Looks at who is signed in and at nothing else. */
+const FOR_SESSIONS = ['GET /api/events'];
+
+/** What a key may be used for: decided in one place, whatever the route. */
+export function agentKeysStory(makeBacking: MakeBacking): void {
+  let world: World;
+  let key: string;
+  let draftKey: string;
+  let conversation_id: string;
+  let messageId: string;
+
+  beforeAll(async () => {
+    world = await openWorld({}, makeBacking);
+    key = (await world.agent({ config: { restrict_origins: true, allowed_origins: [SHOP] } })).key;
+    const draft = await world.agent();
+    draftKey = draft.key;
+    await world.alice.put(`/api/update_agent/${draft.id}`, { status: 'draft' });
+    const asked = await world.nobody.stream({ question, api_key: key });
+    conversation_id = conversationIdIn(asked);
+    messageId = messageIdIn(asked);
+  });
+  afterAll(() => world.close());
+
+  const posting =
+    (path: string, body: () => object): Use =>
+    (client, api_key, headers) =>
+      replyOf(client.post(path, { ...body(), api_key }, headers));
+  const ofMessage =
+    (reading: string): Use =>
+    (client, api_key, headers) => {
+      const path = `/api/messages/${messageId}/${reading}?api_key=${api_key}`;
+      return replyOf(reading === 'cancel' ? client.post(path, {}, headers) : client.get(path, headers));
+    };
+  const form = (fields = {}) => formOf([textFile('a.txt', 'Tea.')], fields);
+  const decision = () => ({ conversation_id, tool_actions: [{ call_id: 'c1', decision: 'approved' }] });
+  const continued = () => ({ question, conversation_id });
+
+  /** Each route that takes a key, in every way it is used. */
+  const ROUTES: Readonly<Record<string, Readonly<Record<string, Use>>>> = {
+    'POST /stream': {
+      'a question': posting('/stream', () => ({ question })),
+      'a question in a conversation': posting('/stream', continued),
+      'an edit': posting('/stream', () => ({ ...continued(), index: 0 })),
+      'a decision': posting('/stream', decision),
+    },
+    'POST /api/answer': {
+      'a question': posting('/api/answer', () => ({ question })),
+      'a question in a conversation': posting('/api/answer', continued),
+      'a decision': posting('/api/answer', decision),
+    },
+    'POST /api/search': {
+      'the key in the body': posting('/api/search', () => ({ question })),
+      'the key in a header': (client, api_key, headers) =>
+        replyOf(client.post('/api/search', { question }, { ...headers, 'x-api-key': api_key })),
+    },
+    'POST /api/feedback': {
+      'a rating': posting('/api/feedback', () => ({ conversation_id, question_index: 0, feedback: 'like' })),
+    },
+    'POST /api/store_attachment': {
+      'the key among the files': (client, api_key, headers) => send(client, form({ api_key }), headers),
+      'the key in the query': (client, api_key, headers) => send(client, form(), headers, `?api_key=${api_key}`),
+      'the key in a header': (client, api_key, headers) => send(client, form(), { ...headers, 'x-api-key': api_key }),
+    },
+    'GET /api/messages/:messageId/events': { 'a reader': ofMessage('events') },
+    'GET /api/messages/:messageId/tail': { 'a reader': ofMessage('tail') },
+    'GET /api/messages/:messageId/digest': { 'a reader': ofMessage('digest') },
+    'POST /api/messages/:messageId/cancel': { 'a reader': ofMessage('cancel') },
+  };
+  const uses = Object.entries(ROUTES).flatMap(([route, ways]) => Object.entries(ways).map(([way, use]) => ({ route, way, use })));
+
+  it('walks all routes that take a key', () => {
+    expect([...Object.keys(ROUTES), ...FOR_SESSIONS].sort()).toEqual(routesThatTakeKeys(world.service.service.app));
+  });
+
+  it.each(uses)('$route does not know the key of nobody, nor that of a draft: $way', async ({ use }) => {
+    for (const wrong of [UNKNOWN, draftKey]) {
+      const reply = await use(world.nobody, wrong, {});
+      expect([reply.status, reply.text]).toEqual([401, expect.stringContaining('Invalid API key')]);
+    }
+  });
+
+  it.each(uses)('$route is closed to pages that the agent is not for, also with a session: $way', async ({ use }) => {
+    const before = await world.quietHead();
+    for (const client of [world.nobody, world.alice]) {
+      for (const origin of [ELSEWHERE, 'null', `${SHOP}.example`]) {
+        const reply = await use(client, key, { origin });
+        expect([reply.status, reply.text]).toEqual([403, expect.stringContaining('This origin is not allowed')]);
+      }
+    }
+    expect(await world.backing.store.head()).toBe(before);
+  });
+
+  it.each(uses)('$route is open to pages that the agent is for, and to callers that are no page: $way', async ({ use }) => {
+    for (const headers of [{ origin: SHOP }, {}]) {
+      // What was asked was done, or could not be: nothing waits for a decision, and the answer is over.
+      expect([200, 202, 409]).toContain((await use(world.nobody, key, headers)).status);
+    }
+  });
+}
