@@ -21,6 +21,7 @@ import { forgottenRunsStory } from './forgotten-runs.story.js';
 import { retentionStory } from './retention.story.js';
 import { scheduleRunsStory } from './schedule-runs.story.js';
 import { schedulesStory } from './schedules.story.js';
+import { sourceConfigStory } from './source-config.story.js';
 import { stopStory } from './stop.story.js';
 import { tasksStory } from './tasks.story.js';
 import { toolsStory } from './tools.story.js';
@@ -28,6 +29,7 @@ import { remoteSourcesStory } from './remote-sources.story.js';
 import { userBacklogStory } from './user-backlog.story.js';
 import { userEventsStory } from './user-events.story.js';
 import { wakesStory } from './wakes.story.js';
+import { webClientStory } from './web-client.story.js';
 import { webhookRunsStory } from './webhook-runs.story.js';
 import { webhooksStory } from './webhooks.story.js';
 
@@ -44,6 +46,7 @@ describe.each([
   ['tasks', tasksStory],
   ['tools', toolsStory],
   ['pages as sources', remoteSourcesStory],
+  ['the config of sources', sourceConfigStory],
   ['conversations', conversationsStory],
   ['background jobs', jobsStory],
   ['limits', limitsStory],
@@ -53,6 +56,7 @@ describe.each([
   ['monitors', monitorsStory],
   ['fuzz', fuzzStory],
   ['old clients', oldClientsStory],
+  ['the web client', webClientStory],
   ['user events', userEventsStory],
   ['approvals that are told', approvalEventsStory],
   ['the backlog of user events', userBacklogStory],
