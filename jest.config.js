@@ -1,4 +1,4 @@
-/** jest in ESM through swc. Suites are chosen by file name: unit `.spec.ts`, `.oracle.spec.ts`, `.int.spec.ts`, `.e2e.spec.ts`, `.fault.spec.ts`, `.nats.spec.ts`. */
+/** jest in ESM through swc. Suites are chosen by file name: unit `.spec.ts`, `.oracle.spec.ts`, `.int.spec.ts`, `.e2e.spec.ts`, `.fault.spec.ts`, `.nats.spec.ts`, `.browser.spec.ts`. */
 const base = {
   testEnvironment: 'node',
   // For what never ends: a test that is only slow, on a machine that is, shall pass.
@@ -24,13 +24,14 @@ const withPostgres = {
 
 export default {
   projects: [
-    suite('unit', '(?<!\\.(oracle|int|e2e|fault|nats))\\.spec\\.ts$'),
+    suite('unit', '(?<!\\.(oracle|int|e2e|fault|nats|browser))\\.spec\\.ts$'),
     // As pure as unit tests, but held against enumerations that take their time.
     suite('oracle', '\\.oracle\\.spec\\.ts$'),
     suite('int', '\\.int\\.spec\\.ts$', withPostgres),
     suite('e2e', '\\.e2e\\.spec\\.ts$', withPostgres),
     suite('fault', '\\.fault\\.spec\\.ts$', withPostgres),
     suite('nats', '\\.nats\\.spec\\.ts$', withPostgres),
+    suite('browser', '\\.browser\\.spec\\.ts$', withPostgres),
   ],
   testTimeout: 120_000,
   // Stories wait more than they work. One Postgres serves them all, so that more of them at once would want more connections.

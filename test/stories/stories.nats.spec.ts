@@ -23,6 +23,7 @@ import { forgottenRunsStory } from './forgotten-runs.story.js';
 import { retentionStory } from './retention.story.js';
 import { scheduleRunsStory } from './schedule-runs.story.js';
 import { schedulesStory } from './schedules.story.js';
+import { sourceConfigStory } from './source-config.story.js';
 import { stopStory } from './stop.story.js';
 import { tasksStory } from './tasks.story.js';
 import { toolsStory } from './tools.story.js';
@@ -30,6 +31,7 @@ import { remoteSourcesStory } from './remote-sources.story.js';
 import { userBacklogStory } from './user-backlog.story.js';
 import { userEventsStory } from './user-events.story.js';
 import { wakesStory } from './wakes.story.js';
+import { webClientStory } from './web-client.story.js';
 import { webhookRunsStory } from './webhook-runs.story.js';
 import { webhooksStory } from './webhooks.story.js';
 
@@ -46,6 +48,7 @@ describe.each([
   ['tasks', tasksStory],
   ['tools', toolsStory],
   ['pages as sources', remoteSourcesStory],
+  ['the config of sources', sourceConfigStory],
   ['conversations', conversationsStory],
   ['access to conversations', conversationAccessStory],
   ['use of agents’ keys', agentKeysStory],
@@ -57,6 +60,7 @@ describe.each([
   ['monitors', monitorsStory],
   ['fuzz', fuzzStory],
   ['old clients', oldClientsStory],
+  ['the web client', webClientStory],
   ['user events', userEventsStory],
   ['approvals that are told', approvalEventsStory],
   ['the backlog of user events', userBacklogStory],

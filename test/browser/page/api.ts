@@ -1,0 +1,58 @@
+/** Requests as the incumbent's web client makes them: a bearer where there is one, and JSON announced also where none is sent. */
+export class Api {
+  constructor(
+    readonly base: string,
+    public token: string | null = null,
+  ) {}
+
+  get(path: string): Promise<Response> {
+    return fetch(this.base + path, { method: 'GET', headers: this.headers() });
+  }
+
+  post(path: string, body: unknown, more: Readonly<Record<string, string>> = {}): Promise<Response> {
+    return fetch(this.base + path, { method: 'POST', headers: this.headers(more), body: JSON.stringify(body) });
+  }
+
+  patch(path: string, body: unknown): Promise<Response> {
+    return fetch(this.base + path, { method: 'PATCH', headers: this.headers(), body: JSON.stringify(body) });
+  }
+
+  async json<T>(path: string): Promise<T> {
+    return (await this.get(path)).json() as Promise<T>;
+  }
+
+  /** A stream that goes on from a cursor. It stands in the query, where no other server has to allow a header of its own. */
+  events(path: string, lastEventId: string | null): Promise<Response> {
+    const url = new URL(this.base + path);
+    if (lastEventId !== null) url.searchParams.set('last_event_id', lastEventId);
+    const headers = { Accept: 'text/event-stream', ...this.bearer };
+    return fetch(url, { method: 'GET', headers, cache: 'no-store' });
+  }
+
+  /** A form goes by XMLHttpRequest, which tells how much of it has gone. */
+  send(path: string, form: FormData, key: string, progressed: (percent: number) => void): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.upload.addEventListener('progress', ({ lengthComputable, loaded, total }) => {
+        if (lengthComputable) progressed((loaded / total) * 100);
+      });
+      request.onload = () => {
+        if (request.status >= 200 && request.status < 300) resolve(JSON.parse(request.responseText));
+        else reject(new Error(request.responseText || request.statusText));
+      };
+      request.onerror = () => reject(new Error('The upload did not arrive.'));
+      request.open('POST', this.base + path);
+      request.setRequestHeader('Authorization', `Bearer ${this.token}`);
+      request.setRequestHeader('Idempotency-Key', key);
+      request.send(form);
+    });
+  }
+
+  private get bearer(): Record<string, string> {
+    return this.token ? { Authorization: `Bearer ${this.token}` } : {};
+  }
+
+  private headers(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+    return { ...this.bearer, ...more, 'Content-Type': 'application/json' };
+  }
+}

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A way to a server that a test may cut: what goes over it breaks off, and may come to nothing until it is mended. */
+export class SeverableProxy {
+  private readonly sockets = new Set<Socket>();
+  private isCut = false;
+  private readonly server = createServer((near) => {
+    if (this.isCut) return void near.destroy();
+    const far = connect(this.port, '127.0.0.1');
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', () => other.destroy());
+      socket.once('close', () => {
+        this.sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+  });
+
+  private constructor(private readonly port: number) {}
+
+  static async to(url: string): Promise<SeverableProxy> {
+    const proxy = new SeverableProxy(Number(new URL(url).port));
+    proxy.server.listen(0, '127.0.0.1');
+    await once(proxy.server, 'listening');
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Ends what is connected; whoever connects anew gets through. */
+  breakConnections(): void {
+    for (const socket of this.sockets) socket.resetAndDestroy();
+  }
+
+  /** Ends what is connected, and lets nobody through until it is mended. */
+  cut(): void {
+    this.isCut = true;
+    this.breakConnections();
+  }
+
+  mend(): void {
+    this.isCut = false;
+  }
+
+  async close(): Promise<void> {
+    this.breakConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+}
