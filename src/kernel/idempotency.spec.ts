@@ -28,8 +28,8 @@ it('lets one of many win that come at once', async () => {
 });
 
 it('stands for another request once the judge says so, and for one of many that come at once', async () => {
-  const store = over(new InMemoryEventStore());
-  await useIdempotencyKey(store, key(), 'failed', cause);
+  const streams = over(new InMemoryEventStore());
+  await useIdempotencyKey(streams, key(), 'failed', cause);
   const retry = (value: string) =>
     useIdempotencyKey(streams, key({ fingerprint: 'g' }), value, { ...cause, correlationId: value }, undefined, (before) =>
       before.value === 'failed' ? 'anew' : 'again',
@@ -41,7 +41,7 @@ it('stands for another request once the judge says so, and for one of many that 
   expect(await useIdempotencyKey(streams, key(), 'old', cause)).toEqual({ used: 'differently', value: first!.value });
 });
 
-it('may be used anew after its time, also when the streams has forgotten the first use', async () => {
+it('may be used anew after its time, also when the store has forgotten the first use', async () => {
   const streams = over(new InMemoryEventStore({ now: () => new Date(Date.now() - 120_000) }));
   expect(await useIdempotencyKey(streams, key(), 'first', cause)).toMatchObject({ used: 'first' });
   expect(await useIdempotencyKey(streams, key(), 'second', { ...cause, correlationId: 'r2' })).toEqual({

@@ -32,7 +32,7 @@ it('goes on with a fold where an earlier one ended', async () => {
 
 it('tells how a stream began from its first events alone', async () => {
   const store = new CountedReads();
-  const streams = new Streams(store);
+  const streams = new Streams(store, systemTiming);
   expect(await streams.beginning('counter-1', counter, 2)).toBe(0);
   for (const by of [1, 2, 4]) await streams.transact('counter-1', counter, count(by), because(`r${by}`));
   store.events = 0;

@@ -10,6 +10,7 @@ import type { Caller } from '../identity/caller.js';
 import type { Identity } from '../identity/identity.js';
 import { newId } from '../kernel/ids.js';
 import { Streams } from '../kernel/streams.js';
+import { systemTiming } from '../platform/system-timing.js';
 import { JournalMessageAccess } from './journal-message-access.js';
 
 const [conversationId, turnId] = [newId(), newId()];
@@ -25,7 +26,7 @@ let access: JournalMessageAccess;
 
 beforeEach(() => {
   store = new InMemoryEventStore();
-  streams = new Streams(store);
+  streams = new Streams(store, systemTiming);
   known = undefined;
   access = new JournalMessageAccess(store, streams, { conversationOf: async () => known } as unknown as ConversationQueries);
 });

@@ -154,7 +154,7 @@ describe('the journal', () => {
     await store.append(messageStream(messageId), 'none', [first]);
     const conversationId = String(metadata!['conversationId']);
     await store.append(conversationStream(conversationId), 'none', [{ ...stored(began), id: 'e2' }]);
-    const access = new JournalMessageAccess(store, new Streams(store), {} as ConversationQueries);
+    const access = new JournalMessageAccess(store, new Streams(store, systemTiming), {} as ConversationQueries);
     const reader = (userId: string) => ({ caller: () => Promise.resolve({ kind: 'user', userId }) }) as unknown as Identity;
     await expect(access.readable(messageId, reader('alice'))).resolves.toMatchObject({
       conversationId: metadata!['conversationId'],

@@ -9,6 +9,7 @@ import { FRAME_EVENT, type JournalAccess, messageStream } from '../../src/conver
 import { renderFrame } from '../../src/conversation/message.policy.js';
 import { newId } from '../../src/kernel/ids.js';
 import { Streams } from '../../src/kernel/streams.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 import type { Backing } from '../support/backing.js';
 import { type Client, recordsIn } from '../support/client.js';
 import type { ServiceProcess } from '../support/process.js';
@@ -43,7 +44,7 @@ async function longMessage(): Promise<{ messageId: string; journal: string }> {
   const start = { conversationId, ownerId: 'local', agentId: null, agentKeyId: null } as const;
   const named = { name: 'Long', visibility: 'hidden', sharedUsage: false, history: [] } as const;
   const began: ConversationStarted = { type: 'ConversationStarted', data: { ...start, ...named } };
-  await new Streams(backing.store).append(conversationStream(conversationId), 'none', conversationCodec, [began], cause);
+  await new Streams(backing.store, systemTiming).append(conversationStream(conversationId), 'none', conversationCodec, [began], cause);
   const access: JournalAccess = { conversationId, ownerId: 'local', agentKeyId: null, agentId: null };
   const frames = Array.from({ length: FRAMES }, (_, index) =>
     JSON.stringify(
