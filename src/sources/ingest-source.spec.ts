@@ -15,7 +15,7 @@ import { FolderBlobs } from '../platform/blobs/folder-blobs.js';
 import { RETRIES_MAX } from '../tasks/task.policy.js';
 import type { TaskAttempt } from '../tasks/task-runner.port.js';
 import { BATCH_BYTES_MAX } from './chunk-writer.js';
-import { type Chunk, Documents, type DocumentFile } from './document.port.js';
+import { type Chunk, Documents, type WaitingDocument } from './document.port.js';
 import type { Embeddings } from './embeddings.port.js';
 import { IngestSource } from './ingest-source.js';
 import { RemotePages } from './remote/remote-pages.js';
@@ -35,12 +35,12 @@ class LinesAsChunks extends Documents {
   sections(): Promise<never[]> {
     return Promise.resolve([]);
   }
-  chunks({ filename, bytes }: DocumentFile): Promise<readonly Chunk[]> {
+  async chunks({ filename, bytes }: WaitingDocument): Promise<readonly Chunk[]> {
     this.reads.push(filename);
-    const text = new TextDecoder().decode(bytes);
-    if (text === 'broken') return Promise.reject(new Rejection('document-unreadable', `${filename} is broken.`));
+    const text = new TextDecoder().decode(await bytes());
+    if (text === 'broken') throw new Rejection('document-unreadable', `${filename} is broken.`);
     const lines = text.split('\n').filter((line) => line !== '');
-    return Promise.resolve(lines.map((line) => ({ title: 'T', text: line, tokens: 2 })));
+    return lines.map((line) => ({ title: 'T', text: line, tokens: 2 }));
   }
 }
 
