@@ -64,6 +64,14 @@ it('unfinished is what should be under way: not what waits for later, not what w
   expect(await queries.unfinished(now, at(8).at, 2)).toHaveLength(2);
 });
 
+it('unfinished of many owners comes in turns', async () => {
+  const ofBob: TaskEvent = { type: 'TaskQueued', data: { taskId: 'of bob', kind: 'k', ownerId: 'bob', input: {} } };
+  await given('of bob', 7, ofBob);
+  const found = await queries.unfinished(at(10).at, at(8).at, 3);
+  expect(found.map(({ taskId }) => taskId)).toEqual(['back', 'of bob', 'again']);
+  await given('of bob', 9, started('of bob'), succeeded('of bob'));
+});
+
 it('says the same after a rebuild, and when everything comes twice', async () => {
   await model.expectSameAfterRebuild();
 });

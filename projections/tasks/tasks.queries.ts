@@ -27,13 +27,16 @@ export class TaskQueries {
     return rows.map(asRecord)[0];
   }
 
-  /** Tasks that somebody should be at, those that stand still longest first: queued before a time, due for a retry, or started. */
+  /**
+   * Tasks that somebody should be at: queued before a time, due for a retry, or started. Owners take turns, and of each those come
+   * first that stand still longest: more than the limit of one owner's would keep all others' out.
+   */
   async unfinished(now: Date, queuedBefore: Date, limit: number): Promise<readonly TaskRecord[]> {
     const rows = await this.readModels.sql`
       select * from tasks.task
       where status not in ('succeeded', 'failed')
         and (status <> 'waiting' or due_at <= ${now}) and (status <> 'queued' or changed_at <= ${queuedBefore})
-      order by changed_at limit ${limit}`;
+      order by row_number() over (partition by owner_id order by changed_at), changed_at limit ${limit}`;
     return rows.map(asRecord);
   }
 }

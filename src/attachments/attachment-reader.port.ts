@@ -1,4 +1,4 @@
-import type { DocumentFile } from '../sources/document.port.js';
+import type { WaitingDocument } from '../sources/document.port.js';
 
 /** What a model may look at: an attached picture, or a page of a document. Without bytes it is the attached file itself. */
 export type Picture = Readonly<{ mimeType: string; bytes: Uint8Array<ArrayBuffer> | null }>;
@@ -19,6 +19,6 @@ export type AttachmentContent = Readonly<{
 export abstract class AttachmentReader {
   /** The MIME type of a file on disk, by its content; refuses what cannot be read without reading it all. */
   abstract mimeTypeOf(filename: string, path: string): Promise<string>;
-  /** The bytes are handed over: the caller must not use them again. */
-  abstract read(file: DocumentFile, mimeType: string, signal: AbortSignal): Promise<AttachmentContent>;
+  /** @throws DocumentsBusy */
+  abstract read(file: WaitingDocument, mimeType: string, signal: AbortSignal): Promise<AttachmentContent>;
 }

@@ -1,14 +1,15 @@
 import { Readable } from 'node:stream';
-import type { BlobRef, Blobs } from '../kernel/blobs.js';
+import { type BlobRef, type Blobs, bytesOf } from '../kernel/blobs.js';
 import type { Cause } from '../kernel/events.js';
 import type { Streams } from '../kernel/streams.js';
 import { type TaskAttempt, TaskRunner } from '../tasks/task-runner.port.js';
 import { attachment, failAttachment, parseAttachment, requireStored } from './attachment.decider.js';
-import { attachmentStream, type AttachmentStored, type StoredPicture, type StoredText } from './attachment.events.js';
+import { attachmentStream, type StoredPicture, type StoredText } from './attachment.events.js';
 import {
   KEEPING_PERCENT,
   PARSE_ATTACHMENT,
   READ_AT_ONCE_MAX,
+  READ_OF_OWNER_MAX,
   READING_PERCENT,
   TEXT_INLINE_BYTES_MAX,
 } from './attachment.policy.js';
@@ -24,6 +25,7 @@ export type ParsingResult = Readonly<{ attachment_id: string; filename: string; 
 export class ParseAttachment extends TaskRunner {
   readonly kind = PARSE_ATTACHMENT;
   override readonly concurrency = READ_AT_ONCE_MAX;
+  override readonly perOwnerMax = READ_OF_OWNER_MAX;
 
   constructor(
     private readonly streams: Streams,
@@ -39,7 +41,9 @@ export class ParseAttachment extends TaskRunner {
     const stored = requireStored(state);
     if (!state.parsed) {
       await progress(READING_PERCENT);
-      const content = await this.read(stored, signal);
+      const { ownerId, filename, mimeType, blob } = stored;
+      const file = { filename, ownerId, size: blob.size, bytes: () => bytesOf(this.blobs, blob) };
+      const content = await this.reader.read(file, mimeType, signal);
       await progress(KEEPING_PERCENT);
       const parsed = { attachmentId: stored.attachmentId, ...(await this.keep(content, stored.blob)) };
       await this.streams.record(stream, attachment, parseAttachment(parsed), cause);
@@ -50,16 +54,6 @@ export class ParseAttachment extends TaskRunner {
   override async failed(_: string, input: TaskAttempt['input'], reason: string, cause: Cause): Promise<void> {
     const attachmentId = attachmentIdIn(input);
     await this.streams.record(attachmentStream(attachmentId), attachment, failAttachment(attachmentId, reason), cause);
-  }
-
-  private async read({ filename, mimeType, blob }: AttachmentStored['data'], signal: AbortSignal): Promise<AttachmentContent> {
-    const bytes = new Uint8Array(blob.size);
-    let filled = 0;
-    for await (const chunk of await this.blobs.get(blob.sha256)) {
-      bytes.set(chunk as Buffer, filled);
-      filled += (chunk as Buffer).byteLength;
-    }
-    return this.reader.read({ filename, bytes }, mimeType, signal);
   }
 
   private async keep({ text, tokens, isCut, pages, pictures }: AttachmentContent, original: BlobRef) {

@@ -15,6 +15,17 @@ export class BlobsUnavailable extends Error {
   override readonly name = 'BlobsUnavailable';
 }
 
+/** All bytes of a blob, in memory that belongs to the caller alone. @throws BlobMissing, BlobsUnavailable */
+export async function bytesOf(blobs: Blobs, { sha256, size }: BlobRef): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(size);
+  let filled = 0;
+  for await (const chunk of await blobs.get(sha256)) {
+    bytes.set(chunk as Buffer, filled);
+    filled += (chunk as Buffer).byteLength;
+  }
+  return bytes;
+}
+
 /** Uploaded bytes, kept outside the log; events carry the reference. A blob never changes; the same bytes are stored once. */
 export abstract class Blobs {
   /** Stores the stream whole or not at all. @throws BlobsUnavailable, or the stream's own error */

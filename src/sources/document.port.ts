@@ -1,5 +1,21 @@
+import { TaskPostponed } from '../tasks/task-runner.port.js';
+
 /** An uploaded file in memory. */
 export type DocumentFile = Readonly<{ filename: string; bytes: Uint8Array<ArrayBuffer> }>;
+
+/** A document that waits to be read, and whose it is. Its bytes are asked for when its turn has come, and again for another turn. */
+export type WaitingDocument = Readonly<{
+  filename: string;
+  ownerId: string;
+  size: number;
+  /** They are handed over: whoever gives them must not use them again. */
+  bytes: () => Promise<Uint8Array<ArrayBuffer>>;
+}>;
+
+/** As many documents as may wait for being read do so: this one is to come again later. */
+export class DocumentsBusy extends TaskPostponed {
+  override readonly name = 'DocumentsBusy';
+}
 
 /** A part of a document that stands under one heading; its text repeats the heading. */
 export type Section = Readonly<{ title: string; text: string }>;
@@ -34,12 +50,14 @@ export const DOCUMENT_EXTENSIONS: readonly string[] = Object.keys(MEDIA_TYPES);
 export const extensionOf = (filename: string): string => /\.([^./\\]+)$/.exec(filename)?.[1]?.toLowerCase() ?? '';
 
 /**
- * Reads documents. What cannot be read is refused by a Rejection that names the file: `document-type-not-accepted`,
- * `document-unreadable`, `document-too-large`, `document-too-slow`. The bytes are handed over: the caller must not use them again.
+ * Reads documents; their owners take turns. What cannot be read is refused by a Rejection that names the file:
+ * `document-type-not-accepted`, `document-unreadable`, `document-too-large`, `document-too-slow`.
  */
 export abstract class Documents {
   /** Refuses a file on disk that is not of the kind its name says, or would be too large once unpacked, without reading it all. */
   abstract check(filename: string, path: string): Promise<void>;
-  abstract sections(file: DocumentFile, signal: AbortSignal): Promise<readonly Section[]>;
-  abstract chunks(file: DocumentFile, chunking: Chunking, signal: AbortSignal): Promise<readonly Chunk[]>;
+  /** @throws DocumentsBusy */
+  abstract sections(file: WaitingDocument, signal: AbortSignal): Promise<readonly Section[]>;
+  /** @throws DocumentsBusy */
+  abstract chunks(file: WaitingDocument, chunking: Chunking, signal: AbortSignal): Promise<readonly Chunk[]>;
 }

@@ -15,7 +15,7 @@ import { FolderBlobs } from '../platform/blobs/folder-blobs.js';
 import { RETRIES_MAX } from '../tasks/task.policy.js';
 import type { TaskAttempt } from '../tasks/task-runner.port.js';
 import { BATCH_BYTES_MAX } from './chunk-writer.js';
-import { type Chunk, type Chunking, Documents, type DocumentFile } from './document.port.js';
+import { type Chunk, type Chunking, Documents, type WaitingDocument } from './document.port.js';
 import type { Embeddings } from './embeddings.port.js';
 import { IngestSource } from './ingest-source.js';
 import { RemotePages } from './remote/remote-pages.js';
@@ -40,14 +40,13 @@ class LinesAsChunks extends Documents {
   sections(): Promise<never[]> {
     return Promise.resolve([]);
   }
-  chunks({ filename, bytes }: DocumentFile, { maxTokens }: Chunking): Promise<readonly Chunk[]> {
+  async chunks({ filename, bytes }: WaitingDocument, { maxTokens }: Chunking): Promise<readonly Chunk[]> {
     this.reads.push(filename);
     this.cutAt.push(maxTokens);
-    const text = new TextDecoder().decode(bytes);
-    if (text === 'broken' && !this.isRepaired)
-      return Promise.reject(new Rejection('document-unreadable', `${filename} is broken.`));
+    const text = new TextDecoder().decode(await bytes());
+    if (text === 'broken' && !this.isRepaired) throw new Rejection('document-unreadable', `${filename} is broken.`);
     const lines = text.split('\n').filter((line) => line !== '');
-    return Promise.resolve(lines.map((line) => ({ title: 'T', text: line, tokens: 2 })));
+    return lines.map((line) => ({ title: 'T', text: line, tokens: 2 }));
   }
 }
 

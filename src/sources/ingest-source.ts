@@ -1,5 +1,4 @@
-import { buffer } from 'node:stream/consumers';
-import type { Blobs } from '../kernel/blobs.js';
+import { type Blobs, bytesOf } from '../kernel/blobs.js';
 import type { EventStore } from '../kernel/event-store.js';
 import type { Cause } from '../kernel/events.js';
 import type { Freshness } from '../kernel/freshness.js';
@@ -20,6 +19,10 @@ import { type SourceFile, sourceStream } from './source.events.js';
 
 export const INGEST_SOURCE = 'ingest-source';
 
+/** So many sources a worker ingests at once, and of one owner: most of them wait, for pages or for their turn to be read. */
+export const INGESTIONS_AT_ONCE_MAX = 40;
+export const INGESTIONS_OF_OWNER_MAX = 8;
+
 /** How often one waits for the read model to have come so far that what was ingested is found; each wait is bounded itself. */
 const SEARCHABLE_WAITS_MAX = 20;
 
@@ -38,6 +41,8 @@ export type Searchable = (sourceId: string, chunksId: string) => Promise<boolean
  */
 export class IngestSource extends TaskRunner {
   readonly kind = INGEST_SOURCE;
+  override readonly concurrency = INGESTIONS_AT_ONCE_MAX;
+  override readonly perOwnerMax = INGESTIONS_OF_OWNER_MAX;
 
   constructor(
     private readonly parts: Readonly<{
@@ -124,7 +129,7 @@ export class IngestSource extends TaskRunner {
     for (const [index, file] of files.entries()) {
       if (index < writer.soFar.files) continue;
       await attempt.progress(percentAt(index));
-      const chunks = await this.chunksOf(file, chunking, attempt.signal).catch((error: unknown) => {
+      const chunks = await this.chunksOf(file, chunking, attempt).catch((error: unknown) => {
         // One page that cannot be read does not spoil the others.
         if (remote && error instanceof Rejection) return [];
         throw error;
@@ -145,12 +150,11 @@ export class IngestSource extends TaskRunner {
   private async chunksOf(
     file: SourceFile,
     chunking: { maxTokens: number; minTokens: number },
-    signal: AbortSignal,
+    { ownerId, signal }: TaskAttempt,
   ): Promise<readonly Chunk[]> {
-    const stored = await buffer(await this.parts.blobs.get(file.sha256));
-    const bytes = new Uint8Array(stored.byteLength);
-    bytes.set(stored);
-    return this.parts.documents.chunks({ filename: file.filename, bytes }, chunking, signal);
+    const { filename, size } = file;
+    const waiting = { filename, ownerId, size, bytes: () => bytesOf(this.parts.blobs, file) };
+    return this.parts.documents.chunks(waiting, chunking, signal);
   }
 }
 

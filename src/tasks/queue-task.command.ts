@@ -27,6 +27,7 @@ export class QueueTaskHandler implements ICommandHandler<QueueTask> {
   async execute({ task: data, cause }: QueueTask): Promise<void> {
     await this.streams.transact(taskStream(data.taskId), task, queueTask(data), cause, nothingYet(task));
     // The task is in the log: without this nudge it is found there, only later.
-    await this.workQueue.enqueue(this.runners.queueOf(data.kind), data.taskId, data.taskId).catch(() => undefined);
+    const { queue, payload } = this.runners.nudgeAbout(data);
+    await this.workQueue.enqueue(queue, data.taskId, payload).catch(() => undefined);
   }
 }

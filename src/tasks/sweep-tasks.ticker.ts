@@ -48,8 +48,10 @@ export class SweepTasks implements Ticker {
   }
 
   /** The queue takes each id once for a while: the time in it makes a later nudge another one. */
-  private nudge({ taskId, kind, standing, attempt }: TaskRecord, now: Date): Promise<void> {
+  private nudge(record: TaskRecord, now: Date): Promise<void> {
+    const { taskId, standing, attempt } = record;
     const step = standing === 'queued' ? NUDGE_AGAIN_MS : NUDGE_LOST_MS;
-    return this.workQueue.enqueue(this.runners.queueOf(kind), `${taskId}-${attempt}-${Math.floor(now.getTime() / step)}`, taskId);
+    const { queue, payload } = this.runners.nudgeAbout(record);
+    return this.workQueue.enqueue(queue, `${taskId}-${attempt}-${Math.floor(now.getTime() / step)}`, payload);
   }
 }

@@ -15,14 +15,25 @@ export type TaskAttempt = Readonly<{
   progress(percent: number): Promise<void>;
 }>;
 
+/** How many tasks are in hand at once, and how many of one owner. */
+export type Hands = Readonly<{ max: number; perOwnerMax: number }>;
+
+/** There is no room for the task at the moment: it is queued as before, and its attempt counts for nothing. */
+export class TaskPostponed extends Error {
+  override readonly name: string = 'TaskPostponed';
+}
+
 /**
  * Knows how to run one kind of task. Returns the result as JSON. Throwing a Rejection fails the task for good, with its
- * text as the reason; throwing anything else fails the attempt, and the task is run again from the start.
+ * text as the reason; throwing a TaskPostponed leaves it for later; throwing anything else fails the attempt, and the task is run
+ * again from the start.
  */
 export abstract class TaskRunner {
   abstract readonly kind: string;
   /** So many of its kind a worker has in hand at once, beside those of all other kinds; without it they share the worker's hands. */
   readonly concurrency?: number;
+  /** So many of these may be one owner's; owners take turns. */
+  readonly perOwnerMax?: number;
   abstract run(attempt: TaskAttempt): Promise<unknown>;
   /** Called once when the task has failed for good, to say so wherever it matters; may come again after a crash. */
   failed?(taskId: string, input: Readonly<Record<string, unknown>>, reason: string, cause: Cause): Promise<void>;
@@ -41,16 +52,28 @@ export class TaskRunners {
     return this.byKind.get(kind);
   }
 
-  /** Where nudges about tasks of a kind go: those that have hands of their own wait for each other only. */
-  queueOf(kind: string): string {
-    return this.of(kind)?.concurrency === undefined ? TASK_QUEUE : `${TASK_QUEUE}-${kind}`;
+  /** Where a nudge about a task goes, and what it says: tasks that have hands of their own wait for each other only, by owner. */
+  nudgeAbout({ taskId, kind, ownerId }: Readonly<{ taskId: string; kind: string; ownerId: string }>): Nudge {
+    if (this.of(kind)?.concurrency === undefined) return { queue: TASK_QUEUE, payload: taskId };
+    return { queue: ownQueue(kind), payload: `${taskId} ${ownerId}` };
   }
 
-  /** All queues of tasks, and how many of each a worker with so many hands takes at once. */
-  queues(hands: number): ReadonlyMap<string, number> {
-    const own = [...this.byKind.values()].flatMap(({ kind, concurrency }): [string, number][] =>
-      concurrency === undefined ? [] : [[this.queueOf(kind), concurrency]],
+  /** The queues of tasks that have hands of their own. */
+  ownQueues(): ReadonlyMap<string, Hands> {
+    return new Map(
+      [...this.byKind.values()].flatMap(({ kind, concurrency: max, perOwnerMax = max }) =>
+        max === undefined || perOwnerMax === undefined ? [] : [[ownQueue(kind), { max, perOwnerMax }]],
+      ),
     );
-    return new Map([[TASK_QUEUE, hands], ...own]);
   }
+}
+
+type Nudge = Readonly<{ queue: string; payload: string }>;
+
+const ownQueue = (kind: string): string => `${TASK_QUEUE}-${kind}`;
+
+/** Whose task a nudge is about. Those from before that was said belong together. */
+export function taskIn(payload: string): Readonly<{ taskId: string; ownerId: string }> {
+  const [, taskId = payload, ownerId = ''] = /^(\S+) (.*)$/s.exec(payload) ?? [];
+  return { taskId, ownerId };
 }

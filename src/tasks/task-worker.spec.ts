@@ -18,7 +18,7 @@ import { queueTask, startTask, task } from './task.decider.js';
 import { type TaskSucceeded, taskStream } from './task.events.js';
 import { RESULT_INLINE_BYTES_MAX, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
 import { loadResult } from './task-result.js';
-import { type TaskAttempt, TaskRunner, TaskRunners } from './task-runner.port.js';
+import { type TaskAttempt, taskIn, TaskPostponed, TaskRunner, TaskRunners } from './task-runner.port.js';
 import { TaskWorker } from './task-worker.js';
 import { systemTiming } from '../platform/system-timing.js';
 
@@ -202,6 +202,55 @@ it('has hands of their own for tasks that want them: those wait for each other, 
   stop.abort();
   await atWork;
 });
+
+it('lets owners take turns where tasks have hands of their own: a flood that never ends holds up nobody else', async () => {
+  const flood = new (class extends TaskRunner {
+    readonly kind = 'flood';
+    override readonly concurrency = 3;
+    override readonly perOwnerMax = 2;
+    run({ ownerId, signal }: TaskAttempt) {
+      return ownerId === 'ann' ? untilAborted(signal) : Promise.resolve('done');
+    }
+  })();
+  const runners = new TaskRunners();
+  runners.add(flood);
+  const worker = new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, options);
+  const stop = new AbortController();
+  const atWork = worker.work(stop.signal);
+  const command = new QueueTaskHandler(streams, queue, runners);
+  const queuedBy = async (ownerId: string) => {
+    const taskId = newId();
+    await command.execute(new QueueTask({ taskId, kind: 'flood', ownerId, input: {} }, cause));
+    return taskId;
+  };
+  const endless: string[] = [];
+  for (let task = 0; task < 500; task++) endless.push(await queuedBy('ann'));
+  const [first, second] = [await queuedBy('bob'), await queuedBy('carol')];
+  for (const taskId of [first, second]) await eventually(async () => (await lastOf(taskId)).type === 'TaskSucceeded');
+  stop.abort();
+  await atWork;
+  const begun = await Promise.all(endless.map(async (taskId) => (await told(taskId)).length > 1));
+  expect(begun.filter(Boolean)).toHaveLength(2);
+});
+
+it('leaves a task for which there is no room as it was, and counts no attempt as failed', async () => {
+  const taskId = await queued();
+  let isFull = true;
+  const worker = working(
+    new Scripted(() => (isFull ? Promise.reject(new TaskPostponed('There is no room.')) : Promise.resolve('done'))),
+  );
+  for (let time = 0; time < 5; time++) await worker.attempt(taskId, never);
+  expect((await told(taskId)).slice(-2)).toEqual(['TaskStarted', 'TaskHandedBack']);
+  isFull = false;
+  await worker.attempt(taskId, never);
+  expect((await lastOf(taskId)).type).toBe('TaskSucceeded');
+});
+
+it.each([
+  ['t-1 ann', { taskId: 't-1', ownerId: 'ann' }],
+  ['t-1 a name\nof two lines', { taskId: 't-1', ownerId: 'a name\nof two lines' }],
+  ['t-1', { taskId: 't-1', ownerId: '' }],
+])('knows whose task a nudge is about: %j', (payload, task) => expect(taskIn(payload)).toEqual(task));
 
 it('leaves a kind of task it does not know to others', async () => {
   const taskId = await queued('unheard-of');

@@ -13,9 +13,10 @@ import { type WorkQueue } from '../kernel/work-queue.js';
 import { failAttempt, failForGood, handBack, progress, startTask, succeed, type Task, task } from './task.decider.js';
 import { taskCodec } from './task.codec.js';
 import { taskStream } from './task.events.js';
-import { PROGRESS_STEP_PERCENT, taskLease, WORKER_LEASES } from './task.policy.js';
+import { PROGRESS_STEP_PERCENT, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
 import { storeResult } from './task-result.js';
-import { type TaskAttempt, type TaskRunner, type TaskRunners } from './task-runner.port.js';
+import { SharedHands } from './shared-hands.js';
+import { type Hands, type TaskAttempt, taskIn, TaskPostponed, type TaskRunner, type TaskRunners } from './task-runner.port.js';
 
 export type TaskWorkerOptions = Readonly<{ concurrency: number; leaseTtlMs: number; presenceTtlMs: number }>;
 
@@ -53,13 +54,27 @@ export class TaskWorker {
     await this.bePresent(signal);
     const presence = setInterval(() => void this.bePresent(signal), this.options.presenceTtlMs / 3).unref();
     try {
-      const consume = ([queue, concurrency]: readonly [string, number]) =>
-        this.workQueue.consume(queue, { concurrency, signal }, (taskId) => this.attempt(taskId, signal));
-      await Promise.all([...this.runners.queues(this.options.concurrency)].map(consume));
+      const { concurrency } = this.options;
+      const shared = this.workQueue.consume(TASK_QUEUE, { concurrency, signal }, (nudge) =>
+        this.attempt(taskIn(nudge).taskId, signal),
+      );
+      const own = [...this.runners.ownQueues()].map(([queue, hands]) => this.consumeByTurns(queue, hands, signal));
+      await Promise.all([shared, ...own]);
     } finally {
       clearInterval(presence);
       await this.presence?.release();
     }
+  }
+
+  private async consumeByTurns(queue: string, hands: Hands, signal: AbortSignal): Promise<void> {
+    const turns = new SharedHands(hands);
+    const close = () => void turns.close();
+    signal.addEventListener('abort', close, { once: true });
+    await this.workQueue.consume(queue, { concurrency: turns.nudgesMax, signal }, (nudge) => {
+      const { taskId, ownerId } = taskIn(nudge);
+      return turns.take(taskId, ownerId, () => this.attempt(taskId, signal));
+    });
+    await turns.close();
   }
 
   /** One attempt at a task, unless somebody else is at it. */
@@ -102,7 +117,7 @@ export class TaskWorker {
         progress: this.progress(taskId, attempt, cause, signal),
       });
     } catch (error) {
-      if (signal.aborted) return void (await decide(handBack(taskId, attempt)));
+      if (signal.aborted || error instanceof TaskPostponed) return void (await decide(handBack(taskId, attempt)));
       const isForGood = error instanceof Rejection;
       // The reason is public to whoever holds the task's id; what went wrong inside is for the operators.
       const reason = isForGood ? error.message : UNEXPECTED;

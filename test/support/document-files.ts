@@ -1,5 +1,5 @@
 import { strToU8, zipSync } from 'fflate';
-import type { DocumentFile } from '../../src/sources/document.port.js';
+import type { DocumentFile, WaitingDocument } from '../../src/sources/document.port.js';
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
@@ -8,6 +8,14 @@ const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 export const textFile = (filename: string, text: string): DocumentFile => ({
   filename,
   bytes: strToU8(text),
+});
+
+/** A file as it waits for being read. */
+export const waitingFile = ({ filename, bytes }: DocumentFile, ownerId = 'ann'): WaitingDocument => ({
+  filename,
+  ownerId,
+  size: bytes.byteLength,
+  bytes: () => Promise.resolve(bytes.slice()),
 });
 
 export const zipFile = (filename: string, entries: Readonly<Record<string, string>>): DocumentFile => ({
@@ -115,6 +123,24 @@ export function bookFile(filename: string, title: string, chapters: readonly str
   });
 }
 
+const nest = (open: string, inner: string, close: string, depth: number) => open.repeat(depth) + inner + close.repeat(depth);
+
+/** A document of the kind its name says, with something in it that is nested so deep, what is around it not counted. */
+export function nestedFile(filename: string, depth: number): DocumentFile {
+  switch (filename.replace(/^.*\./, '')) {
+    case 'docx':
+      return wordFile(filename, [['text', `</w:t>${nest('<w:x>', '<w:t>x</w:t>', '</w:x>', depth)}<w:t>`]]);
+    case 'xlsx':
+      return spreadsheetFile(filename, 'Tea', [['x'], [nest('<x>', 'x', '</x>', depth)]]);
+    case 'pptx':
+      return slidesFile(filename, [{ title: 'x', text: nest('<x>', 'x', '</x>', depth) }]);
+    case 'epub':
+      return bookFile(filename, nest('<x>', 'x', '</x>', depth), ['x']);
+    default:
+      return textFile(filename, nest('[', '1', ']', depth));
+  }
+}
+
 /** A PDF with a line of text a page. */
 export function pdfFile(filename: string, pages: readonly string[]): DocumentFile {
   const objects = [
@@ -127,8 +153,16 @@ export function pdfFile(filename: string, pages: readonly string[]): DocumentFil
     objects.push(
       `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + 2 * index} 0 R >>`,
     );
-    objects.push(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`);
+    objects.push(pdfStream('', content));
   });
+  return pdfOf(filename, objects);
+}
+
+const pdfStream = (entries: string, content: string) =>
+  `<< ${entries} /Length ${content.length} >>\nstream\n${content}\nendstream`;
+
+/** A PDF of these objects, numbered from 1; the first is its catalogue. */
+export function pdfOf(filename: string, objects: readonly string[]): DocumentFile {
   let pdf = '%PDF-1.4\n';
   const offsets = objects.map((object, index) => {
     const offset = pdf.length;
@@ -138,4 +172,23 @@ export function pdfFile(filename: string, pages: readonly string[]): DocumentFil
   const table = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
   pdf += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${pdf.length}\n%%EOF`;
   return textFile(filename, pdf);
+}
+
+/** A page with a drawing that is made of ten drawings, each of which is made of ten more, and so on. */
+export function endlessPdf(filename: string, depth = 15): DocumentFile {
+  const first = 6;
+  const drawings = Array.from({ length: depth }, (_, index) => {
+    const isLast = index === depth - 1;
+    const resources = isLast ? '/Font << /F1 3 0 R >>' : `/XObject << /X ${first + index + 1} 0 R >>`;
+    const content = isLast ? 'BT /F1 12 Tf (x) Tj ET' : '/X Do '.repeat(10);
+    return pdfStream(`/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << ${resources} >>`, content);
+  });
+  return pdfOf(filename, [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [4 0 R] /Count 1 >>',
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Resources << /XObject << /X ${first} 0 R >> >> /Contents 5 0 R >>`,
+    pdfStream('', '/X Do'),
+    ...drawings,
+  ]);
 }

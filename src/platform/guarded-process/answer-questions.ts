@@ -7,9 +7,13 @@ const SIGNALS_OF_THE_SERVICE = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
  * The main thread of a guarded program: it leaves the work to threads, so it is always there to hear a question, a cancellation,
  * and the end of the service, which is its own.
  */
-export function answerQuestions<Question, Answer>(answer: (question: Question, signal: AbortSignal) => Promise<Answer>): void {
+export function answerQuestions<Question, Answer>(
+  answer: (question: Question, signal: AbortSignal) => Promise<Answer>,
+  /** Called after each answer, once it is on its way. */
+  afterwards: () => void = () => undefined,
+): void {
   const underWay = new Map<number, AbortController>();
-  const say = (said: Said<Answer>) => process.send?.(said, undefined, undefined, () => undefined);
+  const say = (said: Said<Answer>) => process.send?.(said, undefined, undefined, said === 'ready' ? () => undefined : afterwards);
   const reply = async (id: number, question: Question) => {
     const controller = new AbortController();
     underWay.set(id, controller);
@@ -32,6 +36,6 @@ export function answerQuestions<Question, Answer>(answer: (question: Question, s
 }
 
 /** An orderly exit would wait for threads that are busy. */
-function endAtOnce(): void {
+export function endAtOnce(): void {
   process.kill(process.pid, 'SIGKILL');
 }

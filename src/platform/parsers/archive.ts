@@ -1,6 +1,9 @@
 import { inflateRawSync } from 'node:zlib';
+import { strToU8, zipSync } from 'fflate';
 import type { ParsingLimits } from './limits.js';
-import { tooLarge, unreadable } from './refusals.js';
+import { tooDeep, tooLarge, unreadable } from './refusals.js';
+import { NotCopied, XmlCopy } from './xml-copy.js';
+import { readXml, TooDeep, type XmlHandlers } from './xml.js';
 
 type Entry = Readonly<{ name: string; method: number; packed: number; unpacked: number; offset: number }>;
 
@@ -22,11 +25,13 @@ const [STORED, DEFLATED] = [0, 8];
  */
 export class Archive {
   private readonly entries: ReadonlyMap<string, Entry>;
+  private bytesRead = 0;
 
   private constructor(
     private readonly filename: string,
     private readonly bytes: Buffer,
     entries: readonly Entry[],
+    private readonly limits: ParsingLimits,
   ) {
     this.entries = new Map(entries.map((entry) => [entry.name, entry]));
   }
@@ -37,7 +42,7 @@ export class Archive {
     const end = bytes.subarray(Math.max(0, bytes.length - ARCHIVE_END_BYTES_MAX));
     const { offset, size } = findDirectory(filename, end, limits);
     const entries = readDirectory(filename, bytes.subarray(offset, offset + size), bytes.length, limits);
-    return new Archive(filename, bytes, entries);
+    return new Archive(filename, bytes, entries, limits);
   }
 
   get names(): readonly string[] {
@@ -48,10 +53,18 @@ export class Archive {
     return this.entries.has(name);
   }
 
-  /** One file's bytes. @throws Rejection `document-unreadable` */
+  /** How many bytes all files have together, unpacked. */
+  get unpackedBytes(): number {
+    return [...this.entries.values()].reduce((sum, { unpacked }) => sum + unpacked, 0);
+  }
+
+  /** One file's bytes; one that is read again and again counts each time. @throws Rejection `document-unreadable`, `document-too-large` */
   read(name: string): Buffer {
     const entry = this.entries.get(name);
     if (!entry) throw unreadable(this.filename, `an archive that holds ${name}`);
+    this.bytesRead += entry.unpacked;
+    if (this.bytesRead > this.limits.unpackedBytesMax)
+      throw tooLarge(this.filename, `unpacked it would take ${this.bytesRead} bytes.`);
     try {
       return unpack(this.bytes, entry);
     } catch {
@@ -65,9 +78,30 @@ export class Archive {
       .replace(/^\ufeff/, '');
   }
 
-  /** Unpacks everything once, so that a library which trusts the announced sizes may be given the file. */
-  verify(): void {
-    for (const name of this.entries.keys()) this.read(name);
+  /** Reads one file tag by tag. @throws Rejection */
+  readXml(name: string, handlers: XmlHandlers): void {
+    try {
+      readXml(this.text(name), this.limits.depthMax, handlers);
+    } catch (error) {
+      throw error instanceof TooDeep ? tooDeep(this.filename, this.limits.depthMax) : error;
+    }
+  }
+
+  /** An archive of copies of the XML in it: a library that is given it reads nothing that was not read here. @throws Rejection */
+  copyOfXml(handlersOf: (name: string) => XmlHandlers): Buffer {
+    const names = this.names.filter((name) => /\.(?:xml|rels)$/i.test(name));
+    const copies = names.map((name) => [name, strToU8(this.copied(name, handlersOf(name)))] as const);
+    return Buffer.from(zipSync(Object.fromEntries(copies), { level: 0 }));
+  }
+
+  private copied(name: string, handlers: XmlHandlers): string {
+    const copy = new XmlCopy();
+    try {
+      this.readXml(name, copy.beside(handlers));
+    } catch (error) {
+      throw error instanceof NotCopied ? unreadable(this.filename, 'XML') : error;
+    }
+    return copy.xml;
   }
 }
 
@@ -88,6 +122,7 @@ export function readDirectory(filename: string, directory: Buffer, fileBytes: nu
     for (let at = 0; at < directory.length;) {
       const { entry, bytes } = readEntry(directory, at);
       if (!entry.name.endsWith('/')) entries.push(entry);
+      if (entries.length > limits.archiveEntriesMax) break;
       at += bytes;
     }
   } catch {

@@ -2,26 +2,26 @@ import type { Section } from '../../sources/document.port.js';
 import { Archive } from './archive.js';
 import { parseHtml } from './html.js';
 import type { ParsingLimits } from './limits.js';
+import { resolvePath } from './office-parts.js';
 import { titleOf } from './plain-text.js';
 import { unreadable } from './refusals.js';
-import { readXml, resolvePath } from './xml.js';
 
 const CONTAINER = 'META-INF/container.xml';
 
 /** The chapters in reading order, each read as a page of HTML. */
 export function parseEpub(filename: string, bytes: Uint8Array, limits: ParsingLimits): readonly Section[] {
   const archive = Archive.open(filename, bytes, limits);
-  const packagePath = archive.has(CONTAINER) ? findPackage(archive.text(CONTAINER)) : undefined;
+  const packagePath = archive.has(CONTAINER) ? findPackage(archive) : undefined;
   if (!packagePath || !archive.has(packagePath)) throw unreadable(filename, 'a book');
-  const { title, chapters } = readPackage(archive.text(packagePath), packagePath.replace(/[^/]*$/, ''));
+  const { title, chapters } = readPackage(archive, packagePath);
   return chapters
     .filter((path) => archive.has(path))
     .flatMap((path) => parseHtml(filename, archive.text(path), title || titleOf(filename)));
 }
 
-function findPackage(xml: string): string | undefined {
+function findPackage(archive: Archive): string | undefined {
   let path: string | undefined;
-  readXml(xml, {
+  archive.readXml(CONTAINER, {
     onOpen: (name, attributes) => {
       if (name === 'rootfile') path ??= attributes['full-path'];
     },
@@ -29,12 +29,12 @@ function findPackage(xml: string): string | undefined {
   return path;
 }
 
-function readPackage(xml: string, folder: string): { title: string; chapters: readonly string[] } {
+function readPackage(archive: Archive, path: string): { title: string; chapters: readonly string[] } {
   const hrefs = new Map<string, string>();
   const spine: string[] = [];
   let title = '';
   let inTitle = false;
-  readXml(xml, {
+  archive.readXml(path, {
     onOpen: (name, { id, href, idref }) => {
       if (name === 'item' && id && href) hrefs.set(id, href);
       else if (name === 'itemref' && idref) spine.push(idref);
@@ -47,8 +47,10 @@ function readPackage(xml: string, folder: string): { title: string; chapters: re
       if (name === 'dc:title') inTitle = false;
     },
   });
+  const folder = path.slice(0, path.lastIndexOf('/') + 1);
   const chapters = spine.flatMap((id) => hrefs.get(id) ?? []).map((href) => resolvePath(folder, decodePath(href)));
-  return { title: title.trim(), chapters };
+  // A chapter is read once, however often it is listed.
+  return { title: title.trim(), chapters: [...new Set(chapters)] };
 }
 
 function decodePath(href: string): string {

@@ -1,5 +1,5 @@
-import { Parser } from 'htmlparser2';
 import type { Section } from '../../sources/document.port.js';
+import { readHtml } from './html-tags.js';
 import { SectionsUnderHeadings, titleOf } from './plain-text.js';
 
 /** What is on a page but is not what the page says. */
@@ -24,15 +24,14 @@ const BLOCKS = new Set(
 const HEADINGS = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6']);
 const CELLS = new Set(['td', 'th']);
 
-/** Sections by heading. The page is read as a stream of tags: no tree is built, so nesting costs nothing. */
+/** Sections by heading. The page is read as a stream of tags: no tree is built. */
 export function parseHtml(filename: string, html: string, title = titleOf(filename)): readonly Section[] {
   const reader = new PageReader(title);
-  const parser = new Parser(
-    { onopentagname: (name) => reader.open(name), ontext: (text) => reader.text(text), onclosetag: (name) => reader.close(name) },
-    { decodeEntities: true },
-  );
-  parser.write(html);
-  parser.end();
+  readHtml(html, {
+    onOpen: (name) => reader.open(name),
+    onText: (text) => reader.text(text),
+    onClose: (name) => reader.close(name),
+  });
   return reader.sections();
 }
 
@@ -41,7 +40,10 @@ class PageReader {
   private leftOut: { name: string; depth: number } | undefined;
   private preformatted = 0;
   private inTitle = false;
+  /** It grows piece by piece and is looked at once, when it is taken: each look at a text that grows copies all of it. */
   private line = '';
+  private hasText = false;
+  private isAfterBreak = false;
 
   constructor(title: string) {
     this.gathered = new SectionsUnderHeadings(title);
@@ -58,15 +60,16 @@ class PageReader {
     else if (name === 'pre') {
       this.endBlock();
       this.preformatted++;
-    } else if (name === 'br') this.line += '\n';
-    else if (CELLS.has(name) && this.line.trim() !== '') this.line += ' | ';
+    } else if (name === 'br') this.add('\n');
+    else if (CELLS.has(name) && this.hasText) this.add(' | ');
     else if (name === 'li') this.startItem();
     else if (BLOCKS.has(name)) this.endBlock();
   }
 
   text(text: string): void {
     if (this.leftOut) return;
-    this.line += this.preformatted > 0 ? text : text.replace(/\s+/g, this.line.endsWith('\n') ? '' : ' ');
+    if (this.preformatted > 0) this.add(text);
+    else this.add((this.isAfterBreak ? text.trimStart() : text).replace(/\s+/g, ' '));
   }
 
   close(name: string): void {
@@ -91,7 +94,14 @@ class PageReader {
 
   private startItem(): void {
     this.endBlock();
-    this.line = '- ';
+    this.add('- ');
+  }
+
+  private add(text: string): void {
+    if (text === '') return;
+    this.line += text;
+    this.isAfterBreak = text.endsWith('\n');
+    this.hasText ||= text.trim() !== '';
   }
 
   private endBlock(): void {
@@ -102,6 +112,8 @@ class PageReader {
   private take(): string {
     const taken = this.preformatted > 0 ? this.line : this.line.replace(/[^\S\n]+/g, ' ').trim();
     this.line = '';
+    this.hasText = false;
+    this.isAfterBreak = false;
     return taken;
   }
 }

@@ -1,19 +1,24 @@
-import { lexer, type Token } from 'marked';
+import { Lexer, type Token } from 'marked';
 import type { Section } from '../../sources/document.port.js';
+import { headingsIn } from './markdown-headings.js';
 import { titleOf } from './plain-text.js';
 
 const FRONT_MATTER = /^---\n([\s\S]*?)\n---\n/;
+const QUOTED = /^(["'])(.*)\1$/;
+
+/** The beginning of a heading is its title: marks in a longer one are looked for in pairs, again and again. */
+export const TITLE_CHARACTERS_MAX = 500;
 
 /** Sections by heading, the text kept as written; the front matter gives no text but may give the title. */
 export function parseMarkdown(filename: string, text: string): readonly Section[] {
-  const frontMatter = FRONT_MATTER.exec(text);
-  const title = /^title:\s*["']?(.+?)["']?\s*$/m.exec(frontMatter?.[1] ?? '')?.[1] ?? titleOf(filename);
-  const sections: { title: string; text: string }[] = [{ title, text: '' }];
-  for (const token of lexer(text.slice(frontMatter?.[0].length ?? 0))) {
-    if (token.type === 'heading') sections.push({ title: plain(token.tokens ?? []) || sections.at(-1)!.title, text: '' });
-    sections.at(-1)!.text += token.raw;
-  }
-  return sections.filter((section) => section.text.trim() !== '');
+  const [frontMatter = '', fields = ''] = FRONT_MATTER.exec(text) ?? [];
+  const body = text.slice(frontMatter.length);
+  const sections: { title: string; start: number }[] = [{ title: titleIn(fields) || titleOf(filename), start: 0 }];
+  for (const { start, text: written } of headingsIn(body))
+    sections.push({ title: plain(written) || sections.at(-1)!.title, start });
+  return sections
+    .map(({ title, start }, index) => ({ title, text: body.slice(start, sections[index + 1]?.start) }))
+    .filter((section) => section.text.trim() !== '');
 }
 
 /** MDX: Markdown without its module lines. */
@@ -23,9 +28,18 @@ export const parseMdx = (filename: string, text: string): readonly Section[] =>
     text.replace(/^(?:import\s.+\sfrom\s.+|import\s+['"].+|export\s+(?:const|default|function|let)\s.*)$/gm, ''),
   );
 
-function plain(tokens: readonly Token[]): string {
-  const words = tokens.map((token) =>
-    'tokens' in token && token.tokens ? plain(token.tokens) : 'text' in token ? String(token.text) : '',
-  );
-  return words.join('').replace(/\s+/g, ' ').trim();
+function titleIn(frontMatter: string): string {
+  const line = frontMatter.split('\n').find((each) => each.startsWith('title:')) ?? '';
+  const value = line.slice('title:'.length).trim();
+  return (QUOTED.exec(value)?.[2] ?? value).slice(0, TITLE_CHARACTERS_MAX);
 }
+
+const plain = (written: string): string =>
+  textOf(Lexer.lexInline(written.slice(0, TITLE_CHARACTERS_MAX)))
+    .replace(/\s+/g, ' ')
+    .trim();
+
+const textOf = (tokens: readonly Token[]): string =>
+  tokens
+    .map((token) => ('tokens' in token && token.tokens ? textOf(token.tokens) : 'text' in token ? String(token.text) : ''))
+    .join('');

@@ -2,9 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { zipSync } from 'fflate';
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import {
   bookFile,
+  nestedFile,
   pdfFile,
   slidesFile,
   spreadsheetFile,
@@ -13,8 +14,12 @@ import {
   zipFile,
 } from '../../../test/support/document-files.js';
 import type { DocumentFile } from '../../sources/document.port.js';
+import { Archive } from './archive.js';
 import { PARSING_LIMITS } from './limits.js';
+import { TITLE_CHARACTERS_MAX } from './markdown.js';
 import { checkFile, parseDocument } from './parse-document.js';
+import { WHITE_SPACE_MAX } from './plain-text.js';
+import { ATTRIBUTES_MAX } from './xml-copy.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -71,6 +76,33 @@ describe('a text document', () => {
     expect(section?.text).toBe('deep');
   });
 
+  it('of HTML ends elements as browsers do: with those around them, and with what ends itself', async () => {
+    const html = `<div><nav>Menu<b>more</div>Said.</p><svg/>Also <svg><path d="M0"/><text>drawn</text></svg>said.
+      <form>Form<form>in form</form>End.<pre>a  b</pre>c  d</b></u>`;
+    const [section] = await read(textFile('loose.html', html));
+    expect(section?.text).toBe('Said.\n\nAlso said. End.\n\na  b\n\nc d');
+  });
+
+  it('of HTML keeps the spaces after a break', async () => {
+    const [section] = await read(textFile('lines.html', '<p>one<br>\n  two  three<br/>four &amp; five</p>'));
+    expect(section?.text).toBe('one\ntwo three\nfour & five');
+  });
+
+  it('of much white space keeps so much of it', async () => {
+    for (const [filename, text] of [
+      ['a.txt', `a${' '.repeat(5_000)}b`],
+      ['a.html', `<pre>a${' '.repeat(5_000)}b</pre>`],
+    ] as const) {
+      const [section] = await read(textFile(filename, text));
+      expect(section?.text).toBe(`a${' '.repeat(WHITE_SPACE_MAX)}b`);
+    }
+  });
+
+  it('of Markdown has titles of so many characters', async () => {
+    const sections = await read(textFile('a.md', `---\ntitle: ${'t'.repeat(600)}\n---\nText.\n\n# ${'h'.repeat(600)}\n`));
+    expect(sections.map(({ title }) => title.length)).toEqual([TITLE_CHARACTERS_MAX, TITLE_CHARACTERS_MAX]);
+  });
+
   it('of CSV repeats the column names in every row, whatever separates them', async () => {
     const [section] = await read(textFile('people.csv', '\ufeffname;city\n"Ann ""A"" ;";Bern\nBob;\n'));
     expect(section).toEqual({ title: 'people', text: 'name: Ann "A" ;, city: Bern\nname: Bob' });
@@ -123,6 +155,43 @@ describe('an office document', () => {
     ]);
   });
 
+  it('says each slide and each chapter once, however often it is listed', async () => {
+    const twice = (file: DocumentFile, path: string, part: RegExp) => {
+      const entries = unzipSync(file.bytes);
+      const text = strFromU8(entries[path]!).replace(part, (each) => each.repeat(50));
+      return { filename: file.filename, bytes: zipSync({ ...entries, [path]: strToU8(text) }) };
+    };
+    const slides = twice(slidesFile('talk.pptx', [{ title: 'Why', text: 'Because' }]), 'ppt/presentation.xml', /<p:sldId [^>]*>/);
+    expect(await read(slides)).toHaveLength(1);
+    const book = twice(bookFile('novel.epub', 'N', ['<p>One.</p>']), 'OEBPS/content.opf', /<itemref [^>]*>/);
+    expect(await read(book)).toHaveLength(1);
+  });
+
+  it('of sheets that is large and nearly empty is read, up to a limit', async () => {
+    const far = (address: string) => sheetFile(`<row r="${address.replace(/\D/g, '')}"><c r="${address}"><v>7</v></c></row>`);
+    expect(await read(far('C1000'), { ...PARSING_LIMITS, cellsMax: 3_000 })).toHaveLength(1);
+    await expect(read(far('C1000'), { ...PARSING_LIMITS, cellsMax: 2_999 })).rejects.toEqual(
+      refusal('document-too-large', 'stock.xlsx'),
+    );
+    await expect(read(far('XFD1048576'))).rejects.toEqual(refusal('document-too-large', 'stock.xlsx'));
+  });
+
+  it.each([
+    ['a cell that stands nowhere', '<row r="1"><c r="ABCDEFG1"><v>7</v></c></row>'],
+    ['a row without a number', '<row r="one"><c r="A1"><v>7</v></c></row>'],
+  ])('of sheets is damaged: %s', async (_, rows) => {
+    await expect(read(sheetFile(rows))).rejects.toEqual(refusal('document-unreadable', 'stock.xlsx'));
+  });
+
+  it('of sheets is damaged when a sheet stands in the book twice', async () => {
+    const file = spreadsheetFile('stock.xlsx', 'Tea', [['name'], ['Assam']]);
+    const entries = unzipSync(file.bytes);
+    const path = 'xl/_rels/workbook.xml.rels';
+    const text = strFromU8(entries[path]!).replace(/<Relationship (Id=")rId1(.*?\/>)/, '$&<Relationship $1rId2$2');
+    const bytes = zipSync({ ...entries, [path]: strToU8(text) });
+    await expect(read({ filename: 'stock.xlsx', bytes })).rejects.toEqual(refusal('document-unreadable', 'stock.xlsx'));
+  });
+
   it('that is a book is read chapter by chapter', async () => {
     const file = bookFile('novel.epub', 'The Novel', ['<p>Preface.</p>', '<h1>One</h1><p>It began.</p>']);
     expect(await read(file)).toEqual([
@@ -139,6 +208,15 @@ describe('an office document', () => {
     ]);
   });
 });
+
+/** A spreadsheet whose only sheet has these rows. */
+function sheetFile(rows: string): DocumentFile {
+  const { filename, bytes } = spreadsheetFile('stock.xlsx', 'Tea', [['name']]);
+  const entries = unzipSync(bytes);
+  const path = 'xl/worksheets/sheet1.xml';
+  const text = strFromU8(entries[path]!).replace(/<sheetData>.*<\/sheetData>/, `<sheetData>${rows}</sheetData>`);
+  return { filename, bytes: zipSync({ ...entries, [path]: strToU8(text) }) };
+}
 
 describe('refused by name', () => {
   it.each(['tool.exe', 'noending', 'picture.png'])('is a kind that is not accepted: %s', async (filename) => {
@@ -197,6 +275,41 @@ describe('refused by name', () => {
     const directory = Buffer.from(bytes.buffer).indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]));
     Buffer.from(bytes.buffer).writeUInt32LE(10, directory + 24);
     await expect(read({ filename: 'liar.pptx', bytes })).rejects.toEqual(refusal('document-unreadable', 'liar.pptx'));
+  });
+
+  it.each(['nested.json', 'nested.docx', 'nested.xlsx', 'nested.pptx', 'nested.epub'])(
+    'is what is nested too deep: %s',
+    async (name) => {
+      const nested = (depth: number) => nestedFile(name, depth);
+      await expect(read(nested(PARSING_LIMITS.depthMax + 1))).rejects.toEqual(refusal('document-too-large', name));
+      await expect(read(nested(20))).resolves.toBeDefined();
+    },
+  );
+
+  it.each([
+    ['many.csv', `${'n'.repeat(2_000)}\n${'x\n'.repeat(1_000)}`],
+    ['many.json', `{"a": {"${'n'.repeat(2_000)}": [${'1,'.repeat(1_000)}1]}}`],
+  ])('is what would say its names over and over: %s', async (filename, text) => {
+    const file = textFile(filename, text);
+    await expect(read(file)).rejects.toEqual(refusal('document-too-large', filename));
+    expect(await read(file, { ...PARSING_LIMITS, textCharsPerByteMax: 1_000 })).not.toEqual([]);
+    expect(await read(file, { ...PARSING_LIMITS, textCharsMin: 10_000_000 })).not.toEqual([]);
+  });
+
+  it('is a Word document with more attributes at a tag than anybody writes', async () => {
+    const attributes = (count: number) => Array.from({ length: count }, (_, index) => ` a${index}=""`).join('');
+    const file = (count: number) => wordFile('a.docx', [['text', `x</w:t><w:x${attributes(count)}/><w:t>`]]);
+    await expect(read(file(ATTRIBUTES_MAX + 1))).rejects.toEqual(refusal('document-unreadable', 'a.docx'));
+    await expect(read(file(ATTRIBUTES_MAX))).resolves.toHaveLength(1);
+  });
+
+  it('is an archive of which more is read than it may unpack to', async () => {
+    const slides = slidesFile('a.pptx', [{ title: 'One', text: 'x'.repeat(3_000) }]);
+    const unpackedBytesMax = 6_000;
+    await expect(read(slides, { ...PARSING_LIMITS, unpackedBytesMax })).resolves.toHaveLength(1);
+    const archive = Archive.open('a.pptx', slides.bytes, { ...PARSING_LIMITS, unpackedBytesMax });
+    const readThrice = async () => [1, 2, 3].forEach(() => archive.text('ppt/slides/slide1.xml'));
+    await expect(readThrice()).rejects.toEqual(refusal('document-too-large', 'a.pptx'));
   });
 
   it('is what is larger than the limits say', async () => {

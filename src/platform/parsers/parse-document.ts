@@ -16,9 +16,9 @@ import { parseSlides } from './slides.js';
 import { parseSpreadsheet } from './spreadsheet.js';
 import { parseWord } from './word.js';
 
-const TEXT_PARSERS: Readonly<Record<string, (filename: string, text: string) => readonly Section[]>> = {
+const TEXT_PARSERS: Readonly<Record<string, (filename: string, text: string, limits: ParsingLimits) => readonly Section[]>> = {
   csv: parseCsv,
-  html: parseHtml,
+  html: (filename, text) => parseHtml(filename, text),
   json: parseJson,
   md: parseMarkdown,
   mdx: parseMdx,
@@ -94,7 +94,7 @@ export async function readDocument(
 ): Promise<readonly Section[]> {
   const parseText = TEXT_PARSERS[kind];
   const sections = parseText
-    ? parseText(filename, decodeText(filename, bytes))
+    ? parseText(filename, decodeText(filename, bytes), limits)
     : await BINARY_PARSERS[kind]!(filename, bytes, limits);
   const chars = sections.reduce((sum, section) => sum + section.text.length, 0);
   if (chars > limits.textCharsMax) throw tooLarge(filename, `it has more than ${limits.textCharsMax} characters of text.`);

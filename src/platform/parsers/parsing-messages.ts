@@ -9,8 +9,11 @@ export type Wanted =
   | Readonly<{ wanted: 'chunks'; chunking: Chunking }>
   | Readonly<{ wanted: 'attachment'; mimeType: string }>;
 
-/** What a thread is asked: one document at a time. */
-export type ParsingJob = Readonly<{ file: DocumentFile; limits: ParsingLimits }> & Wanted;
+/** What a thread is asked: one document at a time, for so long. */
+export type ParsingJob = Readonly<{ file: DocumentFile; limits: ParsingLimits; turnMs: number }> & Wanted;
+
+/** What ends a document's turn before it is read. */
+export type Stopped = 'out-of-time' | 'out-of-memory';
 
 /** What a thread says first. */
 export type Ready = 'ready';
@@ -20,6 +23,7 @@ export type ParsingReply =
   | Readonly<{ chunks: readonly Chunk[] }>
   | Readonly<{ attachment: AttachmentContent }>
   | Readonly<{ refused: { code: string; message: string } }>
+  | Readonly<{ stopped: Stopped }>
   | Readonly<{ failed: string }>;
 
 /** A failure in a form that passes between threads and processes. */

@@ -3,15 +3,16 @@ import { chunksOf } from '../../sources/chunking.policy.js';
 import { parseDocument } from './parse-document.js';
 import { failureReply, type ParsingJob, type ParsingReply, type Ready } from './parsing-messages.js';
 import { readAttachment } from './read-attachment.js';
+import { tooMuch } from './refusals.js';
 
 async function answer(job: ParsingJob): Promise<ParsingReply> {
+  const { file, limits } = job;
   try {
-    const { file, limits } = job;
     if (job.wanted === 'attachment') return { attachment: await readAttachment(file, job.mimeType, limits) };
     const sections = await parseDocument(file, limits);
     return job.wanted === 'chunks' ? { chunks: chunksOf(sections, job.chunking) } : { sections };
   } catch (error) {
-    return failureReply(error);
+    return failureReply(error instanceof RangeError ? tooMuch(file.filename) : error);
   }
 }
 

@@ -25,8 +25,12 @@ export function decodeText(filename: string, bytes: Uint8Array): string {
   }
 }
 
+/** Of more white space than this in a row the rest says nothing. */
+export const WHITE_SPACE_MAX = 100;
+const TOO_MUCH_WHITE_SPACE = new RegExp(`(\\s{${WHITE_SPACE_MAX}})\\s+`, 'g');
+
 /** Line ends become `\n`; NUL and half characters, which no database column takes, go. */
-export const tidy = (text: string): string => storableText(text.replace(/\r\n?/g, '\n'));
+export const tidy = (text: string): string => storableText(text.replace(/\r\n?/g, '\n')).replace(TOO_MUCH_WHITE_SPACE, '$1');
 
 /** The file's name without folders and ending: the title of what has no other. */
 export const titleOf = (filename: string): string => filename.replace(/^.*[/\\]/, '').replace(/\.[^.]+$/, '');
@@ -47,7 +51,7 @@ export class SectionsUnderHeadings {
   }
 
   block(text: string): void {
-    if (text.trim() !== '') this.sections.at(-1)!.blocks.push(text.replace(/\s+$/, ''));
+    if (text.trim() !== '') this.sections.at(-1)!.blocks.push(text.trimEnd());
   }
 
   /** A document's own title stands in for what comes before its first heading. */

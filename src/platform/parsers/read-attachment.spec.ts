@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadImage, createCanvas } from '@napi-rs/canvas';
 import { zipSync } from 'fflate';
-import { pdfFile, spreadsheetFile, textFile, wordFile } from '../../../test/support/document-files.js';
+import { pdfFile, spreadsheetFile, textFile, waitingFile, wordFile } from '../../../test/support/document-files.js';
 import { boastfulPngFile, gifFile, jpegFile, pngFile, webpFile } from '../../../test/support/picture-files.js';
 import {
   PAGE_EDGE_PIXELS,
@@ -106,7 +106,11 @@ describe('an attached picture', () => {
 
 describe('an attached document', () => {
   it('of PDF says its text and shows its pages, as they look', async () => {
-    const read = await threads.read(pdfFile('a.pdf', ['The first page', 'The second page']), 'application/pdf', never);
+    const read = await threads.read(
+      waitingFile(pdfFile('a.pdf', ['The first page', 'The second page'])),
+      'application/pdf',
+      never,
+    );
     expect(read).toMatchObject({ text: 'The first page\n\nThe second page', isCut: false, pages: 2 });
     expect(read.pictures.map(({ mimeType }) => mimeType)).toEqual(['image/png', 'image/png']);
     const page = await loadImage(Buffer.from(read.pictures[0]!.bytes!));
@@ -120,12 +124,12 @@ describe('an attached document', () => {
 
   it('shows no more than the first pages', async () => {
     const pages = Array.from({ length: PICTURED_PAGES_MAX + 2 }, (_, index) => `Page ${index}`);
-    const read = await threads.read(pdfFile('long.pdf', pages), 'application/pdf', never);
+    const read = await threads.read(waitingFile(pdfFile('long.pdf', pages)), 'application/pdf', never);
     expect([read.pages, read.pictures.length]).toEqual([PICTURED_PAGES_MAX + 2, PICTURED_PAGES_MAX]);
   });
 
   it('of another kind says its text', async () => {
-    expect(await threads.read(textFile('a.py', 'print(1)'), 'text/plain', never)).toEqual({
+    expect(await threads.read(waitingFile(textFile('a.py', 'print(1)')), 'text/plain', never)).toEqual({
       text: 'print(1)',
       tokens: 4,
       isCut: false,
@@ -134,7 +138,7 @@ describe('an attached document', () => {
     });
     const word = wordFile('a.docx', [['text', 'Tea at four.']]);
     expect(
-      await threads.read(word, 'application/vnd.openxmlformats-officedocument.wordprocessingml.document', never),
+      await threads.read(waitingFile(word), 'application/vnd.openxmlformats-officedocument.wordprocessingml.document', never),
     ).toMatchObject({ text: 'Tea at four.' });
   });
 
@@ -144,7 +148,9 @@ describe('an attached document', () => {
       [textFile('broken.pdf', '%PDF-1.4 nothing else'), 'application/pdf'],
       [textFile('empty.txt', ' \n'), 'text/plain'],
     ] as const) {
-      await expect(threads.read(file, mimeType, never)).rejects.toEqual(refusal('document-unreadable', file.filename));
+      await expect(threads.read(waitingFile(file), mimeType, never)).rejects.toEqual(
+        refusal('document-unreadable', file.filename),
+      );
     }
   });
 

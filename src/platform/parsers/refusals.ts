@@ -11,6 +11,12 @@ export const withoutText = (filename: string): Rejection =>
 
 export const tooLarge = (filename: string, why: string): Rejection => new Rejection('document-too-large', `${filename}: ${why}`);
 
+export const tooDeep = (filename: string, depthMax: number): Rejection =>
+  tooLarge(filename, `it is nested deeper than ${depthMax}.`);
+
+/** What goes wrong inside of libraries when a document is too much for them: calls too deep, text too long. */
+export const tooMuch = (filename: string): Rejection => tooLarge(filename, 'it is nested too deep, or too much comes of it.');
+
 export const needsTooMuchMemory = (filename: string): Rejection => tooLarge(filename, 'it needs too much memory.');
 
 export const tooSlow = (filename: string, seconds: number): Rejection =>

@@ -22,9 +22,12 @@ export function parseRestructuredText(filename: string, text: string): readonly 
 
 function headingAt(lines: readonly string[], index: number): string | undefined {
   const [title, under] = [lines[index]!.trim(), lines[index + 1] ?? ''];
-  const isHeading = title !== '' && !ADORNMENT.test(title) && ADORNMENT.test(under) && under.trim().length >= [...title].length;
+  const isHeading = title !== '' && !ADORNMENT.test(title) && ADORNMENT.test(under) && under.trim().length >= charactersIn(title);
   return isHeading ? title : undefined;
 }
+
+/** Those that UTF-16 writes as two count as one. */
+const charactersIn = (text: string): number => text.length - (text.match(/[\ud800-\udbff]/g)?.length ?? 0);
 
 const isOverline = (lines: readonly string[], index: number): boolean =>
   index > 0 && ADORNMENT.test(lines[index - 1]!) && lines[index - 1]!.trim() === lines[index + 1]!.trim();

@@ -1,0 +1,51 @@
+import type { XmlHandlers } from './xml.js';
+
+const NAME = /^[\p{L}_][\p{L}\p{N}_:.-]*$/u;
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => ESCAPES[character]!);
+
+/** No element that anybody writes has more; a tree takes longer for each the more of them there are. */
+export const ATTRIBUTES_MAX = 1_000;
+
+/** A tag is not one, or has too many attributes. */
+export class NotCopied extends Error {
+  override readonly name = 'NotCopied';
+}
+
+/**
+ * Writes down what is read: a library that is given the copy reads nothing else, neither comments without an end nor entities, and
+ * nothing that it understands in another way. @throws NotCopied
+ */
+export class XmlCopy {
+  private readonly written: string[] = [];
+
+  get xml(): string {
+    return this.written.join('');
+  }
+
+  /** Copies what the handlers hear. */
+  beside({ onOpen, onText, onClose }: XmlHandlers): XmlHandlers {
+    return {
+      onOpen: (name, attributes) => {
+        onOpen?.(name, attributes);
+        this.written.push(openingTag(name, attributes));
+      },
+      onText: (text) => {
+        onText?.(text);
+        this.written.push(escaped(text));
+      },
+      onClose: (name) => {
+        onClose?.(name);
+        this.written.push(`</${name}>`);
+      },
+    };
+  }
+}
+
+function openingTag(name: string, attributes: Readonly<Record<string, string>>): string {
+  const entries = Object.entries(attributes);
+  if (entries.length > ATTRIBUTES_MAX || ![name, ...entries.map(([key]) => key)].every((each) => NAME.test(each))) {
+    throw new NotCopied(name);
+  }
+  return `<${name}${entries.map(([key, value]) => ` ${key}="${escaped(value)}"`).join('')}>`;
+}

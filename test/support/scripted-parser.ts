@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process';
+import { parentPort } from 'node:worker_threads';
+import type { ParsingJob, ParsingReply, Ready } from '../../src/platform/parsers/parsing-messages.js';
+
+/** What a document of these tests does when it is read. Any other text is read as one section. */
+export type ScriptedDocument = 'endless' | 'stuck' | 'greedy' | 'hoarding' | 'deadly';
+
+const HOARDED_BYTES = 32 * 1024 * 1024;
+/** A machine is not to be brought down, should nobody look. */
+const HOARDED_MAX = 64;
+/** Longer than any test. */
+const STUCK_SECONDS = 600;
+
+const greedily = (): never => {
+  for (const kept: unknown[] = []; ;) kept.push(Array.from({ length: 10_000 }, (_, index) => ({ index })));
+};
+/** Takes memory that is no part of a thread's heap, and keeps it. */
+const hoard = (): never => {
+  for (const kept: Buffer[] = []; ;) if (kept.length < HOARDED_MAX) kept.push(Buffer.alloc(HOARDED_BYTES, 1));
+};
+/** A single call that does not come back, and that nothing but the end of the process ends. */
+const stuck = () => spawnSync('sleep', [String(STUCK_SECONDS)], { env: { PATH: '/usr/bin:/bin' } });
+
+parentPort?.on('message', ({ file }: ParsingJob) => {
+  const text = new TextDecoder().decode(file.bytes);
+  if (text === 'endless') for (;;);
+  if (text === 'stuck') stuck();
+  if (text === 'greedy') greedily();
+  if (text === 'hoarding') hoard();
+  if (text === 'deadly') process.kill(process.pid, 'SIGKILL');
+  parentPort?.postMessage({ sections: [{ title: file.filename, text }] } satisfies ParsingReply);
+});
+parentPort?.postMessage('ready' satisfies Ready);
