@@ -3,8 +3,8 @@ import { Rejection } from '../../kernel/rejection.js';
 import { type Chunk, type Chunking, type DocumentFile, Documents, type Section } from '../../sources/document.port.js';
 import { GuardedProcess, GuardedProcessFailed } from '../guarded-process/guarded-process.js';
 import { attachmentKindOf } from './attachment-kind.js';
+import { checkFile, inspectFile } from './inspect-file.js';
 import { PARSING_LIMITS, type ParsingLimits } from './limits.js';
-import { checkFile, inspectFile } from './parse-document.js';
 import type { ParsingJob, ParsingReply, Wanted } from './parsing-messages.js';
 import { needsTooMuchMemory, tooLarge } from './refusals.js';
 

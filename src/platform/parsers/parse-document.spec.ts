@@ -13,8 +13,9 @@ import {
   zipFile,
 } from '../../../test/support/document-files.js';
 import type { DocumentFile } from '../../sources/document.port.js';
+import { checkFile } from './inspect-file.js';
 import { PARSING_LIMITS } from './limits.js';
-import { checkFile, parseDocument } from './parse-document.js';
+import { parseDocument } from './parse-document.js';
 
 let folder: string;
 beforeAll(async () => {
