@@ -1,9 +1,6 @@
 import type { Chunk, Chunking, Section } from './document.port.js';
 import { isTrailSurrogate, tokenCount } from './token-count.js';
 
-/** Changes whenever the same document would give other chunks: an interrupted ingestion then begins anew. */
-export const CHUNKING_VERSION = 2;
-
 /** Where a text may be cut, the best places first. Each match ends with the separator, so that pieces add up to the text. */
 const CUTS = [/\n[^\S\n]*\n\s*/g, /\n/g, /[.!?…。！？][)\]"'”’]*\s+|[。！？]/gu, /\s+/g];
 

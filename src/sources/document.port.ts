@@ -28,6 +28,9 @@ export type Chunking = Readonly<{ maxTokens: number; minTokens: number }>;
 
 export const DEFAULT_CHUNKING: Chunking = { maxTokens: 1250, minTokens: 150 };
 
+/** Changes whenever the same document would give other chunks: an interrupted ingestion then begins anew. */
+export const CHUNKING_VERSION = 2;
+
 /** The MIME types of the kinds of file that can be read. */
 export const MEDIA_TYPES: Readonly<Record<string, string>> = {
   csv: 'text/csv',

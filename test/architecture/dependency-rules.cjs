@@ -183,6 +183,12 @@ module.exports = {
       { path: ['\\.projection\\.ts$', '^projections/catalogue\\.ts$'] },
     ),
     rule(
+      'parsers-stay-in-their-process',
+      'The service asks the process that reads documents: parsers and the tokenizer cost each start half a second and 50 MB.',
+      { path: '^src/service\\.ts$' },
+      { path: 'node_modules/(csv-parse|gpt-tokenizer|mammoth|marked|read-excel-file|unpdf)/', reachable: true },
+    ),
+    rule(
       'nobody-imports-legacy',
       'The older generation of endpoints is translated there, and goes in one stroke.',
       { pathNot: ['^src/legacy/', '^src/app\\.module\\.ts$', TEST] },

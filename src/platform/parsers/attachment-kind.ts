@@ -1,7 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { isPicture, PDF, PICTURE_MIME_TYPES } from '../../attachments/attachment.policy.js';
 import { extensionOf, MEDIA_TYPES } from '../../sources/document.port.js';
-import { HEAD_BYTES } from './parse-document.js';
+import { HEAD_BYTES } from './inspect-file.js';
 import { hasByteOrderMark } from './plain-text.js';
 import { typeNotAccepted, withoutText } from './refusals.js';
 

@@ -11,8 +11,8 @@ import {
 import { GuardedProcess, GuardedProcessFailed } from '../guarded-process/guarded-process.js';
 import { attachmentKindOf } from './attachment-kind.js';
 import { DocumentLane } from './document-lane.js';
+import { checkFile, inspectFile } from './inspect-file.js';
 import { deadlineMsOf, PARSING_LIMITS, type ParsingLimits } from './limits.js';
-import { checkFile, inspectFile } from './parse-document.js';
 import type { ParsingJob, ParsingReply, Wanted } from './parsing-messages.js';
 import type { ParsingThreadsOptions } from './parsing-threads.js';
 import { needsTooMuchMemory, tooLarge, tooSlow } from './refusals.js';

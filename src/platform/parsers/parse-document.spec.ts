@@ -15,9 +15,10 @@ import {
 } from '../../../test/support/document-files.js';
 import type { DocumentFile } from '../../sources/document.port.js';
 import { Archive } from './archive.js';
+import { checkFile } from './inspect-file.js';
 import { PARSING_LIMITS } from './limits.js';
 import { TITLE_CHARACTERS_MAX } from './markdown.js';
-import { checkFile, parseDocument } from './parse-document.js';
+import { parseDocument } from './parse-document.js';
 import { WHITE_SPACE_MAX } from './plain-text.js';
 import { ATTRIBUTES_MAX } from './xml-copy.js';
 
