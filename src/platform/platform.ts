@@ -12,6 +12,7 @@ import { NatsBlobs } from './blobs/nats-blobs.js';
 import { Closers } from './closers.js';
 import type { Config } from './config/config.js';
 import { PostgresCredentialVault } from './credentials/postgres-credential-vault.js';
+import { checkDescriptors } from './descriptors.js';
 import { EventStoreDbEventStore } from './event-store/eventstoredb/eventstoredb-event-store.js';
 import { PostgresEventStore } from './event-store/postgres/postgres-event-store.js';
 import { InProcessKeyValue } from './key-value/in-process-key-value.js';
@@ -79,6 +80,7 @@ export async function openPlatform(
     const checks = {
       postgres: async () => void (await sql`select 1`),
       'event store': async () => void (await store.head()),
+      'file descriptors': () => checkDescriptors(),
       ...shared.checks,
     };
     const warnings = warningsOf(store);

@@ -19,6 +19,8 @@ export type ProcessOptions = Readonly<{
   standbys?: number;
   /** How far its clock is off the machine's, to begin with. */
   clockOffMs?: number;
+  /** How many files and connections it may have open, as `ulimit -n` says it. */
+  descriptorsMax?: number;
 }>;
 
 /** The program as its users run it: a process on a port of its own, to be killed and started again over the same data. */
@@ -110,7 +112,10 @@ export class ServiceProcess {
 
   private spawn(): ChildProcess {
     const { PATH, HOME } = process.env;
-    const child = spawn(process.execPath, [WARM_START, this.program], {
+    const { descriptorsMax } = this.options;
+    const limited = descriptorsMax === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${descriptorsMax} && exec "$0" "$@"`];
+    const [command, ...rest] = [...limited, process.execPath, WARM_START, this.program];
+    const child = spawn(command, rest, {
       env: { PATH, HOME, ...this.options.environment, PORT: String(this.port) },
       // Where no .env lies.
       cwd: tmpdir(),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Backing, type Ground, onPostgres } from './backing.js';
 import { Client } from './client.js';
-import { ServiceProcess } from './process.js';
+import { type ProcessOptions, ServiceProcess } from './process.js';
 import { ScriptedModelServer } from './scripted-model-server.js';
 import { TEST_SETTINGS } from './service.js';
 
@@ -18,14 +18,14 @@ export type ScriptedProcess<On extends Ground = Backing> = Readonly<{
 
 export async function startScriptedProcess<On extends Ground = Backing>(
   settings: Readonly<Record<string, string>> = {},
-  { backing: given, standbys = 0 }: Readonly<{ backing?: On; standbys?: number }> = {},
+  { backing: given, ...options }: Readonly<{ backing?: On } & Omit<ProcessOptions, 'environment'>> = {},
 ): Promise<ScriptedProcess<On>> {
   const model = await ScriptedModelServer.start();
   const backing = given ?? ((await onPostgres()) as Ground as On);
   const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-process-'));
   const endpoint = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'scripted' };
   const environment = { ...TEST_SETTINGS, ...backing.environment, ...endpoint, DATA_DIR: dataDir, ...settings };
-  const service = await ServiceProcess.start({ environment, standbys });
+  const service = await ServiceProcess.start({ environment, ...options });
   return {
     service,
     backing,

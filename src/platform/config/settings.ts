@@ -1,6 +1,7 @@
 import { JSON_ENTRIES_MAX } from '../../kernel/bounded-json.js';
 import { QUOTA_PERIODS } from '../../limits/limits.policy.js';
 import { connectionTarget } from '../event-store/eventstoredb/connection-string.js';
+import { CONNECTIONS_MIN } from '../http/connection-limit.js';
 import { PrivateHosts } from '../outgoing/private-hosts.js';
 import {
   checked,
@@ -30,6 +31,7 @@ export type ProcessRole = (typeof ROLES)[number];
 export const settings = {
   host: text('HOST', '127.0.0.1'),
   port: integer('PORT', 7091, { max: 65_535 }),
+  connectionsMax: optional(integer('CONNECTIONS_MAX', 0, { min: CONNECTIONS_MIN })),
   dataDir: text('DATA_DIR', '.data'),
   databaseUrl: optional(url('DATABASE_URL', 'postgres:', 'postgresql:')),
   databasePoolMax: integer('DATABASE_POOL_MAX', 10, { min: 5, max: 500 }),

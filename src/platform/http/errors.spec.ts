@@ -40,6 +40,15 @@ it('a lost connection is found behind the errors that report it', () => {
   expect(failureOf(Object.assign(new Error('duplicate key'), { code: '23505' }), 'r1')).toMatchObject({ status: 500 });
 });
 
+it.each(['EMFILE', 'ENFILE'])('a process with too many files open (%s) is to be asked again', (code) => {
+  const error = Object.assign(new Error(`${code}: too many open files, open '/data/blobs/1'`), { code });
+  expect(failureOf(error, 'r1')).toMatchObject({
+    status: 503,
+    retryAfterSeconds: 2,
+    message: expect.not.stringContaining('/data'),
+  });
+});
+
 it('a model endpoint that is away is a part of the service that is away', () => {
   const away = new ModelFailed('unavailable', 'The model does not answer.', true, { cause: new Error('secret-host:443') });
   expect(failureOf(away, 'r1')).toMatchObject({ status: 503, message: 'The model does not answer.', retryAfterSeconds: 2 });

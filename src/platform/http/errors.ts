@@ -161,9 +161,9 @@ export function failureOf(thrown: unknown, requestId: string): Failure {
 
 const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable, BlobsUnavailable] as const;
 
-/** As the network, postgres.js and Postgres itself (classes 08, 53 and 57P) say that a connection is not to be had. */
+/** As the system, the network, postgres.js and Postgres itself (classes 08, 53 and 57P) say that a file or connection is not to be had. */
 const CONNECTION_LOST =
-  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|CONNECT(ION_(CLOSED|ENDED|DESTROYED)|_TIMEOUT)|08\w{3}|53\w{3}|57P0[1-3])$/;
+  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|E[MN]FILE|CONNECT(ION_(CLOSED|ENDED|DESTROYED)|_TIMEOUT)|08\w{3}|53\w{3}|57P0[1-3])$/;
 
 const CAUSES_MAX = 5;
 

@@ -136,6 +136,8 @@ const options: HttpOptions = {
   uploadFilesMax: 3,
   allowedOrigins: [],
   shutdownMs: 1000,
+  connectionsMax: undefined,
+  databasePoolMax: 10,
   readModels: ['agents', 'sources'],
 };
 

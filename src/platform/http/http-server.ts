@@ -6,6 +6,8 @@ import { JSON_DEPTH_MAX, JSON_LIMITS } from '../../kernel/bounded-json.js';
 import { Freshness } from '../../kernel/freshness.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
+import { descriptorsMax } from '../descriptors.js';
+import { connectionsWithin, limitConnections } from './connection-limit.js';
 import { renderError } from './error-bodies.js';
 import { ErrorFilter } from './error-filter.js';
 import { failureOf } from './errors.js';
@@ -29,6 +31,9 @@ export type HttpOptions = Readonly<{
   allowedOrigins: readonly string[];
   /** How long requests in hand may take once the server closes. */
   shutdownMs: number;
+  /** How many clients may be connected; unset: as many as the process can bear. */
+  connectionsMax: number | undefined;
+  databasePoolMax: number;
   /** The names of the read models that `X-After-Position` waits for. */
   readModels: readonly string[];
 }>;
@@ -124,6 +129,7 @@ export function configureHttp(app: NestFastifyApplication, options: HttpOptions)
     maxAge: 3600,
   });
   app.useSecurityHeaders(SECURITY_HEADERS);
+  limitConnections(fastify.server, connectionsWithin(descriptorsMax(), options));
   receiveRequests(fastify, adapter, options);
   endUnreadBodies(fastify, () => adapter.draining);
   parseBodies(fastify, options);

@@ -18,6 +18,7 @@ it.each([
   ['nobody listens', ofClient('ECONNREFUSED')],
   ['the line is cut', ofClient('ECONNRESET')],
   ['the server closes the connection', ofClient('CONNECTION_CLOSED')],
+  ['this process has too many files open', ofClient('EMFILE')],
   ['the server does not answer', new NoAnswer()],
 ])('says nothing about the statement when %s', (_, error) => {
   expect([isConnectionError(error), isPassing(error)]).toEqual([true, true]);

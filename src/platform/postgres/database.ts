@@ -71,6 +71,8 @@ const CLIENT_CODES = new Set([
   'ENETUNREACH',
   'ENETDOWN',
   'EADDRNOTAVAIL',
+  'EMFILE',
+  'ENFILE',
 ]);
 
 /**

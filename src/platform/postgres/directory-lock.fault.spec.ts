@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
@@ -66,4 +66,24 @@ it('shows signs of life while it is held', async () => {
   utimesSync(file, new Date(0), new Date(0));
   await eventually(() => Date.now() - statSync(file).mtimeMs < SILENCE_MAX_MS);
   lock.release();
+});
+
+it('is kept by a process that cannot open its file for a while', async () => {
+  jest.useFakeTimers();
+  try {
+    const lock = await lockDirectory(file);
+    const own = readFileSync(file, 'utf8');
+    rmSync(file);
+    // As unreadable as any file is to a process that has too many open.
+    mkdirSync(file);
+    jest.advanceTimersByTime(SILENCE_MAX_MS);
+    rmSync(file, { recursive: true });
+    writeFileSync(file, own);
+    utimesSync(file, new Date(0), new Date(0));
+    jest.advanceTimersByTime(SILENCE_MAX_MS);
+    expect(statSync(file).mtimeMs).toBeGreaterThan(0);
+    lock.release();
+  } finally {
+    jest.useRealTimers();
+  }
 });

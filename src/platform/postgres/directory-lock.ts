@@ -40,16 +40,23 @@ export async function lockDirectory(lockFile: string): Promise<DirectoryLock> {
 }
 
 function held(lockFile: string, own: string): DirectoryLock {
-  const signsOfLife = setInterval(() => {
-    const now = new Date();
-    if (contentOf(lockFile) === own) utimesSync(lockFile, now, now);
-  }, SIGN_OF_LIFE_MS).unref();
+  const signsOfLife = setInterval(() => showLife(lockFile, own), SIGN_OF_LIFE_MS).unref();
   return {
     release: () => {
       clearInterval(signsOfLife);
       if (contentOf(lockFile) === own) unlinkSync(lockFile);
     },
   };
+}
+
+/** Where no file can be opened for a while, as when too many are open, the next sign is given in its time. */
+function showLife(lockFile: string, own: string): void {
+  const now = new Date();
+  try {
+    if (contentOf(lockFile) === own) utimesSync(lockFile, now, now);
+  } catch {
+    // Thrown out of a timer it would end the process.
+  }
 }
 
 /** Processes of this host can be looked up; of those elsewhere only the signs of life are seen. */

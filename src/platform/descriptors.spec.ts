@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { checkDescriptors, descriptorsMax } from './descriptors.js';
+
+let folder: string;
+beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'verbatim-descriptors-'))));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it.each([
+  ['Max open files            1024                 4096                 files', 1024],
+  ['Max open files            unlimited            unlimited            files', Infinity],
+  ['something else', 1024],
+])('the limit is read from what the system says: %s', (line, max) => {
+  const file = join(folder, 'limits');
+  writeFileSync(
+    file,
+    `Limit                     Soft Limit           Hard Limit           Units\nMax cpu time  9 9 seconds\n${line}\n`,
+  );
+  expect(descriptorsMax(file)).toBe(max);
+});
+
+it('where the system says nothing, a usual limit is assumed, and nothing is in use', async () => {
+  expect(descriptorsMax(join(folder, 'nowhere'))).toBe(1024);
+  await checkDescriptors(1, join(folder, 'nowhere'));
+});
+
+it('a process that can open next to nothing any more is told of', async () => {
+  rmSync(join(folder, 'limits'), { force: true });
+  for (let number = 0; number < 61; number++) writeFileSync(join(folder, String(number)), '');
+  await checkDescriptors(64, folder);
+  writeFileSync(join(folder, 'one more'), '');
+  await expect(checkDescriptors(64, folder)).rejects.toThrow('61 of 64 file descriptors are in use.');
+});

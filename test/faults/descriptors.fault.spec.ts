@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { connectionsWithin } from '../../src/platform/http/connection-limit.js';
+import { eventually } from '../support/eventually.js';
+import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
+
+const DESCRIPTORS = 1024;
+/** More than the process could have open. */
+const SILENT_CLIENTS = 1_100;
+
+let dataDir: string;
+let running: ScriptedProcess | undefined;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'verbatim-descriptors-'));
+  // With the embedded database, whose folder the process has to keep by touching a file now and then.
+  running = await startScriptedProcess({ DATABASE_URL: '', DATA_DIR: dataDir }, { descriptorsMax: DESCRIPTORS });
+});
+afterAll(async () => {
+  await running?.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function silentClient(): Promise<Socket> {
+  const socket = connect(running!.service.port, '127.0.0.1');
+  socket.on('error', () => undefined).resume();
+  await once(socket, 'connect');
+  return socket;
+}
+
+it('clients that connect and say nothing neither end the process nor shut others out', async () => {
+  const { client, service } = running!;
+  const sockets = await Promise.all(Array.from({ length: SILENT_CLIENTS }, silentClient));
+  const held = () => sockets.filter(({ closed }) => !closed).length;
+  const max = connectionsWithin(DESCRIPTORS, { connectionsMax: undefined, databasePoolMax: 10 });
+  await eventually(() => held() <= max, 30_000, 'there are as few connections as there may be');
+
+  const owner = join(dataDir, 'postgres', 'owner');
+  const { mtimeMs } = await stat(owner);
+  await eventually(async () => (await stat(owner)).mtimeMs > mtimeMs, 30_000, 'the process keeps the folder of its database');
+  const { frames } = await client.stream({ question: 'Why?' });
+  expect(frames.at(-1)!.data.type).toBe('end');
+  expect(await client.json('/api/ready')).toMatchObject({ status: 'ready', dependencies: { 'file descriptors': { ok: true } } });
+  // Those who asked took the places of some who did not, and of no more.
+  expect(held()).toBeGreaterThan(max / 2);
+
+  for (const socket of sockets) socket.destroy();
+  expect(await service.terminate()).toMatchObject({ code: 0 });
+  await service.start();
+});
