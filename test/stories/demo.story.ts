@@ -13,7 +13,17 @@ export type Ready = Readonly<{ status: string; reasons: readonly string[] }>;
 
 export async function readinessOf(client: Client): Promise<Ready & { code: number }> {
   const { status: code, body } = await replyOf(client.get('/api/ready'));
-  return { code, ...(body as Ready) };
+  const { status, reasons } = body as Ready;
+  return { code, status, reasons };
+}
+
+/** Fails with the reasons that the service gives. */
+export async function untilReady(client: Client, boundMs?: number): Promise<void> {
+  let last: Ready | undefined;
+  const isReady = async () => (last = await readinessOf(client)).status === 'ready';
+  await eventually(isReady, boundMs).catch((cause: unknown) => {
+    throw new Error(`It is not ready: ${JSON.stringify(last)}`, { cause });
+  });
 }
 
 export const askDemo = (client: Client): Promise<Streamed> => client.stream({ question: QUESTION, api_key: DEMO_KEY });
@@ -45,7 +55,7 @@ export function demoStory(makeBacking: MakeBacking): void {
 
   it('is made once, and stays away once it was deleted', async () => {
     const client = await start();
-    const ready = () => eventually(async () => (await readinessOf(client)).status === 'ready');
+    const ready = () => untilReady(client);
     const agents = async () => (await replyOf(client.get('/api/get_agents'))).body as { id: string; name: string }[];
     await ready();
     const made = await agents();
@@ -66,7 +76,7 @@ export function demoStory(makeBacking: MakeBacking): void {
     const client = await start({});
     await service.backing.store.setRetention('conversation-none', { maxCount: 1 });
     await service.restart({ SEED_DEMO: 'true' });
-    await eventually(async () => (await readinessOf(client)).status === 'ready');
+    await untilReady(client);
     expectSourced(await askDemo(client));
   });
 
@@ -75,7 +85,7 @@ export function demoStory(makeBacking: MakeBacking): void {
     const written = { id: newId(), type: 'SomethingElse', data: '{}', metadata: '{}' };
     await service.backing.store.append('something-else', 'none', [written]);
     await service.restart({ SEED_DEMO: 'true' });
-    await eventually(async () => (await readinessOf(client)).status === 'ready');
+    await untilReady(client);
     expect((await askDemo(client)).status).toBe(401);
   });
 }

@@ -7,6 +7,7 @@ import { attachmentsStory } from './attachments.story.js';
 import { chatSchedulesStory } from './chat-schedules.story.js';
 import { conversationAccessStory } from './conversation-access.story.js';
 import { conversationsStory } from './conversations.story.js';
+import { demoStory } from './demo.story.js';
 import { forgottenBackgroundStory } from './forgotten-background.story.js';
 import { fuzzStory } from './fuzz.story.js';
 import { idempotencyStory } from './idempotency.story.js';
@@ -41,6 +42,7 @@ describe.each([
   ['refusals', refusalsStory],
   ['readers', readersStory],
   ['idempotency', idempotencyStory],
+  ['the demo', demoStory],
   ['questions', questionsStory],
   ['pauses', pausesStory],
   ['attachments', attachmentsStory],
