@@ -21,6 +21,7 @@ import { RegenerateAgentKey, RegenerateAgentKeyHandler } from './regenerate-agen
 import { UpdateAgent, UpdateAgentHandler } from './update-agent.command.js';
 import { webhookTokenHash } from './webhook-token.policy.js';
 import { WebhookTokens } from './webhook-tokens.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const causeOf = (requestId: string) =>
   ({ actor: 'user:alice', credential: 'session-token', correlationId: requestId, causationId: requestId }) as const;
@@ -35,7 +36,7 @@ let vault: MemoryCredentialVault;
 let references: AccessibleReferences;
 beforeEach(() => {
   store = new InMemoryEventStore();
-  streams = new Streams(store);
+  streams = new Streams(store, systemTiming);
   vault = new MemoryCredentialVault();
   const prompts = { byId: async (id: string) => (id === prompt ? { ownerId: 'alice' } : undefined) } as PromptQueries;
   const ownedAmong = async (owner: string, ids: readonly string[]) => ids.filter((id) => owner === 'alice' && id === source);

@@ -16,6 +16,7 @@ import { QuestionDesk } from './accept-question.js';
 import { type AskQuestion, AskQuestionHandler } from './ask-question.command.js';
 import type { QuestionRequest } from './question.dto.js';
 import type { QuestionResolver, ResolvedQuestion } from './resolve-question.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const caller = (): SignedInUser => ({
   kind: 'user',
@@ -28,7 +29,7 @@ const caller = (): SignedInUser => ({
 /** The desk over a log of its own, with a resolver that finds everything in order. */
 function desk(limits: UsageLimits = new NoLimits()) {
   const store = new InMemoryEventStore();
-  const streams = new Streams(store);
+  const streams = new Streams(store, systemTiming);
   const handler = new AskQuestionHandler(streams);
   const commands = { execute: (command: AskQuestion) => handler.execute(command) } as unknown as CommandBus;
   const resolver = {
@@ -47,7 +48,6 @@ function desk(limits: UsageLimits = new NoLimits()) {
   const accepting = new QuestionDesk(
     resolver,
     commands,
-    store,
     streams,
     new InProcessWorkQueue(),
     { now: () => new Date() },

@@ -7,7 +7,6 @@ import { type CallAnswer, resume } from '../conversation/pause.decider.js';
 import type { Conversation } from '../conversation/turn.policy.js';
 import { type Caller, ownerOf } from '../identity/caller.js';
 import { Clock } from '../kernel/clock.js';
-import { EventStore } from '../kernel/event-store.js';
 import { fingerprintOf, useIdempotencyKey } from '../kernel/idempotency.js';
 import { isId, newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
@@ -40,7 +39,6 @@ export class QuestionDesk {
   constructor(
     private readonly resolver: QuestionResolver,
     private readonly commands: CommandBus,
-    private readonly store: EventStore,
     private readonly streams: Streams,
     private readonly queue: WorkQueue,
     private readonly clock: Clock,
@@ -124,7 +122,7 @@ export class QuestionDesk {
     const callerId = caller.kind === 'agent-key' ? caller.keyId : caller.userId;
     const fingerprint = fingerprintOf(route, { ...request, api_key: undefined });
     const idempotency = { scope: 'answer', callerId, key, fingerprint, ttlMs: this.options.settings.idempotencyTtlMs };
-    const { used, value } = await useIdempotencyKey(this.store, idempotency, fresh, caller.cause, async () => {
+    const { used, value } = await useIdempotencyKey(this.streams, idempotency, fresh, caller.cause, async () => {
       await refuse();
       await admit();
     });

@@ -10,13 +10,14 @@ import type { Decide } from '../conversation/turn.policy.js';
 import { Streams } from '../kernel/streams.js';
 import type { TurnRunner } from './turn-runner.js';
 import { EXPIRED_PAUSES_MAX, ExpirePauses } from './expire-pauses.ticker.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const THEN = new Date(PAUSE_EXPIRES_AT);
 
 /** A log with paused turns, one a conversation, and a ticker that is told of those that a read model takes for expired. */
 async function waiting(ids: readonly string[]) {
   const store = new InMemoryEventStore();
-  const streams = new Streams(store);
+  const streams = new Streams(store, systemTiming);
   const decide = (id: string, decision: Decide) => streams.transact(conversationStream(id), conversation, decision, cause);
   for (const id of ids) {
     const about = { conversationId: id, turnId: `turn-of-${id}` };

@@ -18,6 +18,7 @@ import { SOURCES_BYTES_MAX } from './messages.policy.js';
 import { TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
 import { answersOf, RESULTS_BYTES_MAX } from './tool-actions.policy.js';
 import { RECORDS_BYTES_MAX } from './call-judge.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 /** A character that takes six bytes as JSON, and seven as JSON within JSON. */
 const BAD = '\u0001';
@@ -51,7 +52,7 @@ function* mostOf(round: number): Generator<ModelChunk> {
 
 async function paused() {
   const log = new InMemoryEventStore();
-  const streams = new Streams(log);
+  const streams = new Streams(log, systemTiming);
   const blobs = new InMemoryBlobs();
   const sources = Array.from({ length: 70 }, (_, index) => ({
     text: BAD.repeat(1_000),

@@ -11,6 +11,7 @@ import type { Decide } from '../conversation/turn.policy.js';
 import { newId } from '../kernel/ids.js';
 import { Streams } from '../kernel/streams.js';
 import { InProcessSignals } from '../platform/signals/in-process-signals.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const stream = conversationStream('c1');
 const turn = { conversationId: 'c1', turnId: 't1' };
@@ -32,7 +33,7 @@ class InterruptedStore extends InMemoryEventStore {
 
 it('a pause that expires while it is looked at still gets its last run', async () => {
   const store = new InterruptedStore();
-  const streams = new Streams(store);
+  const streams = new Streams(store, systemTiming);
   const { runner } = workerOver(store, new InProcessSignals(), scripted(pieces('So.')));
   const decide = (decision: Decide) => streams.transact(stream, conversation, decision, cause);
   await askedTurn(store, 'c1', 't1');

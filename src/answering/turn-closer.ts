@@ -147,7 +147,7 @@ export class TurnCloser {
     await outlasting(RUN_PATIENCE_MS, async () => {
       const maxAgeSeconds = this.options.settings.messageEventsRetentionSeconds;
       await this.store.setRetention(messageStream(turnId), { maxAgeSeconds });
-      await this.streams.transact(conversationStream(conversationId), conversation, seal(sealed), cause, known);
+      await this.streams.record(conversationStream(conversationId), conversation, seal(sealed), cause, known);
     });
   }
 }
@@ -158,20 +158,35 @@ const closingFrames = (state: Conversation, turnId: string): readonly Frame[] =>
     ? [{ type: 'error', error: STOPPED_TEXT, code: STOPPED }]
     : [{ type: 'id', id: state.id }, { type: 'end' }];
 
-/** How an abandoned turn ends, and what is still to be shown of it: stopped when that was asked for, else interrupted, with what it had shown. */
+/**
+ * How an abandoned turn ends, and what is still to be shown of it: stopped when that was asked for, answered when the answer
+ * was shown whole, else interrupted, with what it had shown.
+ */
 function endOf(turn: Turn, { asked, calls }: Transcript, message: Message) {
   const cut = cutOff(message.parts.toolCalls, calls);
   const parts = { ...message.parts, toolCalls: withToolCalls(message.parts.toolCalls, cut) };
   const frames = message.error ? [] : cut.map((data): Frame => ({ type: 'tool_call', data }));
   if (turn.stopRequested) return { frames: [...frames, stoppedFrame(parts)], outcome: stoppedWith(asked, parts) };
   if (message.error) return { frames, outcome: failedWith(asked, parts, message.error.text, message.error.code) };
+  if (isWhole(message, asked)) return { frames, outcome: answeredWith(asked, parts) };
   const error: Frame = { type: 'error', error: INTERRUPTED_TEXT, code: INTERRUPTED };
   return { frames: [...frames, error], outcome: failedWith(asked, parts, INTERRUPTED_TEXT, INTERRUPTED) };
 }
 
+/** What follows an answer is shown once the answer is over: only its outcome was not stated any more. */
+const isWhole = ({ last }: Message, { settings }: Asked): boolean =>
+  last === (settings.responseSchema === null ? 'tool_calls' : 'structured_answer');
+
+/** What it took is known to nobody but the producer. */
+const answeredWith = ({ conversationId, turnId, settings }: Asked, parts: AnswerParts): TurnOutcome => ({
+  type: 'TurnAnswered',
+  data: { conversationId, turnId, ...parts, modelId: settings.modelId, usage: null },
+});
+
 /** What is shown of an answer before it is stated that it was stopped: nobody else shows anything beside it. */
 const stoppedFrame = ({ sources }: AnswerParts): Frame => ({ type: 'source', source: sources });
 
+type Asked = Transcript['asked'];
 type Ids = Readonly<{ conversationId: string; turnId: string }>;
 
 export const failedWith = (

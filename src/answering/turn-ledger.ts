@@ -45,7 +45,7 @@ export class TurnLedger implements CallLedger {
     const stream = conversationStream(this.ids.conversationId);
     try {
       this.folded = await outlasting(RUN_PATIENCE_MS, () =>
-        this.streams.transact(stream, conversation, decide, this.cause, this.folded),
+        this.streams.record(stream, conversation, decide, this.cause, this.folded),
       );
     } catch (error) {
       if (error instanceof Rejection && error.code === 'turn-taken') throw new JournalLost(error.message, { cause: error });

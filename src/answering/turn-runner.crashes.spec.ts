@@ -23,6 +23,7 @@ import type { Decide, Turn } from '../conversation/turn.policy.js';
 import type { EventStore } from '../kernel/event-store.js';
 import { Streams } from '../kernel/streams.js';
 import { InProcessSignals } from '../platform/signals/in-process-signals.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 Logger.overrideLogger(false);
 
@@ -40,7 +41,7 @@ const approve = saying({ callId: 'k1', decision: 'approved' });
 /** A log that survives, the effects that were had on the world, and processes that come and go. */
 class Lifetime {
   readonly log = new InMemoryEventStore();
-  private readonly streams = new Streams(this.log);
+  private readonly streams = new Streams(this.log, systemTiming);
   private readonly blobs = new InMemoryBlobs();
   readonly effects: string[] = [];
   /** The same, told apart by what they did instead of by the ids of their calls. */

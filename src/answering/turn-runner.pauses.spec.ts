@@ -26,6 +26,7 @@ import { Streams } from '../kernel/streams.js';
 import { InProcessSignals } from '../platform/signals/in-process-signals.js';
 import { ToolFailed } from '../tools/tool-kind.port.js';
 import { stopSubject } from './turn-runner.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 Logger.overrideLogger(false);
 
@@ -44,7 +45,7 @@ function turns(does: (call: Ran) => unknown = ({ name }) => ({ done: name })) {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
   const signals = new InProcessSignals();
-  const streams = new Streams(log);
+  const streams = new Streams(log, systemTiming);
   const effects: string[] = [];
   const models = new ScriptedModels((request) => {
     const rounds = [[text('Hm. '), toolCall('k1', 'send_card')], [toolCall('k2', 'note_it')], [text('Done.')]];
@@ -362,7 +363,7 @@ describe('a producer that is taken for dead', () => {
 
   it('shows nothing beside what is kept of its turn, when that was to be stopped', async () => {
     const log = new InMemoryEventStore();
-    const streams = new Streams(log);
+    const streams = new Streams(log, systemTiming);
     const [told, stopping, goesOn] = [door(), door(), door()];
     const models = new ScriptedModels(async function* () {
       yield text('Let me ');
@@ -397,7 +398,7 @@ describe('a producer that is taken for dead', () => {
 it.each(['works', 'waits as well'])('a pause is not stated by a producer whose successor %s', async (how) => {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
-  const streams = new Streams(log);
+  const streams = new Streams(log, systemTiming);
   const tools = new ToolsForTests([offeredAction('send_card', { requiresApproval: true })]);
   const process = (to: string, store = new MortalStore(log), told: Promise<void> = Promise.resolve()) => {
     const models = new ScriptedModels(async function* (request) {

@@ -3,7 +3,7 @@ import { EventStore } from '../kernel/event-store.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Signals } from '../kernel/signals.js';
-import { type Folded, outlasting, RACES_MAX, Streams } from '../kernel/streams.js';
+import { type Folded, outlasting, Streams } from '../kernel/streams.js';
 import { conversation, startTurn } from '../conversation/conversation.decider.js';
 import type { Conversation, Decide } from '../conversation/turn.policy.js';
 import { conversationStream, type TurnOutcome } from '../conversation/conversation.events.js';
@@ -28,6 +28,8 @@ import { readTranscript, type Transcript } from './transcript.js';
 const STOP_LOOK_MS = 2_000;
 /** How often a resumed run looks where its journal ends, while the run before may still be writing that. */
 const OPENINGS_MAX = 3;
+/** How often a run that finds its turn changed begins anew; then it is left to whoever looks for turns that nobody has taken. */
+const CHANGES_MAX = 10;
 const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
 
 /** Whoever runs a turn begins its journal with the same frame under this one name; what follows is each one's own. */
@@ -102,7 +104,12 @@ export class TurnRunner {
     return this.settler.settle(conversationId, turnId);
   }
 
-  private async take(conversationId: string, turnId: string, controller: AbortController, racesLeft = RACES_MAX): Promise<void> {
+  private async take(
+    conversationId: string,
+    turnId: string,
+    controller: AbortController,
+    changesLeft = CHANGES_MAX,
+  ): Promise<void> {
     const transcript = await outlasting(RUN_PATIENCE_MS, () => readTranscript(this.store, conversationId, turnId, TURN_RUNNER));
     if (!transcript) return;
     const turn = transcript.folded?.state.turns.get(turnId);
@@ -115,7 +122,7 @@ export class TurnRunner {
       : await this.begin(transcript, turn?.status === 'asked', controller);
     // Of a deleted conversation no turn is run any more, but whoever reads its stream is owed an end.
     if (begun === 'deleted' || begun === 'shown') return void (await this.settle(conversationId, turnId));
-    if (begun === 'changed' && racesLeft > 0) return this.take(conversationId, turnId, controller, racesLeft - 1);
+    if (begun === 'changed' && changesLeft > 0) return this.take(conversationId, turnId, controller, changesLeft - 1);
     if (typeof begun === 'string') return;
     const { claimed } = begun;
     if (claimed.state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);

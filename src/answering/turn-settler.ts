@@ -34,11 +34,11 @@ export class TurnSettler {
     if (!found || !turn) return 'settled';
     const { transcript, soFar } = found;
     const { cause, folded } = transcript;
-    // Whoever has stated something since it was read is alive.
+    // Whoever has stated something of the turn since it was read is alive; what others do in the conversation says nothing of it.
     const asJudged =
       (decide: Decide): Decide =>
       (state) =>
-        state === folded!.state ? decide(state) : [];
+        state.turns.get(turnId) === turn && state.status === folded!.state.status ? decide(state) : [];
     const state = async (decide: Decide) =>
       (await this.streams.transact(conversationStream(conversationId), conversation, asJudged(decide), cause, folded)).events;
     if (isResumable(transcript, soFar)) {

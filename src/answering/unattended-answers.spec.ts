@@ -26,6 +26,7 @@ import { type ModelChunk, ModelFailed } from '../models/language-model.port.js';
 import type { QuestionResolver } from './resolve-question.js';
 import { UnattendedAnswers } from './unattended-answers.js';
 import type { EffectKnown, UnattendedWork } from './unattended.port.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const APPROVAL = "This tool requires approval and is not in the run's tool_allowlist.";
 const CLIENT = 'Client-side tools cannot run in headless / scheduled runs.';
@@ -150,7 +151,7 @@ describe('with nobody watching', () => {
   });
 
   it('what was said before is known as far as it had come, and to its owner only while it is there', async () => {
-    const streams = new Streams(store);
+    const streams = new Streams(store, systemTiming);
     const said = (...events: readonly ConversationEvent[]) =>
       streams.transact(conversationStream('c1'), conversation, () => events, cause);
     const started = { conversationId: 'c1', ownerId: 'alice', agentId: null, name: 'Hi', visibility: 'listed' } as const;

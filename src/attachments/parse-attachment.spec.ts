@@ -13,6 +13,7 @@ import { TEXT_INLINE_BYTES_MAX } from './attachment.policy.js';
 import { type AttachmentContent, AttachmentReader } from './attachment-reader.port.js';
 import { ParseAttachment } from './parse-attachment.js';
 import { StoredAttachments } from './stored-attachments.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r', causationId: 'r' } as const;
 const nothing: AttachmentContent = { text: '', tokens: 0, isCut: false, pages: null, pictures: [] };
@@ -34,7 +35,7 @@ let runner: ParseAttachment;
 let shelf: StoredAttachments;
 let progressed: number[];
 beforeEach(() => {
-  streams = new Streams(new InMemoryEventStore());
+  streams = new Streams(new InMemoryEventStore(), systemTiming);
   blobs = new InMemoryBlobs();
   reader = new Reader();
   runner = new ParseAttachment(streams, blobs, reader);

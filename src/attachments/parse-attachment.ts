@@ -42,14 +42,14 @@ export class ParseAttachment extends TaskRunner {
       const content = await this.read(stored, signal);
       await progress(KEEPING_PERCENT);
       const parsed = { attachmentId: stored.attachmentId, ...(await this.keep(content, stored.blob)) };
-      await this.streams.transact(stream, attachment, parseAttachment(parsed), cause);
+      await this.streams.record(stream, attachment, parseAttachment(parsed), cause);
     }
     return { attachment_id: stored.attachmentId, filename: stored.filename, mime_type: stored.mimeType };
   }
 
   override async failed(_: string, input: TaskAttempt['input'], reason: string, cause: Cause): Promise<void> {
     const attachmentId = attachmentIdIn(input);
-    await this.streams.transact(attachmentStream(attachmentId), attachment, failAttachment(attachmentId, reason), cause);
+    await this.streams.record(attachmentStream(attachmentId), attachment, failAttachment(attachmentId, reason), cause);
   }
 
   private async read({ filename, mimeType, blob }: AttachmentStored['data'], signal: AbortSignal): Promise<AttachmentContent> {

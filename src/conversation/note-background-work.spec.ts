@@ -10,6 +10,7 @@ import { monitorCodec } from '../monitors/monitor.codec.js';
 import { monitorStream } from '../monitors/monitor.events.js';
 import { type BackgroundWorkNoted, conversationStream } from './conversation.events.js';
 import { NoteBackgroundWork } from './note-background-work.reaction.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const codec = { ...jobCodec, ...monitorCodec };
 const ofJob = (type: string): Event => ({ type, data: { jobId: 'j1', conversationId: 'c1' } });
@@ -22,9 +23,10 @@ beforeEach(async () => {
 });
 
 /** What happens to a piece of work; of its data the reaction reads no more. */
-const happened = (stream: string, ...events: Event[]) => new Streams(store).append(stream, 'none', codec, events, cause);
+const happened = (stream: string, ...events: Event[]) =>
+  new Streams(store, systemTiming).append(stream, 'none', codec, events, cause);
 async function react(stream: string, from = 0): Promise<void> {
-  const reaction = new NoteBackgroundWork(new Streams(store));
+  const reaction = new NoteBackgroundWork(new Streams(store, systemTiming));
   for (const stored of (await eventsOf(store, stream)).slice(from)) {
     const handler = reaction.on[stored.type as keyof typeof reaction.on] as ((event: Recorded) => Promise<void>) | undefined;
     await handler?.(decode(codec, stored) as Recorded);

@@ -12,6 +12,7 @@ import { MessageDigest, messageOf } from './message.policy.js';
 import { StoredTurnAdditions } from './stored-turn-additions.js';
 import type { AddedTurn } from './turn-additions.port.js';
 import type { Decide } from './turn.policy.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const RETENTION_SECONDS = 60;
 const added: AddedTurn = {
@@ -34,7 +35,7 @@ const stream = conversationStream('c1');
 let store: InMemoryEventStore;
 let streams: Streams;
 const additions = (over: InMemoryEventStore | MortalStore = store) =>
-  new StoredTurnAdditions(over, new Streams(over), RETENTION_SECONDS);
+  new StoredTurnAdditions(over, new Streams(over, systemTiming), RETENTION_SECONDS);
 const decide = (decision: Decide) => streams.transact(stream, conversation, decision, cause);
 const appended = async () =>
   (await eventsOf(store, stream))
@@ -43,7 +44,7 @@ const appended = async () =>
 
 beforeEach(async () => {
   store = new InMemoryEventStore();
-  streams = new Streams(store);
+  streams = new Streams(store, systemTiming);
   await askedTurn(store, 'c1', 't1');
 });
 
@@ -117,7 +118,7 @@ describe('a turn that came about elsewhere', () => {
     const deaths: number[] = [];
     for (let appends = 0; appends < 10; appends++) {
       store = new InMemoryEventStore();
-      streams = new Streams(store);
+      streams = new Streams(store, systemTiming);
       await askedTurn(store, 'c1', 't1');
       const mortal = new MortalStore(store, appends);
       const died = await additions(mortal)

@@ -46,13 +46,15 @@ export class StoredTurnAdditions extends TurnAdditions {
   private async show(added: AddedTurn, cause: Cause): Promise<Shown> {
     const stream = messageStream(added.turnId);
     await this.store.setRetention(stream, { maxAgeSeconds: this.retentionSeconds });
-    const { lastId } = await this.shown(stream);
-    const missing = eventsOf(added, cause).slice(lastId + 1);
-    let last = lastId;
-    for (const batch of batchesOf(missing)) {
-      await appendSurely(this.store, stream, last < 0 ? 'none' : last, batch);
-      last += batch.length;
-    }
+    // Whoever adds the same turn at the same time writes the same frames: what is missing is looked for anew.
+    await this.streams.race(stream, async () => {
+      const { lastId } = await this.shown(stream);
+      let last = lastId;
+      for (const batch of batchesOf(eventsOf(added, cause).slice(lastId + 1))) {
+        await appendSurely(this.store, stream, last < 0 ? 'none' : last, batch);
+        last += batch.length;
+      }
+    });
     return this.shown(stream);
   }
 

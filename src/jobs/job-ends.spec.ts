@@ -17,6 +17,7 @@ import { jobLease } from './job.policy.js';
 import { keepResult, keptResult } from './job-result.js';
 import { LoseJobs } from './lose-jobs.ticker.js';
 import { TOLD_PER_TICK_MAX, WakeForJobs } from './wake-for-jobs.ticker.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const now = new Date('2026-01-01T00:05:00Z');
 let blobs: InMemoryBlobs;
@@ -34,7 +35,7 @@ const record = (more: Partial<JobRecord>) =>
 
 describe('a job that is forgotten', () => {
   it('is so once it is old enough, and its result goes with it', async () => {
-    const streams = new Streams(new InMemoryEventStore());
+    const streams = new Streams(new InMemoryEventStore(), systemTiming);
     const result = await keepResult(blobs, 'j1', { rows: 7 });
     await streams.transact(jobStream('j1'), job, startJob(jobStarted().data), cause);
     await streams.transact(jobStream('j1'), job, endJob({ type: 'completed', result }, now), cause);

@@ -19,6 +19,7 @@ import { JobOptions } from './job-options.js';
 import { keptResult } from './job-result.js';
 import { JobRunner } from './job-runner.js';
 import { CANCEL_LOOK_MS, LATE_WORK_MS_MAX } from './running-job.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const YIELD_MS = 30_000;
 const JOB_MS = 1_000_000;
@@ -33,7 +34,7 @@ let blobs: InMemoryBlobs;
 beforeEach(() => {
   jest.useFakeTimers({ now: new Date('2026-01-01T00:00:00Z'), doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
   store = new InMemoryEventStore();
-  streams = new Streams(store);
+  streams = new Streams(store, systemTiming);
   keyValue = new InProcessKeyValue();
   signals = new InProcessSignals();
   blobs = new InMemoryBlobs();

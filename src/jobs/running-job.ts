@@ -71,7 +71,7 @@ export class RunningJob {
       const settled = await Promise.race([this.work.done, untilAborted(this.givenUp.signal)]);
       const ending = await this.ending(settled ?? undefined);
       await outlasting(END_PATIENCE_MS, () =>
-        this.parts.streams.transact(jobStream(this.started.jobId), job, endJob(ending, this.parts.clock.now()), this.cause),
+        this.parts.streams.record(jobStream(this.started.jobId), job, endJob(ending, this.parts.clock.now()), this.cause),
       );
     } catch (error) {
       this.logger.error(`The end of job ${this.started.jobId} could not be stated; it will be found lost.`, error);

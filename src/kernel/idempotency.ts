@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { encodeMetadata } from './codec.js';
-import { type EventStore, lastEvent, WrongRevision } from './event-store.js';
+import { lastEvent, WrongRevision } from './event-store.js';
 import type { Cause } from './events.js';
 import { deterministicId } from './ids.js';
 import { Rejection } from './rejection.js';
-import { appendSurely } from './streams.js';
+import { appendSurely, type Streams } from './streams.js';
 
 export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 256;
-const RACES_MAX = 5;
 
 /** A caller's word that two requests are one. */
 export type IdempotencyKey = Readonly<{
@@ -34,7 +33,7 @@ type KeyUsed<T> = { fingerprint: string; value: T };
  * @throws Rejection invalid-request, StoreUnavailable, and whatever `refuse` throws
  */
 export async function useIdempotencyKey<T>(
-  store: EventStore,
+  streams: Streams,
   key: IdempotencyKey,
   value: T,
   cause: Cause,
@@ -43,15 +42,17 @@ export async function useIdempotencyKey<T>(
   if (key.key.length === 0 || key.key.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) {
     throw new Rejection('invalid-request', `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters.`);
   }
+  const { store } = streams;
   const stream = `idempotency-${key.scope}-${hashOf(key.callerId, key.key)}`;
-  let forgotten: number | undefined;
-  for (let attempt = 1; ; attempt++) {
+  return streams.race(stream, async (overtaken) => {
     const last = await lastEvent(store, stream);
     if (last && Date.now() - last.at.getTime() < key.ttlMs) {
       const before = JSON.parse(last.data) as KeyUsed<T>;
       return { used: before.fingerprint === key.fingerprint ? 'again' : 'differently', value: before.value };
     }
     await refuse?.();
+    // A stream whose events are past their age reads as empty and still counts its revisions.
+    const forgotten = overtaken instanceof WrongRevision && typeof overtaken.actual === 'number' ? overtaken.actual : undefined;
     const expected = last?.revision ?? forgotten ?? 'none';
     const event = {
       id: deterministicId(stream, expected, cause.correlationId),
@@ -59,17 +60,11 @@ export async function useIdempotencyKey<T>(
       data: JSON.stringify({ fingerprint: key.fingerprint, value } satisfies KeyUsed<T>),
       metadata: encodeMetadata(cause),
     };
-    try {
-      await appendSurely(store, stream, expected, [event]);
-      // Nobody waits for this: the age is judged anyway, the bound only lets the store forget.
-      store.setRetention(stream, { maxAgeSeconds: Math.ceil(key.ttlMs / 1000) }).catch(() => undefined);
-      return { used: 'first', value };
-    } catch (error) {
-      if (!(error instanceof WrongRevision) || attempt === RACES_MAX) throw error;
-      // A stream whose events are past their age reads as empty and still counts its revisions.
-      if (!last && typeof error.actual === 'number') forgotten = error.actual;
-    }
-  }
+    await appendSurely(store, stream, expected, [event]);
+    // Nobody waits for this: the age is judged anyway, the bound only lets the store forget.
+    store.setRetention(stream, { maxAgeSeconds: Math.ceil(key.ttlMs / 1000) }).catch(() => undefined);
+    return { used: 'first', value };
+  });
 }
 
 /** A short text that is equal for equal requests, in whatever order they name their fields. */

@@ -2,9 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { eventsOf } from '../../test/support/turns.js';
 import { CountedReads } from '../../test/support/counted-reads.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
-import { type ExpectedRevision, type NewEvent, StoreUnavailable } from './event-store.js';
+import { MortalStore } from '../../test/support/mortal-store.js';
+import { VirtualTiming } from '../../test/support/virtual-timing.js';
+import { systemTiming } from '../platform/system-timing.js';
+import { RACE_PATIENCE_MS } from './append-races.js';
+import { type EventStore, type ExpectedRevision, type NewEvent, StoreUnavailable, WrongRevision } from './event-store.js';
 import type { Cause, Event } from './events.js';
-import { type Aggregate, appendSurely, nothingYet, RACES_MAX, Streams } from './streams.js';
+import { type Aggregate, appendSurely, nothingYet, Streams } from './streams.js';
 
 type Counted = Event<'Counted', { by: number }>;
 const counter: Aggregate<number, Counted> = { initial: 0, evolve: (sum, { data }) => sum + data.by, codec: { Counted: [] } };
@@ -14,7 +18,7 @@ const because = (causationId: string): Cause => ({ ...cause, causationId });
 
 it('goes on with a fold where an earlier one ended', async () => {
   const store = new InMemoryEventStore();
-  const streams = new Streams(store);
+  const streams = new Streams(store, systemTiming);
   const none = await streams.fold('counter-1', counter);
   await streams.transact('counter-1', counter, count(1), cause);
   const first = await streams.fold('counter-1', counter, none);
@@ -37,7 +41,7 @@ describe('a stream whose sum is restated now and then', () => {
   /** A sum that is wrong if what was before the restatement counts as well. */
   const made = async (before: number, after: number) => {
     const store = new CountedReads();
-    const streams = new Streams(store);
+    const streams = new Streams(store, systemTiming);
     const add = (by: number, place: string) => streams.transact('counter-1', restating, count(by), because(place));
     for (let index = 0; index < before; index++) await add(1, `before-${index}`);
     const restated: Restated = { type: 'Restated', data: { sum: 100 } };
@@ -58,7 +62,7 @@ describe('a stream whose sum is restated now and then', () => {
   });
 
   it('may have had no restatement, and no event', async () => {
-    const streams = new Streams(new InMemoryEventStore());
+    const streams = new Streams(new InMemoryEventStore(), systemTiming);
     expect(await streams.fold('counter-1', restating)).toEqual(nothingYet(restating));
     await streams.transact('counter-1', restating, count(2), cause);
     expect((await streams.fold('counter-1', restating)).state).toBe(2);
@@ -68,7 +72,7 @@ describe('a stream whose sum is restated now and then', () => {
 describe('a transaction', () => {
   it('decides on what happened and appends what it decided, with who caused it', async () => {
     const store = new InMemoryEventStore();
-    const streams = new Streams(store);
+    const streams = new Streams(store, systemTiming);
     await streams.transact('counter-1', counter, count(1), cause);
     const { state, events } = await streams.transact('counter-1', counter, (sum) => (sum === 1 ? count(2)() : []), because('r2'));
     expect([state, events]).toEqual([3, count(2)()]);
@@ -82,17 +86,9 @@ describe('a transaction', () => {
     });
   });
 
-  it('is asked again on what the winner of a race left', async () => {
-    const streams = new Streams(new InMemoryEventStore());
-    await Promise.all(
-      Array.from({ length: RACES_MAX }, (_, index) => streams.transact('counter-1', counter, count(1), because(`r${index}`))),
-    );
-    expect((await streams.fold('counter-1', counter)).state).toBe(RACES_MAX);
-  });
-
   it('goes on with a stream of which nothing is kept', async () => {
     const store = new InMemoryEventStore();
-    const streams = new Streams(store);
+    const streams = new Streams(store, systemTiming);
     await streams.transact('counter-1', counter, count(1), cause);
     await streams.transact('counter-1', counter, count(1), because('r2'));
     await store.setRetention('counter-1', { truncateBefore: 2 });
@@ -106,7 +102,7 @@ describe('a transaction', () => {
     const reads: number[] = [];
     const read = store.read.bind(store);
     store.read = (stream, options) => (reads.push(options?.from ?? 0), read(stream, options));
-    const streams = new Streams(store);
+    const streams = new Streams(store, systemTiming);
     const first = await streams.transact('counter-1', counter, count(1), cause, nothingYet(counter));
     const second = await streams.transact('counter-1', counter, count(2), because('r2'), first);
     expect([second.state, second.revision, reads]).toEqual([3, 1, []]);
@@ -117,13 +113,13 @@ describe('a transaction', () => {
   it('is one append although the answer to it was lost', async () => {
     const store = new InMemoryEventStore();
     store.failNextAppend('after');
-    await new Streams(store).transact('counter-1', counter, count(1), cause);
+    await new Streams(store, systemTiming).transact('counter-1', counter, count(1), cause);
     expect(await eventsOf(store, 'counter-1')).toHaveLength(1);
   });
 
   it('appends nothing when it is already so', async () => {
     const store = new InMemoryEventStore();
-    expect(await new Streams(store).transact('counter-1', counter, () => [], cause)).toMatchObject({
+    expect(await new Streams(store, systemTiming).transact('counter-1', counter, () => [], cause)).toMatchObject({
       events: [],
       position: undefined,
     });
@@ -132,9 +128,99 @@ describe('a transaction', () => {
   it('stops at an event that a newer version of the program wrote', async () => {
     const store = new InMemoryEventStore();
     await store.append('counter-1', 'none', [{ id: '1', type: 'Recounted', data: '{}', metadata: '{}' }]);
-    await expect(new Streams(store).transact('counter-1', counter, count(1), cause)).rejects.toMatchObject({
+    await expect(new Streams(store, systemTiming).transact('counter-1', counter, count(1), cause)).rejects.toMatchObject({
       name: 'Undecodable',
     });
+  });
+});
+
+describe('a lost race', () => {
+  /** A log in which somebody else appends right before so many appends. */
+  const raced = (races: number) => {
+    const log = new InMemoryEventStore();
+    const timing = new VirtualTiming();
+    const rival = new Streams(log, timing);
+    let attempts = 0;
+    const store = new MortalStore(log, Infinity, (stream) => {
+      if (++attempts <= races) return rival.transact(stream, counter, count(10), because(`rival ${attempts}`));
+    });
+    return { log, timing, streams: new Streams(store, timing), attempts: () => attempts };
+  };
+
+  it.each([1, 5, 30])('has the decision asked again on what the winner left: %i in a row', async (races) => {
+    const { streams, attempts } = raced(races);
+    const asked: number[] = [];
+    const decide = (sum: number) => (asked.push(sum), count(1)());
+    const { state, revision } = await streams.transact('counter-1', counter, decide, cause);
+    expect([state, revision, attempts()]).toEqual([10 * races + 1, races, races + 1]);
+    expect(asked).toEqual(Array.from({ length: races + 1 }, (_, lost) => 10 * lost));
+  });
+
+  it('is no failure where the winner made it so', async () => {
+    const { streams } = raced(1);
+    const { state, events } = await streams.transact('counter-1', counter, (sum) => (sum >= 10 ? [] : count(10)()), cause);
+    expect([state, events]).toEqual([10, []]);
+  });
+
+  it('is the last one once patience has run out', async () => {
+    const { streams, timing } = raced(Infinity);
+    await expect(streams.transact('counter-1', counter, count(1), cause)).rejects.toBeInstanceOf(WrongRevision);
+    expect(timing.elapsedMs()).toBeLessThanOrEqual(RACE_PATIENCE_MS);
+  });
+
+  it('never keeps from the log what has happened already', async () => {
+    const races = 400;
+    const { streams, timing, log } = raced(races);
+    const { state } = await streams.record('counter-1', counter, count(1), cause);
+    expect([state, timing.elapsedMs() > RACE_PATIENCE_MS]).toEqual([10 * races + 1, true]);
+    expect(await eventsOf(log, 'counter-1')).toHaveLength(races + 1);
+  });
+});
+
+describe('many transactions of one stream', () => {
+  const LATENCY_MS = 5;
+  const slow = (log: EventStore, timing: VirtualTiming) => {
+    let attempts = 0;
+    const store = new MortalStore(
+      log,
+      Infinity,
+      () => (attempts++, timing.pause(LATENCY_MS)),
+      () => timing.pause(LATENCY_MS),
+    );
+    return { streams: new Streams(store, timing), attempts: () => attempts };
+  };
+  const all = (streams: Streams, who: string, many: number) =>
+    Promise.all(
+      Array.from({ length: many }, (_, index) => streams.transact('counter-1', counter, count(1), because(`${who}${index}`))),
+    );
+
+  it('lose no race against each other, and are made in the order in which they were asked for', async () => {
+    const { streams, attempts } = slow(new InMemoryEventStore(), new VirtualTiming());
+    const outcomes = await all(streams, 'r', 200);
+    expect(outcomes.map(({ state }) => state)).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+    expect(attempts()).toBe(200);
+  });
+
+  it.each([1, 2, 3])('are all made, by three processes at once too (seed %i)', async (seed) => {
+    const [log, timing] = [new InMemoryEventStore(), new VirtualTiming(seed)];
+    const processes = ['a', 'b', 'c'].map((who) => ({ who, ...slow(log, timing) }));
+    await Promise.all(processes.map(({ who, streams }) => all(streams, who, 50)));
+    expect((await processes[0]!.streams.fold('counter-1', counter)).state).toBe(150);
+    expect(timing.elapsedMs()).toBeLessThan(RACE_PATIENCE_MS);
+  });
+
+  it('does not wait for one whose append hangs', async () => {
+    const log = new InMemoryEventStore();
+    let isFirst = true;
+    const hanging = new MortalStore(log, Infinity, () => {
+      if (!isFirst) return;
+      isFirst = false;
+      return new Promise(() => undefined);
+    });
+    const streams = new Streams(hanging, new VirtualTiming());
+    void all(streams, 'hangs', 1);
+    await all(streams, 'r', 20);
+    expect((await streams.fold('counter-1', counter)).state).toBe(20);
   });
 });
 

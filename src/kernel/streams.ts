@@ -1,3 +1,4 @@
+import { AppendRaces, type Overtaken, RACE_PATIENCE_MS } from './append-races.js';
 import { type Codec, currentVersion, decode, encodeMetadata, Undecodable } from './codec.js';
 import type { Decider, Decision } from './decider.js';
 import {
@@ -7,10 +8,10 @@ import {
   type NewEvent,
   type StoredEvent,
   StoreUnavailable,
-  WrongRevision,
 } from './event-store.js';
 import type { Cause, Event } from './events.js';
 import { deterministicId } from './ids.js';
+import type { Timing } from './timing.js';
 
 /** A type of event that says all that those before it have come to. One is looked for among so many of the newest. */
 export type Restatement<E extends Event> = Readonly<{ type: E['type']; withinMax: number }>;
@@ -30,9 +31,6 @@ export const nothingYet = <State, E extends Event>({ initial }: Aggregate<State,
 /** What a command did: the events it added (none: it was already so), and how far the caller must read to see them. */
 export type Outcome<State, E extends Event> = Folded<State> & Readonly<{ events: readonly E[] }>;
 
-/** How often a decision is asked again after a lost race. */
-export const RACES_MAX = 10;
-
 /** How long a command keeps repeating an append whose outcome is unknown before its caller is told 503. */
 export const APPEND_PATIENCE_MS = 3000;
 const REPEAT_DELAY_MS_MIN = 50;
@@ -40,7 +38,14 @@ const REPEAT_DELAY_MS_MAX = 1000;
 
 /** Folds streams and appends decisions to them. */
 export class Streams {
-  constructor(private readonly store: EventStore) {}
+  private readonly races: AppendRaces;
+
+  constructor(
+    readonly store: EventStore,
+    timing: Timing,
+  ) {
+    this.races = new AppendRaces(timing);
+  }
 
   /** The stream from its start, or on from where an earlier fold of it ended. */
   async fold<State, E extends Event>(
@@ -77,7 +82,7 @@ export class Streams {
   /**
    * Folds, asks the decision, appends what it says; after a lost race it folds and asks again. Whoever knows the stream from
    * a moment ago says so and saves a read: should it have gone on since, the race is lost.
-   * @throws Rejection, StoreUnavailable
+   * @throws Rejection, StoreUnavailable, WrongRevision when races were lost for as long as `patienceMs`
    */
   async transact<State, E extends Event>(
     stream: string,
@@ -85,21 +90,52 @@ export class Streams {
     decide: Decision<State, E>,
     cause: Cause,
     known?: Folded<State>,
+    patienceMs = RACE_PATIENCE_MS,
   ): Promise<Outcome<State, E>> {
     let folded = known ?? (await this.fold(stream, aggregate));
-    for (let attempt = 1; ; attempt++) {
-      const events = decide(folded.state);
-      if (events.length === 0) return { ...folded, events };
-      try {
+    return this.race(
+      stream,
+      async (overtaken) => {
+        if (overtaken) folded = await this.foldAfter(overtaken, stream, aggregate, folded);
+        const events = decide(folded.state);
+        if (events.length === 0) return { ...folded, events };
         const appended = await this.append(stream, folded.revision, aggregate.codec, events, cause);
         return { ...appended, state: events.reduce(aggregate.evolve, folded.state), events };
-      } catch (error) {
-        if (!(error instanceof WrongRevision) || attempt === RACES_MAX) throw error;
-        folded = await this.fold(stream, aggregate, folded);
-        // A stream of which nothing is kept reads as empty and still counts its revisions.
-        if (folded.revision === 'none' && typeof error.actual === 'number') folded = { ...folded, revision: error.actual };
-      }
-    }
+      },
+      patienceMs,
+    );
+  }
+
+  /**
+   * States what has happened already, as `transact` does, and does not give up over lost races: they end once it is stated,
+   * or once the decision finds that it is, or refuses because somebody else has taken over.
+   */
+  record<State, E extends Event>(
+    stream: string,
+    aggregate: Aggregate<State, E>,
+    decide: Decision<State, E>,
+    cause: Cause,
+    known?: Folded<State>,
+  ): Promise<Outcome<State, E>> {
+    return this.transact(stream, aggregate, decide, cause, known, Infinity);
+  }
+
+  /** For appends that no aggregate decides on: reads, and appends, again after every lost race. @throws as `transact` does */
+  race<T>(stream: string, attempt: (overtaken?: Overtaken) => Promise<T>, patienceMs = RACE_PATIENCE_MS): Promise<T> {
+    return this.races.run(stream, attempt, patienceMs);
+  }
+
+  /** The stream as it is after others have appended to it. */
+  private async foldAfter<State, E extends Event>(
+    overtaken: Overtaken,
+    stream: string,
+    aggregate: Aggregate<State, E>,
+    before: Folded<State>,
+  ): Promise<Folded<State>> {
+    const folded = await this.fold(stream, aggregate, before);
+    // A stream of which nothing is kept reads as empty and still counts its revisions.
+    const isEmptied = overtaken !== 'waited' && folded.revision === 'none' && typeof overtaken.actual === 'number';
+    return isEmptied ? { ...folded, revision: overtaken.actual } : folded;
   }
 
   /**

@@ -10,6 +10,7 @@ import type { MonitorRules } from './monitor-rules.js';
 import { observe } from './observe.js';
 import { Patterns } from './patterns.port.js';
 import { LookFailed, type WatchedSources } from './watched-sources.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const MINUTE_MS = 60_000;
 const START = Date.parse('2026-01-01T08:02:00Z');
@@ -46,7 +47,7 @@ let verdict: Verdict;
 beforeEach(() => {
   now = new Date(START);
   store = new InMemoryEventStore();
-  streams = new Streams(store);
+  streams = new Streams(store, systemTiming);
   looks = 0;
   look = () => Promise.resolve(contentOfText('one'));
   verdict = { holds: true, usage: { promptTokens: 5, completionTokens: 1 } };

@@ -51,7 +51,7 @@ export class CheckMonitor {
     const { check } = claim.data;
     const look = await this.look(claimed.state, check, cause, signal);
     const decision = reportCheck(check, look, this.rules, this.clock.now());
-    this.remember(monitorId, await this.streams.transact(stream, monitor, decision, cause, claimed));
+    this.remember(monitorId, await this.streams.record(stream, monitor, decision, cause, claimed));
   }
 
   private async look(state: Monitor, check: number, cause: Cause, signal: AbortSignal): Promise<Look> {

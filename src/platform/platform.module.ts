@@ -14,6 +14,7 @@ import { CredentialVault } from '../tools/credential-vault.port.js';
 import { OutgoingHttp } from '../tools/outgoing-http.port.js';
 import { Config } from './config/config.js';
 import type { Platform } from './platform.js';
+import { systemTiming } from './system-timing.js';
 
 /** The connected platform, for the few who look after it as a whole. */
 export const PLATFORM = Symbol('Platform');
@@ -31,7 +32,7 @@ export class PlatformModule {
       { provide: LOG, useValue: log },
       { provide: Config, useValue: platform.config },
       { provide: EventStore, useValue: platform.store },
-      { provide: Streams, useValue: new Streams(platform.store) },
+      { provide: Streams, useValue: new Streams(platform.store, systemTiming) },
       { provide: LastWrites, useValue: new LastWrites() },
       { provide: Signals, useValue: platform.signals },
       { provide: KeyValue, useValue: platform.keyValue },

@@ -6,6 +6,7 @@ import { record } from '../../test/support/user-reactions.js';
 import { type ConversationEvent, conversationStream } from '../conversation/conversation.events.js';
 import { Streams } from '../kernel/streams.js';
 import { TurnActivity } from './turn-activity.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const turn = { conversationId: 'c1', turnId: 't1' };
 const begun: ConversationEvent[] = [
@@ -34,7 +35,7 @@ const deleted: ConversationEvent = { type: 'ConversationDeleted', data: { conver
 async function activityAfter(...events: ConversationEvent[]): Promise<TurnActivity> {
   const store = new InMemoryEventStore();
   await record(store, conversationStream('c1'), ...begun, ...events);
-  return new TurnActivity(new Streams(store));
+  return new TurnActivity(new Streams(store, systemTiming));
 }
 
 describe('after a terminal frame', () => {

@@ -3,13 +3,16 @@ import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js'
 import { eventsOf } from '../../test/support/turns.js';
 import type { Recorded } from '../kernel/events.js';
 import { deterministicId } from '../kernel/ids.js';
+import { Streams } from '../kernel/streams.js';
 import { InProcessSignals } from '../platform/signals/in-process-signals.js';
+import { systemTiming } from '../platform/system-timing.js';
 import { type Announcement, userStream } from './user.events.js';
 import { userEventsOptions } from '../../test/support/user-events.js';
 import { EVENTS_REMEMBERED_MAX, UserJournal } from './user-journal.js';
 
 const stream = userStream('ann');
-const journalOver = (store: InMemoryEventStore) => new UserJournal(store, new InProcessSignals(), userEventsOptions());
+const journalOver = (store: InMemoryEventStore) =>
+  new UserJournal(store, new Streams(store, systemTiming), new InProcessSignals(), userEventsOptions());
 
 const marked = (id: string): Announcement => ({
   type: 'conversation.mark',
@@ -121,11 +124,11 @@ describe('an announcement', () => {
   it('is not made again when the backlog has gone past it', async () => {
     const store = new InMemoryEventStore();
     const options = userEventsOptions({ eventsMax: 10 });
-    const journal = new UserJournal(store, new InProcessSignals(), options);
+    const journal = new UserJournal(store, new Streams(store, systemTiming), new InProcessSignals(), options);
     const first = await happened(store, 'first');
     await tell(journal, first, 'first');
     for (let count = 0; count < 10; count++) await tell(journal, await happened(store, `n${count}`), `n${count}`);
-    await tell(new UserJournal(store, new InProcessSignals(), options), first, 'first');
+    await tell(new UserJournal(store, new Streams(store, systemTiming), new InProcessSignals(), options), first, 'first');
     await tell(journal, first, 'first');
     expect(await told(store)).toEqual(Array.from({ length: 10 }, (_, index) => `n${index}`));
   });
@@ -144,11 +147,21 @@ describe('an announcement', () => {
 
 it('keeps so many events of a user, also when the process dies right after the first', async () => {
   const store = new InMemoryEventStore();
-  const journal = new UserJournal(store, new InProcessSignals(), userEventsOptions({ eventsMax: 3 }));
+  const journal = new UserJournal(
+    store,
+    new Streams(store, systemTiming),
+    new InProcessSignals(),
+    userEventsOptions({ eventsMax: 3 }),
+  );
   const first = await happened(store, 'a');
   store.failNextAppend('after');
   await expect(tell(journal, first, 'a')).rejects.toThrow('was lost');
-  const next = new UserJournal(store, new InProcessSignals(), userEventsOptions({ eventsMax: 3 }));
+  const next = new UserJournal(
+    store,
+    new Streams(store, systemTiming),
+    new InProcessSignals(),
+    userEventsOptions({ eventsMax: 3 }),
+  );
   for (const name of ['b', 'c', 'd', 'e']) await tell(next, await happened(store, name), name);
   expect(await told(store)).toEqual(['c', 'd', 'e']);
 });

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { encodeMetadata } from '../kernel/codec.js';
-import { EventStore, type NewEvent, type StoredEvent, WrongRevision } from '../kernel/event-store.js';
+import { EventStore, type NewEvent, type StoredEvent } from '../kernel/event-store.js';
 import { causedBy, type Recorded } from '../kernel/events.js';
 import { deterministicId } from '../kernel/ids.js';
 import { Signals } from '../kernel/signals.js';
-import { RACES_MAX } from '../kernel/streams.js';
+import { Streams } from '../kernel/streams.js';
 import { idOf, userEventText } from './user-event.policy.js';
 import { type Announcement, USER_EVENT, userStream } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';
@@ -29,10 +29,10 @@ type Tail = { revision: number; millis: number; from: bigint; readonly positions
 @Injectable()
 export class UserJournal {
   private readonly tails = new Map<string, Tail>();
-  private readonly turns = new Map<string, Promise<void>>();
 
   constructor(
     private readonly store: EventStore,
+    private readonly streams: Streams,
     private readonly signals: Signals,
     private readonly options: UserEventsOptions,
   ) {}
@@ -46,14 +46,12 @@ export class UserJournal {
   announce(userId: string, about: Recorded, compose: Compose, name?: string): Promise<void> {
     const stream = userStream(userId);
     const id = deterministicId('user-event', about.id, ...(name === undefined ? [] : [name]));
-    return this.inTurn(stream, async () => {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return await this.attempt(stream, userId, id, about, compose);
-        } catch (error) {
-          this.tails.delete(stream);
-          if (!(error instanceof WrongRevision) || attempt === RACES_MAX) throw error;
-        }
+    return this.streams.race(stream, async () => {
+      try {
+        return await this.attempt(stream, userId, id, about, compose);
+      } catch (error) {
+        this.tails.delete(stream);
+        throw error;
       }
     });
   }
@@ -106,18 +104,6 @@ export class UserJournal {
       from: isTrimmed ? oldest.position - 1n : since,
       positions: new Map(newest.reverse().map(({ id, position }) => [id, position])),
     };
-  }
-
-  /** One after the other: announcements of one user would lose races against each other by the dozen. */
-  private inTurn(stream: string, work: () => Promise<void>): Promise<void> {
-    const turn = (this.turns.get(stream) ?? Promise.resolve()).then(work);
-    const settled = turn
-      .catch(() => undefined)
-      .finally(() => {
-        if (this.turns.get(stream) === settled) this.turns.delete(stream);
-      });
-    this.turns.set(stream, settled);
-    return turn;
   }
 }
 

@@ -9,6 +9,7 @@ import { ApplyRetention, DUE_PER_PAGE_MAX, DUE_PER_TICK_MAX } from './apply-rete
 import { ExpireJournals } from './expire-journals.js';
 import { RetentionOptions } from './retention-options.js';
 import { type Due, type RetentionRule, RetentionRules } from './retention-rule.port.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const DAY_S = 86_400;
 const now = new Date('2026-02-01T00:00:00Z');
@@ -83,7 +84,7 @@ describe('journals of answers', () => {
     const frame = { id: '1', type: 'f', data: '{}', metadata: '{}' };
     for (const { id } of sealed) await store.append(messageStream(id), 'none', [frame]);
     clock = now;
-    const rule = () => new ExpireJournals(queries, store, new Streams(store), { now: () => now }, options);
+    const rule = () => new ExpireJournals(queries, store, new Streams(store, systemTiming), { now: () => now }, options);
     const tickers = [ticking(rule()), ticking(rule())];
     await Promise.all(tickers.map((ticker) => ticker.tick(now)));
     const head = await store.head();

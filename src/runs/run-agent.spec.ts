@@ -16,6 +16,7 @@ import type { QuotaAnswer } from '../limits/run-quota.port.js';
 import { queueRun, run } from './run.decider.js';
 import { runStream } from './run.events.js';
 import { RunAgent } from './run-agent.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const runId = 'r1';
 const parts = { answer: 'Done.', thought: 'Hm.', sources: [], toolCalls: [], structured: false };
@@ -53,7 +54,7 @@ let quota: QuotaAnswer;
 let attempts: number;
 beforeEach(async () => {
   store = new InMemoryEventStore();
-  streams = new Streams(store);
+  streams = new Streams(store, systemTiming);
   agent = new ScriptedAgent();
   quota = { allowed: true };
   attempts = 0;

@@ -48,7 +48,7 @@ export class RunAgent implements TaskRunner {
 
   /** However it failed, the run has an end of its own. */
   async failed(runId: string, _input: Readonly<Record<string, unknown>>, reason: string, cause: Cause): Promise<void> {
-    await this.streams.transact(runStream(runId), run, failRun(runId, reason), cause);
+    await this.streams.record(runStream(runId), run, failRun(runId, reason), cause);
   }
 
   /** What the quota says counts before the first attempt; a run that was begun is not cut off. */
@@ -74,7 +74,7 @@ export class RunAgent implements TaskRunner {
     const { queued, settings, history, effects } = begun.state;
     const { ownerId, input, terms } = queued!;
     const { modelId } = settings!;
-    const decide = (decision: ReturnType<typeof failRun>) => this.streams.transact(runStream(runId), run, decision, cause);
+    const decide = (decision: ReturnType<typeof failRun>) => this.streams.record(runStream(runId), run, decision, cause);
     const time = terms ? AbortSignal.timeout(terms.timeoutMs) : undefined;
     let usage: Usage | null = null;
     try {

@@ -36,7 +36,7 @@ export class RunLedger implements EffectLedger {
 
   private async state(decide: ReturnType<typeof startEffect>): Promise<void> {
     this.folded = await outlasting(RUN_PATIENCE_MS, () =>
-      this.streams.transact(runStream(this.ids.runId), run, decide, this.cause, this.folded),
+      this.streams.record(runStream(this.ids.runId), run, decide, this.cause, this.folded),
     );
   }
 }

@@ -14,6 +14,7 @@ import { type ScheduleEvent, type ScheduleRunEnded, scheduleStream } from './sch
 import { scheduleRunCodec } from './scheduled-run.codec.js';
 import { scheduledRun } from './scheduled-run.decider.js';
 import { messageIdOf, scheduledRunStream } from './scheduled-run.events.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const scheduleId = 's1';
 const runId = 'r1';
@@ -36,7 +37,7 @@ let additions: AdditionsForTests;
 let reaction: AppendScheduledAnswers;
 beforeEach(() => {
   store = new InMemoryEventStore();
-  streams = new Streams(store);
+  streams = new Streams(store, systemTiming);
   additions = new AdditionsForTests();
   reaction = new AppendScheduledAnswers(store, streams, additions);
 });

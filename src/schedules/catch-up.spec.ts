@@ -7,6 +7,7 @@ import { create, schedule } from './schedule.decider.js';
 import { type ScheduleEvent, scheduleStream } from './schedule.events.js';
 import { type LedgerRules, SLOTS_PER_APPEND_MAX } from './schedule.policy.js';
 import { pause, remove } from './schedule-changes.decider.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const MINUTE_MS = 60_000;
 const START = Date.parse('2026-01-01T08:00:00Z');
@@ -21,7 +22,7 @@ const by = (now: Date, ownerId = 'ann') => ({ ownerId, rules, now });
 
 let streams: Streams;
 beforeEach(async () => {
-  streams = new Streams(new InMemoryEventStore());
+  streams = new Streams(new InMemoryEventStore(), systemTiming);
   const timing = { kind: 'recurring', cron: '* * * * *', timezone: 'UTC', endAt: null } as const;
   const terms = { name: null, instruction: 'Look.', timing, toolAllowlist: [], modelId: null, tokenBudget: null };
   const origin = { agentId: 'a', conversationId: null, createdVia: 'ui' } as const;

@@ -9,6 +9,7 @@ import { scheduleStream } from './schedule.events.js';
 import type { ScheduleRules } from './schedule-rules.js';
 import type { SchedulerPulse } from './scheduler-pulse.port.js';
 import { type SettleSchedule, SettleScheduleHandler } from './settle-schedule.command.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const MINUTE_MS = 60_000;
 const START = Date.parse('2026-01-01T08:30:00Z');
@@ -32,7 +33,7 @@ let broken: string | undefined;
 let beats: Date[];
 beforeEach(() => {
   now = new Date(START);
-  streams = new Streams(new InMemoryEventStore());
+  streams = new Streams(new InMemoryEventStore(), systemTiming);
   handler = new SettleScheduleHandler(streams, { now: () => now }, rules);
   settled = [];
   broken = undefined;

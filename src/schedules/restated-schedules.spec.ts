@@ -8,6 +8,7 @@ import { type ScheduleEvent, scheduleStream } from './schedule.events.js';
 import { type LedgerRules, RESTATED_AFTER_SLOTS, RESTATED_WITHIN_EVENTS_MAX, SLOTS_PER_APPEND_MAX } from './schedule.policy.js';
 import { APPENDS_PER_LOOK_MAX, SettleSchedule, SettleScheduleHandler } from './settle-schedule.command.js';
 import { endRun, settle } from './slot-ledger.decider.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const MINUTE_MS = 60_000;
 const START = Date.parse('2026-01-01T08:00:00Z');
@@ -26,7 +27,7 @@ let streams: Streams;
 let known: Folded<Schedule>;
 beforeEach(async () => {
   store = new CountedReads();
-  streams = new Streams(store);
+  streams = new Streams(store, systemTiming);
   const timing = { kind: 'recurring', cron: '* * * * *', timezone: 'UTC', endAt: null } as const;
   const terms = { name: null, instruction: 'Look.', timing, toolAllowlist: [], modelId: null, tokenBudget: null };
   const origin = { agentId: 'a', conversationId: 'c', createdVia: 'chat' } as const;

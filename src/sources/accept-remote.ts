@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { SignedInUser } from '../identity/caller.js';
-import { EventStore } from '../kernel/event-store.js';
 import { fingerprintOf, type KeyUse, useIdempotencyKey } from '../kernel/idempotency.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
+import { Streams } from '../kernel/streams.js';
 import { AddressRefused, OutgoingHttp } from '../tools/outgoing-http.port.js';
 import { type AcceptedUpload, NAME_CHARACTERS_MAX, UploadKeyTtl } from './accept-upload.js';
 import { AddRemoteSource } from './add-remote-source.command.js';
@@ -18,7 +18,7 @@ type Ids = Readonly<{ sourceId: string; taskId: string }>;
 export class RemoteDesk {
   constructor(
     private readonly commands: CommandBus,
-    private readonly store: EventStore,
+    private readonly streams: Streams,
     private readonly outgoing: OutgoingHttp,
     private readonly options: RemoteOptions,
     private readonly keyTtl: UploadKeyTtl,
@@ -61,6 +61,6 @@ export class RemoteDesk {
     const { name, origin, config, frequency } = request;
     const fingerprint = fingerprintOf(name, origin, config, frequency);
     const used = { scope: 'remote', callerId: user.userId, key, fingerprint, ttlMs: this.keyTtl.milliseconds };
-    return useIdempotencyKey(this.store, used, ids, user.cause);
+    return useIdempotencyKey(this.streams, used, ids, user.cause);
   }
 }

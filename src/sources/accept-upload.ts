@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { SignedInUser } from '../identity/caller.js';
 import { Blobs } from '../kernel/blobs.js';
-import { EventStore } from '../kernel/event-store.js';
 import { fingerprintOf, type KeyUse, useIdempotencyKey } from '../kernel/idempotency.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
+import { Streams } from '../kernel/streams.js';
 import { Documents } from './document.port.js';
 import { parseSourceConfig, type SourceConfig } from './source-config.policy.js';
 import type { SourceFile } from './source.events.js';
@@ -29,7 +29,7 @@ export const NAME_CHARACTERS_MAX = 255;
 export class UploadDesk {
   constructor(
     private readonly commands: CommandBus,
-    private readonly store: EventStore,
+    private readonly streams: Streams,
     private readonly blobs: Blobs,
     private readonly documents: Documents,
     private readonly keyTtl: UploadKeyTtl,
@@ -68,7 +68,7 @@ export class UploadDesk {
       files.map(({ filename, sha256 }) => [filename, sha256]),
     );
     const used = { scope: 'upload', callerId: user.userId, key, fingerprint, ttlMs: this.keyTtl.milliseconds };
-    return useIdempotencyKey(this.store, used, ids, user.cause);
+    return useIdempotencyKey(this.streams, used, ids, user.cause);
   }
 
   private async keep(files: readonly StagedFile[]): Promise<readonly SourceFile[]> {

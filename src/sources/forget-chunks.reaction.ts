@@ -56,9 +56,11 @@ export class ForgetChunks implements Reaction<Over> {
 
   private async forget(chunksId: string, sourceId: string, cause: Cause): Promise<void> {
     const stream = chunksStream(chunksId);
-    const last = await lastEvent(this.store, stream);
-    if (last?.type === ('SourceChunksForgotten' satisfies SourceChunksForgotten['type'])) return;
-    const forgotten: SourceChunksForgotten = { type: 'SourceChunksForgotten', data: { chunksId, sourceId } };
-    await this.streams.append(stream, last?.revision ?? 'none', chunksCodec, [forgotten], cause);
+    await this.streams.race(stream, async () => {
+      const last = await lastEvent(this.store, stream);
+      if (last?.type === ('SourceChunksForgotten' satisfies SourceChunksForgotten['type'])) return;
+      const forgotten: SourceChunksForgotten = { type: 'SourceChunksForgotten', data: { chunksId, sourceId } };
+      await this.streams.append(stream, last?.revision ?? 'none', chunksCodec, [forgotten], cause);
+    });
   }
 }

@@ -11,6 +11,7 @@ import { ChunkWriter } from './chunk-writer.js';
 import { ForgetChunks } from './forget-chunks.reaction.js';
 import { sourceCodec } from './source.codec.js';
 import { chunksStream, type SourceDeleted, type SourceEvent, type SourceIngestCompleted, sourceStream } from './source.events.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const sourceId = 's1';
 const chunk = { title: 'T', text: 'Water the plants.', tokens: 4 };
@@ -20,7 +21,7 @@ let isReached: boolean;
 let reaction: ForgetChunks;
 beforeEach(() => {
   store = new InMemoryEventStore();
-  streams = new Streams(store);
+  streams = new Streams(store, systemTiming);
   isReached = true;
   reaction = new ForgetChunks(store, streams, { reached: () => Promise.resolve(isReached) });
 });

@@ -23,6 +23,7 @@ import { createSource, deleteSource, source } from './source.decider.js';
 import { DEFAULT_SOURCE_CONFIG } from './source-config.policy.js';
 import { type SourceChunksIngested, sourceStream } from './source.events.js';
 import { ingestAgain } from './sync.decider.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r', causationId: 'r' } as const;
 
@@ -65,7 +66,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 beforeEach(() => {
   store = new InMemoryEventStore();
-  streams = new Streams(store);
+  streams = new Streams(store, systemTiming);
   documents = new LinesAsChunks();
   lag = 0;
 });

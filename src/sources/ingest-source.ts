@@ -71,7 +71,7 @@ export class IngestSource extends TaskRunner {
     const { state } = await start(chunksId);
     const { chunks, tokens, filesWithoutChunks } = await this.write(sourceId, chunksId, state, attempt);
     if (chunks === 0) throw new Rejection('document-unreadable', `There is no text in ${namesOf(state.ingest?.files)}.`);
-    const completed = await streams.transact(
+    const completed = await streams.record(
       stream,
       source,
       completeIngest(sourceId, ingestId, chunksId, { chunks, tokens }),
@@ -83,7 +83,7 @@ export class IngestSource extends TaskRunner {
 
   override async failed(ingestId: string, input: TaskAttempt['input'], reason: string, cause: Cause): Promise<void> {
     const sourceId = sourceIdIn(input);
-    await this.parts.streams.transact(sourceStream(sourceId), source, failIngest(sourceId, ingestId, reason), cause);
+    await this.parts.streams.record(sourceStream(sourceId), source, failIngest(sourceId, ingestId, reason), cause);
   }
 
   /** Chunks of the same files, cut and embedded as they would be now, are there already. */

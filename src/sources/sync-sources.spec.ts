@@ -9,6 +9,7 @@ import { DEFAULT_SOURCE_CONFIG } from './source-config.policy.js';
 import { sourceStream } from './source.events.js';
 import { addRemoteSource } from './sync.decider.js';
 import { SYNCS_PER_PAGE_MAX, SYNCS_PER_TICK_MAX, SyncSources } from './sync-sources.ticker.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 const START = Date.parse('2026-03-01T08:00:00Z');
@@ -21,7 +22,7 @@ let broken: string | undefined;
 beforeEach(() => {
   now = new Date(START);
   store = new InMemoryEventStore();
-  streams = new Streams(store);
+  streams = new Streams(store, systemTiming);
   broken = undefined;
 });
 

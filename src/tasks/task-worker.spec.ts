@@ -20,6 +20,7 @@ import { RESULT_INLINE_BYTES_MAX, TASK_QUEUE, taskLease, WORKER_LEASES } from '.
 import { loadResult } from './task-result.js';
 import { type TaskAttempt, TaskRunner, TaskRunners } from './task-runner.port.js';
 import { TaskWorker } from './task-worker.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r', causationId: 'r' } as const;
 const options = { concurrency: 2, leaseTtlMs: 1_000, presenceTtlMs: 1_000 };
@@ -50,7 +51,7 @@ afterAll(() => rm(folder, { recursive: true }));
 beforeEach(() => {
   now = new Date('2026-01-01T00:00:00Z');
   store = new InMemoryEventStore();
-  streams = new Streams(store);
+  streams = new Streams(store, systemTiming);
   keyValue = new InProcessKeyValue();
   queue = new InProcessWorkQueue();
   blobs = new FolderBlobs(folder);

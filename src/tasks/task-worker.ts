@@ -89,7 +89,7 @@ export class TaskWorker {
 
   /** Runs the attempt and states its outcome. */
   private async finish(taskId: string, { attempt, ownerId, input }: Task, runner: TaskRunner, cause: Cause, signal: AbortSignal) {
-    const decide = (decision: ReturnType<typeof succeed>) => this.streams.transact(taskStream(taskId), task, decision, cause);
+    const decide = (decision: ReturnType<typeof succeed>) => this.streams.record(taskStream(taskId), task, decision, cause);
     let result: unknown;
     try {
       result = await runner.run({

@@ -16,6 +16,7 @@ import { type CallContext, ToolFailed } from './tool-kind.port.js';
 import { ToolKinds } from './tool-kinds.js';
 import { ToolSetup, type ToolWish } from './tool-setup.js';
 import type { ToolPin, ToolScope } from './toolbox.port.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' } as const;
 const SECRET = 'tok_planted&1';
@@ -30,7 +31,7 @@ let off: Set<string>;
 
 beforeEach(() => {
   const store = new InMemoryEventStore();
-  streams = new Streams(store);
+  streams = new Streams(store, systemTiming);
   vault = new MemoryCredentialVault();
   kind = new ToolKindForTests();
   const kinds = new ToolKinds([kind, ...['memory', 'think', 'internal_search'].map((name) => new InternalKindForTests(name))]);

@@ -18,6 +18,7 @@ import { DeleteTool, DeleteToolHandler } from './delete-tool.command.js';
 import type { ActionDefinition } from './tool.events.js';
 import { ToolKinds } from './tool-kinds.js';
 import { ToolSetup, type ToolWish } from './tool-setup.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' } as const;
 const config = { token: 'first token' };
@@ -29,7 +30,7 @@ let deriving: DerivingKindForTests;
 let setup: ToolSetup;
 beforeEach(() => {
   store = new InMemoryEventStore();
-  streams = new Streams(store);
+  streams = new Streams(store, systemTiming);
   vault = new MemoryCredentialVault();
   deriving = new DerivingKindForTests();
   setup = new ToolSetup(new ToolKinds([new ToolKindForTests(), deriving, new InternalKindForTests('think')]), vault);

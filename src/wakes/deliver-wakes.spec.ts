@@ -21,6 +21,7 @@ import { RequestedWakes } from './requested-wakes.js';
 import { WAKE_TEXT_CHARACTERS_MAX } from './wake-text.policy.js';
 import { WAKES_PER_TURN_MAX } from './wakes.decider.js';
 import { wakesStream } from './wakes.events.js';
+import { systemTiming } from '../platform/system-timing.js';
 
 const NOW = new Date('2026-01-01T00:00:10Z');
 const stream = conversationStream('c1');
@@ -34,7 +35,7 @@ let lookedBefore: Date | undefined;
 
 /** A process that has conversations go on. */
 function delivering(store: EventStore = log): DeliverWakes {
-  const streams = new Streams(store);
+  const streams = new Streams(store, systemTiming);
   const resolver = {
     resolve: async (request: unknown) => {
       resolved.push(request);
@@ -61,7 +62,7 @@ function delivering(store: EventStore = log): DeliverWakes {
 }
 
 const wake = (key: string, more: Readonly<{ text?: string; ownerId?: string }> = {}) =>
-  new RequestedWakes(new Streams(log)).wake(
+  new RequestedWakes(new Streams(log, systemTiming)).wake(
     {
       conversationId: 'c1',
       ownerId: 'alice',
@@ -173,7 +174,7 @@ describe('what a conversation waits for', () => {
     await wake('a', { ownerId: 'mallory' });
     await delivering().tick(NOW);
     await wake('b');
-    await new Streams(log).transact(stream, conversation, remove, cause);
+    await new Streams(log, systemTiming).transact(stream, conversation, remove, cause);
     await delivering().tick(NOW);
     expect([await settled(), await woken()]).toEqual([['WakeSuperseded', 'WakeSuperseded'], []]);
   });

@@ -54,6 +54,6 @@ export class DeliverWakes implements Ticker {
     const question = questionOf(told.map(({ text }) => text));
     const woken = await this.turns.ask({ conversationId, ownerId, turnId: gathered.turnId, question, origin }, cause);
     if (woken.standing === 'busy') return;
-    await this.streams.transact(stream, wakes, settle(gathered.turnId, woken), cause, known);
+    await this.streams.record(stream, wakes, settle(gathered.turnId, woken), cause, known);
   }
 }

@@ -9,6 +9,7 @@ import { startService } from './measured-service.js';
 import { startProgram } from './program.js';
 import type { Bench, Figure } from './report.js';
 import { agentOf, cause, make, scheduleNow, sideBySide, WRITERS } from './stored-schedules.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 
 const SCHEDULES = 100_000;
 const DUE = 1_000;
@@ -77,7 +78,7 @@ export const bench: Bench = {
     const service = await startService(context, { OPENAI_BASE_URL: `${model.url}/v1`, TITLE_MODEL_ID: 'none' });
     const store = new PostgresEventStore({ url: service.databaseUrl });
     const sql = postgres(service.databaseUrl, { max: WRITERS, onnotice: () => undefined });
-    const streams = new Streams(store);
+    const streams = new Streams(store, systemTiming);
     const agentId = await agentOf(service.url);
     context.say(`making ${SCHEDULES} schedules`);
     const since = performance.now();

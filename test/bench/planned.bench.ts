@@ -7,6 +7,7 @@ import { startService } from './measured-service.js';
 import { type Bench, interleaved, median, quantile } from './report.js';
 import { agentOf, make, sideBySide } from './stored-schedules.js';
 import { read } from './token-reader.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 
 const SCHEDULES = 500;
 const DAYS = 62;
@@ -46,7 +47,7 @@ export const bench: Bench = {
     const [authorization, minutely] = [await bearer(OWNER), await bearer(MINUTELY)];
     const store = new PostgresEventStore({ url: service.databaseUrl });
     const sql = postgres(service.databaseUrl, { max: 1, onnotice: () => undefined });
-    const streams = new Streams(store);
+    const streams = new Streams(store, systemTiming);
     const agentId = await agentOf(service.url, { authorization });
     const made = (number: number) => {
       const cron = CRONS[number % CRONS.length]!;

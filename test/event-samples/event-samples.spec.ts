@@ -7,6 +7,8 @@ import type { Identity } from '../../src/identity/identity.js';
 import { type Codec, decode, encodeMetadata } from '../../src/kernel/codec.js';
 import type { StoredEvent } from '../../src/kernel/event-store.js';
 import { useIdempotencyKey } from '../../src/kernel/idempotency.js';
+import { Streams } from '../../src/kernel/streams.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 import { JournalMessageAccess } from '../../src/realtime/journal-message-access.js';
 import { idOf, userEventText } from '../../src/realtime/user-event.policy.js';
 import type { UserEvent } from '../../src/realtime/user.events.js';
@@ -176,7 +178,10 @@ it('finds what a key that was used under an older program has started', async ()
   const used = { id: 'e1', type, data: JSON.stringify(data), metadata: encodeMetadata(cause) };
   await store.append(stream!, 'none', [used]);
   const key = { scope: 'answer', callerId: 'alice', key: 'once', fingerprint: String(data['fingerprint']), ttlMs: 60_000 };
-  expect(await useIdempotencyKey(store, key, {}, cause)).toEqual({ used: 'again', value: data['value'] });
+  expect(await useIdempotencyKey(new Streams(store, systemTiming), key, {}, cause)).toEqual({
+    used: 'again',
+    value: data['value'],
+  });
 });
 
 describe('a shape that was shipped', () => {

@@ -11,6 +11,7 @@ import { type LedgerRules, runLimitMs } from '../../src/schedules/schedule.polic
 import type { Asked } from '../../src/schedules/schedule-changes.decider.js';
 import { SettleSchedule, SettleScheduleHandler } from '../../src/schedules/settle-schedule.command.js';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
@@ -52,7 +53,7 @@ class MortalStore extends InMemoryEventStore {
 export class TwoProcesses {
   readonly store = new MortalStore();
   offsetsMs: readonly number[] = [0, 0];
-  private readonly streams = new Streams(this.store);
+  private readonly streams = new Streams(this.store, systemTiming);
   private requests = 0;
   private processes = [this.process(0), this.process(1)];
 
@@ -122,7 +123,7 @@ export class TwoProcesses {
 
   private process(index: number): SettleScheduleHandler {
     return new SettleScheduleHandler(
-      new Streams(this.store),
+      new Streams(this.store, systemTiming),
       { now: () => this.clock(index) },
       { ...rules, runTimeoutMs: 1, cadenceSecondsMin: 0, horizonMs: Infinity, perUserMax: 0 },
     );

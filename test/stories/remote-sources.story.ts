@@ -11,6 +11,7 @@ import type { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { LocalServer } from '../support/local-server.js';
 import { openWorld, type Reply, replyOf, type World } from '../support/world.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 
 type Added = Readonly<{ success: boolean; task_id: string; source_id: string }>;
 type Status = Readonly<{ status: string; result: unknown }>;
@@ -290,7 +291,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
         },
       };
       const cause = { actor: 'system:test', credential: 'system', correlationId: source_id, causationId: source_id } as const;
-      await new Streams(world.backing.store).append(stream, revision, sourceCodec, [overdue], cause);
+      await new Streams(world.backing.store, systemTiming).append(stream, revision, sourceCodec, [overdue], cause);
       await eventually(async () => (await found(source_id, 'harbour')).join().includes('closed'));
       const coming = await world.service.service.app.get(SourceQueries, { strict: false }).syncsOf('alice');
       const { nextSyncAt } = coming.find(({ sourceId }) => sourceId === source_id)!;

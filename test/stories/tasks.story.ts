@@ -8,6 +8,7 @@ import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
 import { endOf, statusOf, taskOf, webhookPath } from '../support/webhooks.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 
 /** Work in the background, as whoever waits for it is told. */
 export function tasksStory(makeBacking: MakeBacking): void {
@@ -19,7 +20,7 @@ export function tasksStory(makeBacking: MakeBacking): void {
 
   it('is told of as it goes: pending, started, waiting for another attempt, under way again, failed for good', async () => {
     const taskId = newId();
-    const streams = new Streams(world.backing.store);
+    const streams = new Streams(world.backing.store, systemTiming);
     const cause = { actor: 'system:test', credential: 'system', correlationId: taskId, causationId: taskId } as const;
     const told: unknown[] = [];
     // Nobody runs what is of this kind, so it stands as it is left.

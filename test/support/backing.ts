@@ -1,7 +1,7 @@
 import type { EventStore } from '../../src/kernel/event-store.js';
 import { EventStoreDbEventStore } from '../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
-import { EventStoreDbDouble } from './eventstoredb-double/event-store-db-double.js';
+import { eventStoreDbForTest } from './eventstoredb-for-tests.js';
 import { NatsServer } from './nats-server.js';
 import { testDatabase, type TestDatabase } from './postgres-for-tests.js';
 
@@ -50,26 +50,38 @@ export const onPostgresAndNats: MakeBacking = async () => {
   };
 };
 
-export type FullBacking = Backing & Readonly<{ eventStoreDb: EventStoreDbDouble; nats: NatsServer }>;
+export type FullBacking = Backing & Readonly<{ nats: NatsServer }>;
 
-/** The log in EventStoreDB, read models in Postgres, signals and work over NATS: what a cluster has. */
-export const onEventStoreDbAndNats = async (): Promise<FullBacking> => {
-  const [database, nats, eventStoreDb] = await Promise.all([testDatabase(), NatsServer.start(), EventStoreDbDouble.start()]);
+/** The log in EventStoreDB, everything else in one process and its Postgres. */
+export const onEventStoreDb = async (): Promise<Backing> => {
+  const [database, eventStoreDb] = await Promise.all([testDatabase(), eventStoreDbForTest()]);
   const store = new EventStoreDbEventStore({
     connectionString: eventStoreDb.connectionString,
     appendDeadlineMs: DEADLINE_MS,
     answerDeadlineMs: DEADLINE_MS,
   });
   return {
-    name: 'EventStoreDB, Postgres and NATS',
-    environment: { DATABASE_URL: database.url, EVENT_STORE: eventStoreDb.connectionString, NATS_URL: nats.url },
+    name: 'EventStoreDB and Postgres',
+    environment: { DATABASE_URL: database.url, EVENT_STORE: eventStoreDb.connectionString },
     database,
     store,
-    eventStoreDb,
-    nats,
     close: async () => {
       await store.close();
-      await Promise.all([eventStoreDb.close(), nats.stop(), database.close()]);
+      await Promise.all([eventStoreDb.close(), database.close()]);
+    },
+  };
+};
+
+/** The log in EventStoreDB, read models in Postgres, signals and work over NATS: what a cluster has. */
+export const onEventStoreDbAndNats = async (): Promise<FullBacking> => {
+  const [alone, nats] = await Promise.all([onEventStoreDb(), NatsServer.start()]);
+  return {
+    ...alone,
+    name: 'EventStoreDB, Postgres and NATS',
+    environment: { ...alone.environment, NATS_URL: nats.url },
+    nats,
+    close: async () => {
+      await Promise.all([alone.close(), nats.stop()]);
     },
   };
 };

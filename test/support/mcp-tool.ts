@@ -13,6 +13,7 @@ import type { ActionDefinition } from '../../src/tools/tool.events.js';
 import { InMemoryEventStore } from './in-memory-event-store.js';
 import { MemoryCredentialVault } from './memory-credential-vault.js';
 import { PlainOutgoingHttp } from './plain-outgoing-http.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 
 const cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' } as const;
 
@@ -31,7 +32,7 @@ type Shared = Readonly<{ store: InMemoryEventStore; vault: MemoryCredentialVault
 export function mcpToolForTests(limits?: McpSessionLimits, now: () => Date = () => new Date(), beside: Partial<Shared> = {}) {
   const outgoing = new PlainOutgoingHttp();
   const store = beside.store ?? new InMemoryEventStore();
-  const streams = new Streams(store);
+  const streams = new Streams(store, systemTiming);
   const vault = beside.vault ?? new MemoryCredentialVault();
   const keyValue = beside.keyValue ?? new InProcessKeyValue();
   const authorization = new AuthorizationServers(outgoing.fetch, now);

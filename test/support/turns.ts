@@ -13,9 +13,11 @@ import type { EventStore, StoredEvent } from '../../src/kernel/event-store.js';
 import type { Cause } from '../../src/kernel/events.js';
 import type { Signals } from '../../src/kernel/signals.js';
 import { Streams } from '../../src/kernel/streams.js';
+import type { Timing } from '../../src/kernel/timing.js';
 import { MessageFeed } from '../../src/realtime/message-feed.js';
 import { InMemoryBlobs } from './in-memory-blobs.js';
 import { turnSettings } from './turn-settings.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 
 export const cause: Cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' };
 
@@ -45,8 +47,14 @@ export const pieces = (...texts: string[]) =>
   };
 
 /** One runner with its feed over a store: what a worker process has of answering. */
-export function workerOver(store: EventStore, signals: Signals, composer: AnswerComposer, blobs: Blobs = new InMemoryBlobs()) {
-  const streams = new Streams(store);
+export function workerOver(
+  store: EventStore,
+  signals: Signals,
+  composer: AnswerComposer,
+  blobs: Blobs = new InMemoryBlobs(),
+  timing: Timing = systemTiming,
+) {
+  const streams = new Streams(store, timing);
   const feed = new MessageFeed(store, signals);
   const clock = { now: () => new Date() };
   const closer = new TurnCloser(store, streams, new Continuations(blobs), clock, answeringOptions);
@@ -70,7 +78,7 @@ export async function askedTurn(
     history: [],
   } as const;
   const question = { conversationId, turnId, index: null, question: 'Why?', requestId: 'r1', settings: { ...settings, ...more } };
-  await new Streams(store).transact(conversationStream(conversationId), conversation, ask(question, start), cause);
+  await new Streams(store, systemTiming).transact(conversationStream(conversationId), conversation, ask(question, start), cause);
 }
 
 /** What a sweep does with a turn that was left. */

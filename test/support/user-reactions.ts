@@ -5,15 +5,21 @@ import { type Codec, currentVersion, decode, encodeMetadata } from '../../src/ke
 import { StoreUnavailable } from '../../src/kernel/event-store.js';
 import type { Event, Recorded } from '../../src/kernel/events.js';
 import { newId } from '../../src/kernel/ids.js';
+import { Streams } from '../../src/kernel/streams.js';
 import { sourceCodec } from '../../src/sources/source.codec.js';
 import { InProcessSignals } from '../../src/platform/signals/in-process-signals.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 import { InMemoryEventStore } from './in-memory-event-store.js';
 import { cause, eventsOf } from './turns.js';
 import { userEventsOptions } from './user-events.js';
 
 /** What tells users of their things, as a process that has just started. */
 export const reactionOver = (store: InMemoryEventStore, options = userEventsOptions()) =>
-  new PublishUserEvents(store, new UserJournal(store, new InProcessSignals(), options), options);
+  new PublishUserEvents(
+    store,
+    new UserJournal(store, new Streams(store, systemTiming), new InProcessSignals(), options),
+    options,
+  );
 
 const ATTEMPTS_MAX = 10;
 

@@ -77,7 +77,6 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'monitor-not-found': { status: 404 },
   'job-not-found': { status: 404 },
 
-  conflict: { status: 409, code: 'conflict' },
   'attachment-failed': { status: 409, code: 'attachment_failed' },
   'attachment-not-ready': { status: 409, code: 'attachment_not_ready' },
   'agent-not-published': { status: 409, code: 'agent_not_published' },
@@ -133,6 +132,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
 /** A refusal or a failure, ready to be rendered. `unexpected` ones are logged with their cause. */
 export type Failure = Rendering & Readonly<{ message: string; details?: Readonly<Record<string, unknown>>; unexpected?: true }>;
 
+const LOST_RACES = 'Too much is changed here at once. Please try again.';
 const DEPENDENCY_DOWN = 'A part of the service does not answer right now. Please try again.';
 
 /** What the client is told about anything that was thrown. */
@@ -142,8 +142,8 @@ export function failureOf(thrown: unknown, requestId: string): Failure {
     const known = rejections[code] ?? { status: 400 };
     return { ...known, message, ...(details && { details }), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   }
-  if (thrown instanceof WrongRevision)
-    return { ...rejections.conflict!, message: 'Somebody else changed this at the same time. Please try again.' };
+  // The request is as good as those that were faster: there is nothing in it to put right.
+  if (thrown instanceof WrongRevision) return { ...rejections.unavailable!, message: LOST_RACES, unexpected: true };
   if (thrown instanceof StreamGone) return { ...rejections['not-found']!, message: 'Not found' };
   if (thrown instanceof AppendTooLarge) return { ...rejections['too-large']!, message: 'The request is too large to be kept.' };
   // Before an answer begins a model is asked only whether it is there.

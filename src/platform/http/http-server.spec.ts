@@ -169,7 +169,7 @@ describe('the body of a refusal', () => {
     ['/api/answer', 'signin', 401, { error: 'Unauthorized' }],
     ['/api/search', 'missing', 404, { error: 'No such conversation.' }],
     ['/api/answer', 'big', 413, { error: 'The request is too large to be kept.' }],
-    ['/api/answer', 'lost', 409, { error: 'Somebody else changed this at the same time. Please try again.', code: 'conflict' }],
+    ['/api/answer', 'lost', 503, { error: 'Too much is changed here at once. Please try again.', code: 'unavailable' }],
     ['/api/answer', 'unlisted', 400, { error: 'Refused.' }],
     [
       '/v1/chat/completions',

@@ -11,6 +11,7 @@ import { notebookId } from './notebook.policy.js';
 import { NOTEBOOKS_KEPT_MAX, Notebooks } from './notebooks.js';
 import { NotesTool } from './notes-tool.js';
 import { TodoListTool } from './todo-list-tool.js';
+import { systemTiming } from '../../platform/system-timing.js';
 
 const clock = { now: () => new Date('2026-01-01T00:00:00.000Z') };
 
@@ -20,7 +21,7 @@ let notes: NotesTool;
 let todos: TodoListTool;
 
 const tools = () => {
-  const notebooks = new Notebooks(new Streams(store));
+  const notebooks = new Notebooks(new Streams(store, systemTiming));
   return { memory: new MemoryTool(notebooks), notes: new NotesTool(notebooks, clock), todos: new TodoListTool(notebooks, clock) };
 };
 

@@ -9,9 +9,6 @@ import { ToolFailed } from '../tool-kind.port.js';
 /** The notebooks whose state this process keeps, at most; of the one used longest ago it is forgotten first. 512 KiB each. */
 export const NOTEBOOKS_KEPT_MAX = 32;
 
-/** How often a change that lost all its races is tried again: each lost race is another call's change, so it gets its turn. */
-export const TRIES_MAX = 10;
-
 /** Where notebooks are read and changed: one decision a call, on the stream as it is in that moment. */
 @Injectable()
 export class Notebooks {
@@ -32,16 +29,10 @@ export class Notebooks {
     decide: Decision<State, E>,
     cause: Cause,
   ): Promise<State> {
-    for (let attempt = 1; ; attempt++) {
-      const folded = await this.streams.fold(stream, aggregate, this.kept.get(stream) as Folded<State> | undefined);
-      try {
-        const outcome = await this.streams.transact(stream, aggregate, decide, cause, folded);
-        this.keep(stream, outcome);
-        return outcome.state;
-      } catch (error) {
-        if (!(error instanceof WrongRevision) || attempt === TRIES_MAX) throw error;
-      }
-    }
+    const folded = await this.streams.fold(stream, aggregate, this.kept.get(stream) as Folded<State> | undefined);
+    const outcome = await this.streams.transact(stream, aggregate, decide, cause, folded);
+    this.keep(stream, outcome);
+    return outcome.state;
   }
 
   private keep(stream: string, { state, revision, position }: Folded<unknown>): void {

@@ -1,3 +1,4 @@
+import { AppendRaces } from '../../../kernel/append-races.js';
 import {
   type Appended,
   EventStore,
@@ -11,6 +12,7 @@ import {
   type StoredEvent,
   type StreamReading,
 } from '../../../kernel/event-store.js';
+import { systemTiming } from '../../system-timing.js';
 import { Appends } from './appends.js';
 import { Connection } from './connection.js';
 import { ANSWER_DEADLINE_MS, APPEND_DEADLINE_MS, SILENCE_MS } from './limits.js';
@@ -33,6 +35,7 @@ export class EventStoreDbEventStore extends EventStore {
   private readonly connection: Connection;
   private readonly appends: Appends;
   private readonly patience: Patience;
+  private readonly races = new AppendRaces(systemTiming);
 
   constructor({ connectionString, appendDeadlineMs, answerDeadlineMs, silenceMs }: EventStoreDbOptions) {
     super();
@@ -73,7 +76,7 @@ export class EventStoreDbEventStore extends EventStore {
   }
 
   setRetention(stream: string, retention: Retention): Promise<void> {
-    return writeRetention(this, stream, retention, async () => {
+    return writeRetention(this, this.races, stream, retention, async () => {
       for await (const newest of readToEnd(this.connection, new MetadataRead(metastreamOf(stream)), this.patience.answerMs))
         return newest;
       return { revision: 'none', json: {} };

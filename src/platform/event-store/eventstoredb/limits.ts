@@ -19,6 +19,3 @@ export const MESSAGE_EVENTS_MAX = 1_000;
 
 /** How long closing waits for calls to end. */
 export const CLOSE_DEADLINE_MS = 2_000;
-
-/** How often bounds are written again because somebody else wrote theirs in between. */
-export const RETENTION_RACES_MAX = 10;

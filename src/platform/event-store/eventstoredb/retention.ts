@@ -1,19 +1,16 @@
 import { randomUUID } from 'node:crypto';
 
-import {
-  type EventStore,
-  type ExpectedRevision,
-  type NewEvent,
-  type Retention,
-  WrongRevision,
-} from '../../../kernel/event-store.js';
+import type { AppendRaces } from '../../../kernel/append-races.js';
+import type { EventStore, ExpectedRevision, NewEvent, Retention } from '../../../kernel/event-store.js';
 import { appendSurely } from '../../../kernel/streams.js';
-import { RETENTION_RACES_MAX } from './limits.js';
 
 /** Where the server keeps what holds for a stream. */
 export const metastreamOf = (stream: string): string => `$$${stream}`;
 
-type Newest = () => Promise<{ revision: ExpectedRevision; json: Readonly<Record<string, unknown>> }>;
+type Metadata = Readonly<{ revision: ExpectedRevision; json: Readonly<Record<string, unknown>> }>;
+type Newest = () => Promise<Metadata>;
+
+const NOTHING: Metadata = { revision: 'none', json: {} };
 
 /**
  * Writes a stream's bounds, decided on what is there: access rules and whatever else somebody wrote stay. A stream has
@@ -21,25 +18,20 @@ type Newest = () => Promise<{ revision: ExpectedRevision; json: Readonly<Record<
  */
 export async function writeRetention(
   store: Pick<EventStore, 'append'>,
+  races: AppendRaces,
   stream: string,
   retention: Retention,
   newest: Newest,
 ): Promise<void> {
   const metastream = metastreamOf(stream);
-  let present: Awaited<ReturnType<Newest>> = { revision: 'none', json: {} };
-  for (let race = 1; ; race++) {
+  return races.run(metastream, async (overtaken) => {
+    const present = overtaken ? await newest() : NOTHING;
     const $tb = laterCut(present.json['$tb'], retention.truncateBefore);
     const bounds = { $maxAge: retention.maxAgeSeconds, $maxCount: retention.maxCount, $tb };
     if (present.revision !== 'none' && isBoundBy(present.json, bounds)) return;
     const event = metadataEvent({ ...present.json, ...bounds });
-    try {
-      await appendSurely(store as EventStore, metastream, present.revision, [event]);
-      return;
-    } catch (error) {
-      if (!(error instanceof WrongRevision) || race === RETENTION_RACES_MAX) throw error;
-      present = await newest();
-    }
-  }
+    await appendSurely(store as EventStore, metastream, present.revision, [event]);
+  });
 }
 
 const laterCut = (present: unknown, asked: number | undefined): number | undefined =>
