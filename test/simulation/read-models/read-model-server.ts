@@ -44,9 +44,7 @@ export class ReadModelServer {
   private followLater(): void {
     const [min, max] = this.random.oneIn(LONG_ONE_IN) ? LONG_LAG_MS : LAG_MS;
     const lagMs = this.random.between(min, max);
-    this.server.onCommit(() =>
-      this.simulation.after(lagMs, this.simulation.world, 'read models look', () => void this.follow()),
-    );
+    this.server.onCommit(() => this.simulation.after(lagMs, this.simulation.world, 'read models look', () => void this.follow()));
   }
 
   private async follow(): Promise<void> {

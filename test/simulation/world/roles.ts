@@ -25,6 +25,7 @@ import type { EventStore } from '../../../src/kernel/event-store.js';
 import type { KeyValue } from '../../../src/kernel/key-value.js';
 import type { Signals } from '../../../src/kernel/signals.js';
 import { Streams } from '../../../src/kernel/streams.js';
+import type { Timing } from '../../../src/kernel/timing.js';
 import type { WorkQueue } from '../../../src/kernel/work-queue.js';
 import type { LanguageModels } from '../../../src/models/language-model.port.js';
 import { Tickers } from '../../../src/platform/tickers/tickers.js';
@@ -74,6 +75,7 @@ export type Ports = Readonly<{
   keyValue: KeyValue;
   queue: WorkQueue;
   clock: Clock;
+  timing: Timing;
   models: LanguageModels;
   toolbox: Toolbox;
   unsealedTurns: UnsealedTurnQueries;
@@ -82,8 +84,8 @@ export type Ports = Readonly<{
 }>;
 
 /** The roles of a process as the modules put them together, without Nest. */
-export function rolesOver({ store, signals, keyValue, queue, clock, models, toolbox, unsealedTurns, tasks, log }: Ports) {
-  const streams = new Streams(store);
+export function rolesOver({ store, signals, keyValue, queue, clock, timing, models, toolbox, unsealedTurns, tasks, log }: Ports) {
+  const streams = new Streams(store, timing);
   const blobs = new InMemoryBlobs();
   const handlers = new Map<unknown, { execute: (command: never) => Promise<unknown> }>();
   const commands = {
@@ -137,7 +139,7 @@ export function rolesOver({ store, signals, keyValue, queue, clock, models, tool
     log,
   );
   return {
-    desk: new QuestionDesk(resolver, commands, store, streams, queue, clock, options, new NoLimits()),
+    desk: new QuestionDesk(resolver, commands, streams, queue, clock, options, new NoLimits()),
     commands,
     activity,
     tail: new MessageTail(feed, activity),

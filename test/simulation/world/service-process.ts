@@ -9,6 +9,7 @@ import type { SharedKeyValue } from '../ports/shared-key-value.js';
 import type { SharedWorkQueue } from '../ports/shared-work-queue.js';
 import type { SignalBus } from '../ports/signal-bus.js';
 import type { ReadModelServer } from '../read-models/read-model-server.js';
+import { ActorTiming } from '../kernel/actor-timing.js';
 import type { Coverage } from './coverage.js';
 import type { Outside } from './outside.js';
 import { type ReactionCheckpoint, ReactionFollower } from './reaction-follower.js';
@@ -88,6 +89,7 @@ export class ServiceProcess {
       keyValue: around.keyValue.of(actor),
       queue: around.queue.of(actor),
       clock,
+      timing: new ActorTiming(simulation, actor, random('timing')),
       models: new ScriptedModel(simulation, actor, random('model')),
       toolbox: around.outside.toolbox(actor),
       unsealedTurns: readModels.reached(readModels.unsealedTurns, actor),
