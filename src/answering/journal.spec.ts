@@ -1,4 +1,6 @@
 import { expect, it } from '@jest/globals';
+import { Streams } from '../kernel/streams.js';
+import { systemTiming } from '../platform/system-timing.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import { eventsOf } from '../../test/support/turns.js';
 import { messageStream } from '../conversation/message.events.js';
@@ -27,7 +29,7 @@ function journalOver(store: ObservedStore, writer = 'w1') {
     publish: (_: string, first: number, frames: readonly string[]) => void published.push(`${first}+${frames.length}`),
   };
   const options = { messageId: 'm1', digest: new MessageDigest(), writer, metadata: '{}', firstMetadata: '{"first":true}' };
-  return { journal: new Journal(store, publisher, options), published };
+  return { journal: new Journal(new Streams(store, systemTiming), publisher, options), published };
 }
 
 const text = (answer: string) => ({ type: 'answer', answer }) as const;
@@ -74,7 +76,7 @@ it('holds no frame back that comes in the very step in which the ones before it 
     let followed: Promise<void> | undefined;
     const publisher = { publish: () => void (followed ??= later()) };
     const options = { messageId: 'm1', digest: new MessageDigest(), writer: 'w1', metadata: '{}', firstMetadata: '{}' };
-    const journal = new Journal(store, publisher, options);
+    const journal = new Journal(new Streams(store, systemTiming), publisher, options);
     journal.write(text('a'));
     while (!followed) await new Promise((resolve) => setImmediate(resolve));
     await followed;

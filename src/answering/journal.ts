@@ -1,5 +1,5 @@
-import { appendSurely } from '../kernel/streams.js';
-import { APPEND_BYTES_MAX, type EventStore, type NewEvent, WrongRevision } from '../kernel/event-store.js';
+import type { Streams } from '../kernel/streams.js';
+import { APPEND_BYTES_MAX, type NewEvent, WrongRevision } from '../kernel/event-store.js';
 import { deterministicId } from '../kernel/ids.js';
 import { FRAME_EVENT, type Frame, messageStream } from '../conversation/message.events.js';
 import { type MessageDigest } from '../conversation/message.policy.js';
@@ -57,7 +57,7 @@ export class Journal {
   private wakeTimer: (() => void) | undefined;
 
   constructor(
-    private readonly store: EventStore,
+    private readonly streams: Streams,
     private readonly publisher: FramePublisher,
     private readonly options: JournalOptions,
   ) {}
@@ -135,7 +135,7 @@ export class Journal {
     const frames = this.takeBatch();
     const stream = messageStream(messageId);
     const events = frames.map((data, index) => this.event(first + index, data));
-    await appendSurely(this.store, stream, first === 0 ? 'none' : first - 1, events, RUN_PATIENCE_MS);
+    await this.streams.appendEvents(stream, first === 0 ? 'none' : first - 1, events, RUN_PATIENCE_MS);
     frames.forEach((data, index) => digest.add(first + index, data));
     this.publisher.publish(messageId, first, frames);
   }

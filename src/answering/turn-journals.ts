@@ -1,8 +1,8 @@
 import type { JournalAccess } from '../conversation/message.events.js';
 import type { MessageDigest } from '../conversation/message.policy.js';
 import { encodeMetadata } from '../kernel/codec.js';
-import type { EventStore } from '../kernel/event-store.js';
 import { newId } from '../kernel/ids.js';
+import type { Streams } from '../kernel/streams.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 import { Journal } from './journal.js';
 import type { Transcript } from './transcript.js';
@@ -10,7 +10,7 @@ import type { Transcript } from './transcript.js';
 /** The journals of turns, to write on from where their digests end. */
 export class TurnJournals {
   constructor(
-    private readonly store: EventStore,
+    private readonly streams: Streams,
     private readonly publisher: FramePublisher,
   ) {}
 
@@ -22,6 +22,6 @@ export class TurnJournals {
     const firstMetadata = JSON.stringify({ ...(JSON.parse(metadata) as object), ...access });
     const writer = newId();
     const options = { messageId: asked.turnId, digest, writer, firstWriter: firstWriter ?? writer, metadata, firstMetadata };
-    return new Journal(this.store, this.publisher, options);
+    return new Journal(this.streams, this.publisher, options);
   }
 }

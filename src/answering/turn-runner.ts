@@ -68,7 +68,7 @@ export class TurnRunner {
     private readonly closer: TurnCloser,
     private readonly calls: BackgroundCalls,
   ) {
-    this.journals = new TurnJournals(store, publisher);
+    this.journals = new TurnJournals(streams, publisher);
     this.settler = new TurnSettler(store, streams, closer, this.journals, this.producer);
   }
 

@@ -2,7 +2,7 @@ import { encodeMetadata } from '../kernel/codec.js';
 import { APPEND_BYTES_MAX, type EventStore, type NewEvent } from '../kernel/event-store.js';
 import type { Cause } from '../kernel/events.js';
 import { deterministicId } from '../kernel/ids.js';
-import { appendSurely, type Streams } from '../kernel/streams.js';
+import type { Streams } from '../kernel/streams.js';
 import { conversation } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 import { type Frame, FRAME_EVENT, type JournalAccess, messageStream } from './message.events.js';
@@ -51,7 +51,7 @@ export class StoredTurnAdditions extends TurnAdditions {
       const { lastId } = await this.shown(stream);
       let last = lastId;
       for (const batch of batchesOf(eventsOf(added, cause).slice(lastId + 1))) {
-        await appendSurely(this.store, stream, last < 0 ? 'none' : last, batch);
+        await this.streams.appendEvents(stream, last < 0 ? 'none' : last, batch);
         last += batch.length;
       }
     });

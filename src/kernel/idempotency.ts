@@ -4,7 +4,7 @@ import { lastEvent, WrongRevision } from './event-store.js';
 import type { Cause } from './events.js';
 import { deterministicId } from './ids.js';
 import { Rejection } from './rejection.js';
-import { appendSurely, type Streams } from './streams.js';
+import type { Streams } from './streams.js';
 
 export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 256;
 
@@ -60,7 +60,7 @@ export async function useIdempotencyKey<T>(
       data: JSON.stringify({ fingerprint: key.fingerprint, value } satisfies KeyUsed<T>),
       metadata: encodeMetadata(cause),
     };
-    await appendSurely(store, stream, expected, [event]);
+    await streams.appendEvents(stream, expected, [event]);
     // Nobody waits for this: the age is judged anyway, the bound only lets the store forget.
     store.setRetention(stream, { maxAgeSeconds: Math.ceil(key.ttlMs / 1000) }).catch(() => undefined);
     return { used: 'first', value };

@@ -8,7 +8,8 @@ import { systemTiming } from '../platform/system-timing.js';
 import { RACE_PATIENCE_MS } from './append-races.js';
 import { type EventStore, type ExpectedRevision, type NewEvent, StoreUnavailable, WrongRevision } from './event-store.js';
 import type { Cause, Event } from './events.js';
-import { type Aggregate, appendSurely, nothingYet, Streams } from './streams.js';
+import { type Aggregate, nothingYet, Streams } from './streams.js';
+import { appendSurely } from '../../test/support/append-surely.js';
 
 type Counted = Event<'Counted', { by: number }>;
 const counter: Aggregate<number, Counted> = { initial: 0, evolve: (sum, { data }) => sum + data.by, codec: { Counted: [] } };
@@ -115,6 +116,26 @@ describe('a transaction', () => {
     store.failNextAppend('after');
     await new Streams(store, systemTiming).transact('counter-1', counter, count(1), cause);
     expect(await eventsOf(store, 'counter-1')).toHaveLength(1);
+  });
+
+  it('is never decided on what is old after a lost race, however late the winner can be read', async () => {
+    const timing = new VirtualTiming();
+    const store = new InMemoryEventStore(undefined, () => timing.pause(300));
+    const once = (sum: number) => (sum === 0 ? count(1)() : []);
+    const creations = Array.from({ length: 8 }, (_, index) =>
+      new Streams(store, timing).transact('counter-1', counter, once, because(`r${index}`)),
+    );
+    const created = (await Promise.all(creations)).filter(({ events }) => events.length > 0);
+    expect([created.length, (await eventsOf(store, 'counter-1')).length]).toEqual([1, 1]);
+  });
+
+  it('goes on behind what is not kept of a stream that it knows from before', async () => {
+    const store = new InMemoryEventStore();
+    const [one, other] = [new Streams(store, systemTiming), new Streams(store, systemTiming)];
+    const known = await one.transact('counter-1', counter, count(1), cause);
+    await other.transact('counter-1', counter, count(1), because('r2'));
+    await store.setRetention('counter-1', { truncateBefore: 2 });
+    expect((await one.transact('counter-1', counter, count(1), because('r3'), known)).revision).toBe(2);
   });
 
   it('appends nothing when it is already so', async () => {

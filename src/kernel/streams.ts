@@ -1,3 +1,4 @@
+import { APPEND_PATIENCE_MS, appendWithRetry } from './append-with-retry.js';
 import { AppendRaces, type Overtaken, RACE_PATIENCE_MS } from './append-races.js';
 import { type Codec, currentVersion, decode, encodeMetadata, Undecodable } from './codec.js';
 import type { Decider, Decision } from './decider.js';
@@ -31,8 +32,6 @@ export const nothingYet = <State, E extends Event>({ initial }: Aggregate<State,
 /** What a command did: the events it added (none: it was already so), and how far the caller must read to see them. */
 export type Outcome<State, E extends Event> = Folded<State> & Readonly<{ events: readonly E[] }>;
 
-/** How long a command keeps repeating an append whose outcome is unknown before its caller is told 503. */
-export const APPEND_PATIENCE_MS = 3000;
 const REPEAT_DELAY_MS_MIN = 50;
 const REPEAT_DELAY_MS_MAX = 1000;
 
@@ -42,7 +41,8 @@ export class Streams {
 
   constructor(
     readonly store: EventStore,
-    timing: Timing,
+    private readonly timing: Timing,
+    private readonly appendPatienceMs = APPEND_PATIENCE_MS,
   ) {
     this.races = new AppendRaces(timing);
   }
@@ -133,9 +133,10 @@ export class Streams {
     before: Folded<State>,
   ): Promise<Folded<State>> {
     const folded = await this.fold(stream, aggregate, before);
-    // A stream of which nothing is kept reads as empty and still counts its revisions.
-    const isEmptied = overtaken !== 'waited' && folded.revision === 'none' && typeof overtaken.actual === 'number';
-    return isEmptied ? { ...folded, revision: overtaken.actual } : folded;
+    if (overtaken === 'waited' || typeof overtaken.actual !== 'number') return folded;
+    // The revision can be read by now; what reads do not show of it is not kept, and still counts.
+    const isShort = folded.revision === 'none' || folded.revision < overtaken.actual;
+    return isShort ? { ...folded, revision: overtaken.actual } : folded;
   }
 
   /**
@@ -153,7 +154,17 @@ export class Streams {
         metadata: encodeMetadata(cause, currentVersion(codec, type)),
       };
     });
-    return appendSurely(this.store, stream, expected, written);
+    return this.appendEvents(stream, expected, written);
+  }
+
+  /** One append of events that are written already, repeated while its outcome is unknown. @throws as `appendWithRetry` does */
+  appendEvents(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+    patienceMs = this.appendPatienceMs,
+  ): Promise<Appended> {
+    return appendWithRetry(this.store, this.timing, patienceMs, stream, expected, events);
   }
 }
 
@@ -166,15 +177,6 @@ function told<State, E extends Event>(
   if (!event) throw new Undecodable(stored, new Error('A newer version of the program wrote this stream.'));
   return { state: aggregate.evolve(state, event), revision: stored.revision, position: stored.position };
 }
-
-/** An append whose outcome is unknown is repeated: the ids make that harmless. @throws as `append` does */
-export const appendSurely = (
-  store: EventStore,
-  stream: string,
-  expected: ExpectedRevision,
-  events: readonly NewEvent[],
-  patienceMs = APPEND_PATIENCE_MS,
-): Promise<Appended> => outlasting(patienceMs, () => store.append(stream, expected, events));
 
 /**
  * Does what is harmless to repeat, again and ever less often while the store is away, until it is done or patience has run

@@ -32,7 +32,7 @@ export class PlatformModule {
       { provide: LOG, useValue: log },
       { provide: Config, useValue: platform.config },
       { provide: EventStore, useValue: platform.store },
-      { provide: Streams, useValue: new Streams(platform.store, systemTiming) },
+      { provide: Streams, useValue: new Streams(platform.store, systemTiming, platform.config.eventStorePatienceMs) },
       { provide: LastWrites, useValue: new LastWrites() },
       { provide: Signals, useValue: platform.signals },
       { provide: KeyValue, useValue: platform.keyValue },

@@ -14,6 +14,10 @@ const stream = userStream('ann');
 const journalOver = (store: InMemoryEventStore) =>
   new UserJournal(store, new Streams(store, systemTiming), new InProcessSignals(), userEventsOptions());
 
+/** The journal of a process that dies with an append whose outcome it does not know. */
+const dyingJournalOver = (store: InMemoryEventStore, options = userEventsOptions()) =>
+  new UserJournal(store, new Streams(store, systemTiming, 0), new InProcessSignals(), options);
+
 const marked = (id: string): Announcement => ({
   type: 'conversation.mark',
   scope: { kind: 'conversation', id },
@@ -94,7 +98,7 @@ describe('an announcement', () => {
     'is made once when its append is lost %s it was written, in this process or the next',
     async (when) => {
       const store = new InMemoryEventStore();
-      const journal = journalOver(store);
+      const journal = dyingJournalOver(store);
       await tell(journal, await happened(store, 'a'), 'a');
       const [b, c] = [await happened(store, 'b'), await happened(store, 'c')];
       for (const [event, name] of [
@@ -147,12 +151,7 @@ describe('an announcement', () => {
 
 it('keeps so many events of a user, also when the process dies right after the first', async () => {
   const store = new InMemoryEventStore();
-  const journal = new UserJournal(
-    store,
-    new Streams(store, systemTiming),
-    new InProcessSignals(),
-    userEventsOptions({ eventsMax: 3 }),
-  );
+  const journal = dyingJournalOver(store, userEventsOptions({ eventsMax: 3 }));
   const first = await happened(store, 'a');
   store.failNextAppend('after');
   await expect(tell(journal, first, 'a')).rejects.toThrow('was lost');

@@ -71,7 +71,7 @@ export class UserJournal {
       data: userEventText(announcement, userId, place),
       metadata: encodeMetadata(causedBy(about, 'system:publish-user-events')),
     };
-    const { position } = await this.store.append(stream, isFirst ? 'none' : tail.revision, [event]);
+    const { position } = await this.streams.appendEvents(stream, isFirst ? 'none' : tail.revision, [event]);
     remember(tail, id, position);
     tail.revision = place.revision;
     tail.millis = place.millis;

@@ -9,7 +9,7 @@ import {
   StreamGone,
   WrongRevision,
 } from '../../src/kernel/event-store.js';
-import { appendSurely } from '../../src/kernel/streams.js';
+import { appendSurely } from '../support/append-surely.js';
 import {
   type Abilities,
   eventsOf,

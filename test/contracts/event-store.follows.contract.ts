@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 
 import { type EventStore } from '../../src/kernel/event-store.js';
-import { appendSurely } from '../../src/kernel/streams.js';
+import { appendSurely } from '../support/append-surely.js';
 import {
   type Abilities,
   eventsIn,

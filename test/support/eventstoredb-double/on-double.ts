@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from '@jest/globals';
 
 import { StoreUnavailable } from '../../../src/kernel/event-store.js';
-import { appendSurely } from '../../../src/kernel/streams.js';
+import { appendSurely } from '../append-surely.js';
 import { EventStoreDbEventStore } from '../../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { ids, newEvents } from '../../contracts/event-store.subject.js';
 import { EventStoreDbDouble } from './event-store-db-double.js';

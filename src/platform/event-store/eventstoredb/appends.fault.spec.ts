@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { StoreUnavailable, WrongRevision } from '../../../kernel/event-store.js';
-import { appendSurely } from '../../../kernel/streams.js';
+import { appendSurely } from '../../../../test/support/append-surely.js';
 import {
   eventsOf,
   eventually,

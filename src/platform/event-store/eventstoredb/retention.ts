@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import type { AppendRaces } from '../../../kernel/append-races.js';
 import type { EventStore, ExpectedRevision, NewEvent, Retention } from '../../../kernel/event-store.js';
-import { appendSurely } from '../../../kernel/streams.js';
+import { APPEND_PATIENCE_MS, appendWithRetry } from '../../../kernel/append-with-retry.js';
+import { systemTiming } from '../../system-timing.js';
 
 /** Where the server keeps what holds for a stream. */
 export const metastreamOf = (stream: string): string => `$$${stream}`;
@@ -17,7 +18,7 @@ const NOTHING: Metadata = { revision: 'none', json: {} };
  * no metadata before this as a rule, so that is tried first.
  */
 export async function writeRetention(
-  store: Pick<EventStore, 'append'>,
+  store: Pick<EventStore, 'append' | 'lastRevision'>,
   races: AppendRaces,
   stream: string,
   retention: Retention,
@@ -30,7 +31,7 @@ export async function writeRetention(
     const bounds = { $maxAge: retention.maxAgeSeconds, $maxCount: retention.maxCount, $tb };
     if (present.revision !== 'none' && isBoundBy(present.json, bounds)) return;
     const event = metadataEvent({ ...present.json, ...bounds });
-    await appendSurely(store as EventStore, metastream, present.revision, [event]);
+    await appendWithRetry(store, systemTiming, APPEND_PATIENCE_MS, metastream, present.revision, [event]);
   });
 }
 

@@ -14,7 +14,7 @@ import {
 import { PostgresLine } from '../../../../test/support/postgres-for-tests.line.js';
 import { type TestDatabase, testDatabase } from '../../../../test/support/postgres-for-tests.js';
 import { type EventStore, StoreUnavailable } from '../../../kernel/event-store.js';
-import { appendSurely } from '../../../kernel/streams.js';
+import { appendSurely } from '../../../../test/support/append-surely.js';
 import { PostgresEventStore } from './postgres-event-store.js';
 
 const OUTAGE_MS = 10_000;

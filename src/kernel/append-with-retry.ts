@@ -1,0 +1,71 @@
+import {
+  type Appended,
+  type EventStore,
+  type ExpectedRevision,
+  type NewEvent,
+  StoreUnavailable,
+  WrongRevision,
+} from './event-store.js';
+import type { Timing } from './timing.js';
+
+/** How long an append whose outcome is unknown is repeated before its caller is told 503. EventStoreDB itself takes 2 to 3 s. */
+export const APPEND_PATIENCE_MS = 8_000;
+const REPEAT_DELAY_MS_MIN = 50;
+const REPEAT_DELAY_MS_MAX = 1_000;
+
+/** How long the winner of a race may stay invisible before the append that lost to it is sent again, to be told anew. */
+export const WINNER_VISIBLE_MS_MAX = 1_000;
+const VISIBLE_DELAY_MS_MIN = 5;
+const VISIBLE_DELAY_MS_MAX = 100;
+
+type Store = Pick<EventStore, 'append' | 'lastRevision'>;
+
+/**
+ * Appends, and repeats the append while its outcome is unknown: the ids make that harmless. A server may tell of a revision
+ * that it does not show yet; who loses to one is told once reads show it, so that nobody decides again on what is old.
+ * Where a winner never shows, because it was lost with its leader, the same append is the one that counts.
+ * @throws WrongRevision when a later revision can be read, StoreUnavailable when patience has run out, and as `append` does
+ */
+export async function appendWithRetry(
+  store: Store,
+  timing: Timing,
+  patienceMs: number,
+  stream: string,
+  expected: ExpectedRevision,
+  events: readonly NewEvent[],
+): Promise<Appended> {
+  const givingUpAt = timing.elapsedMs() + patienceMs;
+  for (;;) {
+    try {
+      return await whileUnavailable(timing, givingUpAt, () => store.append(stream, expected, events));
+    } catch (error) {
+      if (!(error instanceof WrongRevision) || (await isVisible(store, timing, givingUpAt, error))) throw error;
+    }
+    if (timing.elapsedMs() + VISIBLE_DELAY_MS_MIN > givingUpAt)
+      throw new StoreUnavailable(`What was appended to ${stream} cannot be read yet.`);
+  }
+}
+
+/** Whether reads show, sooner or later, the revision that the loser of a race was told of. */
+async function isVisible(store: Store, timing: Timing, givingUpAt: number, { stream, actual }: WrongRevision): Promise<boolean> {
+  if (typeof actual !== 'number') return true;
+  const until = Math.min(givingUpAt, timing.elapsedMs() + WINNER_VISIBLE_MS_MAX);
+  for (let delayMs = VISIBLE_DELAY_MS_MIN; ; delayMs = Math.min(delayMs * 2, VISIBLE_DELAY_MS_MAX)) {
+    const last = await whileUnavailable(timing, givingUpAt, () => store.lastRevision(stream));
+    if (last !== 'none' && last >= actual) return true;
+    const pauseMs = timing.random() * delayMs;
+    if (timing.elapsedMs() + pauseMs > until) return false;
+    await timing.pause(pauseMs);
+  }
+}
+
+async function whileUnavailable<T>(timing: Timing, givingUpAt: number, work: () => Promise<T>): Promise<T> {
+  for (let delayMs = REPEAT_DELAY_MS_MIN; ; delayMs = Math.min(delayMs * 2, REPEAT_DELAY_MS_MAX)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || timing.elapsedMs() + delayMs > givingUpAt) throw error;
+      await timing.pause(delayMs);
+    }
+  }
+}

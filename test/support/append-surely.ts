@@ -1,0 +1,12 @@
+import { APPEND_PATIENCE_MS, appendWithRetry } from '../../src/kernel/append-with-retry.js';
+import type { Appended, EventStore, ExpectedRevision, NewEvent } from '../../src/kernel/event-store.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
+
+/** An append to a store at hand, repeated while its outcome is unknown. */
+export const appendSurely = (
+  store: EventStore,
+  stream: string,
+  expected: ExpectedRevision,
+  events: readonly NewEvent[],
+  patienceMs = APPEND_PATIENCE_MS,
+): Promise<Appended> => appendWithRetry(store, systemTiming, patienceMs, stream, expected, events);
