@@ -3,6 +3,9 @@ import type { Seeded } from '../../support/seeded.js';
 import { type Actor, type Life, lifeOf } from './actor.js';
 import type { Simulation } from './simulation.js';
 
+/** No timer of Node is faster. */
+const TIMER_MS_MIN = 1;
+
 /** Time and chance as one life of an actor has them. */
 export class ActorTiming implements Timing {
   private readonly life: Life;
@@ -31,7 +34,7 @@ export class ActorTiming implements Timing {
         signal?.removeEventListener('abort', done);
         resolve();
       };
-      const cancel = this.simulation.afterFor(ms, this.life, 'pause', done);
+      const cancel = this.simulation.afterFor(Math.max(TIMER_MS_MIN, ms), this.life, 'pause', done);
       signal?.addEventListener('abort', done);
     });
   }

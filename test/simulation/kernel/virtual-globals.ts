@@ -15,7 +15,7 @@ const handleOf = (cancel: () => void): Handle => {
 export function virtualGlobals(simulation: Simulation): () => void {
   const random = simulation.random('globals');
   const later = (callback: Callback, ms = 0, ...args: unknown[]) =>
-    handleOf(simulation.after(ms, simulation.current, 'timer', () => callback(...args)));
+    handleOf(simulation.after(Math.max(1, ms), simulation.current, 'timer', () => callback(...args)));
   const repeatedly = (callback: Callback, ms = 1, ...args: unknown[]) => {
     const owner = simulation.current;
     let cancel = (): void => undefined;

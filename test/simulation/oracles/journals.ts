@@ -18,8 +18,8 @@ const LETTERS: Readonly<Record<Frame['type'], string>> = {
   end: 'd',
 };
 
-/** An answer, a pause, a failure or an interruption, or a stop. */
-const RUN = /^(?:mx*sta?id|mx*stpid|m[xsta]*eid|m[xsta]*E)$/;
+/** An answer, a pause, a failure or an interruption, or a stop (also of an answer that has just failed). */
+const RUN = /^(?:mx*sta?id|mx*stpid|m[xsta]*eid|m[xsta]*e?E)$/;
 /** What ends a stream whose conversation is deleted while its turn waits. */
 const DELETED = /^E$/;
 

@@ -30,7 +30,7 @@ export class Network {
         const serving = (async () => serve())();
         serving.then(
           (value) => answer('answered', () => resolve(value)),
-          (error: unknown) => answer('failed', () => reject(error)),
+          (error: Error) => answer('failed', () => reject(error)),
         );
       });
     });

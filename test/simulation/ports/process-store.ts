@@ -16,13 +16,13 @@ import type { Seeded } from '../../support/seeded.js';
 import { type Actor, lifeOf } from '../kernel/actor.js';
 import type { Simulation } from '../kernel/simulation.js';
 import type { Coverage } from '../world/coverage.js';
-import { IN_FLIGHT_TIMEOUT_MS, type LogServer } from './log-server.js';
+import type { LogServer } from './log-server.js';
 import type { Network } from './network.js';
 
 /** How long a process waits for a server that does not answer. */
 const ANSWER_TIMEOUT_MS = [200, 2_500] as const;
 
-export type StoreFaults = Readonly<{ lostAnswerOneIn: number }>;
+export type StoreFaults = Readonly<{ lostAnswerOneIn: number; inFlightTimeoutMs: readonly [number, number] }>;
 
 /** The event store as one process reaches it: over a network, and not always. */
 export class ProcessStore extends EventStore {
@@ -55,7 +55,11 @@ export class ProcessStore extends EventStore {
         if (error instanceof WrongRevision) this.noteLostRace(error);
         if (!isLost && error instanceof StoreUnavailable) {
           this.coverage.note('an append was the same as one in flight');
-          await this.simulation.pause(this.random.between(...IN_FLIGHT_TIMEOUT_MS), this.simulation.world, 'the log gives up');
+          await this.simulation.pause(
+            this.random.between(...this.faults.inFlightTimeoutMs),
+            this.simulation.world,
+            'the log gives up',
+          );
         }
         throw error;
       }

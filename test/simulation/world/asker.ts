@@ -8,6 +8,7 @@ import type { FrameBatch } from '../../../src/realtime/message-feed.js';
 import { Connection, type Reply } from './connection.js';
 import { Reading } from './history.js';
 import { planOf, questionOf } from './plan.js';
+import type { Roles } from './roles.js';
 import type { World } from './world.js';
 
 const TRIES_MAX = 40;
@@ -107,12 +108,8 @@ export class Asker {
   }
 
   /** The stream of an answer, from its first frame. */
-  private connect<T extends AcceptedQuestion>(
-    label: string,
-    asked: Asked,
-    accept: (roles: Parameters<ServeOf>[0]) => Promise<T>,
-  ) {
-    const { simulation, network, history } = this.world;
+  private connect<T extends AcceptedQuestion>(label: string, asked: Asked, accept: (roles: Roles) => Promise<T>) {
+    const { simulation, network } = this.world;
     return new Connection<void, FrameBatch>(
       simulation,
       network,
@@ -125,7 +122,6 @@ export class Asker {
       },
       (batch) => this.hear(asked, batch),
     );
-    void history;
   }
 
   private hear(asked: Asked, batch: FrameBatch): void {
@@ -252,8 +248,6 @@ export class Asker {
     return { kind: 'user', userId: this.name, roles: ['user'], credential: 'session-token', cause };
   }
 }
-
-type ServeOf = (roles: import('./roles.js').Roles) => unknown;
 
 /** What the turn waits for, where its last run ended so. */
 function pendingIn({ frames }: Reading): readonly PendingToolCall[] | undefined {

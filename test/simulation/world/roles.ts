@@ -29,13 +29,11 @@ import type { Timing } from '../../../src/kernel/timing.js';
 import type { WorkQueue } from '../../../src/kernel/work-queue.js';
 import type { LanguageModels } from '../../../src/models/language-model.port.js';
 import { Tickers } from '../../../src/platform/tickers/tickers.js';
-import type { PromptRenderer } from '../../../src/prompts/prompt.port.js';
 import { MessageFeed } from '../../../src/realtime/message-feed.js';
 import { MessageTail } from '../../../src/realtime/message-tail.js';
 import { TurnActivity } from '../../../src/realtime/turn-activity.js';
 import { QueuedRuns } from '../../../src/runs/queued-runs.js';
 import { RunAgent } from '../../../src/runs/run-agent.js';
-import type { Search } from '../../../src/sources/search.port.js';
 import { QueueTask, QueueTaskHandler } from '../../../src/tasks/queue-task.command.js';
 import { SweepTasks } from '../../../src/tasks/sweep-tasks.ticker.js';
 import { TaskRunners } from '../../../src/tasks/task-runner.port.js';
@@ -46,11 +44,12 @@ import { RunDeliveries } from '../../../src/webhooks/run-deliveries.reaction.js'
 import { WebhookOptions } from '../../../src/webhooks/webhook-options.js';
 import type { TaskQueries } from '../../../projections/tasks/tasks.queries.js';
 import type { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import type { Mutant } from './mutant.js';
 import { InMemoryBlobs } from '../../support/in-memory-blobs.js';
 import { NoLimits } from '../../support/no-limits.js';
 
-export const STALE_PRODUCER_MS = 4_000;
-export const APPROVAL_TTL_MS = 8_000;
+export const STALE_PRODUCER_MS = 3_000;
+export const APPROVAL_TTL_MS = 5_000;
 export const IDEMPOTENCY_TTL_MS = 86_400_000;
 export const AGENT_ID = '00000000-0000-4000-8000-00000000a6e7';
 const DAY_SECONDS = 86_400;
@@ -81,10 +80,12 @@ export type Ports = Readonly<{
   unsealedTurns: UnsealedTurnQueries;
   tasks: TaskQueries;
   log: Logger;
+  mutant: Mutant | undefined;
 }>;
 
 /** The roles of a process as the modules put them together, without Nest. */
-export function rolesOver({ store, signals, keyValue, queue, clock, timing, models, toolbox, unsealedTurns, tasks, log }: Ports) {
+export function rolesOver(ports: Ports) {
+  const { store, signals, keyValue, queue, clock, timing, models, toolbox, unsealedTurns, tasks, log, mutant } = ports;
   const streams = new Streams(store, timing);
   const blobs = new InMemoryBlobs();
   const handlers = new Map<unknown, { execute: (command: never) => Promise<unknown> }>();
@@ -134,14 +135,14 @@ export function rolesOver({ store, signals, keyValue, queue, clock, timing, mode
       new SweepTurns(unsealedTurns, keyValue, runner, options),
       new ExpirePauses(unsealedTurns, streams, runner),
       new SweepTasks(tasks, keyValue, queue, runners),
-    ],
+    ].filter((ticker) => mutant?.ticks?.(ticker) ?? true),
     clock,
     log,
   );
   return {
     desk: new QuestionDesk(resolver, commands, streams, queue, clock, options, new NoLimits()),
     commands,
-    activity,
+    handlers,
     tail: new MessageTail(feed, activity),
     reactions: [new RunDeliveries(runs)],
     start: () => {

@@ -11,6 +11,7 @@ import type { SignalBus } from '../ports/signal-bus.js';
 import type { ReadModelServer } from '../read-models/read-model-server.js';
 import { ActorTiming } from '../kernel/actor-timing.js';
 import type { Coverage } from './coverage.js';
+import type { Mutant } from './mutant.js';
 import type { Outside } from './outside.js';
 import { type ReactionCheckpoint, ReactionFollower } from './reaction-follower.js';
 import { type Roles, rolesOver } from './roles.js';
@@ -29,6 +30,7 @@ export type Surroundings = Readonly<{
   checkpoints: Map<string, ReactionCheckpoint>;
   coverage: Coverage;
   faults: StoreFaults;
+  mutant: Mutant | undefined;
 }>;
 
 /** A process of the service: all roles, over ports of its own to what it shares with the others. It dies and comes back. */
@@ -83,7 +85,9 @@ export class ServiceProcess {
     const random = (what: string) => simulation.random(`${actor.name} ${actor.life} ${what}`);
     const clock: Clock = { now: () => new Date(EPOCH_MS + Math.floor(simulation.nowMs + clockOffMs)) };
     const store = new ProcessStore(simulation, actor, network, around.log, around.faults, random('store'), around.coverage);
+    around.mutant?.store?.(store);
     const roles = rolesOver({
+      mutant: around.mutant,
       store,
       signals: around.signals.of(actor),
       keyValue: around.keyValue.of(actor),
@@ -96,6 +100,7 @@ export class ServiceProcess {
       tasks: readModels.reached(readModels.tasks, actor),
       log: { error: () => undefined } as unknown as Logger,
     });
+    around.mutant?.roles?.(roles);
     for (const reaction of roles.reactions) {
       const checkpoint = checkpoints.get(reaction.name)!;
       void new ReactionFollower(simulation, network, actor, store, reaction, checkpoint).run();

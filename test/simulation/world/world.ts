@@ -5,7 +5,7 @@ import { Actor } from '../kernel/actor.js';
 import { Simulation } from '../kernel/simulation.js';
 import { virtualGlobals } from '../kernel/virtual-globals.js';
 import { oracles } from '../oracles/oracles.js';
-import { LogServer } from '../ports/log-server.js';
+import { IN_FLIGHT_TIMEOUT_MS, LogServer } from '../ports/log-server.js';
 import { Network } from '../ports/network.js';
 import { SharedKeyValue } from '../ports/shared-key-value.js';
 import { SharedWorkQueue } from '../ports/shared-work-queue.js';
@@ -16,6 +16,7 @@ import { Coverage } from './coverage.js';
 import { Deliverer } from './deliverer.js';
 import { History } from './history.js';
 import { LogView } from './log-view.js';
+import type { Mutant } from './mutant.js';
 import { Outside } from './outside.js';
 import { ReactionCheckpoint } from './reaction-follower.js';
 import { ServiceProcess, type Surroundings } from './service-process.js';
@@ -51,7 +52,7 @@ export class World {
   private readonly processes: readonly ServiceProcess[];
   private readonly outages: { fromMs: number; toMs: number }[] = [];
 
-  constructor(seed: number, isTraced: boolean) {
+  constructor(seed: number, isTraced: boolean, mutant: Mutant | undefined) {
     this.simulation = new Simulation(seed, new Actor('world'), isTraced);
     const { simulation, coverage } = this;
     this.random = simulation.random('workload');
@@ -71,7 +72,11 @@ export class World {
       outside: this.outside,
       checkpoints: new Map([['run-deliveries', new ReactionCheckpoint()]]),
       coverage,
-      faults: { lostAnswerOneIn: LOST_ANSWERS_ONE_IN[faults.between(0, LOST_ANSWERS_ONE_IN.length - 1)]! },
+      faults: {
+        lostAnswerOneIn: LOST_ANSWERS_ONE_IN[faults.between(0, LOST_ANSWERS_ONE_IN.length - 1)]!,
+        inFlightTimeoutMs: mutant?.inFlightTimeoutMs ?? IN_FLIGHT_TIMEOUT_MS,
+      },
+      mutant,
     };
     const names = ['one', 'two', 'three'].slice(0, faults.between(2, 3));
     this.processes = names.map((name) => new ServiceProcess(new Actor(name), around, faults.between(-20, 20)));
@@ -162,10 +167,12 @@ export class World {
   }
 }
 
+export type Options = Readonly<{ isTraced?: boolean; mutant?: Mutant | undefined }>;
+
 /** Runs a seed. */
-export async function runSeed(seed: number, isTraced = false): Promise<Result> {
+export async function runSeed(seed: number, { isTraced = false, mutant }: Options = {}): Promise<Result> {
   Logger.overrideLogger(false);
-  const world = new World(seed, isTraced);
+  const world = new World(seed, isTraced, mutant);
   const undo = virtualGlobals(world.simulation);
   try {
     return await world.run();
