@@ -24,9 +24,11 @@ const withPostgres = {
 
 export default {
   projects: [
-    suite('unit', '(?<!\\.(oracle|int|e2e|fault|nats|browser))\\.spec\\.ts$'),
+    suite('unit', '(?<!\\.(oracle|int|e2e|fault|nats|browser)|/simulation)\\.spec\\.ts$'),
     // As pure as unit tests, but held against enumerations that take their time.
     suite('oracle', '\\.oracle\\.spec\\.ts$'),
+    // The core in simulated processes and time, by seeds.
+    suite('simulation', '/simulation\\.spec\\.ts$'),
     suite('int', '\\.int\\.spec\\.ts$', withPostgres),
     suite('e2e', '\\.e2e\\.spec\\.ts$', withPostgres),
     suite('fault', '\\.fault\\.spec\\.ts$', withPostgres),

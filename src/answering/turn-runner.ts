@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { EventStore } from '../kernel/event-store.js';
 import { newId } from '../kernel/ids.js';
@@ -95,7 +94,7 @@ export class TurnRunner {
   async close(graceMs: number): Promise<void> {
     this.closing = true;
     const finished = () => Promise.allSettled([...this.runs.values()].map((run) => run.done));
-    await Promise.race([finished(), pause(graceMs, undefined, { ref: false })]);
+    await Promise.race([finished(), new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
     for (const run of this.runs.values()) run.abort('interrupted');
     await finished();
   }

@@ -1,5 +1,4 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
-import { setTimeout as pause } from 'node:timers/promises';
 import { KeyValue } from '../kernel/key-value.js';
 import { holdLease } from '../kernel/lease.js';
 import { WorkQueue } from '../kernel/work-queue.js';
@@ -68,8 +67,7 @@ export class TurnsWorker implements OnApplicationBootstrap, BeforeApplicationShu
   }
 }
 
-const pauseUntil = (ms: number, signal: AbortSignal): Promise<void> =>
-  pause(ms, undefined, { signal, ref: false }).catch(() => undefined);
+const pauseUntil = (ms: number, signal: AbortSignal): Promise<void> => untilEither(signal, AbortSignal.timeout(ms));
 
 function untilEither(first: AbortSignal, second: AbortSignal): Promise<void> {
   if (first.aborted || second.aborted) return Promise.resolve();

@@ -1,7 +1,7 @@
-import { hash, randomUUID } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A fresh random id for an aggregate, a request or a run. */
-export const newId = (): string => randomUUID();
+export const newId = (): string => crypto.randomUUID();
 
 /** The same parts always give the same UUID (version 8, SHA-256), so that a repeated append is recognised as a repetition. */
 export function deterministicId(...parts: readonly (string | number)[]): string {

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { EventStore, lastEvent, type StoredEvent, StoreUnavailable } from '../kernel/event-store.js';
 import { SIGNAL_BYTES_MAX, Signals } from '../kernel/signals.js';
@@ -156,7 +155,7 @@ export class MessageFeed implements FramePublisher {
           if (terminalId !== undefined && !(await goesOn(terminalId))) return;
         } catch (error) {
           if (!(error instanceof StoreUnavailable)) throw error;
-          await pause(STORE_RETRY_MS, undefined, { ref: false });
+          await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS).unref());
           continue;
         }
         for (let batch; (batch = await reader.take());) {

@@ -1,0 +1,15 @@
+import type { LogView } from '../world/log-view.js';
+import type { World } from '../world/world.js';
+import { clients, deliveries, effects, readers } from './clients.js';
+import { journals } from './journals.js';
+import { turns } from './turns.js';
+
+/** Everything that a run is held against; each line says what was promised and did not hold. */
+export const oracles = (log: LogView, world: World): readonly string[] => [
+  ...journals(log),
+  ...turns(log),
+  ...clients(log, world),
+  ...readers(log, world),
+  ...effects(log, world),
+  ...deliveries(log, world),
+];

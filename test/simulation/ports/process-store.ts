@@ -1,0 +1,143 @@
+import {
+  type Appended,
+  EventStore,
+  type ExpectedRevision,
+  type LogFilter,
+  type LogPage,
+  type LogReading,
+  type NewEvent,
+  type Retention,
+  type StoredEvent,
+  StoreUnavailable,
+  type StreamReading,
+  WrongRevision,
+} from '../../../src/kernel/event-store.js';
+import type { Seeded } from '../../support/seeded.js';
+import { type Actor, lifeOf } from '../kernel/actor.js';
+import type { Simulation } from '../kernel/simulation.js';
+import type { Coverage } from '../world/coverage.js';
+import type { LogServer } from './log-server.js';
+import type { Network } from './network.js';
+
+/** How long a process waits for a server that does not answer. */
+const ANSWER_TIMEOUT_MS = [200, 2_500] as const;
+
+export type StoreFaults = Readonly<{ lostAnswerOneIn: number; inFlightTimeoutMs: readonly [number, number] }>;
+
+/** The event store as one process reaches it: over a network, and not always. */
+export class ProcessStore extends EventStore {
+  constructor(
+    private readonly simulation: Simulation,
+    private readonly actor: Actor,
+    private readonly network: Network,
+    private readonly server: LogServer,
+    private readonly faults: StoreFaults,
+    private readonly random: Seeded,
+    private readonly coverage: Coverage,
+  ) {
+    super();
+  }
+
+  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    const label = `append ${stream} after ${expected}: ${events.map(({ type }) => type).join(', ')}`;
+    const isLost = this.random.oneIn(this.faults.lostAnswerOneIn);
+    return this.call(label, async () => {
+      try {
+        const appended = this.server.store.append(stream, expected, events);
+        // The connection goes while the server is at it: the append takes place, and nobody is told.
+        if (isLost) {
+          appended.catch(() => undefined);
+          this.coverage.note('an answer of the store was lost');
+          throw new StoreUnavailable('The connection was lost.');
+        }
+        return await appended;
+      } catch (error) {
+        if (error instanceof WrongRevision) this.noteLostRace(error);
+        if (!isLost && error instanceof StoreUnavailable) {
+          this.coverage.note('an append was the same as one in flight');
+          await this.simulation.pause(
+            this.random.between(...this.faults.inFlightTimeoutMs),
+            this.simulation.world,
+            'the log gives up',
+          );
+        }
+        throw error;
+      }
+    });
+  }
+
+  override async lastRevision(stream: string): Promise<ExpectedRevision> {
+    return this.call(`last revision of ${stream}`, () => this.server.store.lastRevision(stream));
+  }
+
+  override async *read(stream: string, reading?: StreamReading): AsyncIterable<readonly StoredEvent[]> {
+    yield* await this.call(`read ${stream}`, () => collected(this.server.store.read(stream, reading)));
+  }
+
+  override async *readAll(reading: LogReading): AsyncIterable<LogPage> {
+    yield* await this.call('read all', () => collected(this.server.store.readAll(reading)));
+  }
+
+  override async *follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]> {
+    for (let from = after + 1; !signal.aborted;) {
+      const committed = this.nextCommit();
+      for await (const page of this.read(stream, { from })) {
+        yield page;
+        from = page.at(-1)!.revision + 1;
+      }
+      await committed;
+    }
+  }
+
+  override async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
+    for (let position = after; !signal.aborted;) {
+      const committed = this.nextCommit();
+      for await (const page of this.readAll({ after: position, filter })) {
+        yield page;
+        ({ position } = page);
+      }
+      await committed;
+    }
+  }
+
+  override async setRetention(stream: string, retention: Retention): Promise<void> {
+    await this.call(`retention of ${stream}`, () => this.server.store.setRetention(stream, retention));
+  }
+
+  override head(): Promise<bigint> {
+    return this.call('head', () => this.server.store.head());
+  }
+
+  private call<T>(label: string, serve: () => T | Promise<T>): Promise<T> {
+    return this.network.call(this.actor, label, async () => {
+      if (this.server.isAway) {
+        this.coverage.note('the store was away');
+        await this.simulation.pause(this.random.between(...ANSWER_TIMEOUT_MS), this.simulation.world, 'nobody answers');
+        throw new StoreUnavailable('The store does not answer.');
+      }
+      return serve();
+    });
+  }
+
+  /** Asked for before a read, it misses nothing that comes after it. */
+  private nextCommit(): Promise<void> {
+    const life = lifeOf(this.actor);
+    return new Promise((resolve) => {
+      this.server.onCommit(() => this.simulation.afterFor(this.network.delayMs(), life, 'hears of a commit', resolve));
+    });
+  }
+
+  private noteLostRace({ stream, actual }: WrongRevision): void {
+    this.coverage.note('a race was lost');
+    void this.server.store.lastRevision(stream).then((visible) => {
+      if (visible === 'none' ? actual !== 'none' : actual !== 'none' && actual !== 'unknown' && visible < actual)
+        this.coverage.note('a race was lost to what nobody could read yet');
+    });
+  }
+}
+
+async function collected<T>(pages: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const page of pages) all.push(page);
+  return all;
+}

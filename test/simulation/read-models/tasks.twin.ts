@@ -1,0 +1,73 @@
+import { TaskQueries, type TaskRecord } from '../../../projections/tasks/tasks.queries.js';
+import { asJsonb, asText } from '../../../projections/text.js';
+import { decode } from '../../../src/kernel/codec.js';
+import type { StoredEvent } from '../../../src/kernel/event-store.js';
+import { taskCodec } from '../../../src/tasks/task.codec.js';
+import type { TaskEvent, TaskResult } from '../../../src/tasks/task.events.js';
+
+type Row = { -readonly [Key in keyof TaskRecord]: TaskRecord[Key] } & { dueAt: Date | null };
+
+/** The read model of tasks, in memory. */
+export class TasksTwin extends TaskQueries {
+  private readonly rows = new Map<string, Row>();
+
+  constructor() {
+    super(undefined as never);
+  }
+
+  apply(stored: StoredEvent): void {
+    const event = decode<TaskEvent>(taskCodec, stored);
+    if (event) this.note(event, stored.at);
+  }
+
+  override async byId(taskId: string): Promise<TaskRecord | undefined> {
+    const row = this.rows.get(taskId);
+    return row && { ...row };
+  }
+
+  override async unfinished(now: Date, queuedBefore: Date, limit: number): Promise<readonly TaskRecord[]> {
+    const rows = [...this.rows.values()].filter(
+      ({ standing, dueAt, changedAt }) =>
+        standing !== 'succeeded' &&
+        standing !== 'failed' &&
+        (standing !== 'waiting' || (dueAt !== null && dueAt <= now)) &&
+        (standing !== 'queued' || changedAt <= queuedBefore),
+    );
+    rows.sort((one, other) => one.changedAt.getTime() - other.changedAt.getTime());
+    return rows.slice(0, limit).map((row) => ({ ...row }));
+  }
+
+  private note(event: TaskEvent, at: Date): void {
+    const { taskId } = event.data;
+    const change = (values: Partial<Row>) => Object.assign(this.rows.get(taskId) ?? {}, values, { changedAt: at });
+    switch (event.type) {
+      case 'TaskQueued': {
+        if (this.rows.has(taskId)) break;
+        const { kind, ownerId } = event.data;
+        const fresh = { standing: 'queued', attempt: 0, percent: 0, result: null, reason: null, dueAt: null } as const;
+        this.rows.set(taskId, { taskId, kind, ownerId, ...fresh, changedAt: at });
+        break;
+      }
+      case 'TaskStarted':
+        change({ standing: 'started', attempt: event.data.attempt, percent: 0, dueAt: null, reason: null });
+        break;
+      case 'TaskProgressed':
+        change({ standing: 'progressed', percent: event.data.percent });
+        break;
+      case 'TaskRetryScheduled':
+        change({ standing: 'waiting', reason: asText(event.data.reason), dueAt: new Date(event.data.dueAt) });
+        break;
+      case 'TaskHandedBack':
+        change({ standing: 'queued' });
+        break;
+      case 'TaskSucceeded':
+        change({ standing: 'succeeded', percent: 100, result: asJsonb(event.data.result) as TaskResult, reason: null });
+        break;
+      case 'TaskFailed':
+        change({ standing: 'failed', reason: asText(event.data.reason) });
+        break;
+      case 'TaskForgotten':
+        this.rows.delete(taskId);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { AcceptDelivery, type Accepted } from '../../../src/webhooks/accept-delivery.command.js';
+import { noteIn } from './asker.js';
+import { Connection } from './connection.js';
+import { planOf, questionOf } from './plan.js';
+import { AGENT_ID } from './roles.js';
+import type { World } from './world.js';
+
+const TRIES_MAX = 40;
+const AGAIN_AFTER_MS = [20, 500] as const;
+
+/** Another program that delivers to a webhook, over again until it is told that it was accepted, and sometimes twice at once. */
+export class Deliverer {
+  private requests = 0;
+
+  constructor(
+    private readonly world: World,
+    private readonly name: string,
+  ) {}
+
+  async run(deliveries: number): Promise<void> {
+    const { random, simulation, coverage } = this.world;
+    for (let count = 0; count < deliveries; count++) {
+      const plan = planOf(`${this.name}d${count}`, random);
+      const key = `delivery ${plan.name}`;
+      const times = random.oneIn(2) ? 2 : 1;
+      if (times > 1) coverage.note('a delivery came twice at once');
+      await Promise.all(Array.from({ length: times }, () => this.deliver(key, questionOf({ ...plan, fails: false }))));
+      await simulation.pause(random.between(...AGAIN_AFTER_MS), simulation.world, 'delivers on');
+    }
+  }
+
+  private async deliver(key: string, input: string): Promise<void> {
+    const { simulation, network, history, random, coverage } = this.world;
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const fromMs = simulation.nowMs;
+      const requestId = `${this.name}-r${++this.requests}`;
+      const cause = { actor: 'webhook', credential: 'webhook-token', correlationId: requestId, causationId: requestId } as const;
+      const delivery = { agentId: AGENT_ID, ownerId: 'alice', key, input, value: input };
+      const connection = new Connection<Accepted>(simulation, network, this.world.anyProcess(), `delivers ${key}`, (roles) =>
+        roles.commands.execute(new AcceptDelivery(delivery, cause)),
+      );
+      const reply = await connection.reply;
+      if (reply.how === 'answered') noteIn(history.tasksOfKey, key, reply.value.taskId);
+      if (reply.how === 'unavailable') this.world.noteUnavailable(key, fromMs, reply.error);
+      if (reply.how === 'answered' && !random.oneIn(4)) return;
+      coverage.note('a delivery was repeated');
+      await simulation.pause(random.between(...AGAIN_AFTER_MS), simulation.world, 'delivers again');
+    }
+    history.violations.push(`The delivery under ${key} was never accepted.`);
+  }
+}

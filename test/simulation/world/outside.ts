@@ -1,0 +1,65 @@
+import type { CallContext } from '../../../src/tools/tool-kind.port.js';
+import { ToolFailed } from '../../../src/tools/tool-kind.port.js';
+import { type OfferedAction, OpenTools, Toolbox } from '../../../src/tools/toolbox.port.js';
+import type { Seeded } from '../../support/seeded.js';
+import { offeredAction } from '../../support/tool-turns.js';
+import type { Actor } from '../kernel/actor.js';
+import type { Simulation } from '../kernel/simulation.js';
+import type { Network } from '../ports/network.js';
+
+const TAKES_MS = 200;
+const FAILS_ONE_IN = 12;
+
+/** What a tool did outside, where nobody can take it back. */
+export type Effect = Readonly<{ turnId: string; callId: string; tool: string; args: string }>;
+
+const ACTIONS: readonly OfferedAction[] = [
+  offeredAction('look'),
+  offeredAction('send', { access: 'write' }),
+  offeredAction('pay', { access: 'write', requiresApproval: true }),
+];
+
+/** What lies outside of the service: it remembers what was done to it. */
+export class Outside {
+  readonly effects: Effect[] = [];
+
+  constructor(
+    private readonly simulation: Simulation,
+    private readonly network: Network,
+    private readonly random: Seeded,
+  ) {}
+
+  toolbox(actor: Actor): Toolbox {
+    return new OutsideToolbox((action, args, context) => this.run(actor, action, args, context));
+  }
+
+  private run(actor: Actor, { actionName, access }: OfferedAction, args: object, context: CallContext): Promise<unknown> {
+    const { turnId, callId } = context;
+    return this.network.call(actor, `tool ${actionName} ${callId}`, async () => {
+      if (access === 'write') this.effects.push({ turnId, callId, tool: actionName, args: JSON.stringify(args) });
+      await this.simulation.pause(this.random.next() * TAKES_MS, this.simulation.world, 'outside');
+      if (this.random.oneIn(FAILS_ONE_IN)) throw new ToolFailed('The other side does not want to.');
+      return `${actionName} is done`;
+    });
+  }
+}
+
+type Run = (action: OfferedAction, args: Readonly<Record<string, unknown>>, context: CallContext) => Promise<unknown>;
+
+class OutsideToolbox extends Toolbox {
+  constructor(private readonly run: Run) {
+    super();
+  }
+
+  override pin = () => Promise.resolve([{ toolId: 'tool-1', revision: 0 }]);
+  override open = (): Promise<OpenTools> => Promise.resolve(new OutsideTools(this.run));
+}
+
+class OutsideTools extends OpenTools {
+  override readonly actions = ACTIONS;
+  override readonly notices: readonly string[] = [];
+
+  constructor(override readonly run: Run) {
+    super();
+  }
+}

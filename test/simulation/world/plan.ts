@@ -1,0 +1,29 @@
+import type { Seeded } from '../../support/seeded.js';
+
+export type ToolName = 'look' | 'send' | 'pay';
+
+/** What the model makes of a question: it calls these tools, one after the other, and then says so much. */
+export type Plan = Readonly<{ name: string; tools: readonly ToolName[]; pieces: number; fails: boolean }>;
+
+const TOOLS: readonly ToolName[] = ['look', 'send', 'pay'];
+
+export function planOf(name: string, random: Seeded): Plan {
+  const tools = Array.from({ length: random.oneIn(2) ? random.between(1, 2) : 0 }, () => TOOLS[random.between(0, 2)]!);
+  return { name, tools, pieces: random.between(1, 4), fails: random.oneIn(15) };
+}
+
+/** A plan is written into the question, so that whoever answers it finds it there. */
+export const questionOf = ({ name, tools, pieces, fails }: Plan): string =>
+  `${name} tools=${tools.join('+')} pieces=${pieces} fails=${fails}`;
+
+export function planIn(question: string): Plan {
+  const found = /(\S+) tools=(\S*) pieces=(\d+) fails=(\w+)/.exec(question);
+  if (!found) throw new Error(`No plan in ${question}.`);
+  const [, name, tools, pieces, fails] = found;
+  return {
+    name: name!,
+    tools: tools === '' ? [] : (tools!.split('+') as ToolName[]),
+    pieces: Number(pieces),
+    fails: fails === 'true',
+  };
+}

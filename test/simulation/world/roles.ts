@@ -1,0 +1,177 @@
+import type { Command, CommandBus } from '@nestjs/cqrs';
+import type { Logger } from 'pino';
+import { type AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
+import { QuestionDesk } from '../../../src/answering/accept-question.js';
+import { AgentLoop } from '../../../src/answering/agent-loop.js';
+import { AnswerComposer } from '../../../src/answering/answer-composer.js';
+import { AnsweringOptions } from '../../../src/answering/answering-options.js';
+import { AskQuestion, AskQuestionHandler } from '../../../src/answering/ask-question.command.js';
+import { AttachedFiles } from '../../../src/answering/attached-files.js';
+import { Continuations } from '../../../src/answering/continuations.js';
+import { ExpirePauses } from '../../../src/answering/expire-pauses.ticker.js';
+import { QuestionResolver } from '../../../src/answering/resolve-question.js';
+import { ResumeTurn, ResumeTurnHandler } from '../../../src/answering/resume-turn.command.js';
+import { StopAnswer, StopAnswerHandler } from '../../../src/answering/stop-answer.command.js';
+import { SweepTurns } from '../../../src/answering/sweep-turns.ticker.js';
+import { TurnCloser } from '../../../src/answering/turn-closer.js';
+import { TurnRunner } from '../../../src/answering/turn-runner.js';
+import { TurnsWorker } from '../../../src/answering/turns-worker.js';
+import { UnattendedAnswers } from '../../../src/answering/unattended-answers.js';
+import type { AttachmentShelf } from '../../../src/attachments/attachment-shelf.port.js';
+import { DeleteConversation, DeleteConversationHandler } from '../../../src/conversation/delete-conversation.command.js';
+import { WAITING } from '../../../src/jobs/background-calls.port.js';
+import type { Clock } from '../../../src/kernel/clock.js';
+import type { EventStore } from '../../../src/kernel/event-store.js';
+import type { KeyValue } from '../../../src/kernel/key-value.js';
+import type { Signals } from '../../../src/kernel/signals.js';
+import { Streams } from '../../../src/kernel/streams.js';
+import type { Timing } from '../../../src/kernel/timing.js';
+import type { WorkQueue } from '../../../src/kernel/work-queue.js';
+import type { LanguageModels } from '../../../src/models/language-model.port.js';
+import { Tickers } from '../../../src/platform/tickers/tickers.js';
+import { MessageFeed } from '../../../src/realtime/message-feed.js';
+import { MessageTail } from '../../../src/realtime/message-tail.js';
+import { TurnActivity } from '../../../src/realtime/turn-activity.js';
+import { QueuedRuns } from '../../../src/runs/queued-runs.js';
+import { RunAgent } from '../../../src/runs/run-agent.js';
+import { QueueTask, QueueTaskHandler } from '../../../src/tasks/queue-task.command.js';
+import { SweepTasks } from '../../../src/tasks/sweep-tasks.ticker.js';
+import { TaskRunners } from '../../../src/tasks/task-runner.port.js';
+import { TASK_WORKER_OPTIONS, TaskWorker } from '../../../src/tasks/task-worker.js';
+import type { Toolbox } from '../../../src/tools/toolbox.port.js';
+import { AcceptDelivery, AcceptDeliveryHandler } from '../../../src/webhooks/accept-delivery.command.js';
+import { RunDeliveries } from '../../../src/webhooks/run-deliveries.reaction.js';
+import { WebhookOptions } from '../../../src/webhooks/webhook-options.js';
+import type { TaskQueries } from '../../../projections/tasks/tasks.queries.js';
+import type { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import type { Mutant } from './mutant.js';
+import { InMemoryBlobs } from '../../support/in-memory-blobs.js';
+import { NoLimits } from '../../support/no-limits.js';
+
+export const STALE_PRODUCER_MS = 3_000;
+export const APPROVAL_TTL_MS = 5_000;
+export const IDEMPOTENCY_TTL_MS = 86_400_000;
+export const AGENT_ID = '00000000-0000-4000-8000-00000000a6e7';
+const DAY_SECONDS = 86_400;
+
+const options = new AnsweringOptions({
+  worker: true,
+  turnsConcurrentMax: 16,
+  streamsMax: 100,
+  staleProducerMs: STALE_PRODUCER_MS,
+  idempotencyTtlMs: IDEMPOTENCY_TTL_MS,
+  approvalTtlMs: APPROVAL_TTL_MS,
+  messageEventsRetentionSeconds: 14 * DAY_SECONDS,
+  shutdownMs: 1_000,
+  apiBaseUrl: null,
+  titleModelId: undefined,
+});
+
+/** What the roles of a process are given. */
+export type Ports = Readonly<{
+  store: EventStore;
+  signals: Signals;
+  keyValue: KeyValue;
+  queue: WorkQueue;
+  clock: Clock;
+  timing: Timing;
+  models: LanguageModels;
+  toolbox: Toolbox;
+  unsealedTurns: UnsealedTurnQueries;
+  tasks: TaskQueries;
+  log: Logger;
+  mutant: Mutant | undefined;
+}>;
+
+/** The roles of a process as the modules put them together, without Nest. */
+export function rolesOver(ports: Ports) {
+  const { store, signals, keyValue, queue, clock, timing, models, toolbox, unsealedTurns, tasks, log, mutant } = ports;
+  const streams = new Streams(store, timing);
+  const blobs = new InMemoryBlobs();
+  const handlers = new Map<unknown, { execute: (command: never) => Promise<unknown> }>();
+  const commands = {
+    execute: (command: Command<unknown>) => handlers.get(command.constructor)!.execute(command as never),
+  } as unknown as CommandBus;
+  const agents = { byId: (id: string) => Promise.resolve(id === AGENT_ID ? AGENT : undefined) } as unknown as AgentQueries;
+  const shelf = { pick: async () => [], recall: async () => [] } as unknown as AttachmentShelf;
+  const resolver = new QuestionResolver(store, agents, models, toolbox, shelf);
+  const feed = new MessageFeed(store, signals);
+  const activity = new TurnActivity(streams);
+  const continuations = new Continuations(blobs);
+  const composer = new AnswerComposer(
+    { search: async () => ({ chunks: [], failedSources: [] }) },
+    { render: async () => ({ text: '', holdsDocuments: false }) },
+    models,
+    new AgentLoop(models, toolbox),
+    continuations,
+    clock,
+    options,
+    new AttachedFiles(shelf),
+  );
+  const closer = new TurnCloser(store, streams, continuations, clock, options);
+  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, WAITING);
+  const runners = new TaskRunners();
+  runners.add(
+    new RunAgent(streams, new UnattendedAnswers(resolver, composer, store), { check: async () => ({ allowed: true }) }),
+  );
+  const runs = new QueuedRuns(streams, { queue: (task, cause) => commands.execute(new QueueTask(task, cause)) }, store, clock);
+  handlers
+    .set(AskQuestion, new AskQuestionHandler(streams))
+    .set(ResumeTurn, new ResumeTurnHandler(streams, clock))
+    .set(StopAnswer, new StopAnswerHandler(streams, signals))
+    .set(DeleteConversation, new DeleteConversationHandler(streams))
+    .set(QueueTask, new QueueTaskHandler(streams, queue, runners))
+    .set(
+      AcceptDelivery,
+      new AcceptDeliveryHandler(streams, clock, new WebhookOptions(100_000, { ttlMs: IDEMPOTENCY_TTL_MS, mismatch: 'original' })),
+    );
+  const turnsWorker = new TurnsWorker(queue, keyValue, runner, options);
+  const taskWorker = new TaskWorker(store, streams, keyValue, queue, blobs, clock, runners, {
+    ...TASK_WORKER_OPTIONS,
+    concurrency: 4,
+  });
+  const tickers = new Tickers(
+    [
+      new SweepTurns(unsealedTurns, keyValue, runner, options),
+      new ExpirePauses(unsealedTurns, streams, runner),
+      new SweepTasks(tasks, keyValue, queue, runners),
+    ].filter((ticker) => mutant?.ticks?.(ticker) ?? true),
+    clock,
+    log,
+  );
+  return {
+    desk: new QuestionDesk(resolver, commands, streams, queue, clock, options, new NoLimits()),
+    commands,
+    handlers,
+    tail: new MessageTail(feed, activity),
+    reactions: [new RunDeliveries(runs)],
+    start: () => {
+      turnsWorker.onApplicationBootstrap();
+      void taskWorker.work(new AbortController().signal);
+      tickers.start();
+    },
+  };
+}
+
+export type Roles = ReturnType<typeof rolesOver>;
+
+const AGENT = {
+  id: AGENT_ID,
+  ownerId: 'alice',
+  status: 'published',
+  configuration: {
+    name: 'Agent',
+    agentType: 'classic',
+    promptId: '',
+    source: '',
+    additionalSources: [],
+    chunks: 0,
+    retriever: 'classic',
+    tools: ['tool-1'],
+    defaultModelId: '',
+    jsonSchema: null,
+    config: {},
+    tokenLimit: null,
+    requestLimit: null,
+  },
+} as unknown as AgentRecord;

@@ -1,0 +1,112 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../../src/kernel/clock.js';
+import { type Actor, isAlive, lifeOf } from '../kernel/actor.js';
+import { EPOCH_MS, type Simulation } from '../kernel/simulation.js';
+import type { LogServer } from '../ports/log-server.js';
+import type { Network } from '../ports/network.js';
+import { ProcessStore, type StoreFaults } from '../ports/process-store.js';
+import type { SharedKeyValue } from '../ports/shared-key-value.js';
+import type { SharedWorkQueue } from '../ports/shared-work-queue.js';
+import type { SignalBus } from '../ports/signal-bus.js';
+import type { ReadModelServer } from '../read-models/read-model-server.js';
+import { ActorTiming } from '../kernel/actor-timing.js';
+import type { Coverage } from './coverage.js';
+import type { Mutant } from './mutant.js';
+import type { Outside } from './outside.js';
+import { type ReactionCheckpoint, ReactionFollower } from './reaction-follower.js';
+import { type Roles, rolesOver } from './roles.js';
+import { ScriptedModel } from './scripted-model.js';
+
+/** What processes share: everything that outlives them. */
+export type Surroundings = Readonly<{
+  simulation: Simulation;
+  network: Network;
+  log: LogServer;
+  signals: SignalBus;
+  keyValue: SharedKeyValue;
+  queue: SharedWorkQueue;
+  readModels: ReadModelServer;
+  outside: Outside;
+  checkpoints: Map<string, ReactionCheckpoint>;
+  coverage: Coverage;
+  faults: StoreFaults;
+  mutant: Mutant | undefined;
+}>;
+
+/** A process of the service: all roles, over ports of its own to what it shares with the others. It dies and comes back. */
+export class ServiceProcess {
+  private roles: Roles | undefined;
+  private readonly onDeath = new Set<() => void>();
+
+  constructor(
+    readonly actor: Actor,
+    private readonly around: Surroundings,
+    /** How far its clock is off. */
+    private readonly clockOffMs: number,
+  ) {}
+
+  get isUp(): boolean {
+    return this.roles !== undefined;
+  }
+
+  start(): void {
+    if (this.roles) return;
+    const { actor, around } = this;
+    around.simulation.after(0, actor, 'starts', () => {
+      this.roles = this.assembled();
+      this.roles.start();
+    });
+  }
+
+  /** In the middle of whatever it does. */
+  kill(): void {
+    if (!this.roles) return;
+    this.roles = undefined;
+    this.actor.life++;
+    for (const told of [...this.onDeath]) told();
+    this.onDeath.clear();
+  }
+
+  /** Has the process do something on behalf of somebody; `lost` is told when it dies meanwhile. */
+  serve(label: string, work: (roles: Roles) => void, lost: () => void): () => void {
+    const { simulation, network } = this.around;
+    if (!this.roles) {
+      simulation.after(network.delayMs(), simulation.world, 'connection refused', lost);
+      return () => undefined;
+    }
+    this.onDeath.add(lost);
+    simulation.afterFor(network.delayMs(), lifeOf(this.actor), label, () => this.roles && work(this.roles));
+    return () => this.onDeath.delete(lost);
+  }
+
+  private assembled(): Roles {
+    const { actor, around, clockOffMs } = this;
+    const { simulation, network, readModels, checkpoints } = around;
+    const random = (what: string) => simulation.random(`${actor.name} ${actor.life} ${what}`);
+    const clock: Clock = { now: () => new Date(EPOCH_MS + Math.floor(simulation.nowMs + clockOffMs)) };
+    const store = new ProcessStore(simulation, actor, network, around.log, around.faults, random('store'), around.coverage);
+    around.mutant?.store?.(store);
+    const roles = rolesOver({
+      mutant: around.mutant,
+      store,
+      signals: around.signals.of(actor),
+      keyValue: around.keyValue.of(actor),
+      queue: around.queue.of(actor),
+      clock,
+      timing: new ActorTiming(simulation, actor, random('timing')),
+      models: new ScriptedModel(simulation, actor, random('model')),
+      toolbox: around.outside.toolbox(actor),
+      unsealedTurns: readModels.reached(readModels.unsealedTurns, actor),
+      tasks: readModels.reached(readModels.tasks, actor),
+      log: { error: () => undefined } as unknown as Logger,
+    });
+    around.mutant?.roles?.(roles);
+    for (const reaction of roles.reactions) {
+      const checkpoint = checkpoints.get(reaction.name)!;
+      void new ReactionFollower(simulation, network, actor, store, reaction, checkpoint).run();
+    }
+    return roles;
+  }
+}
+
+export const isRunning = (process: ServiceProcess): boolean => process.isUp && isAlive(lifeOf(process.actor));
