@@ -348,7 +348,10 @@ it('deletes much in short transactions', async () => {
   await store.setRetention(stream, { maxCount: 1 });
   const first = await store.scavenge();
   expect(first).toEqual({ deleted: SCAVENGE_EVENTS_MAX, more: true });
-  expect(await store.scavenge()).toEqual({ deleted: 499, more: false });
+  const rest = await store.scavenge();
+  // An event of another test may have come of age in between.
+  expect(rest.deleted).toBeGreaterThanOrEqual(499);
+  expect(rest.more).toBe(false);
 });
 
 it('deletes by itself, now and then', async () => {
