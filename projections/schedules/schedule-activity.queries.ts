@@ -121,13 +121,13 @@ export class ScheduleActivityQueries {
 
   private asked(asked: readonly LedgerAsked[]) {
     const ids = asked.map(({ id }) => id);
-    const ends = asked.map(({ until }) => until?.toISOString() ?? 'infinity');
+    const ends = asked.map(({ until }) => until?.toISOString() ?? null);
     return this.readModels.sql`unnest(${ids}::text[], ${ends}::timestamptz[]) as asked (schedule_id, decided_until)`;
   }
 
   private isWithin({ from, until }: Interval) {
     return this.readModels.sql`scheduled_for >= ${from} and scheduled_for < ${until}
-      and (scheduled_for < decided_until or trigger_source = 'manual')`;
+      and (decided_until is null or scheduled_for < decided_until or trigger_source = 'manual')`;
   }
 
   private isShown({ from, until }: Interval) {

@@ -61,6 +61,17 @@ describe('schedules', () => {
     });
   });
 
+  it.each(['+012026-01-01T00:00:00.000Z', '0044-03-15T00:00:00.000Z', '-000043-03-15T00:00:00.000Z'])(
+    'end when they were agreed to, also at %s',
+    async (endAt) => {
+      const scheduleId = `until ${endAt}`;
+      const event = created(scheduleId, 'zoe', null) as Extract<ScheduleEvent, { type: 'ScheduleCreated' }>;
+      const ending = { ...event.data, terms: { ...terms, timing: { ...hourly, endAt } } };
+      await given(scheduleId, { type: 'ScheduleCreated', data: ending });
+      expect(await queries.byId(scheduleId)).toMatchObject({ endAt: new Date(endAt) });
+    },
+  );
+
   it('are due in the order of their slots, page by page', async () => {
     await given('s3', created('s3', 'ann', at('08:45')));
     await given('s4', created('s4', 'ann', at('10:00')));

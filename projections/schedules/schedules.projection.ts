@@ -11,6 +11,7 @@ import type { RunMessage, ScheduledRunEvent } from '../../src/schedules/schedule
 import type { Recorded } from '../../src/kernel/events.js';
 import { changeIn, type Columns, defineProjection, insertInto } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
+import { asTimestamp } from '../timestamps.js';
 
 /** Every schedule as it stands, when it next comes due, and its ledger: what became of each slot. */
 export const schedules = defineProjection<ScheduleEvent | ScheduledRunEvent>({
@@ -173,5 +174,5 @@ const timingColumns = (timing: ScheduleTiming): Columns => ({
   timezone: timing.timezone,
   cron: timing.kind === 'recurring' ? timing.cron : null,
   run_at: timing.kind === 'once' ? timing.runAt : null,
-  end_at: timing.kind === 'recurring' ? timing.endAt : null,
+  end_at: timing.kind === 'recurring' && timing.endAt !== null ? asTimestamp(timing.endAt) : null,
 });

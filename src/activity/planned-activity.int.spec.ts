@@ -30,12 +30,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-async function filled(ownerId: string, count: number, cron: (index: number) => string, nextSlotAt: Date): Promise<void> {
+async function filled(ownerId: string, count: number, cron: (index: number) => string, nextSlotAt: Date | null): Promise<void> {
   const rows = Array.from({ length: count }, (_, index) => ({
     schedule_id: `${ownerId}-${index}`,
     owner_id: ownerId,
     created_via: 'ui',
-    status: 'active',
+    status: nextSlotAt ? 'active' : 'completed',
     instruction: 'Look.',
     trigger_type: 'recurring',
     cron: cron(index),
@@ -82,4 +82,16 @@ it('counts 62 days of a schedule that runs every minute, whether they are past o
   // Of 741 hours and a minute one run an hour failed, and stays by itself.
   expect(total).toBe(741 * 59 + 1);
   expect(past.events.length - sums.length).toBe(741);
+});
+
+it('shows what became of schedules that are completed, one by one and summed', async () => {
+  await filled('done', 4, () => '30 7 * * *', null);
+  await ledger('done', '1 day');
+  const { events, truncated } = await calendar('done');
+  expect([events.length, truncated]).toEqual([4 * 31, []]);
+  await filled('done-often', 1, () => '* * * * *', null);
+  await ledger('done-often', '1 minute');
+  const often = await calendar('done-often');
+  const counted = often.events.reduce((sum, event) => sum + ('count' in event ? event.count : 1), 0);
+  expect([counted, often.truncated]).toEqual([741 * 60 + 1, []]);
 });

@@ -13,6 +13,8 @@ import { isOwnTrace, type TraceNode, traceOf } from './trace.policy.js';
 export const TRACE_EVENTS_MAX = 5_000;
 
 const BEFORE_ALL = -1n;
+/** Positions are counted in 64 bits. */
+const POSITION_MAX = 2n ** 63n - 1n;
 const LINES = 'application/x-ndjson';
 
 /** The log itself, for who has to account for what happened: users see what they did, admins everything. */
@@ -31,7 +33,7 @@ export class AuditController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const filter = filterOf(query, user);
-    const after = query.after === undefined ? BEFORE_ALL : BigInt(query.after);
+    const after = positionOf(query.after);
     if (accept?.includes(LINES)) {
       const lines = Readable.from(this.lines(filter, after, query.limit ?? Infinity));
       await reply.header('Content-Type', `${LINES}; charset=utf-8`).header('Cache-Control', 'no-store').send(lines);
@@ -87,9 +89,24 @@ const filterOf = (query: AuditEventsQuery, user: SignedInUser): AuditFilter => (
   ...(query.type !== undefined && { type: query.type }),
   ...(query.actor !== undefined && { actor: query.actor }),
   ...(query.correlation !== undefined && { correlationId: query.correlation }),
-  ...(query.from !== undefined && { from: new Date(query.from) }),
-  ...(query.to !== undefined && { to: new Date(query.to) }),
+  ...(query.from !== undefined && { from: momentOf('from', query.from) }),
+  ...(query.to !== undefined && { to: momentOf('to', query.to) }),
 });
+
+/** Weeks and ordinal days are dates of ISO 8601, too. */
+function momentOf(name: string, text: string): Date {
+  const moment = new Date(text);
+  if (Number.isNaN(moment.getTime()))
+    throw new Rejection('invalid-request', `${name} must be a date such as 2026-01-31T12:00:00Z`);
+  return moment;
+}
+
+/** After the last of all positions there is nothing, as there is after any beyond it. */
+function positionOf(after: string | undefined): bigint {
+  if (after === undefined) return BEFORE_ALL;
+  const position = BigInt(after);
+  return position < POSITION_MAX ? position : POSITION_MAX;
+}
 
 /** The data stands as it was stored, byte for byte; where it is no JSON, as a text. */
 function eventJson(event: AuditEvent): string {

@@ -77,13 +77,23 @@ export function isTimezone(text: string): boolean {
   }
 }
 
+/** A moment is in a year of four digits: others cannot be told in every calendar, nor in every form of a date. */
+const MOMENT_MIN = Date.parse('0001-01-01T00:00:00.000Z');
+const MOMENT_MAX = Date.parse('9999-12-31T23:59:59.999Z');
+
 const ZONED = /(?:[zZ]|[+-]\d{2}(?::?\d{2})?(?::?\d{2}(?:\.\d+)?)?)$/;
 
 /**
  * The moment that an ISO 8601 text names; without an offset it is read on the clocks of the zone, by the same rules as a
- * fixed time of a recurrence. Undefined when it is none.
+ * fixed time of a recurrence. Undefined when it is none, or not in a year of four digits.
  */
 export function momentOf(text: string, timezone: string): Date | undefined {
+  const moment = namedBy(text, timezone);
+  const isInBounds = moment !== undefined && moment.getTime() >= MOMENT_MIN && moment.getTime() <= MOMENT_MAX;
+  return isInBounds ? moment : undefined;
+}
+
+function namedBy(text: string, timezone: string): Date | undefined {
   try {
     const time = /T.*/i.exec(text)?.[0] ?? '';
     if (ZONED.test(time)) return new Date(Temporal.Instant.from(text).epochMilliseconds);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import postgres, { type Sql } from 'postgres';
+import { TYPES } from '../../src/platform/postgres/database.js';
 
 export type TestDatabase = Readonly<{ url: string; sql: Sql; close(): Promise<void> }>;
 
@@ -17,7 +18,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   await onServer((sql) => sql.unsafe(`create database ${name} template template0`));
   const url = new URL(testServerUrl());
   url.pathname = `/${name}`;
-  const sql = postgres(url.href, { max: 10, onnotice: () => undefined });
+  const sql = postgres(url.href, { max: 10, onnotice: () => undefined, types: TYPES, connection: { TimeZone: 'UTC' } });
   const close = async () => {
     await sql.end({ timeout: 5 });
     await onServer((server) => server.unsafe(`drop database if exists ${name} with (force)`));

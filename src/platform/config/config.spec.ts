@@ -5,6 +5,7 @@ import { parseEnv } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConfigInvalid, type Environment, readConfig } from './config.js';
 import { loadConfig } from './load-config.js';
+import { DURATION_SECONDS_MAX } from './setting.js';
 import { settings } from './settings.js';
 
 const problemsOf = (environment: Environment): readonly string[] => {
@@ -72,6 +73,9 @@ describe('the configuration', () => {
     ['SERVER_MODE', { SERVER_MODE: 'fast' }],
     ['SSE_KEEPALIVE_SECONDS', { SSE_KEEPALIVE_SECONDS: '0' }],
     ['MESSAGE_EVENTS_RETENTION_DAYS', { MESSAGE_EVENTS_RETENTION_DAYS: '-1' }],
+    ['TRACES_RETENTION_DAYS', { TRACES_RETENTION_DAYS: '24856' }],
+    ['EVENTS_REPLAY_MAX_AGE_HOURS', { EVENTS_REPLAY_MAX_AGE_HOURS: '596524' }],
+    ['APPROVAL_TTL_SECONDS', { APPROVAL_TTL_SECONDS: '2147483648' }],
     ['EVENTS_STREAM_MAXLEN', { EVENTS_STREAM_MAXLEN: '0' }],
     ['ENABLE_SSE_PUSH', { ENABLE_SSE_PUSH: 'maybe' }],
     ['UPLOAD_MAX_FILE_BYTES', { UPLOAD_MAX_FILE_BYTES: '1.5' }],
@@ -80,6 +84,15 @@ describe('the configuration', () => {
     ['DEFAULT_MODEL_ID', { MODEL_IDS: 'a,b', DEFAULT_MODEL_ID: 'c' }],
   ])('refuses a bad %s by its name: %o', (variable, environment) => {
     expect(problemsOf(environment)).toEqual([expect.stringMatching(`^${variable} `)]);
+  });
+
+  it('takes durations of up to 68 years', () => {
+    const longest = { TRACES_RETENTION_DAYS: '24855', EVENTS_REPLAY_MAX_AGE_HOURS: '596523', APPROVAL_TTL_SECONDS: '2147483647' };
+    const { tracesRetentionSeconds, userEventsAgeMaxMs, approvalTtlMs } = readConfig(longest);
+    for (const seconds of [tracesRetentionSeconds, userEventsAgeMaxMs / 1000, approvalTtlMs / 1000]) {
+      expect(seconds).toBeLessThanOrEqual(DURATION_SECONDS_MAX);
+      expect(seconds).toBeGreaterThan(DURATION_SECONDS_MAX - 86_400);
+    }
   });
 
   it('names every problem at once', () => {

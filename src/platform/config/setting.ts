@@ -42,17 +42,26 @@ export const integer = (variable: string, fallback: number, bounds: Bounds = {})
     return within(Number(value), { min: 0, max: Number.MAX_SAFE_INTEGER, ...bounds });
   });
 
+/** Stores count ages in 32 bits of seconds, which is 68 years; dates that far away can still be told everywhere. */
+export const DURATION_SECONDS_MAX = 2 ** 31 - 1;
+const HOURS_MAX = Math.floor(DURATION_SECONDS_MAX / 3_600);
+const DAYS_MAX = Math.floor(DURATION_SECONDS_MAX / 86_400);
+
 /** Read in seconds, possibly fractions of them; the value is in milliseconds. */
 export const secondsAsMs = (variable: string, fallback: number, bounds: Bounds = {}): Setting<number> =>
-  setting(variable, String(fallback), (value) => Math.round(1000 * within(decimal(value), { min: 0.001, ...bounds })));
+  setting(variable, String(fallback), (value) =>
+    Math.round(1000 * within(decimal(value), { min: 0.001, max: DURATION_SECONDS_MAX, ...bounds })),
+  );
 
 /** Read in hours, possibly fractions of them; the value is in milliseconds. */
 export const hoursAsMs = (variable: string, fallback: number): Setting<number> =>
-  setting(variable, String(fallback), (value) => Math.round(3_600_000 * within(decimal(value), { min: 0.000001 })));
+  setting(variable, String(fallback), (value) =>
+    Math.round(3_600_000 * within(decimal(value), { min: 0.000001, max: HOURS_MAX })),
+  );
 
 /** Read in days, possibly fractions of them; the value is in seconds. */
 export const daysAsSeconds = (variable: string, fallback: number): Setting<number> =>
-  setting(variable, String(fallback), (value) => Math.ceil(86_400 * within(decimal(value), { min: 0.00001 })));
+  setting(variable, String(fallback), (value) => Math.ceil(86_400 * within(decimal(value), { min: 0.00001, max: DAYS_MAX })));
 
 export const list = (variable: string, fallback = ''): Setting<readonly string[]> =>
   setting(variable, fallback, (value) => itemsOf(value));

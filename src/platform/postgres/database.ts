@@ -1,4 +1,5 @@
 import postgres, { type Sql } from 'postgres';
+import { asTimestamp, fromTimestamp } from '../../../projections/timestamps.js';
 
 export type DatabaseOptions = Readonly<{
   url: string;
@@ -17,6 +18,8 @@ export const STATEMENT_TIMEOUT_MS = 30_000;
 export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
 /** How soon the server notices that a client is gone without a word; until then its locks stay taken. In seconds. */
 export const KEEPALIVES = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
+/** The driver's own would fail at `infinity` and at years that do not have four digits, or make other years of them. */
+export const TYPES = { timestamptz: { to: 1184, from: [1184], serialize: asTimestamp, parse: fromTimestamp } };
 const RECONNECT_MS_MIN = 50;
 const RECONNECT_MS_MAX = 1_000;
 
@@ -46,8 +49,10 @@ export function openDatabase({ url, name, connections, statementTimeoutMs, setti
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     backoff: (attempt) => Math.min(RECONNECT_MS_MIN * 2 ** attempt, RECONNECT_MS_MAX) / 1000,
     onnotice: () => undefined,
+    types: TYPES,
     connection: {
       application_name: name,
+      TimeZone: 'UTC',
       statement_timeout: statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       ...KEEPALIVES,
