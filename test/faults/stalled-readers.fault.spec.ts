@@ -44,7 +44,13 @@ async function longMessage(): Promise<{ messageId: string; journal: string }> {
   const start = { conversationId, ownerId: 'local', agentId: null, agentKeyId: null } as const;
   const named = { name: 'Long', visibility: 'hidden', sharedUsage: false, history: [] } as const;
   const began: ConversationStarted = { type: 'ConversationStarted', data: { ...start, ...named } };
-  await new Streams(backing.store, systemTiming).append(conversationStream(conversationId), 'none', conversationCodec, [began], cause);
+  await new Streams(backing.store, systemTiming).append(
+    conversationStream(conversationId),
+    'none',
+    conversationCodec,
+    [began],
+    cause,
+  );
   const access: JournalAccess = { conversationId, ownerId: 'local', agentKeyId: null, agentId: null };
   const frames = Array.from({ length: FRAMES }, (_, index) =>
     JSON.stringify(
