@@ -58,7 +58,7 @@ describe('a follower', () => {
   it('survives a cluster that cannot be found for a while, like everything else on the connection', async () => {
     const stream = newStream();
     const found = new EventStoreDbEventStore({
-      connectionString: `esdb+discover://127.0.0.1:${on.double.port}?tls=false&maxDiscoverAttempts=3`,
+      connectionString: `esdb+discover://127.0.0.1:${on.double.port}?tls=false`,
       ...IMPATIENT,
     });
     try {
