@@ -93,7 +93,7 @@ export class Asker {
     const { random, simulation, coverage } = this.world;
     const fromMs = simulation.nowMs;
     const connection = this.connect<AcceptedQuestion>(`asks ${request.question ?? 'to go on'}`, asked, (roles) =>
-      roles.desk.accept(request, this.caller(), { route: 'stream', idempotencyKey: key, origin: undefined }),
+      roles.desk.accept(request, this.caller(), { route: 'stream', idempotencyKey: key }),
     );
     if (random.oneIn(4)) {
       simulation.after(random.next() * 600, simulation.world, 'cuts', () => {
@@ -188,7 +188,6 @@ export class Asker {
       const accepted = await roles.desk.accept(request, this.caller(), {
         route: 'stream',
         idempotencyKey: undefined,
-        origin: undefined,
       });
       isAccepted = true;
       return accepted;

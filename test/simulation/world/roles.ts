@@ -94,7 +94,7 @@ export function rolesOver(ports: Ports) {
   } as unknown as CommandBus;
   const agents = { byId: (id: string) => Promise.resolve(id === AGENT_ID ? AGENT : undefined) } as unknown as AgentQueries;
   const shelf = { pick: async () => [], recall: async () => [] } as unknown as AttachmentShelf;
-  const resolver = new QuestionResolver(store, agents, models, toolbox, shelf);
+  const resolver = new QuestionResolver(streams, agents, models, toolbox, shelf);
   const feed = new MessageFeed(store, signals);
   const activity = new TurnActivity(streams);
   const continuations = new Continuations(blobs);
