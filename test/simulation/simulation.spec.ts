@@ -3,7 +3,7 @@ import { MUTANT_SEEDS_MAX, MUTANTS } from './mutants.js';
 import { runSeed } from './world/world.js';
 
 /** How many seeds are run, and which is the first. */
-const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 2_000);
+const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 200);
 const FROM = Number(process.env['SIMULATION_FROM'] ?? 1);
 /** One seed in so many is run twice: it has to take the same course to the last step. */
 const REPEATED_ONE_IN = 100;
