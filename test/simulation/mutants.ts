@@ -81,5 +81,3 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
 ];
-
-export const MUTANT_SEEDS_MAX = 400;

@@ -1,9 +1,13 @@
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
-import { MUTANT_SEEDS_MAX, MUTANTS } from './mutants.js';
+import { findMutants, runSeeds } from './campaign.js';
+import { MUTANTS } from './mutants.js';
 import { runSeed } from './world/world.js';
 
-/** `--seed 17` runs one seed and prints what happened; `--seeds 2000 --from 1` runs many and prints those that fail; `--mutants` shows the seed that finds each. */
+/**
+ * `--seed 17` runs one seed and prints what happened; `--seeds 2000 --from 1` runs many and prints those that fail; `--mutants` prints
+ * the seed that finds each planted fault. `--json` prints the result as JSON.
+ */
 const { values } = parseArgs({
   options: {
     mutants: { type: 'boolean' },
@@ -11,46 +15,33 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     seeds: { type: 'string', default: '200' },
     from: { type: 'string', default: '1' },
+    json: { type: 'boolean' },
   },
 });
 
 const mutant = MUTANTS.find(({ name }) => name === values.mutant);
+const print = <T>(result: T, linesOf: (result: T) => readonly string[]): void =>
+  console.log(values.json ? JSON.stringify(result) : linesOf(result).join('\n'));
 
 if (values.mutants) {
-  for (const each of MUTANTS) {
-    let seed = Number(values.from) - 1;
-    let found: string | undefined;
-    while (!found && ++seed < Number(values.from) + MUTANT_SEEDS_MAX) {
-      found = (await runSeed(seed, { mutant: each })).violations.find((violation) => each.foundAs.test(violation));
-    }
-    console.log(found ? `seed ${seed}: ${each.name}: ${found}` : `NOT FOUND: ${each.name}`);
-  }
-} else if (values.seed !== undefined) {
-  const result = await runSeed(Number(values.seed), { isTraced: true, mutant });
-  console.log(result.lines.join('\n'));
-  console.log([...result.coverage.counts]);
-  console.log(result.violations.length === 0 ? 'Everything held.' : result.violations.join('\n'));
-  console.log(
-    `seed ${result.seed}: ${result.steps} steps, ${result.virtualMs} ms, trace ${result.digest}, Node ${process.version}`,
+  print(await findMutants(Number(values.from)), (findings) =>
+    findings.map((found) =>
+      found.seed === undefined ? `NOT FOUND: ${found.mutant}` : `seed ${found.seed}: ${found.mutant}: ${found.violation}`,
+    ),
   );
+} else if (values.seed !== undefined) {
+  print(await runSeed(Number(values.seed), { isTraced: true, mutant }), (result) => [
+    ...result.lines,
+    ...[...result.coverage.counts].map(([what, times]) => `${String(times).padStart(6)} times: ${what}`),
+    ...(result.violations.length === 0 ? ['Everything held.'] : result.violations),
+    `seed ${result.seed}: ${result.steps} steps, ${result.virtualMs} ms, trace ${result.digest}, Node ${process.version}`,
+  ]);
 } else {
-  const startedAt = performance.now();
-  const cpuBefore = process.cpuUsage().user;
-  const coverage = new Map<string, number>();
-  let failed = 0;
-  let steps = 0;
-  for (let seed = Number(values.from); seed < Number(values.from) + Number(values.seeds); seed++) {
-    const result = await runSeed(seed, { mutant });
-    steps += result.steps;
-    for (const what of result.coverage.counts.keys()) coverage.set(what, (coverage.get(what) ?? 0) + 1);
-    if (result.violations.length === 0) continue;
-    failed++;
-    console.log(`seed ${seed} (${result.digest}): ${result.violations.slice(0, 4).join(' | ')}`);
-  }
-  const seconds = (performance.now() - startedAt) / 1000;
-  const cpuSeconds = (process.cpuUsage().user - cpuBefore) / 1e6;
-  const took = `${seconds.toFixed(1)} s (${cpuSeconds.toFixed(1)} s of a processor)`;
-  console.log(`${failed} of ${values.seeds} seeds failed; ${steps} steps in ${took}`);
-  for (const [what, seeds] of [...coverage].sort(([, one], [, other]) => other - one))
-    console.log(`${String(seeds).padStart(6)} seeds: ${what}`);
+  print(await runSeeds(Number(values.from), Number(values.seeds), mutant), ({ failures, reached, steps, seconds }) => [
+    ...failures,
+    `${failures.length} failures in ${values.seeds} seeds; ${steps} steps in ${seconds.toFixed(1)} s`,
+    ...Object.entries(reached)
+      .sort(([, one], [, other]) => other - one)
+      .map(([what, seeds]) => `${String(seeds).padStart(6)} seeds: ${what}`),
+  ]);
 }

@@ -8,11 +8,12 @@ export function* clients(log: LogView, { history, isTroubled }: Pick<World, 'his
     const name = (data['question'] as string).split(' ')[0]!;
     asked.set(name, [...(asked.get(name) ?? []), data['turnId'] as string]);
   }
-  for (const [key, name] of history.keysAsked) {
-    const turnIds = asked.get(name) ?? [];
-    if (turnIds.length > 1) yield `One Idempotency-Key gave ${turnIds.length} turns: ${key}.`;
+  for (const [key, { question, namesPlace }] of history.keysAsked) {
+    const turnIds = asked.get(question) ?? [];
+    const allowed = namesPlace ? 1 + retriesOf(log, turnIds) : 1;
+    if (turnIds.length > allowed) yield `One Idempotency-Key gave ${turnIds.length} turns: ${key}.`;
     const told = history.messagesOfKey.get(key) ?? new Set();
-    if (told.size > 1) yield `One Idempotency-Key named ${told.size} messages: ${key}.`;
+    if (told.size > allowed) yield `One Idempotency-Key named ${told.size} messages: ${key}.`;
   }
   for (const [name, messageId] of history.accepted) {
     if (!asked.get(name)?.includes(messageId)) yield `${name} was accepted as ${messageId}, and was never asked.`;
@@ -68,3 +69,11 @@ export function* deliveries(log: LogView, { history }: Pick<World, 'history'>): 
       yield `${stream} failed: ${JSON.stringify(ends[0]!.data)}`;
   }
 }
+
+/** How many of the turns were asked after the one before them had failed or was stopped: as a retry, which may keep its key. */
+const retriesOf = (log: LogView, turnIds: readonly string[]): number =>
+  turnIds.slice(1).filter((turnId, index) => {
+    const course = log.facts.filter(({ data }) => data['turnId'] === turnId || data['turnId'] === turnIds[index]);
+    const asked = course.findIndex(({ type, data }) => type === 'TurnAsked' && data['turnId'] === turnId);
+    return course.slice(0, asked).some(({ type }) => type === 'TurnFailed' || type === 'TurnStopped');
+  }).length;

@@ -48,7 +48,7 @@ export class Asker {
       ...(isEdit && { index: random.between(0, 1) }),
     };
     const key = random.oneIn(3) ? undefined : `key of ${plan.name}`;
-    if (key) history.keysAsked.set(key, plan.name);
+    if (key) history.keysAsked.set(key, { question: plan.name, namesPlace: isEdit });
     if (isEdit) coverage.note('a question was edited');
     const times = key !== undefined && random.oneIn(3) ? 2 : 1;
     if (times > 1) coverage.note('a question was asked twice at once');

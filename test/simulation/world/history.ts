@@ -4,7 +4,8 @@ import type { FrameBatch } from '../../../src/realtime/message-feed.js';
 export class History {
   /** Of each Idempotency-Key for questions, the messages it led to. */
   readonly messagesOfKey = new Map<string, Set<string>>();
-  readonly keysAsked = new Map<string, string>();
+  /** Of each Idempotency-Key for questions, the question, and whether the request names its place. */
+  readonly keysAsked = new Map<string, Readonly<{ question: string; namesPlace: boolean }>>();
   /** Of each key of a webhook, the tasks that were named. */
   readonly tasksOfKey = new Map<string, Set<string>>();
   /** Questions that were accepted, by what they say: they are in the log, whatever happens. */

@@ -1,0 +1,50 @@
+import { MUTANTS } from './mutants.js';
+import type { Mutant } from './world/mutant.js';
+import { runSeed } from './world/world.js';
+
+/** One seed in so many is run twice: it has to take the same course to the last step. */
+const REPEATED_ONE_IN = 100;
+const MUTANT_SEEDS_MAX = 400;
+
+/** What came of many seeds. */
+export type Campaign = Readonly<{
+  failures: readonly string[];
+  /** In how many of the seeds each situation came about. */
+  reached: Readonly<Record<string, number>>;
+  steps: number;
+  seconds: number;
+}>;
+
+/** The first seed that finds a planted fault, and as what. */
+export type Finding = Readonly<{ mutant: string; seed?: number; violation?: string }>;
+
+export async function runSeeds(from: number, seeds: number, mutant?: Mutant): Promise<Campaign> {
+  const startedAt = performance.now();
+  const failures: string[] = [];
+  const reached: Record<string, number> = {};
+  let steps = 0;
+  for (let seed = from; seed < from + seeds; seed++) {
+    const result = await runSeed(seed, { mutant });
+    steps += result.steps;
+    for (const what of result.coverage.counts.keys()) reached[what] = (reached[what] ?? 0) + 1;
+    if (result.violations.length > 0) failures.push(`seed ${seed}: ${result.violations.slice(0, 4).join(' | ')}`);
+    if (seed % REPEATED_ONE_IN === 0 && (await runSeed(seed, { mutant })).digest !== result.digest)
+      failures.push(`seed ${seed} took another course the second time`);
+  }
+  return { failures, reached, steps, seconds: (performance.now() - startedAt) / 1000 };
+}
+
+export async function findMutants(from: number): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const mutant of MUTANTS) findings.push(await findMutant(mutant, from));
+  return findings;
+}
+
+async function findMutant(mutant: Mutant, from: number): Promise<Finding> {
+  for (let seed = from; seed < from + MUTANT_SEEDS_MAX; seed++) {
+    const { violations } = await runSeed(seed, { mutant });
+    const violation = violations.find((each) => mutant.foundAs.test(each));
+    if (violation !== undefined) return { mutant: mutant.name, seed, violation };
+  }
+  return { mutant: mutant.name };
+}
