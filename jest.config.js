@@ -36,8 +36,9 @@ export default {
     suite('browser', '\\.browser\\.spec\\.ts$', withPostgres),
   ],
   testTimeout: 120_000,
-  // Stories wait more than they work. One Postgres serves them all, so that more of them at once would want more connections.
-  maxWorkers: 2,
+  // Stories wait more than they work: on two processors five at a time end in half the time that two do.
+  maxWorkers: 5,
+  testSequencer: '<rootDir>/test/support/slowest-first.sequencer.cjs',
   // Modules of finished suites are never freed from a process, and a full heap stands still for seconds.
   workerIdleMemoryLimit: '768MB',
 };

@@ -1,5 +1,5 @@
 import { describe } from '@jest/globals';
-import { onPostgres } from '../support/backing.js';
+import { onEmptyPostgres } from '../support/backing.js';
 import { demoStory } from './demo.story.js';
 
-describe('with Postgres alone: the demo', () => demoStory(onPostgres));
+describe('with a new, empty Postgres: the demo', () => demoStory(onEmptyPostgres));

@@ -3,7 +3,7 @@ import { EventStoreDbEventStore } from '../../src/platform/event-store/eventstor
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 import { eventStoreDbForTest } from './eventstoredb-for-tests.js';
 import { NatsServer } from './nats-server.js';
-import { testDatabase, type TestDatabase } from './postgres-for-tests.js';
+import { serviceDatabase, testDatabase, type TestDatabase } from './postgres-for-tests.js';
 
 /** A machine that stands still for a while must not look like a store that is away. */
 const DEADLINE_MS = 30_000;
@@ -21,9 +21,13 @@ export type Backing = Ground & Readonly<{ database: TestDatabase; store: EventSt
 
 export type MakeBacking = () => Promise<Backing>;
 
-/** Everything in one Postgres, and nothing else: what a new user has. */
-export const onPostgres: MakeBacking = async () => {
-  const database = await testDatabase();
+/** Everything in one Postgres, and nothing else. */
+export const onPostgres: MakeBacking = async () => inPostgres(await serviceDatabase());
+
+/** As a new user has it: the service makes its schemas first. */
+export const onEmptyPostgres: MakeBacking = async () => inPostgres(await testDatabase());
+
+function inPostgres(database: TestDatabase): Backing {
   const store = new PostgresEventStore({ url: database.url, readConnections: 1, deadlineMs: DEADLINE_MS });
   return {
     name: 'Postgres alone',
@@ -35,7 +39,7 @@ export const onPostgres: MakeBacking = async () => {
       await database.close();
     },
   };
-};
+}
 
 /** Log and read models in one Postgres, signals and work over NATS: the least that several processes can share. */
 export const onPostgresAndNats: MakeBacking = async () => {
@@ -54,7 +58,7 @@ export type FullBacking = Backing & Readonly<{ nats: NatsServer }>;
 
 /** The log in EventStoreDB, everything else in one process and its Postgres. */
 export const onEventStoreDb = async (): Promise<Backing> => {
-  const [database, eventStoreDb] = await Promise.all([testDatabase(), eventStoreDbForTest()]);
+  const [database, eventStoreDb] = await Promise.all([serviceDatabase(), eventStoreDbForTest()]);
   const store = new EventStoreDbEventStore({
     connectionString: eventStoreDb.connectionString,
     appendDeadlineMs: DEADLINE_MS,

@@ -11,6 +11,7 @@ export default async function startPostgresForTests() {
   if (given) {
     refuseUnlessForTests(given);
     process.env.TEST_POSTGRES_URL = given;
+    await makeTemplate();
     return;
   }
   sweepDirectoriesOfDeadRuns();
@@ -18,10 +19,20 @@ export default async function startPostgresForTests() {
   const dataDir = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
   const server = await startEmbeddedPostgres({ dataDir, forTests: true });
   process.env.TEST_POSTGRES_URL = server.url;
+  await makeTemplate();
   globalThis.stopPostgresForTests = async () => {
     await server.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
+}
+
+/** Services of tests start over a clone of it, as if they had been started there before. */
+async function makeTemplate() {
+  await import('reflect-metadata');
+  const { makeTemplateDatabase } = await import('./template-database.ts');
+  const template = await makeTemplateDatabase(process.env.TEST_POSTGRES_URL);
+  process.env.TEST_POSTGRES_TEMPLATE = template.name;
+  globalThis.dropTemplateDatabase = template.drop;
 }
 
 function refuseUnlessForTests(url) {

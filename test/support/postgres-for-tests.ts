@@ -12,10 +12,13 @@ export function testServerUrl(): string {
   return url;
 }
 
-/** A database of one's own, empty but for what every new database holds, dropped by `close`. */
-export async function testDatabase(): Promise<TestDatabase> {
+/** A database for a service that has been started there before: all schemas, no data. Dropped by `close`. */
+export const serviceDatabase = (): Promise<TestDatabase> => testDatabase(process.env.TEST_POSTGRES_TEMPLATE);
+
+/** A database of one's own, empty unless a template is named, dropped by `close`. */
+export async function testDatabase(template = 'template0'): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await onServer((sql) => sql.unsafe(`create database ${name} template template0`));
+  await onServer((sql) => sql.unsafe(`create database ${name} template ${template}`));
   const url = new URL(testServerUrl());
   url.pathname = `/${name}`;
   const sql = postgres(url.href, { max: 10, onnotice: () => undefined, types: TYPES, connection: { TimeZone: 'UTC' } });

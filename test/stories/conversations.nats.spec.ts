@@ -1,0 +1,17 @@
+import { describe } from '@jest/globals';
+import { onEventStoreDbAndNats } from '../support/backing.js';
+import { agentKeysStory } from './agent-keys.story.js';
+import { conversationAccessStory } from './conversation-access.story.js';
+import { conversationsStory } from './conversations.story.js';
+import { forgottenRunsStory } from './forgotten-runs.story.js';
+import { limitsStory } from './limits.story.js';
+import { retentionStory } from './retention.story.js';
+
+describe.each([
+  ['conversations', conversationsStory],
+  ['access to conversations', conversationAccessStory],
+  ['use of agents’ keys', agentKeysStory],
+  ['limits', limitsStory],
+  ['retention', retentionStory],
+  ['forgotten runs', forgottenRunsStory],
+])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));

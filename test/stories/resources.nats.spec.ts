@@ -1,0 +1,15 @@
+import { describe } from '@jest/globals';
+import { onEventStoreDbAndNats } from '../support/backing.js';
+import { demoStory } from './demo.story.js';
+import { remoteSourcesStory } from './remote-sources.story.js';
+import { sourceConfigStory } from './source-config.story.js';
+import { tasksStory } from './tasks.story.js';
+import { toolsStory } from './tools.story.js';
+
+describe.each([
+  ['the demo', demoStory],
+  ['tasks', tasksStory],
+  ['tools', toolsStory],
+  ['pages as sources', remoteSourcesStory],
+  ['the config of sources', sourceConfigStory],
+])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));
