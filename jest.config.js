@@ -36,7 +36,7 @@ export default {
     suite('browser', '\\.browser\\.spec\\.ts$', withPostgres),
   ],
   testTimeout: 120_000,
-  // Stories wait more than they work: on two processors five at a time end in half the time that two do.
+  // Stories wait more than they work. Faults do not: they start and kill processes all the time, and are run two at a time.
   maxWorkers: 5,
   testSequencer: '<rootDir>/test/support/slowest-first.sequencer.cjs',
   // Modules of finished suites are never freed from a process, and a full heap stands still for seconds.
