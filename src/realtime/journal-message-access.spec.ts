@@ -8,6 +8,7 @@ import { FRAME_EVENT, messageStream } from '../conversation/message.events.js';
 import { StoredTurnAdditions } from '../conversation/stored-turn-additions.js';
 import type { Caller } from '../identity/caller.js';
 import type { Identity } from '../identity/identity.js';
+import { encodeMetadata } from '../kernel/codec.js';
 import { newId } from '../kernel/ids.js';
 import { Streams } from '../kernel/streams.js';
 import { systemTiming } from '../platform/system-timing.js';
@@ -82,6 +83,20 @@ describe('a message', () => {
     await expect(access.readable(turnId, as(alice))).rejects.toMatchObject({ code: 'message-not-found' });
     known = { conversationId: newId(), expired: true };
     await expect(access.readable(newId(), as(alice))).rejects.toMatchObject({ code: 'message-not-found' });
+  });
+
+  it.each([1, 4, 5, 60])('is nobody’s where %i turns were sealed after the deletion of their conversation', async (seals) => {
+    await asked('key-1');
+    await streams.transact(conversationStream(conversationId), conversation, remove, cause);
+    const { revision } = await streams.fold(conversationStream(conversationId), conversation);
+    const sealed = Array.from({ length: seals }, () => ({
+      id: newId(),
+      type: 'TurnSealed',
+      data: JSON.stringify({ conversationId, turnId: newId(), lastId: 1, frames: 2, sha256: '' }),
+      metadata: encodeMetadata(cause),
+    }));
+    await store.append(conversationStream(conversationId), revision, sealed);
+    await expect(access.readable(turnId, as(alice))).rejects.toMatchObject({ code: 'message-not-found' });
   });
 
   it('wants to know who reads it', async () => {

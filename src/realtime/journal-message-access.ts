@@ -6,10 +6,13 @@ import { MessageAccess, type ReadableMessage } from '../conversation/message-acc
 import { conversationStream } from '../conversation/conversation.events.js';
 import { type JournalAccess, messageStream } from '../conversation/message.events.js';
 import { type Identity, unauthenticated } from '../identity/identity.js';
-import { EventStore, firstEvent, lastEvent } from '../kernel/event-store.js';
+import { EventStore, firstEvent, type StreamReading } from '../kernel/event-store.js';
 import { isId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Streams } from '../kernel/streams.js';
+
+/** Most conversations end with fewer seals in a row. */
+const SEALS_READ_FIRST = 4;
 
 const notFound = () => new Rejection('message-not-found', 'Not found');
 
@@ -46,12 +49,20 @@ export class JournalMessageAccess extends MessageAccess {
     return { conversationId, expired: false };
   }
 
-  /** After the deletion of a conversation nothing is stated but that its streams were closed. */
+  /** After the deletion of a conversation only the seals of its streams are appended: of many parallel turns there are many. */
   private async isDeleted(conversationId: string): Promise<boolean> {
-    for (let upTo: number | undefined; ;) {
-      const last = await lastEvent(this.store, conversationStream(conversationId), upTo);
-      if (last?.type !== 'TurnSealed') return last?.type === 'ConversationDeleted';
-      upTo = last.revision - 1;
+    const stream = conversationStream(conversationId);
+    let reading: StreamReading = { direction: 'backwards', limit: SEALS_READ_FIRST };
+    for (;;) {
+      let earliest = 0;
+      for await (const page of this.store.read(stream, reading)) {
+        for (const { type, revision } of page) {
+          if (type !== 'TurnSealed') return type === 'ConversationDeleted';
+          earliest = revision;
+        }
+      }
+      if (earliest === 0) return false;
+      reading = { direction: 'backwards', from: earliest - 1 };
     }
   }
 }

@@ -37,8 +37,8 @@ export function parallelQuestionsStory(makeBacking: MakeBacking): void {
       await eventually(async () => (await log.refresh()).unsealed.length === 0);
       for (const stream of streams) {
         expect(log.turns.get(messageIdIn(stream))!.outcomes.map(({ type }) => type)).toEqual(['TurnAnswered']);
-        await expectTurnWhole(log, messageIdIn(stream), alice);
       }
+      for (const stream of streams.slice(0, 5)) await expectTurnWhole(log, messageIdIn(stream), alice);
       const { queries } = await alice.json<Conversation>(`/api/get_single_conversation?id=${conversation_id}`);
       const accepted = [...log.turns.values()].filter((turn) => turn.conversationId === conversation_id);
       expect(queries.map(({ prompt, response, status }) => [prompt, response, status])).toEqual(

@@ -3,12 +3,14 @@ import { onEventStoreDbAndNats } from '../support/backing.js';
 import { attachedQuestionsStory } from './attached-questions.story.js';
 import { attachmentsStory } from './attachments.story.js';
 import { oldClientsStory } from './old-clients.story.js';
+import { parallelQuestionsStory } from './parallel-questions.story.js';
 import { pausesStory } from './pauses.story.js';
 import { questionsStory } from './questions.story.js';
 import { webClientStory } from './web-client.story.js';
 
 describe.each([
   ['questions', questionsStory],
+  ['at the same moment', parallelQuestionsStory],
   ['pauses', pausesStory],
   ['attachments', attachmentsStory],
   ['questions with attachments', attachedQuestionsStory],
