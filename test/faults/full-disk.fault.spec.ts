@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client, framesIn } from '../support/client.js';
+import { type Client, framesIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { say, words } from '../support/scripted-model-server.js';
 import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
@@ -33,6 +33,13 @@ function expectRefused({ status, headers, body }: Awaited<ReturnType<typeof repl
   expect({ status, body, retryAfter: headers.get('retry-after') }).toEqual({ status: 503, body: expected, retryAfter: '10' });
 }
 
+type Reference = Readonly<{
+  paths: Record<string, { post: { responses: Record<string, { content: Record<string, { example: unknown }> }> } }>;
+}>;
+
+const documentedRefusal = async (client: Client, path: string) =>
+  (await client.json<Reference>('/api/openapi.json')).paths[path]!.post.responses['503']!.content['application/json']!.example;
+
 const filesIn = async (folder: string) =>
   (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile());
 
@@ -57,6 +64,7 @@ describe('A full disk of files', () => {
     await writeFile(marker, '');
     expectRefused(await uploaded(client, 'moon'));
     expectRefused(await attached(client));
+    for (const path of ['/api/upload', '/api/store_attachment']) expect(await documentedRefusal(client, path)).toEqual(REFUSED);
     expect(await filesIn(join(dataDir, 'uploads'))).toEqual([]);
     expect((await asked(client)).status).toBe(200);
     await rm(marker);
