@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Sql } from 'postgres';
 import type { Blobs } from '../kernel/blobs.js';
 import type { EventStore } from '../kernel/event-store.js';
+import { isDiskFull } from '../kernel/full-disk.js';
 import type { KeyValue } from '../kernel/key-value.js';
 import type { Signals } from '../kernel/signals.js';
 import type { WorkQueue } from '../kernel/work-queue.js';
@@ -62,9 +63,7 @@ export async function openPlatform(
   const closers = new Closers();
   const opened: Opened = (making, close) => closers.opened(making, close);
   try {
-    const embedded = config.databaseUrl
-      ? undefined
-      : await opened(startEmbeddedPostgres({ dataDir: config.dataDir }), (server) => server.stop());
+    const embedded = config.databaseUrl ? undefined : await openEmbedded(config, opened, onOutage);
     const url = config.databaseUrl ?? embedded!.url;
     const connected = (name: string, connections: number) => () => openDatabase({ url, name, connections });
     const watched = new WatchedDatabase({
@@ -97,6 +96,13 @@ export async function openPlatform(
     throw error;
   }
 }
+
+/** Waits for space, as a start waits for whatever may come back. */
+const openEmbedded = ({ dataDir }: Config, opened: Opened, onOutage: OnOutage): Promise<EmbeddedPostgres> =>
+  opened(
+    throughOutages(() => startEmbeddedPostgres({ dataDir }), onOutage, isDiskFull),
+    (server) => server.stop(),
+  );
 
 /** @throws Error that says why, where that is known */
 async function answers(sql: Sql, embedded: EmbeddedPostgres | undefined): Promise<void> {

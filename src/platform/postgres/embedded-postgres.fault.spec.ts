@@ -114,9 +114,12 @@ it('is in UTF-8, is durable, and takes no one without the password', async () =>
   await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);
 });
 
-it('makes a new password when the file with it is lost', async () => {
+it.each([
+  ['is lost', (file: string) => rmSync(file)],
+  ['is empty, as a full disk leaves it', (file: string) => writeFileSync(file, '')],
+])('makes a new password when the file with it %s', async (_what, harm) => {
   await (await start()).stop();
-  rmSync(join(dataDir, 'postgres/password'));
+  harm(join(dataDir, 'postgres/password'));
   const { url } = await start();
   expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });

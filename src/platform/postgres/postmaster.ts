@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { namesFullDisk } from '../../kernel/full-disk.js';
 import type { UnixUser } from './unix-user.js';
 
 export type ServerProcess = Readonly<{
@@ -15,11 +16,14 @@ export type ServerProcess = Readonly<{
 /** A server that did not come up, with the end of its log; `reason` is short and names nothing that a user has stored. */
 export class PostgresDidNotStart extends Error {
   override readonly name = 'PostgresDidNotStart';
+  /** As a file error would say it: waiting mends it. */
+  readonly code?: 'ENOSPC';
   constructor(
     message: string,
     readonly reason = message,
   ) {
     super(message);
+    if (namesFullDisk(reason)) this.code = 'ENOSPC';
   }
 }
 

@@ -1,8 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
 import { VirtualTiming } from '../../../test/support/virtual-timing.js';
+import { isDiskFull } from '../../kernel/full-disk.js';
 import { BACK_OFF_FIRST_MS, BACK_OFF_MAX_MS } from '../supervision/back-off.js';
-import { reasonOf } from './postmaster.js';
+import { PostgresDidNotStart, reasonOf } from './postmaster.js';
 import { type ServerRun, STEADY_MS, SupervisedServer } from './supervised-server.js';
 
 const QUICK_ENDS = 40;
@@ -122,4 +123,12 @@ it('names what the server said last of its end, and nothing that a statement say
     'It ended with code 1. PANIC: could not write to file "pg_wal/xlogtemp.7": No space left on device',
   );
   expect(reasonOf('It ended with SIGKILL.', '')).toBe('It ended with SIGKILL.');
+});
+
+it('is worth another start where there was no space for it, and not where its settings are wrong', () => {
+  const full = new PostgresDidNotStart('It did not start.', 'FATAL: could not write lock file: No space left on device');
+  expect([isDiskFull(full), isDiskFull(new PostgresDidNotStart('It did not start.', 'FATAL: unknown setting'))]).toEqual([
+    true,
+    false,
+  ]);
 });
