@@ -33,6 +33,7 @@ import { CancelMonitorsOfConversation } from './monitors/cancel-monitors-of-conv
 import { CheckMonitors } from './monitors/check-monitors.ticker.js';
 import { MonitorsModule } from './monitors/monitors.module.js';
 import { WakeConversationsOfMonitors } from './monitors/wake-conversations-of-monitors.reaction.js';
+import { spaceImpairment } from './platform/free-space.js';
 import type { Platform } from './platform/platform.js';
 import { LOG, PLATFORM } from './platform/platform.module.js';
 import { PostgresFreshness } from './platform/projections/postgres-freshness.js';
@@ -171,13 +172,17 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
       provide: Conditions,
       inject: [PLATFORM, Projector, Reactions, ProjectionFaults, DemoSeeding],
       useFactory: (
-        { sql, store, keyValue, checks }: Platform,
+        { config, sql, store, keyValue, checks }: Platform,
         projector: Projector,
         reactions: Reactions,
         faults: ProjectionFaults,
         demo: DemoSeeding,
       ) => {
-        const readinessChecks = [workerCheck(keyValue), async () => demo.impairment()];
+        const readinessChecks = [
+          workerCheck(keyValue),
+          async () => demo.impairment(),
+          async () => spaceImpairment(config.dataDir),
+        ];
         const followers = { projections, projector, reactions, faults: () => faults.all() };
         return new ServiceConditions({ sql, store, checks, ...followers, readinessChecks });
       },

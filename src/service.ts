@@ -17,7 +17,8 @@ export type Service = Readonly<{ app: NestFastifyApplication; url: string; close
 /** Starts the service over an open platform; closing it ends streams and work first, and the platform last. */
 export async function startService(platform: Platform, log: Logger): Promise<Service> {
   const { config } = platform;
-  const options = { ...config, readModels: projections.map(({ name }) => name) };
+  const readModels = projections.map(({ name }) => name);
+  const options = { ...config, readModels, isDownForSpace: () => platform.isDownForSpace() };
   const app = await createHttpApp(AppModule.over(platform, log), options, { logger: new NestLog(log) });
   void platform.warnings.then((warnings) => warnings.forEach((warning) => log.warn(warning)));
   observeRequests(app.getHttpAdapter().getInstance(), app.get(PrometheusMeasurements));

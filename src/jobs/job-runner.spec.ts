@@ -4,6 +4,7 @@ import { InMemoryBlobs } from '../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import { cause } from '../../test/support/turns.js';
 import type { CalledTool } from '../conversation/conversation.events.js';
+import { BlobsUnavailable } from '../kernel/blobs.js';
 import { isHeld } from '../kernel/lease.js';
 import { KeyValueUnavailable } from '../kernel/key-value.js';
 import { newId } from '../kernel/ids.js';
@@ -297,6 +298,23 @@ describe('a job', () => {
     expect(end).toMatchObject({ type: 'JobCompleted', data: { endedAt: '2026-01-01T00:00:30.000Z' } });
     expect(end?.type === 'JobCompleted' && (await keptResult(blobs, end.data.result))).toEqual({ value: { rows: 7 } });
     expect(await keyValue.keys('')).toEqual([]);
+  });
+
+  it('whose result finds no space keeps it once there is some, and gives it up when its time is up', async () => {
+    const put = blobs.put.bind(blobs);
+    const full = () => Promise.reject(new BlobsUnavailable('full', { cause: Object.assign(new Error(), { code: 'ENOSPC' }) }));
+    blobs.put = full;
+    const [patient, late] = [await jobOf(processOf()), await jobOf(processOf(), longCall({ conversationId: 'c2' }))];
+    patient.ends.resolve({ rows: 7 });
+    await pass(60_000);
+    expect((await stateOf(patient.call)).end).toBeNull();
+    blobs.put = put;
+    await pass(1_000);
+    expect((await stateOf(patient.call)).end).toMatchObject({ type: 'JobCompleted' });
+    blobs.put = full;
+    late.ends.resolve({ rows: 7 });
+    await pass(JOB_MS + LATE_WORK_MS_MAX);
+    expect((await stateOf(late.call)).end).toMatchObject({ type: 'JobFailed' });
   });
 
   it.each([

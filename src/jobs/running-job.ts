@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { isErrorResult, textOf } from '../answering/tool-result.policy.js';
 import { type Blobs, BlobsUnavailable } from '../kernel/blobs.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Cause } from '../kernel/events.js';
+import { isDiskFull } from '../kernel/full-disk.js';
 import type { Signals } from '../kernel/signals.js';
 import { type Folded, outlasting, type Streams } from '../kernel/streams.js';
 import { ToolFailed } from '../tools/tool-kind.port.js';
@@ -103,8 +103,10 @@ export class RunningJob {
         return { type: 'completed', result: await keepResult(this.parts.blobs, this.started.jobId, value) };
       } catch (error) {
         if (!(error instanceof BlobsUnavailable)) throw error;
-        if (attempt === KEEP_ATTEMPTS_MAX) return failedBy('The call was completed, but its result could not be kept.');
-        await pause(KEEP_AGAIN_MS);
+        // There is space sooner or later; until the time of the job is up the result waits for it.
+        const waits = isDiskFull(error) && !this.givenUp.signal.aborted;
+        if (attempt >= KEEP_ATTEMPTS_MAX && !waits) return failedBy('The call was completed, but its result could not be kept.');
+        await new Promise((resolve) => setTimeout(resolve, KEEP_AGAIN_MS));
       }
     }
   }

@@ -28,12 +28,12 @@ export class OperationsController {
   @ApiOkResponse({
     description:
       '`ready`: everything works. `degraded`: requests are answered, but something does not get on, as `reasons` tell: no worker or no ' +
-      'projector is alive, a read model or a reaction fails, or the demo agent could not be made.',
+      'projector is alive, a read model or a reaction fails, no space is left in `DATA_DIR`, or the demo agent could not be made.',
     schema: READINESS,
   })
   @ApiServiceUnavailableResponse({
     description:
-      '`not_ready`: a dependency does not answer, a read model has to be rebuilt or fails and never got anywhere, or the demo agent ' +
+      '`not_ready`: a dependency does not answer (the embedded Postgres also says why it ended), a read model has to be rebuilt or fails and never got anywhere, or the demo agent ' +
       'of a first start is still being made. `Retry-After` says when to ask again.',
     schema: READINESS,
   })

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Sql } from 'postgres';
 import type { Blobs } from '../kernel/blobs.js';
 import type { EventStore } from '../kernel/event-store.js';
+import { isDiskFull } from '../kernel/full-disk.js';
 import type { KeyValue } from '../kernel/key-value.js';
 import type { Signals } from '../kernel/signals.js';
 import type { WorkQueue } from '../kernel/work-queue.js';
@@ -20,7 +21,7 @@ import { NatsKeyValue } from './key-value/nats-key-value.js';
 import { NatsConnection } from './nats/nats-connection.js';
 import { GuardedHttp } from './outgoing/guarded-http.js';
 import { openDatabase } from './postgres/database.js';
-import { startEmbeddedPostgres } from './postgres/embedded-postgres.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded-postgres.js';
 import { claimDatabaseAlone } from './postgres/sole-owner.js';
 import { WatchedDatabase } from './postgres/watched-database.js';
 import { type OnOutage, throughOutages } from './supervision/start-up.js';
@@ -42,6 +43,8 @@ export type Platform = Readonly<{
   outgoing: OutgoingHttp;
   /** Whether each dependency answers, by its name. */
   checks: Readonly<Record<string, () => Promise<void>>>;
+  /** Whether a full disk keeps something of it down. */
+  isDownForSpace(): boolean;
   /** What an operator should know of what was found, as soon as that is known; it never fails. */
   warnings: Promise<readonly string[]>;
   /** Lets go of everything, in the reverse order of its making. */
@@ -60,8 +63,8 @@ export async function openPlatform(
   const closers = new Closers();
   const opened: Opened = (making, close) => closers.opened(making, close);
   try {
-    const url =
-      config.databaseUrl ?? (await opened(startEmbeddedPostgres({ dataDir: config.dataDir }), (embedded) => embedded.stop())).url;
+    const embedded = config.databaseUrl ? undefined : await openEmbedded(config, opened, onOutage);
+    const url = config.databaseUrl ?? embedded!.url;
     const connected = (name: string, connections: number) => () => openDatabase({ url, name, connections });
     const watched = new WatchedDatabase({
       open: connected('read models', config.databasePoolMax),
@@ -78,18 +81,34 @@ export async function openPlatform(
     const shared = config.natsUrl ? await openNats(config.natsUrl, config, opened) : inProcess(config);
     const outgoing = await opened(new GuardedHttp({ privateHosts: config.allowedPrivateHosts }), (http) => http.close());
     const checks = {
-      postgres: async () => void (await sql`select 1`),
+      postgres: () => answers(sql, embedded),
       'event store': async () => void (await store.head()),
       'file descriptors': () => checkDescriptors(),
       ...shared.checks,
     };
     const warnings = warningsOf(store);
-    return { config, sql, store, ...shared, credentials, outgoing, checks, warnings, close: () => closers.close() };
+    const isDownForSpace = () => embedded?.outage()?.isDiskFull ?? false;
+    const close = () => closers.close();
+    return { config, sql, store, ...shared, credentials, outgoing, checks, isDownForSpace, warnings, close };
   } catch (error) {
     // Why it could not be opened says more than what could not be closed again.
     await closers.close().catch(() => undefined);
     throw error;
   }
+}
+
+/** Waits for space, as a start waits for whatever may come back. */
+const openEmbedded = ({ dataDir }: Config, opened: Opened, onOutage: OnOutage): Promise<EmbeddedPostgres> =>
+  opened(
+    throughOutages(() => startEmbeddedPostgres({ dataDir }), onOutage, isDiskFull),
+    (server) => server.stop(),
+  );
+
+/** @throws Error that says why, where that is known */
+async function answers(sql: Sql, embedded: EmbeddedPostgres | undefined): Promise<void> {
+  const outage = embedded?.outage();
+  if (outage) throw new Error(outage.text);
+  await sql`select 1`;
 }
 
 type Opened = Closers['opened'];

@@ -25,8 +25,8 @@ export class TaskPostponed extends Error {
 
 /**
  * Knows how to run one kind of task. Returns the result as JSON. Throwing a Rejection fails the task for good, with its
- * text as the reason; throwing a TaskPostponed leaves it for later; throwing anything else fails the attempt, and the task is run
- * again from the start.
+ * text as the reason; throwing a TaskPostponed, or what a full disk makes fail, leaves it for later; throwing anything else fails
+ * the attempt, and the task is run again from the start.
  */
 export abstract class TaskRunner {
   abstract readonly kind: string;

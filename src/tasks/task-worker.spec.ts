@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
+import { BlobsUnavailable } from '../kernel/blobs.js';
 import { lastEvent } from '../kernel/event-store.js';
 import { holdLease } from '../kernel/lease.js';
 import { newId } from '../kernel/ids.js';
@@ -233,12 +234,13 @@ it('lets owners take turns where tasks have hands of their own: a flood that nev
   expect(begun.filter(Boolean)).toHaveLength(2);
 });
 
-it('leaves a task for which there is no room as it was, and counts no attempt as failed', async () => {
+it.each([
+  ['there is no room', new TaskPostponed('There is no room.')],
+  ['the disk has no space', new BlobsUnavailable('full', { cause: Object.assign(new Error('full'), { code: 'ENOSPC' }) })],
+])('leaves a task for which %s as it was, and counts no attempt as failed', async (_what, lack) => {
   const taskId = await queued();
   let isFull = true;
-  const worker = working(
-    new Scripted(() => (isFull ? Promise.reject(new TaskPostponed('There is no room.')) : Promise.resolve('done'))),
-  );
+  const worker = working(new Scripted(() => (isFull ? Promise.reject(lack) : Promise.resolve('done'))));
   for (let time = 0; time < 5; time++) await worker.attempt(taskId, never);
   expect((await told(taskId)).slice(-2)).toEqual(['TaskStarted', 'TaskHandedBack']);
   isFull = false;

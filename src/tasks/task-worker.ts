@@ -4,6 +4,7 @@ import { type Clock } from '../kernel/clock.js';
 import { decode } from '../kernel/codec.js';
 import { type EventStore, firstEvent } from '../kernel/event-store.js';
 import { type Cause, causedBy } from '../kernel/events.js';
+import { isDiskFull } from '../kernel/full-disk.js';
 import { newId } from '../kernel/ids.js';
 import { type KeyValue } from '../kernel/key-value.js';
 import { holdLease, type Lease } from '../kernel/lease.js';
@@ -12,7 +13,7 @@ import { type Streams } from '../kernel/streams.js';
 import { type WorkQueue } from '../kernel/work-queue.js';
 import { failAttempt, failForGood, handBack, progress, startTask, succeed, type Task, task } from './task.decider.js';
 import { taskCodec } from './task.codec.js';
-import { taskStream } from './task.events.js';
+import { type TaskResult, taskStream } from './task.events.js';
 import { PROGRESS_STEP_PERCENT, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
 import { storeResult } from './task-result.js';
 import { SharedHands } from './shared-hands.js';
@@ -105,9 +106,9 @@ export class TaskWorker {
   /** Runs the attempt and states its outcome. */
   private async finish(taskId: string, { attempt, ownerId, input }: Task, runner: TaskRunner, cause: Cause, signal: AbortSignal) {
     const decide = (decision: ReturnType<typeof succeed>) => this.streams.record(taskStream(taskId), task, decision, cause);
-    let result: unknown;
+    let result: TaskResult;
     try {
-      result = await runner.run({
+      const ended = await runner.run({
         taskId,
         ownerId,
         input,
@@ -116,8 +117,10 @@ export class TaskWorker {
         signal,
         progress: this.progress(taskId, attempt, cause, signal),
       });
+      result = await storeResult(this.blobs, taskId, ended ?? null);
     } catch (error) {
-      if (signal.aborted || error instanceof TaskPostponed) return void (await decide(handBack(taskId, attempt)));
+      if (signal.aborted || error instanceof TaskPostponed || isDiskFull(error))
+        return void (await decide(handBack(taskId, attempt)));
       const isForGood = error instanceof Rejection;
       // The reason is public to whoever holds the task's id; what went wrong inside is for the operators.
       const reason = isForGood ? error.message : UNEXPECTED;
@@ -126,7 +129,7 @@ export class TaskWorker {
         isForGood ? failForGood(taskId, attempt, reason) : failAttempt(taskId, attempt, reason, this.clock.now()),
       ));
     }
-    await decide(succeed(taskId, attempt, await storeResult(this.blobs, taskId, result ?? null)));
+    await decide(succeed(taskId, attempt, result));
   }
 
   /** States progress in steps, so that a task of a thousand pieces does not write a thousand events. */

@@ -3,12 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
+import { BlobsUnavailable } from '../../src/kernel/blobs.js';
+import { isDiskFull } from '../../src/kernel/full-disk.js';
 import { FolderBlobs } from '../../src/platform/blobs/folder-blobs.js';
 import { ABANDONED_AFTER_MS } from '../../src/platform/blobs/uploads-folder.js';
 import { blobsContract } from './blobs.contract.js';
 
 const filesOf = async (folder: string): Promise<string[]> =>
   (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile()).map(({ name }) => name);
+
+/** Fails where a write would fail: after something has been written. */
+const failing = (error: Error) =>
+  Readable.from(
+    (function* () {
+      yield Buffer.from('begun');
+      throw error;
+    })(),
+  );
 
 const newFolder = () => mkdtemp(join(tmpdir(), 'verbatim-blobs-'));
 
@@ -31,6 +42,16 @@ describe('blobs in a folder', () => {
     await utimes(join(folder, 'uploads', 'abandoned'), longAgo, longAgo);
     await new FolderBlobs(folder).put(Readable.from(['y']));
     expect(await readdir(join(folder, 'uploads'))).toEqual(['going on']);
+    await rm(folder, { recursive: true });
+  });
+
+  it('is unavailable for lack of space, which is not the fault of the bytes, and says that', async () => {
+    const folder = await newFolder();
+    const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    const failure: unknown = await new FolderBlobs(folder).put(failing(full)).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(BlobsUnavailable);
+    expect(isDiskFull(failure)).toBe(true);
+    expect(await filesOf(folder)).toEqual([]);
     await rm(folder, { recursive: true });
   });
 

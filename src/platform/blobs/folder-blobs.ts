@@ -3,7 +3,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { BlobMissing, type BlobRef, Blobs, isBlobName } from '../../kernel/blobs.js';
-import { writeHashedFile } from './hashed-file.js';
+import { meaningOf, writeHashedFile } from './hashed-file.js';
 import { openUploads } from './uploads-folder.js';
 
 /** Blobs as files of a folder, `ab/cd/abcd…`. A file has its name only once all its bytes are on the disk. */
@@ -27,7 +27,7 @@ export class FolderBlobs extends Blobs {
       this.ready = undefined;
       bytes.destroy();
       await rm(upload, { force: true });
-      throw error;
+      throw meaningOf(error);
     }
   }
 

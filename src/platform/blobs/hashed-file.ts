@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { BlobRef } from '../../kernel/blobs.js';
+import { type BlobRef, BlobsUnavailable } from '../../kernel/blobs.js';
+import { isDiskFull } from '../../kernel/full-disk.js';
 
 /** Writes a stream to a new file, down to the disk, and names its content. A failure leaves an unfinished file to the caller. */
 export async function writeHashedFile(bytes: Readable, path: string): Promise<BlobRef> {
@@ -28,3 +29,7 @@ export async function writeHashedFile(bytes: Readable, path: string): Promise<Bl
 async function writeAll(file: FileHandle, buffer: Buffer): Promise<void> {
   for (let written = 0; written < buffer.length;) written += (await file.write(buffer, written)).bytesWritten;
 }
+
+/** Why a blob could not be written: where there is no space, the same bytes can be stored once there is. */
+export const meaningOf = (error: unknown): unknown =>
+  isDiskFull(error) ? new BlobsUnavailable('There is no space left for blobs.', { cause: error }) : error;

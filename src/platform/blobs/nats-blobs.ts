@@ -9,7 +9,7 @@ import { type ObjectInfo, type ObjectStore, Objm } from '@nats-io/obj';
 import { BlobMissing, type BlobRef, Blobs, BlobsUnavailable, isBlobName } from '../../kernel/blobs.js';
 import type { NatsConnection } from '../nats/nats-connection.js';
 import { OnNats } from '../nats/on-nats.js';
-import { writeHashedFile } from './hashed-file.js';
+import { meaningOf, writeHashedFile } from './hashed-file.js';
 import { openUploads } from './uploads-folder.js';
 
 type Bucket = Readonly<{ objects: ObjectStore; jsm: JetStreamManager; name: string }>;
@@ -50,7 +50,7 @@ export class NatsBlobs extends Blobs {
       return ref;
     } catch (error) {
       this.ready = undefined;
-      throw error;
+      throw meaningOf(error);
     } finally {
       bytes.destroy();
       await rm(upload, { force: true });

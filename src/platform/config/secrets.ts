@@ -25,13 +25,13 @@ function read(path: string): string | undefined {
 function make(dataDir: string, path: string): string {
   mkdirSync(dataDir, { recursive: true });
   const draft = `${path}.${randomUUID()}`;
-  writeFileSync(draft, `${randomBytes(SECRET_BYTES).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
   try {
+    writeFileSync(draft, `${randomBytes(SECRET_BYTES).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
     linkSync(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    rmSync(draft);
+    rmSync(draft, { force: true });
   }
   return read(path)!;
 }

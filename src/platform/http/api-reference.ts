@@ -1,6 +1,8 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { JSON_DEPTH_MAX, JSON_ESCAPES_MAX, JSON_KEY_BYTES_MAX } from '../../kernel/bounded-json.js';
+import { renderError } from './error-bodies.js';
+import { DISK_FULL } from './errors.js';
 
 const DESCRIPTION = `Asks agents, streams their answers and replays them byte for byte.
 
@@ -18,6 +20,39 @@ export function serveApiReference(app: NestFastifyApplication, version: string):
     .addBearerAuth()
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'agent-key')
     .build();
-  const document = () => SwaggerModule.createDocument(app, description);
+  const document = () => withUnavailability(SwaggerModule.createDocument(app, description));
   SwaggerModule.setup('api/docs', app, document, { jsonDocumentUrl: 'api/openapi.json' });
+}
+
+/** Routes of these need nothing that can be full or away, or tell of it in their own words. */
+const TAGS_ALWAYS_ANSWERED = ['Operations', 'StartUp', 'EmptyLists'];
+
+const UNAVAILABLE = `\`Retry-After\` says in how many seconds to ask again, the code why. \`disk_full\`: there is no space left to store
+anything, on a disk of the service or of its database, or a quota is used up. \`unavailable\`: something that the service needs does
+not answer. \`shutting_down\`: this process is about to end.`;
+
+type PathItem = OpenAPIObject['paths'][string];
+
+function withUnavailability(document: OpenAPIObject): OpenAPIObject {
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const operation of operationsOf(item)) {
+      if (operation.tags?.some((tag) => TAGS_ALWAYS_ANSWERED.includes(tag))) continue;
+      operation.responses['503'] ??= unavailableAt(path);
+    }
+  }
+  return document;
+}
+
+const operationsOf = ({ get, put, post, patch, delete: remove }: PathItem) =>
+  [get, put, post, patch, remove].filter((operation) => operation !== undefined);
+
+function unavailableAt(path: string) {
+  const { contentType, body } = renderError(path, DISK_FULL);
+  const isJson = contentType.startsWith('application/json');
+  const example: unknown = isJson ? JSON.parse(body) : body;
+  return {
+    description: UNAVAILABLE,
+    headers: { 'Retry-After': { schema: { type: 'integer' }, example: DISK_FULL.retryAfterSeconds } },
+    content: { [contentType.split(';', 1)[0]!]: { schema: { type: isJson ? 'object' : 'string' }, example } },
+  };
 }

@@ -10,13 +10,16 @@ import type { KnownRoutes } from './known-routes.js';
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('Http');
 
-  constructor(private readonly routes: KnownRoutes) {}
+  constructor(
+    private readonly routes: KnownRoutes,
+    private readonly isDownForSpace?: () => boolean,
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost) {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const path = pathOf(request);
-    const failure = this.unknownPath(thrown, request, reply, path) ?? failureOf(thrown, request.id);
+    const failure = this.unknownPath(thrown, request, reply, path) ?? failureOf(thrown, request.id, this.isDownForSpace);
     this.log(thrown, failure, request);
     if (reply.sent || reply.raw.headersSent) {
       reply.raw.destroy();

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { StoreUnavailable } from '../../kernel/event-store.js';
 import { ModelFailed } from '../../models/language-model.port.js';
 import { failureOf, rejections } from './errors.js';
 
@@ -46,6 +47,28 @@ it.each(['EMFILE', 'ENFILE'])('a process with too many files open (%s) is to be 
     status: 503,
     retryAfterSeconds: 2,
     message: expect.not.stringContaining('/data'),
+  });
+});
+
+describe('a full disk', () => {
+  const DISK_FULL = { status: 503, code: 'disk_full', retryAfterSeconds: 10, message: expect.stringContaining('no space left') };
+
+  it.each([
+    ['of a file', Object.assign(new Error("ENOSPC: no space left on device, write '/data/blobs/1'"), { code: 'ENOSPC' })],
+    ['of a quota', Object.assign(new Error('EDQUOT'), { code: 'EDQUOT' })],
+    ['of Postgres', Object.assign(new Error('could not extend file'), { code: '53100' })],
+    ['behind a store that gave up', new StoreUnavailable('away', { cause: Object.assign(new Error('x'), { code: '53100' }) })],
+  ])('%s is told as what it is, without its path', (_what, error) => {
+    expect(failureOf(error, 'r1')).toMatchObject(DISK_FULL);
+    expect(failureOf(error, 'r1').message).not.toContain('/data');
+  });
+
+  it('that keeps a dependency down is the reason of what is unavailable, and of nothing else', () => {
+    const full = () => true;
+    expect(failureOf(new StoreUnavailable('away'), 'r1', full)).toMatchObject(DISK_FULL);
+    expect(failureOf(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), 'r1', full)).toMatchObject(DISK_FULL);
+    expect(failureOf(new TypeError('a bug'), 'r1', full)).toMatchObject({ status: 500 });
+    expect(failureOf(new StoreUnavailable('away'), 'r1', () => false)).toMatchObject({ status: 503, code: 'unavailable' });
   });
 });
 

@@ -1,6 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { AppendTooLarge, StoreUnavailable, StreamGone, WrongRevision } from '../../kernel/event-store.js';
 import { BlobsUnavailable } from '../../kernel/blobs.js';
+import { isDiskFull } from '../../kernel/full-disk.js';
 import { KeyValueUnavailable } from '../../kernel/key-value.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { ModelFailed } from '../../models/language-model.port.js';
@@ -126,6 +127,7 @@ export const rejections: Readonly<Record<string, Rendering>> = {
 
   'schedule-catching-up': { status: 503, retryAfterSeconds: 2 },
   unavailable: { status: 503, code: 'unavailable', retryAfterSeconds: 2 },
+  'disk-full': { status: 503, code: 'disk_full', retryAfterSeconds: 10 },
   'shutting-down': { status: 503, code: 'shutting_down', retryAfterSeconds: 1 },
 };
 
@@ -135,8 +137,15 @@ export type Failure = Rendering & Readonly<{ message: string; details?: Readonly
 const LOST_RACES = 'Too much is changed here at once. Please try again.';
 const DEPENDENCY_DOWN = 'A part of the service does not answer right now. Please try again.';
 
-/** What the client is told about anything that was thrown. */
-export function failureOf(thrown: unknown, requestId: string): Failure {
+/** Nothing is lost by it: what was refused was not done, and is done when it is asked for again once there is space. */
+export const DISK_FULL: Failure = {
+  ...rejections['disk-full']!,
+  message: 'The service has no space left to store anything. Please try again later.',
+  unexpected: true,
+};
+
+/** What the client is told about anything that was thrown. `isDownForSpace`: whether a full disk is known to keep a dependency down. */
+export function failureOf(thrown: unknown, requestId: string, isDownForSpace = () => false): Failure {
   if (thrown instanceof Rejection) {
     const { code, message, details, retryAfterSeconds } = thrown;
     const known = rejections[code] ?? { status: 400 };
@@ -146,9 +155,11 @@ export function failureOf(thrown: unknown, requestId: string): Failure {
   if (thrown instanceof WrongRevision) return { ...rejections.unavailable!, message: LOST_RACES, unexpected: true };
   if (thrown instanceof StreamGone) return { ...rejections['not-found']!, message: 'Not found' };
   if (thrown instanceof AppendTooLarge) return { ...rejections['too-large']!, message: 'The request is too large to be kept.' };
+  if (isDiskFull(thrown)) return DISK_FULL;
   // Before an answer begins a model is asked only whether it is there.
   if (thrown instanceof ModelFailed) return { ...rejections.unavailable!, message: thrown.message, unexpected: true };
-  if (isDependencyDown(thrown)) return { ...rejections.unavailable!, message: DEPENDENCY_DOWN, unexpected: true };
+  if (isDependencyDown(thrown))
+    return isDownForSpace() ? DISK_FULL : { ...rejections.unavailable!, message: DEPENDENCY_DOWN, unexpected: true };
   const status = clientStatusOf(thrown);
   if (status !== undefined) return { status, message: textOf(thrown), ...(status === 400 && { json: true }) };
   return {

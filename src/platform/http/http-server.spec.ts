@@ -18,6 +18,7 @@ import {
 } from '@nestjs/common';
 import { FilesInterceptor, type UploadedMultipartFile } from '@nestjs/platform-fastify/multipart';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ApiTags } from '@nestjs/swagger';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Transform, Type } from 'class-transformer';
 import fc from 'fast-check';
@@ -60,6 +61,7 @@ const thrown: Record<string, () => unknown> = {
   store: () => new StoreUnavailable('no answer from 10.0.0.7'),
   kv: () => new KeyValueUnavailable('gone'),
   database: () => Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' }),
+  full: () => Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }),
   bug: () => new TypeError("Cannot read properties of undefined (reading 'secret')"),
   unlisted: () => new Rejection('not-in-any-table', 'Refused.'),
 };
@@ -114,10 +116,28 @@ class Probe {
   }
 }
 
+@ApiTags('Operations')
+@Controller()
+class IdleProbe {
+  @Post('api/idle')
+  idle() {
+    return {};
+  }
+}
+
+type DocumentedPost = Readonly<{
+  post: {
+    responses: Record<
+      string,
+      { description: string; headers: Record<string, { example: unknown }>; content: Record<string, { example: unknown }> }
+    >;
+  };
+}>;
+
 const waitedFor: unknown[] = [];
 
 @Module({
-  controllers: [Probe],
+  controllers: [Probe, IdleProbe],
   providers: [
     {
       provide: Freshness,
@@ -411,5 +431,25 @@ describe('the interactive reference', () => {
     expect((await fetch(`${base}/api/docs/swagger-ui-bundle.js`)).status).toBe(200);
     const document = (await (await fetch(`${base}/api/openapi.json`)).json()) as { paths: object };
     expect(Object.keys(document.paths)).toContain('/stream');
+  });
+
+  it.each([
+    ['/stream', 'text/event-stream'],
+    ['/api/answer', 'application/json'],
+    ['/v1/chat/completions', 'application/json'],
+  ])('shows for %s the 503 of a full disk as it is sent', async (path, type) => {
+    const { paths } = (await (await fetch(`${base}/api/openapi.json`)).json()) as { paths: Record<string, DocumentedPost> };
+    const { description, headers, content } = paths[path]!.post.responses['503']!;
+    const sent = await ask(path, 'full');
+    const body = await sent.text();
+    expect(sent.status).toBe(503);
+    expect(description).toContain('`disk_full`');
+    expect(content[type]!.example).toEqual(type === 'application/json' ? JSON.parse(body) : body);
+    expect(headers['Retry-After']!.example).toBe(Number(sent.headers.get('retry-after')));
+  });
+
+  it('shows none for routes that store and read nothing', async () => {
+    const { paths } = (await (await fetch(`${base}/api/openapi.json`)).json()) as { paths: Record<string, DocumentedPost> };
+    expect(Object.keys(paths['/api/idle']!.post.responses)).toEqual(['201']);
   });
 });

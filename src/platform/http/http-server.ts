@@ -36,6 +36,8 @@ export type HttpOptions = Readonly<{
   databasePoolMax: number;
   /** The names of the read models that `X-After-Position` waits for. */
   readModels: readonly string[];
+  /** Whether a full disk is known to keep something down that requests need. */
+  isDownForSpace?: () => boolean;
 }>;
 
 const REQUEST_ID_HEADER = 'X-Request-Id';
@@ -134,7 +136,7 @@ export function configureHttp(app: NestFastifyApplication, options: HttpOptions)
   endUnreadBodies(fastify, () => adapter.draining);
   parseBodies(fastify, options);
   closeWithinBounds(fastify, options);
-  app.useGlobalFilters(new ErrorFilter(routes));
+  app.useGlobalFilters(new ErrorFilter(routes, options.isDownForSpace));
   app.useGlobalPipes(new RequestValidation());
   app.useGlobalInterceptors(new AfterPosition(() => app.get(Freshness, { strict: false }), options.readModels));
 }

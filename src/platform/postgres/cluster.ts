@@ -54,7 +54,9 @@ function create(place: Place, directory: string): void {
 const passwordFile = ({ root }: Place): string => join(root, 'password');
 
 function passwordOf(place: Place, directory: string): string {
-  if (!existsSync(passwordFile(place))) setPassword(place, directory);
+  // A disk that was full leaves an empty file.
+  const isKept = (statSync(passwordFile(place), { throwIfNoEntry: false })?.size ?? 0) > 0;
+  if (!isKept) setPassword(place, directory);
   return readFileSync(passwordFile(place), 'utf8');
 }
 

@@ -80,6 +80,14 @@ function postmasterPid(): number | undefined {
   }
 }
 
+function isReady(): boolean {
+  try {
+    return readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').includes('ready');
+  } catch {
+    return false;
+  }
+}
+
 async function condition(holds: () => boolean, withinMs = 60_000): Promise<void> {
   for (const end = Date.now() + withinMs; !holds(); await new Promise((resolve) => setTimeout(resolve, 20))) {
     if (Date.now() > end) throw new Error(`Not within ${withinMs} ms: ${holds.toString()}`);
@@ -106,9 +114,12 @@ it('is in UTF-8, is durable, and takes no one without the password', async () =>
   await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);
 });
 
-it('makes a new password when the file with it is lost', async () => {
+it.each([
+  ['is lost', (file: string) => rmSync(file)],
+  ['is empty, as a full disk leaves it', (file: string) => writeFileSync(file, '')],
+])('makes a new password when the file with it %s', async (_what, harm) => {
   await (await start()).stop();
-  rmSync(join(dataDir, 'postgres/password'));
+  harm(join(dataDir, 'postgres/password'));
   const { url } = await start();
   expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
@@ -152,10 +163,39 @@ it('heals a server that was killed itself, at the same address', async () => {
   await query(url, 'create table kept as select 42 as answer');
   const killed = postmasterPid()!;
   process.kill(killed, 'SIGKILL');
-  await condition(
-    () => postmasterPid() !== killed && readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').includes('ready'),
-  );
+  await condition(() => postmasterPid() !== killed && isReady());
   expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+});
+
+it('is started again for as long as it ends at once, says why, and serves once that is mended', async () => {
+  const server = await start();
+  await query(server.url, 'create table kept as select 42 as answer');
+  expect(server.outage()).toBeUndefined();
+  const settings = join(dataDir, 'postgres/cluster/postgresql.auto.conf');
+  const sound = readFileSync(settings);
+  writeFileSync(settings, 'no_such_setting = on\n');
+  process.kill(postmasterPid()!, 'SIGKILL');
+  await condition(() =>
+    /has ended 8 times in a row.* FATAL: configuration file .* contains errors/.test(server.outage()?.text ?? ''),
+  );
+  expect(server.outage()!.isDiskFull).toBe(false);
+  await expect(query(server.url, 'select 1')).rejects.toThrow(/ECONNREFUSED/);
+  writeFileSync(settings, sound);
+  await condition(() => server.outage() === undefined);
+  expect(await query(server.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+});
+
+it('is not started again once it is stopped while it is down', async () => {
+  const server = await start();
+  const settings = join(dataDir, 'postgres/cluster/postgresql.auto.conf');
+  writeFileSync(settings, 'no_such_setting = on\n');
+  process.kill(postmasterPid()!, 'SIGKILL');
+  await condition(() => server.outage() !== undefined);
+  const stopping = server.stop();
+  writeFileSync(settings, '');
+  await stopping;
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  expect(serverProcesses()).toEqual([]);
 });
 
 it('passes over the locks of processes whose pid is by now a stranger', async () => {
@@ -181,8 +221,8 @@ it('runs from a clone, and on data, under a home that only its owner may enter, 
   cpSync(installed, copy, { recursive: true, filter: (path) => !/\.so(\.\d+)?$/.test(path) || !isLink(path) });
   chmodSync(home, 0o700);
   dataDir = join(home, 'clone/.data');
-  cpSync(import.meta.dirname, join(home, 'clone/sources'), { recursive: true });
-  const { answer } = await startInOtherProcess(join(home, 'clone/sources'));
+  cpSync(join(repository, 'src'), join(home, 'clone/src'), { recursive: true });
+  const { answer } = await startInOtherProcess(join(home, 'clone/src/platform/postgres'));
   expect(answer).not.toHaveProperty('refused');
   expect(await query(answer.url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });

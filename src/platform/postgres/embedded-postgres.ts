@@ -3,22 +3,25 @@ import { mkdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { namesFullDisk } from '../../kernel/full-disk.js';
+import { hasNoSpace } from '../free-space.js';
+import { systemTiming } from '../system-timing.js';
 import { type Cluster, DATABASE, openCluster } from './cluster.js';
 import { lockDirectory } from './directory-lock.js';
 import { binariesFor } from './postgres-binaries.js';
 import { Postmaster, PostgresDidNotStart, STOP_TIMEOUT_MS } from './postmaster.js';
 import { processesWith } from './process-table.js';
+import { type ServerOutage, SupervisedServer } from './supervised-server.js';
 import { serverUser } from './unix-user.js';
 
-export type EmbeddedPostgres = Readonly<{ url: string; stop(): Promise<void> }>;
+/** `outage` says why the server does not run at the moment; undefined while it runs. */
+export type EmbeddedPostgres = Readonly<{ url: string; outage(): EmbeddedOutage | undefined; stop(): Promise<void> }>;
+
+export type EmbeddedOutage = Readonly<{ text: string; isDiskFull: boolean }>;
 
 export const LOG_BYTES_MAX = 10 * 1024 * 1024;
 /** A free port may be taken by another before the server has it. */
 const PORTS_TRIED_MAX = 5;
-/** A server that ends by itself is started again, this often in a row. */
-export const RESTARTS_MAX = 5;
-const RESTART_DELAY_MS = 500;
-const STEADY_MS = 60_000;
 const POLL_MS = 50;
 
 const SETTINGS = [
@@ -48,28 +51,33 @@ export async function startEmbeddedPostgres(options: { dataDir: string; forTests
   const lock = await lockDirectory(join(root, 'owner'));
   try {
     const name = clusterName(root);
-    await endLeftBehind(name);
-    // No process of ours is left, so the pid in it is nobody's, or by now a stranger's, whom the server would wait for.
-    rmSync(join(root, 'cluster', 'postmaster.pid'), { force: true });
+    await clearAway(root, name);
     const user = serverUser(join(root, 'cluster'));
     const binaries = binariesFor(user);
     const cluster = openCluster({ root, binaries, user, sync: !options.forTests });
     const logFile = join(root, 'server.log');
-    limitLog(logFile);
-    const run = (port: number) =>
-      Postmaster.start({
+    const run = (port: number) => {
+      limitLog(logFile);
+      return Postmaster.start({
         postgres: binaries.postgres,
         user,
         cluster: cluster.directory,
         logFile,
         settings: serverArguments(cluster, name, port, options.forTests === true),
       });
+    };
     const { port, postmaster } = await startOnFreePort(run);
-    const stop = superviseUntilStopped(postmaster, () => run(port));
+    // At the same address: the pools connect again.
+    const again = async () => {
+      await clearAway(root, name);
+      return run(port);
+    };
+    const server = new SupervisedServer(postmaster, again, systemTiming);
     return {
       url: `postgres://${DATABASE}:${cluster.password}@127.0.0.1:${port}/${DATABASE}`,
+      outage: () => server.outage && outageOf(server.outage, root),
       stop: async () => {
-        await stop();
+        await server.stop();
         lock.release();
       },
     };
@@ -86,6 +94,12 @@ const clusterName = (root: string): string =>
 function serverArguments(cluster: Cluster, name: string, port: number, forTests: boolean): string[] {
   const settings = [...SETTINGS, ...(forTests ? FOR_TESTS : DURABLE), `cluster_name=${name}`, `port=${port}`];
   return ['-D', cluster.argument, ...settings.flatMap((setting) => ['-c', setting])];
+}
+
+/** Ends what an earlier server has left. No process of it remains: the pid in its file is by now nobody's, or a stranger's. */
+async function clearAway(root: string, name: string): Promise<void> {
+  await endLeftBehind(name);
+  rmSync(join(root, 'cluster', 'postmaster.pid'), { force: true });
 }
 
 /** We hold the lock, so whoever serves these files has lost its owner. */
@@ -129,28 +143,12 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** Starts the server again at the same address when it ends by itself; the pools reconnect. */
-function superviseUntilStopped(first: Postmaster, again: () => Promise<Postmaster>): () => Promise<void> {
-  let stopping = false;
-  let current: Promise<Postmaster | undefined> = Promise.resolve(first);
-  const watch = async (): Promise<void> => {
-    let restarts = 0;
-    while (!stopping && restarts < RESTARTS_MAX) {
-      const since = Date.now();
-      await (
-        await current
-      )?.exited;
-      if (Date.now() - since > STEADY_MS) restarts = 0;
-      await sleep(RESTART_DELAY_MS * 2 ** restarts++, undefined, { ref: false });
-      // An attempt that fails counts as a server that ended at once.
-      if (!stopping) current = again().catch(() => undefined);
-    }
-  };
-  void watch();
-  return async () => {
-    stopping = true;
-    await (await current)?.stop();
-  };
+/** A server that writes to a full disk may be unable to write that to its log, too. */
+function outageOf({ reason, quickEnds }: ServerOutage, root: string): EmbeddedOutage {
+  const isDiskFull = namesFullDisk(reason) || hasNoSpace(root);
+  const space = isDiskFull ? ' There is no space left for its files.' : '';
+  const ends = quickEnds === 1 ? 'has ended' : `has ended ${quickEnds} times in a row`;
+  return { isDiskFull, text: `The embedded Postgres ${ends} and is started again. ${reason}${space}` };
 }
 
 function limitLog(logFile: string): void {

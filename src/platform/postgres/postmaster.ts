@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { namesFullDisk } from '../../kernel/full-disk.js';
 import type { UnixUser } from './unix-user.js';
 
 export type ServerProcess = Readonly<{
@@ -12,9 +13,18 @@ export type ServerProcess = Readonly<{
   settings: readonly string[];
 }>;
 
-/** A server that did not come up, with the end of its log. */
+/** A server that did not come up, with the end of its log; `reason` is short and names nothing that a user has stored. */
 export class PostgresDidNotStart extends Error {
   override readonly name = 'PostgresDidNotStart';
+  /** As a file error would say it: waiting mends it. */
+  readonly code?: 'ENOSPC';
+  constructor(
+    message: string,
+    readonly reason = message,
+  ) {
+    super(message);
+    if (namesFullDisk(reason)) this.code = 'ENOSPC';
+  }
 }
 
 /** After a crash the server first replays up to `max_wal_size` of its journal. */
@@ -22,6 +32,7 @@ export const START_TIMEOUT_MS = 120_000;
 /** How long a stop may write out what is in memory before the server is told to leave everything as it is. */
 export const STOP_TIMEOUT_MS = 10_000;
 const POLL_MS = 10;
+const LOG_TAIL_BYTES = 16_384;
 const LOG_TAIL_CHARACTERS = 2_000;
 
 /**
@@ -50,13 +61,14 @@ export const directoryArgument = (cluster: string, reachable: boolean): string =
 export class Postmaster {
   private constructor(
     private readonly child: ChildProcess,
-    /** Resolves when the server has ended, however it did. */
-    readonly exited: Promise<void>,
+    /** Resolves when the server has ended, however it did, with how and why. */
+    readonly exited: Promise<string>,
   ) {}
 
   /** Resolves once the server takes connections. @throws PostgresDidNotStart */
   static async start(server: ServerProcess): Promise<Postmaster> {
     const log = openSync(server.logFile, 'a', 0o600);
+    const logStart = fstatSync(log).size;
     const child = spawn('/bin/sh', ['-c', WATCHED, 'verbatim-postgres', server.postgres, ...server.settings], {
       ...server.user,
       cwd: server.cluster,
@@ -67,11 +79,11 @@ export class Postmaster {
     closeSync(log);
     child.stdin!.on('error', () => undefined);
     let ended: string | undefined;
-    const exited = new Promise<void>((resolve) => {
+    const exited = new Promise<string>((resolve) => {
       const end = (how: string) => {
-        ended = how;
+        ended = reasonOf(how, writtenSince(server.logFile, logStart));
         child.stdin!.destroy();
-        resolve();
+        resolve(ended);
       };
       child.once('error', (error) => end(error.message));
       child.once('exit', (code, signal) => end(`It ended with ${signal ?? `code ${code}`}.`));
@@ -81,8 +93,11 @@ export class Postmaster {
       if (ended === undefined && Date.now() < deadline) await sleep(POLL_MS);
       else {
         child.stdin!.destroy();
+        const log = writtenSince(server.logFile, logStart);
+        const reason = ended ?? reasonOf('It took too long to start.', log);
         throw new PostgresDidNotStart(
-          `Postgres did not start in ${server.cluster}. ${ended ?? 'It took too long.'}\n${tail(server.logFile)}`,
+          `Postgres did not start in ${server.cluster}. ${reason}\n${log.slice(-LOG_TAIL_CHARACTERS)}`,
+          reason,
         );
       }
     }
@@ -114,12 +129,26 @@ function isReady(cluster: string): boolean {
   }
 }
 
-function tail(logFile: string): string {
+/** The end of what one run of the server has written to its log. */
+function writtenSince(logFile: string, start: number): string {
   try {
-    return readFileSync(logFile, 'utf8').slice(-LOG_TAIL_CHARACTERS);
+    const from = Math.max(start, statSync(logFile).size - LOG_TAIL_BYTES);
+    const bytes = Buffer.alloc(LOG_TAIL_BYTES);
+    const log = openSync(logFile, 'r');
+    try {
+      return bytes.toString('utf8', 0, readSync(log, bytes, 0, LOG_TAIL_BYTES, from));
+    } finally {
+      closeSync(log);
+    }
   } catch {
     return '';
   }
+}
+
+/** How the server ended, and what it said of it. Only these two levels: errors of statements may quote what users have stored. */
+export function reasonOf(how: string, log: string): string {
+  const said = (level: string) => [...log.matchAll(new RegExp(`${level}:  (.*)`, 'g'))].at(-1)?.[0].replace(/\s+/g, ' ');
+  return [how, said('PANIC') ?? said('FATAL')].filter((each) => each !== undefined).join(' ');
 }
 
 function signalGroup(leader: number, signal: NodeJS.Signals): void {
@@ -130,7 +159,7 @@ function signalGroup(leader: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function settlesWithin(promise: Promise<void>, ms: number): Promise<boolean> {
+async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const timeout = new AbortController();
   try {
     const late = sleep(ms, false, { signal: timeout.signal }).catch(() => false);

@@ -2,6 +2,7 @@ import { types } from 'node:util';
 import { BlobsUnavailable } from '../../kernel/blobs.js';
 import { StoreUnavailable } from '../../kernel/event-store.js';
 import { ReadModelsBehind } from '../../kernel/freshness.js';
+import { isDiskFull } from '../../kernel/full-disk.js';
 import { KeyValueUnavailable } from '../../kernel/key-value.js';
 import { WorkQueueUnavailable } from '../../kernel/work-queue.js';
 
@@ -18,6 +19,7 @@ const CAUSES_MAX = 5;
 
 /** Whether an error says that a dependency is away, so that the same work is worth another try, however often. */
 export function isOutage(error: unknown): boolean {
+  if (isDiskFull(error)) return true;
   for (let cause = error, depth = 0; types.isNativeError(cause) && depth < CAUSES_MAX; cause = cause.cause, depth++) {
     if (UNAVAILABLE.some((kind) => cause instanceof kind)) return true;
     const code = (cause as { code?: unknown }).code;

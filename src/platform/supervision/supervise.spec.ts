@@ -49,6 +49,7 @@ it.each<[string, unknown, boolean]>([
   ['a refused connection', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), true],
   ['a lost connection', Object.assign(new Error('x'), { code: 'CONNECTION_CLOSED' }), true],
   ['a server that shuts down', Object.assign(new Error('x'), { code: '57P01' }), true],
+  ['a full disk', Object.assign(new Error('x'), { code: 'ENOSPC' }), true],
   ['a deadlock', Object.assign(new Error('x'), { code: '40P01' }), true],
   ['a violated constraint', Object.assign(new Error('x'), { code: '23505' }), false],
   ['a bad value', Object.assign(new Error('x'), { code: '22P02' }), false],

@@ -50,6 +50,8 @@ export class GroupCommit {
   private pauseMs = 0;
   private pausing: NodeJS.Timeout | undefined;
   private closed = false;
+  /** Why what waits has not been written yet. */
+  private delay: { cause?: unknown } = {};
   private readonly expiry: NodeJS.Timeout;
 
   constructor(
@@ -109,8 +111,9 @@ export class GroupCommit {
     try {
       await this.send(batch);
       this.pauseMs = 0;
+      this.delay = {};
     } catch (error) {
-      if (isPassing(error)) this.sendAgainLater(batch);
+      if (isPassing(error)) this.sendAgainLater(batch, error);
       else await this.sendOneByOne(batch, error);
     } finally {
       this.flying = false;
@@ -137,7 +140,8 @@ export class GroupCommit {
     else append.reject(new WrongRevision(append.stream, append.expected, revision < 0 ? 'none' : revision));
   }
 
-  private sendAgainLater(batch: readonly Waiting[]): void {
+  private sendAgainLater(batch: readonly Waiting[], cause: unknown): void {
+    this.delay = { cause };
     this.queue = [...batch.filter((append) => this.open.has(append)), ...this.queue];
     this.pauseMs = Math.min(Math.max(this.pauseMs * 2, PAUSE_MS_MIN), PAUSE_MS_MAX);
     this.pausing ??= setTimeout(() => {
@@ -157,7 +161,7 @@ export class GroupCommit {
   }
 
   private giveUpOrRepeat(append: Waiting, error: unknown): void {
-    if (isPassing(error)) this.sendAgainLater([append]);
+    if (isPassing(error)) this.sendAgainLater([append], error);
     else if (this.open.delete(append)) append.reject(error);
   }
 
@@ -168,7 +172,7 @@ export class GroupCommit {
       if (append.since > oldest) break;
       this.open.delete(append);
       expired++;
-      append.reject(new StoreUnavailable(`The event store did not answer within ${this.deadlineMs} ms.`));
+      append.reject(new StoreUnavailable(`The event store did not answer within ${this.deadlineMs} ms.`, this.delay));
     }
     if (expired > 0) this.queue = this.queue.filter((append) => this.open.has(append));
   }

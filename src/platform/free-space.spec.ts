@@ -1,0 +1,20 @@
+import { tmpdir } from 'node:os';
+import { expect, it } from '@jest/globals';
+import { FREE_BYTES_MIN, hasNoSpace, spaceImpairment } from './free-space.js';
+
+const BLOCK_BYTES = 4096;
+const free = (bytes: number) => () => ({ bavail: bytes / BLOCK_BYTES, bsize: BLOCK_BYTES });
+
+it.each([
+  [FREE_BYTES_MIN, false],
+  [FREE_BYTES_MIN - BLOCK_BYTES, true],
+  [0, true],
+])('of %i free bytes says whether they are too few: %p', (bytes, expected) => {
+  expect(hasNoSpace('/data', free(bytes))).toBe(expected);
+  expect(spaceImpairment('/data', free(bytes))?.readiness).toBe(expected ? 'degraded' : undefined);
+});
+
+it('asks the system, and takes a folder that it does not know for one with space', () => {
+  expect(() => hasNoSpace(tmpdir())).not.toThrow();
+  expect(hasNoSpace('/there/is/no/such/folder')).toBe(false);
+});

@@ -1,0 +1,70 @@
+import type { Timing } from '../../kernel/timing.js';
+import { backOffMs } from '../supervision/back-off.js';
+
+/** A server that runs; `exited` resolves with the reason once it has ended, however it did. */
+export type ServerRun = Readonly<{ exited: Promise<string>; stop(): Promise<void> }>;
+
+/** Why a server does not run at the moment, and how often in a row it has ended soon. */
+export type ServerOutage = Readonly<{ reason: string; quickEnds: number }>;
+
+/** A server that has run for so long was sound: its next end counts as the first one again. */
+export const STEADY_MS = 60_000;
+
+/** Keeps a server running: whenever it ends by itself it is started again, ever less often while it ends soon, and for ever. */
+export class SupervisedServer {
+  private readonly stopping = new AbortController();
+  private current: Promise<ServerRun | undefined>;
+  private latest: ServerOutage | undefined;
+
+  constructor(
+    first: ServerRun,
+    /** Starts the server; `reason` of what it throws, or else the message, says why it did not start. */
+    private readonly start: () => Promise<ServerRun>,
+    private readonly timing: Timing,
+  ) {
+    this.current = Promise.resolve(first);
+    void this.watch(first);
+  }
+
+  /** Undefined while the server runs. */
+  get outage(): ServerOutage | undefined {
+    return this.latest;
+  }
+
+  /** Stops the server, also one that is being started, and starts none any more. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await (await this.current)?.stop();
+  }
+
+  private async watch(first: ServerRun): Promise<void> {
+    const { signal } = this.stopping;
+    let end = await this.endOf(first);
+    for (let quickEnds = 1; ; quickEnds++) {
+      if (end.ranMs >= STEADY_MS) quickEnds = 1;
+      this.latest = { reason: end.reason, quickEnds };
+      const waitMs = backOffMs(quickEnds, () => this.timing.random());
+      await this.timing.pause(waitMs, signal);
+      if (signal.aborted) return;
+      end = await this.runAgain();
+    }
+  }
+
+  private async runAgain(): Promise<{ reason: string; ranMs: number }> {
+    const starting = this.start();
+    this.current = starting.catch(() => undefined);
+    try {
+      return await this.endOf(await starting);
+    } catch (error) {
+      const { reason, message } = error as Error & { reason?: string };
+      return { reason: reason ?? message, ranMs: 0 };
+    }
+  }
+
+  private async endOf(run: ServerRun): Promise<{ reason: string; ranMs: number }> {
+    this.latest = undefined;
+    const since = this.timing.elapsedMs();
+    const reason = await run.exited;
+    return { reason, ranMs: this.timing.elapsedMs() - since };
+  }
+}

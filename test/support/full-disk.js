@@ -1,0 +1,31 @@
+/**
+ * Loaded before a program (`NODE_OPTIONS=--import=…`): while the file that FULL_DISK names is there, whatever the program writes to
+ * a file fails as it does on a full disk. A disk that is really full takes a mount, which an ordinary user may not make.
+ */
+import fs from 'node:fs';
+import { open } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+
+/** What the program says goes on: its output is no file. */
+const OUTPUT_MAX = 2;
+
+const isFull = () => fs.existsSync(process.env.FULL_DISK);
+const full = () =>
+  Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', errno: -28, syscall: 'write' });
+
+const handle = await open(process.execPath);
+const prototype = Object.getPrototypeOf(handle);
+await handle.close();
+for (const name of ['write', 'writev', 'writeFile', 'appendFile']) {
+  const real = prototype[name];
+  prototype[name] = async function (...given) {
+    if (isFull()) throw full();
+    return real.apply(this, given);
+  };
+}
+for (const name of ['write', 'writev']) {
+  const real = fs[name];
+  fs[name] = (descriptor, ...given) =>
+    descriptor > OUTPUT_MAX && isFull() ? process.nextTick(given.at(-1), full()) : real(descriptor, ...given);
+}
+syncBuiltinESMExports();
