@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { WEB_CLIENT_CONFIG as FORM } from '../../test/support/web-client-form.js';
 import {
   CONFIG_CHARACTERS_MAX,
   DEFAULT_SOURCE_CONFIG,
@@ -9,20 +10,7 @@ import {
 
 const { retrieval: RETRIEVAL, chunking: CHUNKING } = DEFAULT_SOURCE_CONFIG;
 
-/** What the web client sends when nobody has touched its form; its newer ones have 6 chunks there. */
-const FORM = {
-  kind: 'classic',
-  chunking: { strategy: 'classic_chunk', max_tokens: 1250, min_tokens: 150, duplicate_headers: false },
-  retrieval: {
-    retriever: 'classic',
-    exposure: 'prefetch',
-    chunks: 2,
-    score_threshold: null,
-    rephrase_query: true,
-    prescreen: null,
-  },
-  graph: { extraction_model: null, max_chunks: null, gleanings: 0 },
-};
+/** Newer web clients have 6 chunks in the form. */
 const inForm = (retrieval: object) =>
   parseSourceConfig(JSON.stringify({ ...FORM, retrieval: { ...FORM.retrieval, ...retrieval } }));
 
