@@ -25,9 +25,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const start = (options: TestProgramOptions = {}, inHandMax?: number) => {
+const start = (options: TestProgramOptions = {}, inHandMax?: number, standbyMs?: number) => {
   const program = { entry: new URL('guarded-program.ts', SUPPORT), options: { log, ...options } };
-  return (guarded = new GuardedProcess({ program, ...(inHandMax && { inHandMax }) }));
+  return (guarded = new GuardedProcess({ program, ...(inHandMax && { inHandMax }), ...(standbyMs && { standbyMs }) }));
 };
 const logged = async () => (await readFile(log, 'utf8').catch(() => '')).split('\n').filter(Boolean);
 
@@ -111,6 +111,30 @@ describe('a process that dies', () => {
     await untilGone(pid!);
     expect(await guarded.ask({ echo: 'again' })).toBe('again');
     expect(guarded.pid).not.toBe(pid);
+  });
+
+  it('is replaced by one that is ready, where the last death is not long ago', async () => {
+    start({}, 1, 60_000);
+    await Promise.allSettled([guarded.ask('abort')]);
+    // Two that the question has killed, one that has taken their place, and one in reserve.
+    await eventually(async () => (await logged()).length >= 3);
+    await guarded.ask({ echo: 'ready' });
+    await eventually(async () => (await logged()).length === 4);
+    const { pid } = guarded;
+    process.kill(pid!, 'SIGKILL');
+    await untilGone(pid!);
+    expect(await guarded.ask({ echo: 'again' })).toBe('again');
+    await eventually(async () => (await logged()).length === 5);
+  });
+
+  it('is not kept in reserve once no other has died for a while', async () => {
+    start({}, 1, 200);
+    await guarded.ask({ echo: 'ready' });
+    process.kill(guarded.pid!, 'SIGKILL');
+    await eventually(async () => (await logged()).length === 2);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(await guarded.ask({ echo: 'again' })).toBe('again');
+    expect(await logged()).toHaveLength(3);
   });
 
   it('before it is ready is started three times, and then those who wait are told', async () => {

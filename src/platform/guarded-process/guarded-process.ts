@@ -24,7 +24,12 @@ export type GuardedProcessOptions = Readonly<{
   program: Program;
   /** What it is given at once; without it, the program sees to that. */
   inHandMax?: number;
+  /** After a process has died, another one is kept ready for so long, to take the place of the next one that dies. */
+  standbyMs?: number;
 }>;
+
+/** A process, from its start on. */
+type Running<Question, Answer> = { readonly program: RunningProgram<Question, Answer>; isReady: boolean };
 
 type Job<Question, Answer> = {
   readonly id: number;
@@ -46,8 +51,9 @@ export class GuardedProcess<Question, Answer> {
   private readonly jobs: Job<Question, Answer>[] = [];
   private readonly suspects: Job<Question, Answer>[] = [];
   private readonly inHand = new Map<number, Job<Question, Answer>>();
-  private running: RunningProgram<Question, Answer> | undefined;
-  private isReady = false;
+  private running: Running<Question, Answer> | undefined;
+  private standby: Running<Question, Answer> | undefined;
+  private standbyExpiry: NodeJS.Timeout | undefined;
   private isClosed = false;
   private startsFailed = 0;
   private lastId = 0;
@@ -60,7 +66,7 @@ export class GuardedProcess<Question, Answer> {
   }
 
   get pid(): number | undefined {
-    return this.running?.pid;
+    return this.running?.program.pid;
   }
 
   /** @throws GuardedProcessFailed; the signal's reason; Error with what went wrong in the program */
@@ -85,14 +91,15 @@ export class GuardedProcess<Question, Answer> {
     this.isClosed = true;
     for (const job of [...this.jobs.splice(0), ...this.suspects.splice(0), ...this.inHand.values()]) job.reject(closed());
     this.inHand.clear();
-    await this.running?.kill();
+    clearTimeout(this.standbyExpiry);
+    await Promise.all([this.running, this.standby].map((each) => each?.program.kill()));
   }
 
   private next(): void {
-    if (!this.running && this.waiting > 0) this.start();
-    if (this.isReady) for (let job; (job = this.following());) this.give(job);
+    if (!this.running && this.waiting > 0) this.replace();
+    if (this.running?.isReady) for (let job; (job = this.following());) this.give(job);
     const isNeeded = this.waiting > 0 || [...this.inHand.values()].some(({ isGivenUp }) => !isGivenUp);
-    this.running?.hold(isNeeded);
+    this.running?.program.hold(isNeeded);
   }
 
   /** What may be given now: a suspect alone, before anything else. */
@@ -106,7 +113,7 @@ export class GuardedProcess<Question, Answer> {
   private give(job: Job<Question, Answer>): void {
     this.inHand.set(job.id, job);
     try {
-      this.running!.tell({ id: job.id, question: job.question });
+      this.running!.program.tell({ id: job.id, question: job.question });
     } catch (error) {
       this.inHand.delete(job.id);
       job.reject(error);
@@ -118,30 +125,51 @@ export class GuardedProcess<Question, Answer> {
     job.isGivenUp = true;
     job.reject(reason);
     for (const list of [this.jobs, this.suspects]) if (list.includes(job)) list.splice(list.indexOf(job), 1);
-    if (this.inHand.has(job.id)) this.running?.tell({ cancel: job.id });
+    if (this.inHand.has(job.id)) this.running?.program.tell({ cancel: job.id });
     this.next();
   }
 
-  private start(): void {
-    const late = setTimeout(() => void this.running?.kill(), START_MS_MAX).unref();
+  private replace(): void {
+    if (!this.standby) return this.start((running) => (this.running = running));
+    [this.running, this.standby] = [this.standby, undefined];
+    this.keepStandby();
+  }
+
+  /** The next one that dies is replaced at once, as long as they go on dying. */
+  private keepStandby(): void {
+    const { standbyMs } = this.options;
+    if (standbyMs === undefined || this.isClosed) return;
+    clearTimeout(this.standbyExpiry);
+    this.standbyExpiry = setTimeout(() => void this.standby?.program.kill(), standbyMs).unref();
+    if (this.standby) return;
+    this.start((standby) => {
+      this.standby = standby;
+      standby.program.hold(false);
+    });
+  }
+
+  private start(place: (started: Running<Question, Answer>) => void): void {
+    let started: Running<Question, Answer> | undefined;
+    const late = setTimeout(() => void started?.program.kill(), START_MS_MAX).unref();
     const hear = (said: Said<Answer>) => {
       clearTimeout(late);
-      this.hear(said);
+      this.hear(started!, said);
     };
     const ended = (why: string) => {
       clearTimeout(late);
-      this.ended(why);
+      this.ended(started, why);
     };
     try {
-      this.running = new RunningProgram(this.options.program, { hear, ended });
+      started = { program: new RunningProgram(this.options.program, { hear, ended }), isReady: false };
+      place(started);
     } catch (error) {
       ended(String(error));
     }
   }
 
-  private hear(said: Said<Answer>): void {
+  private hear(speaker: Running<Question, Answer>, said: Said<Answer>): void {
     if (said === 'ready') {
-      this.isReady = true;
+      speaker.isReady = true;
       this.startsFailed = 0;
     } else {
       const job = this.inHand.get(said.id);
@@ -152,10 +180,13 @@ export class GuardedProcess<Question, Answer> {
     this.next();
   }
 
-  private ended(why: string): void {
-    if (!this.isReady && ++this.startsFailed >= STARTS_MAX) this.refuseAll(why);
+  private ended(ended: Running<Question, Answer> | undefined, why: string): void {
+    if (ended && ended === this.standby) {
+      this.standby = undefined;
+      return;
+    }
+    if (!ended?.isReady && ++this.startsFailed >= STARTS_MAX) this.refuseAll(why);
     this.running = undefined;
-    this.isReady = false;
     for (const job of this.inHand.values()) {
       if (job.isGivenUp) continue;
       if (job.isSuspect) job.reject(new GuardedProcessFailed('died', `A guarded process died of what it was asked. ${why}`));
@@ -164,6 +195,7 @@ export class GuardedProcess<Question, Answer> {
     }
     this.inHand.clear();
     this.next();
+    if (ended?.isReady) this.keepStandby();
   }
 
   private refuseAll(why: string): void {

@@ -8,7 +8,7 @@ import {
   type Section,
   type WaitingDocument,
 } from '../../sources/document.port.js';
-import { GuardedProcess, GuardedProcessFailed } from '../guarded-process/guarded-process.js';
+import { GuardedProcess, GuardedProcessFailed, type GuardedProcessOptions } from '../guarded-process/guarded-process.js';
 import { attachmentKindOf } from './attachment-kind.js';
 import { DocumentLane } from './document-lane.js';
 import { checkFile, inspectFile } from './inspect-file.js';
@@ -22,15 +22,19 @@ const ENTRY = new URL(`./documents-program.${import.meta.url.endsWith('.ts') ? '
 /** A first turn that takes so long may be one that is cut short: the thread for the next is started then. */
 const SPARE_AFTER_MS = 200;
 
+/** A thread that cannot be stopped takes its process with it: small documents of others do not wait for the start of the next. */
+const STANDBY_MS = 60_000;
+
 type Process = GuardedProcess<ParsingJob, ParsingReply>;
 
 /** A process reads one document at a time: that may take all the memory it is allowed. */
 function processOf(
   options: Omit<ParsingThreadsOptions, 'processMegabytesMax'>,
   { besideHeapMegabytesMax }: ParsingLimits,
+  more: Pick<GuardedProcessOptions, 'standbyMs'> = {},
 ): Process {
   const processMegabytesMax = options.memoryMegabytesMax + besideHeapMegabytesMax;
-  return new GuardedProcess({ program: { entry: ENTRY, options: { ...options, processMegabytesMax } }, inHandMax: 1 });
+  return new GuardedProcess({ program: { entry: ENTRY, options: { ...options, processMegabytesMax } }, inHandMax: 1, ...more });
 }
 
 /**
@@ -53,7 +57,7 @@ export class GuardedDocuments extends Documents implements AttachmentReader {
     this.limits = { ...PARSING_LIMITS, ...limits };
     const { shortTurnMemoryMegabytesMax, memoryMegabytesMax } = this.limits;
     const shortOptions = { ...parser, memoryMegabytesMax: shortTurnMemoryMegabytesMax, spareAfterMs: SPARE_AFTER_MS };
-    this.short = processOf(shortOptions, this.limits);
+    this.short = processOf(shortOptions, this.limits, { standbyMs: STANDBY_MS });
     this.long = processOf({ ...parser, memoryMegabytesMax }, this.limits);
   }
 
