@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Controller, HttpCode, Module, Post, Req } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -52,7 +51,7 @@ afterAll(() => app.close());
 beforeEach(() => void Object.assign(seen, { fields: [], files: [], fileBytes: 0 }));
 
 const upload = (begin: string, fileBytes: number, { end = FORM_END, isPersistent = false } = {}) =>
-  sendRaw(app.getHttpServer() as Server, { path: '/api/files', begin, fileBytes, end, isPersistent });
+  sendRaw(app.getHttpServer(), { path: '/api/files', begin, fileBytes, end, isPersistent });
 const separator = '\r\n';
 
 describe('a form whose sender shows no credential', () => {

@@ -36,13 +36,14 @@ export async function* gatedParts<FormPart extends Part>(
   try {
     const iterator = parts[Symbol.asyncIterator]();
     for (;;) {
-      const { done, value } = await Promise.race([iterator.next(), refused]);
+      const next = await Promise.race([iterator.next(), refused]);
       // A file that waited for its turn would wait for the rest of its bytes for ever.
       if (refusal.signal.aborted) throw credentialTooLate();
-      if (done) return;
-      if (isFile(value)) file = value.file;
-      else if (await isCredential(value as Extract<FormPart, { type: 'field' }>)) open();
-      yield value;
+      if (next.done) return;
+      const part = next.value;
+      if (isFile(part)) file = part.file;
+      else if (await isCredential(part as Extract<FormPart, { type: 'field' }>)) open();
+      yield part;
     }
   } finally {
     open();
