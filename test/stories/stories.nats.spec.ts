@@ -35,6 +35,7 @@ import { wakesStory } from './wakes.story.js';
 import { webClientStory } from './web-client.story.js';
 import { webhookRunsStory } from './webhook-runs.story.js';
 import { webhooksStory } from './webhooks.story.js';
+import { wrongCredentialsStory } from './wrong-credentials.story.js';
 
 describe.each([
   ['replay', replayStory],
@@ -54,6 +55,7 @@ describe.each([
   ['conversations', conversationsStory],
   ['access to conversations', conversationAccessStory],
   ['use of agents’ keys', agentKeysStory],
+  ['wrong credentials', wrongCredentialsStory],
   ['background jobs', jobsStory],
   ['limits', limitsStory],
   ['retention', retentionStory],
