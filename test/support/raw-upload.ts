@@ -14,6 +14,7 @@ export const formField = (name: string, value: string): string =>
 export const FORM_END = `\r\n--${BOUNDARY}--\r\n`;
 
 export type RawUpload = Readonly<{
+  method?: string;
   path: string;
   headers?: Readonly<Record<string, string>>;
   /** How the form begins. */
@@ -31,7 +32,7 @@ const PIECE = Buffer.alloc(64 * 1024, 'x');
 
 /** Sends a form piece by piece until it is answered. `taken` is what the server read of the connection. */
 export async function sendRaw(server: Server, upload: RawUpload): Promise<TakenUpload> {
-  const { path, headers = {}, begin = '', fileBytes, end = '', isPersistent = false } = upload;
+  const { method = 'POST', path, headers = {}, begin = '', fileBytes, end = '', isPersistent = false } = upload;
   const accepted = once(server, 'connection') as Promise<[Socket]>;
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   const [peer] = await accepted;
@@ -53,7 +54,7 @@ export async function sendRaw(server: Server, upload: RawUpload): Promise<TakenU
     if (piece.length > 0) socket.write(piece, send);
     else socket.write(end);
   };
-  socket.write(`POST ${path} HTTP/1.1\r\n${head.join('')}\r\n${begin}`, send);
+  socket.write(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n${begin}`, send);
   await closed;
   const [, status = '0'] = /^HTTP\/1\.1 (\d+)/.exec(received) ?? [];
   return { status: Number(status), text: received, taken: peer.bytesRead };
