@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { UNAUTHENTICATED_UPLOAD_BYTES_MAX } from '../../src/platform/http/upload-gate.js';
 import { formOf } from '../support/attachments.js';
 import type { MakeBacking } from '../support/backing.js';
 import { Client, messageIdIn } from '../support/client.js';
@@ -19,6 +20,7 @@ type Door = Readonly<{ wrong: Show; right: Show; status: number }>;
 /** Every way to show a credential: wrong ones are counted together, and right ones are not in question. */
 export function wrongCredentialsStory(makeBacking: MakeBacking): void {
   let world: World;
+  let agentId: string;
   let key: string;
   let bearer: string;
   let messageId: string;
@@ -27,7 +29,7 @@ export function wrongCredentialsStory(makeBacking: MakeBacking): void {
     const environment = { WRONG_CREDENTIALS_MAX_PER_MINUTE: String(MAX), TRUSTED_PROXIES: 'loopback' };
     world = await openWorld({ ...environment, GENERATED_TOKENS_MAX_PER_HOUR: '2' }, makeBacking);
     const agent = await world.agent();
-    key = agent.key;
+    ({ id: agentId, key } = agent);
     hook = await webhookPath(world.alice, agent.id);
     const { token } = await world.nobody.json<{ token: string }>('/api/generate_token');
     bearer = `Bearer ${token}`;
@@ -103,6 +105,25 @@ export function wrongCredentialsStory(makeBacking: MakeBacking): void {
     for (let time = 0; time < MAX; time++) await wrong(client);
     const { headers } = await wrong(client);
     expect(headers.get('access-control-expose-headers')).toContain('Retry-After');
+  });
+
+  it('a trusted proxy also says which host and protocol its client used', async () => {
+    const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'ask.example' };
+    const { webhook_url } = (await replyOf(world.alice.get(`/api/agent_webhook?id=${agentId}`, headers))).body as {
+      webhook_url: string;
+    };
+    expect(webhook_url).toMatch(/^https:\/\/ask\.example\/api\/webhooks\//);
+  });
+
+  it('are described where the API is described', async () => {
+    type Operations = Record<string, Readonly<{ description?: string; responses: object }>>;
+    const { paths } = await world.nobody.json<{ paths: Record<string, Operations> }>('/api/openapi.json');
+    const tooMany = { 429: { headers: { 'Retry-After': {} } } };
+    for (const operation of Object.values(paths).flatMap((path) => Object.values(path)))
+      expect(operation.responses).toMatchObject({ ...tooMany, 401: {} });
+    expect(paths['/api/webhooks/agents/{token}']!['post']!.responses).toMatchObject({ ...tooMany, 404: {} });
+    expect(paths['/api/generate_token']!['get']!.description).toContain('GENERATED_TOKENS_MAX_PER_HOUR');
+    expect(JSON.stringify(paths['/api/store_attachment'])).toContain(`more than ${UNAUTHENTICATED_UPLOAD_BYTES_MAX} bytes`);
   });
 
   it('new tokens are limited for each address', async () => {
