@@ -10,6 +10,7 @@ import {
   Query,
   Res,
   UploadedFile,
+  UseGuards,
   UseInterceptors,
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
@@ -18,7 +19,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { type AgentRecord, AgentQueries } from '../../projections/agents/agents.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
-import { CurrentUser } from '../identity/identity.http.js';
+import { CurrentUser, SignedInOnly } from '../identity/identity.http.js';
 import { Blobs } from '../kernel/blobs.js';
 import { Freshness } from '../kernel/freshness.js';
 import { isId } from '../kernel/ids.js';
@@ -77,6 +78,7 @@ export class AgentsController {
   }
 
   @Post('create_agent')
+  @UseGuards(SignedInOnly)
   @UseInterceptors(AgentImageUpload)
   async create(
     @CurrentUser() user: SignedInUser,
@@ -97,6 +99,7 @@ export class AgentsController {
   }
 
   @Put('update_agent/:id')
+  @UseGuards(SignedInOnly)
   @UseInterceptors(AgentImageUpload)
   async update(
     @CurrentUser() user: SignedInUser,

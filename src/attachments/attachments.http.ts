@@ -6,11 +6,17 @@ import type { Identity } from '../identity/identity.js';
 import { RequestIdentity } from '../identity/identity.http.js';
 import { Rejection } from '../kernel/rejection.js';
 import { answerPosition } from '../platform/http/positions.js';
+import { gatedParts, UNAUTHENTICATED_UPLOAD_BYTES_MAX } from '../platform/http/upload-gate.js';
 import { type FormPart, type ReceivedUpload, UploadStaging } from '../sources/upload-staging.port.js';
 import { type AcceptedFiles, AttachmentDesk, errorsOf } from './receive-attachments.js';
 
 /** A file over the limit is let go, and the others are read on: who lets it go counts it, so that it counts for the whole request. */
 const EVERY_FILE = { throwFileSizeLimit: false, limits: { fileSize: Infinity } };
+
+/** The field of a form that may hold an agent's key. */
+const KEY_FIELD = 'api_key';
+
+type FormField = Extract<FormPart, { type: 'field' }>;
 
 type MultipartRequest = FastifyRequest & {
   isMultipart(): boolean;
@@ -21,7 +27,10 @@ const ATTACHMENT_FORM = {
   type: 'object',
   required: ['file'],
   properties: {
-    api_key: { type: 'string', description: 'An agent’s key; not needed by whoever is signed in.' },
+    api_key: {
+      type: 'string',
+      description: `An agent’s key; not needed by whoever is signed in. In a form of more than ${UNAUTHENTICATED_UPLOAD_BYTES_MAX} bytes it stands before the files, else the form is answered 401; the query and the header X-API-Key take it as well.`,
+    },
     file: { type: 'array', items: { type: 'string', format: 'binary' } },
   },
 };
@@ -47,23 +56,27 @@ export class AttachmentsController {
     const holder = await identity.agentKeyBesideSession();
     if (!request.isMultipart()) throw new Rejection('invalid-request', 'Missing file(s)');
     const work = async (upload: ReceivedUpload) => {
-      const holderInForm = await identity.agentKeyBesideSession(holderIn(upload, identity));
+      const holderInForm = await holderIn(upload.fields.get(KEY_FIELD), identity);
       const uploader = identity.user ?? holder ?? holderInForm;
       if (upload.files.length + upload.oversized.length === 0) throw new Rejection('invalid-request', 'Missing file(s)');
       if (!uploader) throw new Rejection('unauthenticated', 'Authentication required');
       return this.desk.accept(upload, uploader);
     };
-    const files = await this.staging.receive(request.parts(EVERY_FILE), work, 'one-by-one');
+    const parts = request.parts(EVERY_FILE);
+    const isCredential = async ({ fieldname, value }: FormField) =>
+      fieldname === KEY_FIELD && (await holderIn(value, identity)) !== undefined;
+    const gated = identity.user || holder ? parts : gatedParts(request.raw, parts, isCredential);
+    const files = await this.staging.receive(gated, work, 'one-by-one');
     answerPosition(reply, files.position);
     return bodyOf(files);
   }
 }
 
-/** Whoever's key came as a field of the form. @throws Rejection unknown-agent-key */
-const holderIn = async ({ fields }: ReceivedUpload, identity: Identity): Promise<AgentKeyCaller | undefined> => {
-  const key = fields.get('api_key')?.trim();
-  return key ? identity.holderOf(key) : undefined;
-};
+/** The holder of the key in a field of the form; undefined where there is none. @throws Rejection unknown-agent-key */
+async function holderIn(field: unknown, identity: Identity): Promise<AgentKeyCaller | undefined> {
+  const key = typeof field === 'string' ? field.trim() : '';
+  return key === '' ? undefined : identity.fieldKeyBesideSession(key);
+}
 
 function bodyOf({ accepted, refused }: AcceptedFiles) {
   const tasks = accepted.map(({ place, filename, attachmentId, taskId }) => ({

@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify';
+import { Rejection } from '../kernel/rejection.js';
 import type { AgentKeyDirectory } from './agent-key-directory.port.js';
 import { type Authenticator, bearerOf } from './authenticator.js';
 import { Identity } from './identity.js';
 import type { IdentifiedRequest } from './identity.http.js';
+import type { WrongCredentials } from './wrong-credentials.port.js';
 
 /** Under these paths the bearer is an agent key, as clients of those protocols send it. */
 const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
@@ -14,14 +16,21 @@ const PATH_IS_CREDENTIAL = /^\/api\/webhooks\//;
  * bearers count, whatever else the request holds.
  */
 export const identifyRequest =
-  (authenticator: Authenticator, directory: () => AgentKeyDirectory) =>
+  (authenticator: Authenticator, directory: () => AgentKeyDirectory, wrong: WrongCredentials) =>
   async (request: FastifyRequest): Promise<void> => {
     const { authorization } = request.headers;
     const bearerIsKey = BEARER_IS_AGENT_KEY.test(request.url);
     const bearerIsUser = !bearerIsKey && !PATH_IS_CREDENTIAL.test(request.url);
-    const user = await authenticator.userOf(bearerIsUser ? authorization : undefined, request.id);
+    const countWrong = () => wrong.count(request);
+    const user = await authenticator
+      .userOf(bearerIsUser ? authorization : undefined, request.id)
+      .catch(async (error: unknown) => {
+        // One that has expired was right once: nobody guesses it.
+        if (error instanceof Rejection && error.code === 'invalid-token') await countWrong();
+        throw error;
+      });
     const presentedKey = () => (bearerIsKey ? bearerOf(authorization) : undefined) ?? keyIn(request);
-    const identity = new Identity(request.id, user, presentedKey, directory, request.headers.origin);
+    const identity = new Identity(request.id, user, presentedKey, { directory, countWrong, origin: request.headers.origin });
     (request as FastifyRequest & IdentifiedRequest).identity = identity;
   };
 

@@ -3,41 +3,74 @@ import type { AgentKeyDirectory } from './agent-key-directory.port.js';
 import { AGENT_KEY_CHARACTERS_MAX, agentKeyHash, usableKey } from './agent-keys.policy.js';
 import type { AgentKeyCaller, Caller, SignedInUser } from './caller.js';
 
+/** What the identity of a request is found out with. */
+export type IdentityMeans = Readonly<{
+  directory: () => AgentKeyDirectory;
+  /** @throws Rejection too-many-wrong-credentials */
+  countWrong: () => Promise<void>;
+  /** The page that sends the request, where a browser tells. */
+  origin: string | undefined;
+}>;
+
 /** Who is behind one request. The bearer is settled before the body is read; an agent key is looked up when first asked for. */
 export class Identity {
   private lookedUp: Promise<AgentKeyCaller | undefined> | undefined;
+  private counted: Promise<void> | undefined;
 
   constructor(
     readonly requestId: string,
     /** Undefined when authentication is on and no token was sent. */
     readonly user: SignedInUser | undefined,
     private readonly presentedKey: () => string | undefined,
-    private readonly directory: () => AgentKeyDirectory,
-    /** The page that sends the request, where a browser tells. */
-    private readonly origin: string | undefined,
+    private readonly means: IdentityMeans,
   ) {}
 
-  /** The holder of the key that was sent, undefined when none was. @throws Rejection unknown-agent-key, origin-not-allowed */
+  /**
+   * The holder of the key that was sent, undefined when none was.
+   * @throws Rejection unknown-agent-key, origin-not-allowed, too-many-wrong-credentials
+   */
   agentKey(): Promise<AgentKeyCaller | undefined> {
-    return (this.lookedUp ??= this.lookUpPresented());
+    return this.countingWrong(this.presented());
   }
 
-  /** A key goes before a token: what is asked with a key is asked of its agent. @throws Rejection unknown-agent-key, origin-not-allowed */
+  /** A key goes before a token: what is asked with a key is asked of its agent. @throws Rejection as `agentKey` */
   async caller(): Promise<Caller | undefined> {
     return (await this.agentKey()) ?? this.user;
   }
 
   /**
-   * The holder of a key where a session suffices: to somebody signed in, a key that is no agent's does not matter. By default of
-   * the key that was sent. @throws Rejection unknown-agent-key, origin-not-allowed
+   * The holder of the key that was sent, where a session suffices: to somebody signed in, a key that is no agent's does not
+   * matter. @throws Rejection as `agentKey`
    */
-  async agentKeyBesideSession(
-    holder: Promise<AgentKeyCaller | undefined> = this.agentKey(),
-  ): Promise<AgentKeyCaller | undefined> {
+  agentKeyBesideSession(): Promise<AgentKeyCaller | undefined> {
+    return this.besideSession(this.presented());
+  }
+
+  /** As `agentKeyBesideSession` for a key that only the route finds, as in a field between uploaded files. */
+  fieldKeyBesideSession(key: string): Promise<AgentKeyCaller | undefined> {
+    return this.besideSession(this.holderOf(key));
+  }
+
+  private besideSession(holder: Promise<AgentKeyCaller | undefined>): Promise<AgentKeyCaller | undefined> {
+    if (!this.user) return this.countingWrong(holder);
     return holder.catch((error: unknown) => {
-      if (error instanceof Rejection && error.code === 'unknown-agent-key' && this.user) return undefined;
+      if (isUnknownKey(error)) return undefined;
       throw error;
     });
+  }
+
+  /** A request is refused for one wrong key, however many of its parts ask for the key's holder. */
+  private async countingWrong<Holder>(holder: Promise<Holder>): Promise<Holder> {
+    try {
+      return await holder;
+    } catch (error) {
+      if (isUnknownKey(error)) await (this.counted ??= this.means.countWrong());
+      throw error;
+    }
+  }
+
+  private presented(): Promise<AgentKeyCaller | undefined> {
+    return (this.lookedUp ??= this.lookUpPresented());
   }
 
   private async lookUpPresented(): Promise<AgentKeyCaller | undefined> {
@@ -45,13 +78,10 @@ export class Identity {
     return key === undefined ? undefined : this.holderOf(key);
   }
 
-  /**
-   * The holder of a key that came where only the route looks, as in a field between uploaded files.
-   * @throws Rejection unknown-agent-key, origin-not-allowed
-   */
-  async holderOf(key: string): Promise<AgentKeyCaller> {
-    const found = key.length <= AGENT_KEY_CHARACTERS_MAX ? await this.directory().byHash(agentKeyHash(key)) : undefined;
-    const { agentId, ownerId, keyId } = usableKey(found, this.origin);
+  private async holderOf(key: string): Promise<AgentKeyCaller> {
+    const { directory, origin } = this.means;
+    const found = key.length <= AGENT_KEY_CHARACTERS_MAX ? await directory().byHash(agentKeyHash(key)) : undefined;
+    const { agentId, ownerId, keyId } = usableKey(found, origin);
     const cause = {
       actor: `agent-key:${keyId}`,
       credential: 'agent-key',
@@ -61,5 +91,7 @@ export class Identity {
     return { kind: 'agent-key', agentId, ownerId, keyId, signedIn: this.user, cause };
   }
 }
+
+const isUnknownKey = (error: unknown): boolean => error instanceof Rejection && error.code === 'unknown-agent-key';
 
 export const unauthenticated = (): Rejection => new Rejection('unauthenticated', 'Unauthorized');

@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { Module } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
+import { identityGround } from '../../test/support/identity-ground.js';
 import { IdentityModule } from '../identity/identity.module.js';
-import { Config, readConfig } from '../platform/config/config.js';
+import { readConfig } from '../platform/config/config.js';
 import { createHttpApp } from '../platform/http/http-server.js';
 import { serveApiReference } from '../platform/http/api-reference.js';
 import { StartUpModule } from './start-up.module.js';
@@ -13,8 +14,7 @@ async function start(
   calls: (get: (path: string, token?: string) => Promise<Answer>) => Promise<void>,
 ) {
   const config = readConfig({ JWT_SECRET_KEY: 'secret', ...environment });
-  const global = { module: class {}, global: true, providers: [{ provide: Config, useValue: config }], exports: [Config] };
-  @Module({ imports: [global, IdentityModule, StartUpModule] })
+  @Module({ imports: [identityGround(config), IdentityModule, StartUpModule] })
   class RootModule {}
   const app = await createHttpApp(RootModule, { ...config, readModels: [] }, { logger: false });
   serveApiReference(app, '1');

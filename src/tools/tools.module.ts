@@ -12,6 +12,7 @@ import { ChangeToolHandler } from './change-tool.command.js';
 import { CreateToolHandler } from './create-tool.command.js';
 import { DeleteToolHandler } from './delete-tool.command.js';
 import { ForgetSecrets } from './forget-secrets.reaction.js';
+import { IdentityModule } from '../identity/identity.module.js';
 import { JobsModule } from '../jobs/jobs.module.js';
 import { CheckJobTool } from './jobs/check-job-tool.js';
 import { McpModule } from './mcp/mcp.module.js';
@@ -65,7 +66,16 @@ export const TOOL_KINDS: readonly Type<ToolKind>[] = [
 const MONITOR = 'monitor';
 
 @Module({
-  imports: [ApiToolsModule, WebToolsModule, McpModule, NotebooksModule, BuiltinModule, JobsModule, ChatSchedulesModule],
+  imports: [
+    IdentityModule,
+    ApiToolsModule,
+    WebToolsModule,
+    McpModule,
+    NotebooksModule,
+    BuiltinModule,
+    JobsModule,
+    ChatSchedulesModule,
+  ],
   controllers: [ToolsController, McpServerController],
   providers: [
     ...TOOL_KINDS,

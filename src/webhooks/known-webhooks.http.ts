@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { AgentQueries, AgentRecord } from '../../projections/agents/agents.queries.js';
 import { webhookTokenHash } from '../agents/webhook-token.policy.js';
+import type { WrongCredentials } from '../identity/wrong-credentials.port.js';
 import { Rejection } from '../kernel/rejection.js';
 
 const WEBHOOK_PATH = /^\/api\/webhooks\/agents\/([^/?]+)\/?(?:\?|$)/;
@@ -19,12 +20,15 @@ export function webhookAgentOf(request: FastifyRequest): AgentRecord {
  * nothing, and sends nothing large.
  */
 export const findWebhook =
-  (agents: AgentQueries, bodyBytesMax: number) =>
+  (agents: AgentQueries, wrong: WrongCredentials, bodyBytesMax: number) =>
   async (request: FastifyRequest): Promise<void> => {
     const token = WEBHOOK_PATH.exec(request.url)?.[1];
     if (token === undefined || request.method === 'OPTIONS') return;
     const agent = await agents.byWebhookHash(webhookTokenHash(token));
-    if (!agent) throw agentNotFound();
+    if (!agent) {
+      await wrong.count(request);
+      throw agentNotFound();
+    }
     (request as ToWebhook).webhookAgent = agent;
     if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) throw tooLarge(bodyBytesMax);
   };

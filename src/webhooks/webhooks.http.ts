@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiHeader, ApiNotFoundResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../kernel/idempotency.js';
 import { Rejection } from '../kernel/rejection.js';
@@ -21,6 +21,7 @@ type AcceptedBody = Readonly<{ success: true; task_id: string }>;
 
 /** Where other programs set agents to work. The token in the path is the only credential. */
 @ApiTags('Webhooks')
+@ApiNotFoundResponse({ description: 'The token is no agent’s. Too many wrong ones from an address are 429.' })
 @Controller('api/webhooks/agents')
 export class WebhooksController {
   constructor(

@@ -2,6 +2,8 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { AgentQueries } from '../../projections/agents/agents.queries.js';
+import { IdentityModule } from '../identity/identity.module.js';
+import { WrongCredentials } from '../identity/wrong-credentials.port.js';
 import { Config } from '../platform/config/config.js';
 import { ExpiringQueries } from '../../projections/expiring/expiring.queries.js';
 import { RetentionModule } from '../retention/retention.module.js';
@@ -17,7 +19,7 @@ import { WebhooksController } from './webhooks.http.js';
 
 /** Deliveries to agents' webhooks: accepted in one append, then run with nobody watching. */
 @Module({
-  imports: [RetentionModule, RunsModule],
+  imports: [IdentityModule, RetentionModule, RunsModule],
   controllers: [WebhooksController],
   providers: [
     AgentQueries,
@@ -42,6 +44,7 @@ import { WebhooksController } from './webhooks.http.js';
 export class WebhooksModule implements OnModuleInit {
   constructor(
     private readonly agents: AgentQueries,
+    private readonly wrongCredentials: WrongCredentials,
     private readonly options: WebhookOptions,
     private readonly host: HttpAdapterHost,
     private readonly retention: RetentionRules,
@@ -51,6 +54,6 @@ export class WebhooksModule implements OnModuleInit {
   onModuleInit(): void {
     this.retention.add(this.webhookRuns);
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance | undefined>();
-    fastify?.addHook('onRequest', findWebhook(this.agents, this.options.bodyBytesMax));
+    fastify?.addHook('onRequest', findWebhook(this.agents, this.wrongCredentials, this.options.bodyBytesMax));
   }
 }

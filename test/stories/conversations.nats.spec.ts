@@ -6,12 +6,14 @@ import { conversationsStory } from './conversations.story.js';
 import { forgottenRunsStory } from './forgotten-runs.story.js';
 import { limitsStory } from './limits.story.js';
 import { retentionStory } from './retention.story.js';
+import { wrongCredentialsStory } from './wrong-credentials.story.js';
 
 describe.each([
   ['conversations', conversationsStory],
   ['access to conversations', conversationAccessStory],
   ['use of agents’ keys', agentKeysStory],
   ['limits', limitsStory],
+  ['wrong credentials', wrongCredentialsStory],
   ['retention', retentionStory],
   ['forgotten runs', forgottenRunsStory],
 ])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));

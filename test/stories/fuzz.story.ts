@@ -50,7 +50,7 @@ export function fuzzStory(makeBacking: MakeBacking): void {
   let world: World;
   let known: { key: string; agentId: string; conversationId: string; messageId: string };
   beforeAll(async () => {
-    world = await openWorld({}, makeBacking);
+    world = await openWorld({ WRONG_CREDENTIALS_MAX_PER_MINUTE: '0' }, makeBacking);
     const { id: agentId, key } = await world.agent();
     const stream = await world.alice.stream({ question: 'Why?', api_key: key });
     known = { key, agentId, conversationId: conversationIdIn(stream), messageId: messageIdIn(stream) };

@@ -17,14 +17,15 @@ export type TestQuestion =
 export type TestProgramOptions = Readonly<{
   /** Gets a line for each start and each cancellation. */
   log?: string;
+  logsPid?: true;
   ends?: 'before it is ready';
 }>;
 
-const { log, ends } = JSON.parse(process.argv[2]!) as TestProgramOptions;
+const { log, logsPid, ends } = JSON.parse(process.argv[2]!) as TestProgramOptions;
 const note = (line: string) => log && appendFileSync(log, `${line}\n`);
 let inHand = 0;
 
-note('started');
+note(logsPid ? `started ${process.pid}` : 'started');
 if (ends) process.exit(3);
 answerQuestions(async (question: TestQuestion, signal): Promise<unknown> => {
   inHand++;

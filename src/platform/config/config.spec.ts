@@ -80,6 +80,9 @@ describe('the configuration', () => {
     ['ENABLE_SSE_PUSH', { ENABLE_SSE_PUSH: 'maybe' }],
     ['UPLOAD_MAX_FILE_BYTES', { UPLOAD_MAX_FILE_BYTES: '1.5' }],
     ['ALLOWED_PRIVATE_HOSTS', { ALLOWED_PRIVATE_HOSTS: '10.0.0.0/8, http://printer' }],
+    ['TRUSTED_PROXIES', { TRUSTED_PROXIES: '10.0.0.0/8, 0.0.0.0/0' }],
+    ['WRONG_CREDENTIALS_MAX_PER_MINUTE', { WRONG_CREDENTIALS_MAX_PER_MINUTE: '10001' }],
+    ['GENERATED_TOKENS_MAX_PER_HOUR', { GENERATED_TOKENS_MAX_PER_HOUR: '10001' }],
     ['BRAVE_BASE_URL', { BRAVE_BASE_URL: 'ftp://brave.example' }],
     ['DEFAULT_MODEL_ID', { MODEL_IDS: 'a,b', DEFAULT_MODEL_ID: 'c' }],
   ])('refuses a bad %s by its name: %o', (variable, environment) => {

@@ -2,6 +2,7 @@ import { JSON_ENTRIES_MAX } from '../../kernel/bounded-json.js';
 import { QUOTA_PERIODS } from '../../limits/limits.policy.js';
 import { connectionTarget } from '../event-store/eventstoredb/connection-string.js';
 import { CONNECTIONS_MIN } from '../http/connection-limit.js';
+import { checkTrustedProxies } from '../http/trusted-proxies.js';
 import { PrivateHosts } from '../outgoing/private-hosts.js';
 import {
   checked,
@@ -70,6 +71,9 @@ export const settings = {
   jwtSecretKey: text('JWT_SECRET_KEY'),
   encryptionSecretKey: text('ENCRYPTION_SECRET_KEY'),
   allowedOrigins: list('ALLOWED_ORIGINS'),
+  trustedProxies: checked(list('TRUSTED_PROXIES'), checkTrustedProxies),
+  wrongCredentialsPerMinuteMax: integer('WRONG_CREDENTIALS_MAX_PER_MINUTE', 100, { max: 10_000 }),
+  generatedTokensPerHourMax: integer('GENERATED_TOKENS_MAX_PER_HOUR', 100, { max: 10_000 }),
 
   quotaPeriod: oneOf('QUOTA_PERIOD', 'month', ...QUOTA_PERIODS),
   quotaTokensPerUser: optional(integer('QUOTA_TOKENS_PER_USER', 0)),

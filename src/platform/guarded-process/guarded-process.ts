@@ -92,7 +92,7 @@ export class GuardedProcess<Question, Answer> {
     for (const job of [...this.jobs.splice(0), ...this.suspects.splice(0), ...this.inHand.values()]) job.reject(closed());
     this.inHand.clear();
     clearTimeout(this.standbyExpiry);
-    await Promise.all([this.running, this.standby].map((each) => each?.program.kill()));
+    await Promise.all([this.running?.program.kill(), this.standby?.program.kill()]);
   }
 
   private next(): void {

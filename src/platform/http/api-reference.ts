@@ -9,7 +9,20 @@ const DESCRIPTION = `Asks agents, streams their answers and replays them byte fo
 A JSON body has at most \`BODY_MAX_BYTES\` bytes (10 MiB unless set) and \`BODY_MAX_ENTRIES\` fields and elements, on all levels
 together (20,000 unless set); its keys have at most ${JSON_KEY_BYTES_MAX} bytes, and at most ${JSON_ESCAPES_MAX} of its characters are
 escaped: what has more is answered 413. It is nested at most ${JSON_DEPTH_MAX} levels deep, else 400. A webhook takes JSON of any shape
-within \`WEBHOOK_BODY_MAX_BYTES\` and that depth. A request may be answered before all of its body has come in.`;
+within \`WEBHOOK_BODY_MAX_BYTES\` and that depth. A request may be answered before all of its body has come in.
+
+A wrong bearer is 401 on every route, and so is a wrong agent key on those that take one; a wrong token of a webhook is 404. After
+\`WRONG_CREDENTIALS_MAX_PER_MINUTE\` of them within a minute (100 unless set) an address gets 429 for wrong ones, with \`Retry-After\`; right
+ones are answered as ever.`;
+
+const UNAUTHORIZED = { status: 401, description: 'The credential is missing, wrong or expired.' };
+
+const TOO_MANY = {
+  status: 429,
+  description:
+    'Too many wrong credentials came from this address (`too_many_wrong_credentials`), or a limit that the route names is reached.',
+  headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' as const, minimum: 1 } } },
+};
 
 /** The interactive reference at `/api/docs`, its document at `/api/openapi.json`. */
 export function serveApiReference(app: NestFastifyApplication, version: string): void {
@@ -18,6 +31,7 @@ export function serveApiReference(app: NestFastifyApplication, version: string):
     .setDescription(DESCRIPTION)
     .setVersion(version)
     .addBearerAuth()
+    .addGlobalResponse(UNAUTHORIZED, TOO_MANY)
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'agent-key')
     .build();
   const document = () => withUnavailability(SwaggerModule.createDocument(app, description));

@@ -238,6 +238,14 @@ describe('a client that sends on after its refusal', () => {
     expect(taken).toBeLessThan(8 * JSON_ENTRIES_MAX + UNREAD_BYTES_MAX + 4 * 64 * 1024);
   });
 
+  it('is cut off as well when nothing of its body was read before', async () => {
+    const { received, taken } = await exchange(head(100 * MiB), { piece: 'x'.repeat(64 * 1024) });
+    expect(received).toMatch(/^HTTP\/1\.1 413/);
+    // So that its client does not send its next request on a connection that ends.
+    expect(received).toMatch(/^connection: close\r$/im);
+    expect(taken).toBeLessThan(UNREAD_BYTES_MAX + 4 * 64 * 1024);
+  });
+
   it('goes on on the same connection when it was nearly done', async () => {
     const body = `{${fields(JSON_ENTRIES_MAX)},"a":1,"b":"${'x'.repeat(UNREAD_BYTES_MAX / 2)}"}`;
     const socket = connect(Number(new URL(base).port), '127.0.0.1');

@@ -121,6 +121,13 @@ export const rejections: Readonly<Record<string, Rendering>> = {
   'replay-budget-exhausted': { status: 429, code: 'replay_budget_exhausted', retryAfterSeconds: 60, json: true },
   'too-many-schedules': { status: 429, retryAfterSeconds: 60 },
   'too-many-monitors': { status: 429, retryAfterSeconds: 60 },
+  'too-many-wrong-credentials': {
+    status: 429,
+    code: 'too_many_wrong_credentials',
+    retryAfterSeconds: 60,
+    json: true,
+    uniform: true,
+  },
   'too-many-requests': { status: 429, code: 'too_many_requests', retryAfterSeconds: 60, json: true },
 
   'search-failed': { status: 500 },

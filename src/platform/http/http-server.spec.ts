@@ -155,6 +155,7 @@ const options: HttpOptions = {
   uploadFileBytesMax: 1024,
   uploadFilesMax: 3,
   allowedOrigins: [],
+  trustedProxies: [],
   shutdownMs: 1000,
   connectionsMax: undefined,
   databasePoolMax: 10,
@@ -425,12 +426,23 @@ describe('pages of other origins', () => {
 });
 
 describe('the interactive reference', () => {
+  type Reference = Readonly<{ paths: Record<string, Record<string, Readonly<{ responses: object }>>> }>;
+  const reference = async () => (await (await fetch(`${base}/api/openapi.json`)).json()) as Reference;
+
   it('is served with all it needs, and its document lists the routes', async () => {
     const page = await fetch(`${base}/api/docs`);
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('swagger-ui')]);
     expect((await fetch(`${base}/api/docs/swagger-ui-bundle.js`)).status).toBe(200);
-    const document = (await (await fetch(`${base}/api/openapi.json`)).json()) as { paths: object };
-    expect(Object.keys(document.paths)).toContain('/stream');
+    const { paths } = await reference();
+    expect(Object.keys(paths)).toContain('/stream');
+  });
+
+  it('says of each route how wrong credentials are answered', async () => {
+    const operations = Object.values((await reference()).paths).flatMap((path) => Object.values(path));
+    expect(operations.length).toBeGreaterThan(0);
+    const retryAfter = { schema: { type: 'integer', minimum: 1 } };
+    for (const { responses } of operations)
+      expect(responses).toMatchObject({ 401: {}, 429: { headers: { 'Retry-After': retryAfter } } });
   });
 
   it.each([

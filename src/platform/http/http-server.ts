@@ -29,6 +29,8 @@ export type HttpOptions = Readonly<{
   uploadFilesMax: number;
   /** Origins whose pages may call; none named means all. */
   allowedOrigins: readonly string[];
+  /** Proxies that are believed what they say of the client: its address, the host and the protocol it used. */
+  trustedProxies: readonly string[];
   /** How long requests in hand may take once the server closes. */
   shutdownMs: number;
   /** How many clients may be connected; unset: as many as the process can bear. */
@@ -73,6 +75,7 @@ export class HttpAdapter extends FastifyAdapter {
       bodyLimit: options.bodyBytesMax,
       requestTimeout: REQUEST_ARRIVES_MS_MAX,
       genReqId: newId,
+      ...(options.trustedProxies.length > 0 && { trustProxy: [...options.trustedProxies] }),
       requestIdHeader: false,
       routerOptions: { ignoreTrailingSlash: true, maxParamLength: PARAMETER_CHARACTERS_MAX },
       skipMiddie: true,

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /** So much of what a client sends on after its answer is let in and thrown away, and for so long; then its connection ends. */
 export const UNREAD_BYTES_MAX = 1024 * 1024;
@@ -13,20 +13,45 @@ const UNREAD_MS_MAX = 2_000;
 export function endUnreadBodies(fastify: FastifyInstance, isClosing: () => boolean): void {
   fastify.server.on('request', (request: IncomingMessage, response) => {
     response.once('finish', () => {
-      if (!request.complete) discardRest(request);
+      if (request.complete) return;
+      discardRest(request);
+      const deadline = setTimeout(() => request.socket.destroy(), UNREAD_MS_MAX).unref();
+      request.once('close', () => clearTimeout(deadline));
     });
   });
-  // Fastify would have the connection closed with the answer.
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    if (!request.raw.complete && !isClosing()) void reply.removeHeader('connection');
+    if (!request.raw.complete) {
+      // Before the answer: of a body that has no reader once it is sent, Node takes everything.
+      discardRest(request.raw);
+      if (!isClosing()) keepOpen(request.raw, reply);
+    }
     done(null, payload);
   });
 }
 
+/** Fastify would have the connection closed with the answer. */
+function keepOpen(request: IncomingMessage, reply: FastifyReply): void {
+  void reply.removeHeader('connection');
+  if (mayBeCutOff(request)) askToClose(reply.raw);
+}
+
+const mayBeCutOff = ({ headers }: IncomingMessage): boolean => !(Number(headers['content-length']) <= UNREAD_BYTES_MAX);
+
+/**
+ * Has the answer say `Connection: close`, so that its client sends nothing more on a connection that may be cut off, without Node
+ * closing it right after: this is how Node says it on the last request that a connection is allowed. That the header was removed
+ * before must not be known any more.
+ */
+function askToClose(response: ServerResponse): void {
+  Object.assign(response, { maxRequestsOnConnectionReached: true, _removedConnection: false });
+}
+
+const discarded = new WeakSet<IncomingMessage>();
+
 function discardRest(request: IncomingMessage): void {
-  const deadline = setTimeout(() => request.socket.destroy(), UNREAD_MS_MAX).unref();
+  if (discarded.has(request)) return;
+  discarded.add(request);
   let size = 0;
-  request.once('close', () => clearTimeout(deadline));
   request.unpipe();
   request.on('data', (piece: Buffer) => {
     size += piece.length;

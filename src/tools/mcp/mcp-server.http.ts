@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ToolRecord, ToolQueries } from '../../../projections/tools/tools.queries.js';
 import type { SignedInUser } from '../../identity/caller.js';
 import { CurrentUser } from '../../identity/identity.http.js';
+import { WrongCredentials } from '../../identity/wrong-credentials.port.js';
 import { Clock } from '../../kernel/clock.js';
 import { Freshness } from '../../kernel/freshness.js';
 import { isId } from '../../kernel/ids.js';
@@ -36,6 +37,7 @@ export class McpServerController {
     private readonly options: McpOptions,
     private readonly freshness: Freshness,
     private readonly clock: Clock,
+    private readonly wrongCredentials: WrongCredentials,
   ) {}
 
   @Post('test')
@@ -88,9 +90,10 @@ export class McpServerController {
     const granted = await this.handshakes
       .finish({ state, ...rest, cause })
       .then(({ status }) => status === 'granted')
-      .catch((error: unknown) => {
-        if (error instanceof Rejection) return false;
-        throw error;
+      .catch(async (error: unknown) => {
+        if (!(error instanceof Rejection)) throw error;
+        if (error.code === 'oauth-handshake-not-found') await this.wrongCredentials.count(request);
+        return false;
       });
     await reply
       .code(granted ? 200 : 400)

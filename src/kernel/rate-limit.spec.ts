@@ -1,0 +1,111 @@
+import { describe, expect, it } from '@jest/globals';
+import { InProcessKeyValue } from '../platform/key-value/in-process-key-value.js';
+import { type KeyValue, type KeyValueEntry, KeyValueUnavailable } from './key-value.js';
+import { RACES_MAX, type Rate, RateLimit, UNCOUNTED_MS } from './rate-limit.js';
+
+const RATE = { max: 3, windowMs: 60_000 };
+
+/** The store of several processes, which is away when it is told to be. */
+class Store extends InProcessKeyValue {
+  isAway = false;
+  asked = 0;
+
+  override async get(key: string): Promise<KeyValueEntry | undefined> {
+    this.asked++;
+    if (this.isAway) throw new KeyValueUnavailable('away');
+    return super.get(key);
+  }
+}
+
+function limitOf(rate: Rate = RATE, store: KeyValue = new Store(), time = { now: 1_700_000_000_000 }) {
+  const limit = new RateLimit(store, { now: () => new Date(time.now) }, 'tries', rate);
+  return { time, take: (subject = 'ann') => limit.take(subject) };
+}
+
+const times = async (count: number, take: () => Promise<unknown>): Promise<unknown[]> => {
+  const answers: unknown[] = [];
+  for (let time = 0; time < count; time++) answers.push(await take());
+  return answers;
+};
+
+describe('a rate limit', () => {
+  it('gives all of its budget at once, then one each time that one has come back', async () => {
+    const { time, take } = limitOf();
+    expect(await times(5, take)).toEqual([undefined, undefined, undefined, 20, 20]);
+    time.now += 15_000;
+    expect(await take()).toBe(5);
+    time.now += 5_000;
+    expect(await times(2, take)).toEqual([undefined, 20]);
+    time.now += 60_000;
+    expect(await times(4, take)).toEqual([undefined, undefined, undefined, 20]);
+  });
+
+  it.each([1, 7, 100, 9_999, 10_000])('gives exactly %d at once', async (max) => {
+    const { take } = limitOf({ max, windowMs: 60_000 });
+    expect((await times(max + 1, take)).filter((answer) => answer === undefined)).toHaveLength(max);
+  });
+
+  it('gives no more to one who keeps asking', async () => {
+    const { time, take } = limitOf();
+    let given = 0;
+    for (let second = 0; second < 600; second++, time.now += 1_000) if ((await take()) === undefined) given++;
+    expect(given).toBe(3 + 29);
+  });
+
+  it('counts each subject for itself', async () => {
+    const { take } = limitOf();
+    await times(3, take);
+    expect([await take('ann'), await take('bob')]).toEqual([20, undefined]);
+  });
+
+  it('counts what is taken at the same time, in one process and in several', async () => {
+    const store = new Store();
+    const time = { now: 1_700_000_000_000 };
+    const rate = { max: 30, windowMs: 60_000 };
+    const processes = [limitOf(rate, store, time), limitOf(rate, store, time), limitOf(rate, store, time)];
+    const answers = await Promise.all(Array.from({ length: 90 }, (_, index) => processes[index % 3]!.take()));
+    expect(answers.filter((answer) => answer === undefined)).toHaveLength(30);
+  });
+
+  it('refuses for a second a caller whose writes are always overtaken', async () => {
+    const store = new Store();
+    store.create = async () => false;
+    expect(await limitOf(RATE, store).take()).toBe(1);
+    expect(store.asked).toBe(RACES_MAX);
+  });
+
+  it('lets a budget take no longer than a window to fill, whatever the clock of another process says', async () => {
+    const store = new Store();
+    await times(3, limitOf(RATE, store, { now: 1_700_000_900_000 }).take);
+    const { time, take } = limitOf(RATE, store);
+    expect(await take()).toBe(20);
+    time.now += 900_000;
+    expect(await take()).toBe(20);
+  });
+
+  it('lets everybody pass while the store is away, and asks it again only after a while', async () => {
+    const store = new Store();
+    const { time, take } = limitOf(RATE, store);
+    await times(3, take);
+    store.isAway = true;
+    const before = store.asked;
+    expect(await Promise.all(Array.from({ length: 10 }, () => take()))).toEqual(Array(10).fill(undefined));
+    expect(store.asked).toBe(before + 1);
+    store.isAway = false;
+    time.now += UNCOUNTED_MS;
+    expect(await take()).toBe(15);
+  });
+
+  it('keeps a bounded number of values, however many subjects there are', async () => {
+    const store = new Store();
+    const { take } = limitOf(RATE, store);
+    for (let subject = 0; subject < 100_000; subject++) await take(`subject ${subject}`);
+    expect(store.size).toBeLessThanOrEqual(65_536);
+  });
+
+  it('with a budget of 0 limits nothing and asks nobody', async () => {
+    const store = new Store();
+    expect(await times(100, limitOf({ max: 0, windowMs: 60_000 }, store).take)).toEqual(Array(100).fill(undefined));
+    expect(store.asked).toBe(0);
+  });
+});

@@ -1,0 +1,19 @@
+import type { DynamicModule } from '@nestjs/common';
+import { Clock } from '../../src/kernel/clock.js';
+import { KeyValue } from '../../src/kernel/key-value.js';
+import { Config } from '../../src/platform/config/config.js';
+import { InProcessKeyValue } from '../../src/platform/key-value/in-process-key-value.js';
+
+class IdentityGround {}
+
+/** What the identity module needs of the platform: a configuration, and where requests are counted. */
+export const identityGround = (config: Config, keyValue: KeyValue = new InProcessKeyValue()): DynamicModule => ({
+  module: IdentityGround,
+  global: true,
+  providers: [
+    { provide: Config, useValue: config },
+    { provide: KeyValue, useValue: keyValue },
+    { provide: Clock, useValue: { now: () => new Date() } satisfies Clock },
+  ],
+  exports: [Config, KeyValue, Clock],
+});
