@@ -462,6 +462,6 @@ describe('the interactive reference', () => {
 
   it('shows none for routes that store and read nothing', async () => {
     const { paths } = (await (await fetch(`${base}/api/openapi.json`)).json()) as { paths: Record<string, DocumentedPost> };
-    expect(Object.keys(paths['/api/idle']!.post.responses)).toEqual(['201']);
+    expect(Object.keys(paths['/api/idle']!.post.responses)).not.toContain('503');
   });
 });
