@@ -1,12 +1,25 @@
 const Sequencer = require('@jest/test-sequencer').default;
 
-const SLOWEST_FIRST = ['fault', 'nats', 'e2e', 'simulation', 'oracle', 'int', 'browser', 'unit'];
+const KINDS = ['fault', 'nats', 'e2e', 'simulation', 'oracle', 'int', 'browser', 'unit'];
+/** Suites that take minutes, the longest first. */
+const LONGEST = [
+  'faults/kill',
+  'faults/webhooks',
+  'faults/tool-calls',
+  'stories/answers',
+  'stories/questions',
+  'stories/triggers',
+];
 
-/** Starts the slow kinds of suites first, so that no worker is left alone with one at the end; within a kind jest decides. */
+/** Starts what takes long first, so that no worker is left alone with it at the end; among the others jest decides. */
 module.exports = class SlowestFirst extends Sequencer {
   sort(tests) {
-    return super.sort(tests).sort((one, other) => rankOf(one) - rankOf(other));
+    return super.sort(tests).sort((one, other) => kindOf(one) - kindOf(other) || lengthOf(one) - lengthOf(other));
   }
 };
 
-const rankOf = ({ context }) => SLOWEST_FIRST.indexOf(context.config.displayName.name);
+const kindOf = ({ context }) => KINDS.indexOf(context.config.displayName.name);
+const lengthOf = ({ path }) => {
+  const place = LONGEST.findIndex((name) => path.includes(`/test/${name}.`));
+  return place < 0 ? LONGEST.length : place;
+};
