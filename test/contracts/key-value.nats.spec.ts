@@ -59,7 +59,7 @@ it('says within its deadline that a server is away that keeps the connection and
   const nats = new NatsConnection({ url: own.url, deadlineMs: 300 });
   const keyValue = new NatsKeyValue(nats);
   await eventually(() => keyValue.put('kept', 'x').then(() => true));
-  own.freeze();
+  await own.freeze();
   await expect(keyValue.get('kept')).rejects.toMatchObject({ cause: { message: 'No answer within 300 ms.' } });
   own.thaw();
   await eventually(async () => (await keyValue.get('kept'))?.value === 'x');

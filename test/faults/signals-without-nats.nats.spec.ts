@@ -101,7 +101,7 @@ it('notices a server that keeps the connection and has stopped answering', async
   const heard: string[] = [];
   there.subscribe('message.1', (payload) => void heard.push(payload));
   await untilHeard(here, 'message.1', heard, 'before');
-  server.freeze();
+  await server.freeze();
   await eventually(() => !here.healthy && !there.healthy);
   here.publish('message.1', 'lost');
   server.thaw();

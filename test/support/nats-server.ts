@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
@@ -44,9 +45,10 @@ export class NatsServer {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Sockets stay open and nobody answers: what a frozen machine looks like. */
-  freeze(): void {
-    this.process?.kill('SIGSTOP');
+  /** Sockets stay open and nobody answers: what a frozen machine looks like. Resolves once the server stands still. */
+  async freeze(): Promise<void> {
+    this.process!.kill('SIGSTOP');
+    await eventually(() => standsStill(this.process!.pid!));
   }
 
   thaw(): void {
@@ -101,4 +103,10 @@ async function accepts(port: number): Promise<boolean> {
   } finally {
     socket.destroy();
   }
+}
+
+/** A signal stops the threads of a process one after the other. */
+async function standsStill(pid: number): Promise<boolean> {
+  const { stdout } = await promisify(execFile)('ps', ['-L', '-o', 'state=', '-p', String(pid)]);
+  return stdout.split('\n').every((state) => state.trim() === '' || state.startsWith('T'));
 }
