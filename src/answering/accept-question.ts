@@ -131,7 +131,7 @@ export class QuestionDesk {
       const turn = asksForPlace(request) ? await this.turnOf(conversationId, turnId) : undefined;
       return repetitionOf(request, { fingerprint: known, conversationId, turn }, fingerprint);
     };
-    const { used, value } = await useIdempotencyKey(this.streams, idempotency, fresh, caller.cause, start, judge);
+    const { used, value } = await useIdempotencyKey(this.streams, this.clock, idempotency, fresh, caller.cause, start, judge);
     if (used === 'differently') {
       throw new Rejection('idempotency-key-reused', 'This Idempotency-Key was used with another request.');
     }

@@ -46,7 +46,7 @@ afterEach(() => {
 
 const processOf = (more: Partial<JobOptions['settings']> = {}) =>
   new JobRunner(
-    { streams, signals, blobs, clock: { now: () => new Date() } },
+    { streams, signals, blobs, clock: { now: () => new Date() }, timing: systemTiming },
     keyValue,
     new JobOptions({
       enabled: true,

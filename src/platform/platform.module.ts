@@ -9,6 +9,7 @@ import { KeyValue } from '../kernel/key-value.js';
 import { LastWrites } from '../kernel/last-writes.js';
 import { Signals } from '../kernel/signals.js';
 import { Streams } from '../kernel/streams.js';
+import { Timing } from '../kernel/timing.js';
 import { WorkQueue } from '../kernel/work-queue.js';
 import { CredentialVault } from '../tools/credential-vault.port.js';
 import { OutgoingHttp } from '../tools/outgoing-http.port.js';
@@ -42,6 +43,7 @@ export class PlatformModule {
       { provide: OutgoingHttp, useValue: platform.outgoing },
       { provide: ReadModels, useValue: new ReadModels(platform.sql) },
       { provide: Clock, useValue: { now: () => new Date() } satisfies Clock },
+      { provide: Timing, useValue: systemTiming },
     ];
     return { module: PlatformModule, imports: [CqrsModule.forRoot()], providers: values, exports: [...values, CqrsModule] };
   }

@@ -7,6 +7,7 @@ import { newId } from '../kernel/ids.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { holdSlot, type Lease } from '../kernel/lease.js';
 import { Rejection } from '../kernel/rejection.js';
+import { Timing } from '../kernel/timing.js';
 import { SseStreams } from '../platform/http/sse.js';
 import { ReplayBudget } from './replay-budget.js';
 import { UserBacklog } from './user-backlog.js';
@@ -27,6 +28,7 @@ export class UserEventsController {
     private readonly events: UserEventStream,
     private readonly keyValue: KeyValue,
     private readonly streams: SseStreams,
+    private readonly timing: Timing,
     private readonly options: UserEventsOptions,
   ) {}
 
@@ -71,7 +73,7 @@ export class UserEventsController {
   private async slotOf(userId: string): Promise<Lease | undefined> {
     const { connectionsPerUserMax, connectionLeaseMs: ttlMs } = this.options.settings;
     if (connectionsPerUserMax === 0) return undefined;
-    const options = { ttlMs, renewMs: ttlMs / 3, holder: this.holder };
+    const options = { ttlMs, renewMs: ttlMs / 3, holder: this.holder, timing: this.timing };
     const slot = await holdSlot(this.keyValue, `event-stream.${userKey(userId)}`, connectionsPerUserMax, options);
     if (!slot) throw new Rejection('too-many-event-streams', 'Too many concurrent SSE connections');
     return slot;

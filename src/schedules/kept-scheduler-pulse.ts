@@ -2,6 +2,7 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { newId } from '../kernel/ids.js';
 import { KeyValue, KeyValueUnavailable } from '../kernel/key-value.js';
 import { holdLease, type Lease } from '../kernel/lease.js';
+import { Timing } from '../kernel/timing.js';
 import { SCHEDULER_BEHIND_MAX_MS, SchedulerPulse } from './scheduler-pulse.port.js';
 
 /** Schedulers alive hold a key that starts so. */
@@ -22,7 +23,10 @@ export class KeptSchedulerPulse extends SchedulerPulse implements BeforeApplicat
   private said = -Infinity;
   private isOver = false;
 
-  constructor(private readonly keyValue: KeyValue) {
+  constructor(
+    private readonly keyValue: KeyValue,
+    private readonly timing: Timing,
+  ) {
     super();
   }
 
@@ -58,6 +62,7 @@ export class KeptSchedulerPulse extends SchedulerPulse implements BeforeApplicat
       ttlMs: PRESENCE_TTL_MS,
       renewMs: PRESENCE_TTL_MS / 3,
       holder: this.id,
+      timing: this.timing,
     });
   }
 }

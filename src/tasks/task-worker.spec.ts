@@ -61,7 +61,7 @@ beforeEach(() => {
 const working = (runner: TaskRunner) => {
   const runners = new TaskRunners();
   runners.add(runner);
-  return new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, options);
+  return new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, systemTiming, options);
 };
 const queued = async (kind = 'scripted') => {
   const taskId = newId();
@@ -123,7 +123,12 @@ it('does not repeat what is refused', async () => {
 it('takes over from a worker that was lost, and leaves alone what another is at', async () => {
   const taskId = await queued();
   await streams.transact(taskStream(taskId), task, startTask(taskId, 'lost worker', now), cause);
-  const lease = await holdLease(keyValue, taskLease(taskId), { ttlMs: 1_000, renewMs: 300, holder: 'other' });
+  const lease = await holdLease(keyValue, taskLease(taskId), {
+    ttlMs: 1_000,
+    renewMs: 300,
+    holder: 'other',
+    timing: systemTiming,
+  });
   const runner = new Scripted(() => Promise.resolve('done'));
   await working(runner).attempt(taskId, never);
   expect(runner.runs).toBe(0);
@@ -185,7 +190,7 @@ it('has hands of their own for tasks that want them: those wait for each other, 
   })();
   const runners = new TaskRunners();
   for (const runner of [slow, new Scripted(async () => 'done')]) runners.add(runner);
-  const worker = new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, options);
+  const worker = new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, systemTiming, options);
   const stop = new AbortController();
   const atWork = worker.work(stop.signal);
   const command = new QueueTaskHandler(streams, queue, runners);
@@ -215,7 +220,7 @@ it('lets owners take turns where tasks have hands of their own: a flood that nev
   })();
   const runners = new TaskRunners();
   runners.add(flood);
-  const worker = new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, options);
+  const worker = new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, systemTiming, options);
   const stop = new AbortController();
   const atWork = worker.work(stop.signal);
   const command = new QueueTaskHandler(streams, queue, runners);

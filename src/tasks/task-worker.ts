@@ -7,9 +7,10 @@ import { type Cause, causedBy } from '../kernel/events.js';
 import { isDiskFull } from '../kernel/full-disk.js';
 import { newId } from '../kernel/ids.js';
 import { type KeyValue } from '../kernel/key-value.js';
-import { holdLease, type Lease } from '../kernel/lease.js';
+import { holdLease, type Lease, type LeaseOptions } from '../kernel/lease.js';
 import { Rejection } from '../kernel/rejection.js';
 import { type Streams } from '../kernel/streams.js';
+import type { Timing } from '../kernel/timing.js';
 import { type WorkQueue } from '../kernel/work-queue.js';
 import { failAttempt, failForGood, handBack, progress, startTask, succeed, type Task, task } from './task.decider.js';
 import { taskCodec } from './task.codec.js';
@@ -47,13 +48,14 @@ export class TaskWorker {
     private readonly blobs: Blobs,
     private readonly clock: Clock,
     private readonly runners: TaskRunners,
+    private readonly timing: Timing,
     private readonly options: TaskWorkerOptions = TASK_WORKER_OPTIONS,
   ) {}
 
   /** Works until the signal aborts; attempts in hand are then handed back. */
   async work(signal: AbortSignal): Promise<void> {
     await this.bePresent(signal);
-    const presence = setInterval(() => void this.bePresent(signal), this.options.presenceTtlMs / 3).unref();
+    const stopRenewing = this.timing.every(this.options.presenceTtlMs / 3, () => void this.bePresent(signal));
     try {
       const { concurrency } = this.options;
       const shared = this.workQueue.consume(TASK_QUEUE, { concurrency, signal }, (nudge) =>
@@ -62,7 +64,7 @@ export class TaskWorker {
       const own = [...this.runners.ownQueues()].map(([queue, hands]) => this.consumeByTurns(queue, hands, signal));
       await Promise.all([shared, ...own]);
     } finally {
-      clearInterval(presence);
+      stopRenewing();
       await this.presence?.release();
     }
   }
@@ -80,8 +82,7 @@ export class TaskWorker {
 
   /** One attempt at a task, unless somebody else is at it. */
   async attempt(taskId: string, signal: AbortSignal): Promise<void> {
-    const { leaseTtlMs: ttlMs } = this.options;
-    const lease = await holdLease(this.keyValue, taskLease(taskId), { ttlMs, renewMs: ttlMs / 3, holder: this.id });
+    const lease = await holdLease(this.keyValue, taskLease(taskId), this.leaseOf(this.options.leaseTtlMs));
     if (!lease) return;
     try {
       await this.run(taskId, AbortSignal.any([signal, lease.lost]));
@@ -153,10 +154,12 @@ export class TaskWorker {
   /** Holds a lease that tells others somebody works; while the key-value store is away, nobody can tell. */
   private async bePresent(signal: AbortSignal): Promise<void> {
     if (signal.aborted || (this.presence && !this.presence.lost.aborted)) return;
-    const { presenceTtlMs: ttlMs } = this.options;
     const key = `${WORKER_LEASES}${this.id}`;
-    this.presence = await holdLease(this.keyValue, key, { ttlMs, renewMs: ttlMs / 3, holder: this.id, signal }).catch(
-      () => undefined,
-    );
+    const lease = { ...this.leaseOf(this.options.presenceTtlMs), signal };
+    this.presence = await holdLease(this.keyValue, key, lease).catch(() => undefined);
+  }
+
+  private leaseOf(ttlMs: number): LeaseOptions {
+    return { ttlMs, renewMs: ttlMs / 3, holder: this.id, timing: this.timing };
   }
 }

@@ -6,6 +6,7 @@ import { Clock } from '../kernel/clock.js';
 import { EventStore } from '../kernel/event-store.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { Streams } from '../kernel/streams.js';
+import { Timing } from '../kernel/timing.js';
 import { WorkQueue } from '../kernel/work-queue.js';
 import { Config } from '../platform/config/config.js';
 import { ForgetTasksOfRuns } from './forget-tasks-of-runs.reaction.js';
@@ -17,7 +18,7 @@ import { TASK_WORKER_OPTIONS, TaskWorker } from './task-worker.js';
 import { TasksController } from './tasks.http.js';
 import { TellOfFailedTasks } from './tell-of-failed-tasks.reaction.js';
 
-type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunners];
+type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunners, Timing];
 
 /** Work that outlives the request that asked for it. Features leave it in the `TaskQueue` and add a runner for its kind. */
 @Module({
@@ -36,7 +37,7 @@ type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunner
     },
     {
       provide: TaskWorker,
-      inject: [Config, EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunners],
+      inject: [Config, EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunners, Timing],
       useFactory: ({ workerConcurrency: concurrency }: Config, ...parts: Parts) =>
         new TaskWorker(...parts, { ...TASK_WORKER_OPTIONS, concurrency }),
     },

@@ -36,7 +36,7 @@ export function mcpToolForTests(limits?: McpSessionLimits, now: () => Date = () 
   const vault = beside.vault ?? new MemoryCredentialVault();
   const keyValue = beside.keyValue ?? new InProcessKeyValue();
   const authorization = new AuthorizationServers(outgoing.fetch, now);
-  const grants = new OAuthGrants(streams, vault, authorization, keyValue, { now });
+  const grants = new OAuthGrants(streams, vault, authorization, keyValue, { now }, systemTiming);
   const sessions = new McpSessions(outgoing.fetch, limits);
   const servers = new McpServers(outgoing.fetch, grants, sessions);
   const handshakes = new OAuthHandshakes(streams, vault, authorization, servers, { now });

@@ -55,10 +55,10 @@ export function workerOver(
   timing: Timing = systemTiming,
 ) {
   const streams = new Streams(store, timing);
-  const feed = new MessageFeed(store, signals);
+  const feed = new MessageFeed(store, signals, timing);
   const clock = { now: () => new Date() };
   const closer = new TurnCloser(store, streams, new Continuations(blobs), clock, answeringOptions);
-  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, WAITING);
+  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, WAITING, timing);
   return { streams, feed, runner };
 }
 

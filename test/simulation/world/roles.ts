@@ -95,7 +95,7 @@ export function rolesOver(ports: Ports) {
   const agents = { byId: (id: string) => Promise.resolve(id === AGENT_ID ? AGENT : undefined) } as unknown as AgentQueries;
   const shelf = { pick: async () => [], recall: async () => [] } as unknown as AttachmentShelf;
   const resolver = new QuestionResolver(streams, agents, models, toolbox, shelf);
-  const feed = new MessageFeed(store, signals);
+  const feed = new MessageFeed(store, signals, timing);
   const activity = new TurnActivity(streams);
   const continuations = new Continuations(blobs);
   const composer = new AnswerComposer(
@@ -109,10 +109,10 @@ export function rolesOver(ports: Ports) {
     new AttachedFiles(shelf),
   );
   const closer = new TurnCloser(store, streams, continuations, clock, options);
-  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, WAITING);
+  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, WAITING, timing);
   const runners = new TaskRunners();
   runners.add(
-    new RunAgent(streams, new UnattendedAnswers(resolver, composer, store), { check: async () => ({ allowed: true }) }),
+    new RunAgent(streams, new UnattendedAnswers(resolver, composer, store), { check: async () => ({ allowed: true }) }, timing),
   );
   const runs = new QueuedRuns(streams, { queue: (task, cause) => commands.execute(new QueueTask(task, cause)) }, store, clock);
   handlers
@@ -125,8 +125,8 @@ export function rolesOver(ports: Ports) {
       AcceptDelivery,
       new AcceptDeliveryHandler(streams, clock, new WebhookOptions(100_000, { ttlMs: IDEMPOTENCY_TTL_MS, mismatch: 'original' })),
     );
-  const turnsWorker = new TurnsWorker(queue, keyValue, runner, options);
-  const taskWorker = new TaskWorker(store, streams, keyValue, queue, blobs, clock, runners, {
+  const turnsWorker = new TurnsWorker(queue, keyValue, runner, timing, options);
+  const taskWorker = new TaskWorker(store, streams, keyValue, queue, blobs, clock, runners, timing, {
     ...TASK_WORKER_OPTIONS,
     concurrency: 4,
   });
@@ -137,6 +137,7 @@ export function rolesOver(ports: Ports) {
       new SweepTasks(tasks, keyValue, queue, runners),
     ].filter((ticker) => mutant?.ticks?.(ticker) ?? true),
     clock,
+    timing,
     log,
   );
   return {
