@@ -30,6 +30,14 @@ const IDS = 'Take `Ids` from src/kernel/ids.ts, or the id as an argument.';
 const TIMERS = ['setTimeout', 'setInterval', 'setImmediate'];
 const RANDOM = ['randomUUID', 'randomBytes', 'randomInt', 'getRandomValues'];
 
+const MODULES = [
+  ...['node:timers', 'timers', 'node:timers/promises', 'timers/promises'].map((name) => ({ name, message: TIMER })),
+  ...['node:perf_hooks', 'perf_hooks'].map((name) => ({ name, message: ELAPSED })),
+  ...['node:crypto', 'crypto'].map((name) => ({ name, importNames: RANDOM, message: IDS })),
+];
+const SYSTEM = { regex: '/system-(timing|ids)\\.js$', message: "Take `Timing` or `Ids` from src/kernel, not the machine's own." };
+const NEW_ID = { regex: '/ids\\.js$', importNames: ['newId'], message: IDS };
+
 const ENVIRONMENT = {
   selector: "MemberExpression[object.name='process'][property.name='env']",
   message: 'Only platform/config reads the environment; take what you need as an argument.',
@@ -74,21 +82,15 @@ export default tseslint.config(
         { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: WALL },
         { selector: "CallExpression[callee.name='Date']", message: WALL },
       ],
-      'no-restricted-imports': [
-        'error',
-        {
-          paths: [
-            ...['node:timers', 'timers', 'node:timers/promises', 'timers/promises'].map((name) => ({ name, message: TIMER })),
-            ...['node:perf_hooks', 'perf_hooks'].map((name) => ({ name, message: ELAPSED })),
-            ...['node:crypto', 'crypto'].map((name) => ({ name, importNames: RANDOM, message: IDS })),
-          ],
-          patterns: [{ group: ['**/platform/system-timing.js', '../system-timing.js'], message: TIMER }],
-        },
-      ],
+      'no-restricted-imports': ['error', { paths: MODULES, patterns: [SYSTEM, NEW_ID] }],
     },
   },
   {
-    // The machine's ids, for those at the edge of the core.
+    // At the edge ids are made and handed in.
+    files: CORE.map((folder) => `src/${folder}/**/*.http.ts`),
+    rules: { 'no-restricted-imports': ['error', { paths: MODULES, patterns: [SYSTEM] }] },
+  },
+  {
     files: ['src/kernel/ids.ts'],
     rules: { 'no-restricted-properties': 'off' },
   },

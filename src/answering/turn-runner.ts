@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { EventStore } from '../kernel/event-store.js';
-import { newId } from '../kernel/ids.js';
+import { Ids } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Signals } from '../kernel/signals.js';
 import { type Folded, Streams } from '../kernel/streams.js';
@@ -53,7 +53,7 @@ type RunInHand = {
 @Injectable()
 export class TurnRunner {
   /** Names this process as the producer of the turns it takes. */
-  readonly producer = newId();
+  readonly producer: string;
   private readonly runs = new Map<string, RunInHand>();
   private readonly logger = new Logger(TurnRunner.name);
   private readonly journals: TurnJournals;
@@ -69,8 +69,10 @@ export class TurnRunner {
     private readonly closer: TurnCloser,
     private readonly calls: BackgroundCalls,
     private readonly timing: Timing,
+    ids: Ids,
   ) {
-    this.journals = new TurnJournals(streams, publisher, timing);
+    this.producer = ids.next();
+    this.journals = new TurnJournals(streams, publisher, timing, ids);
     this.settler = new TurnSettler(store, streams, closer, this.journals, this.producer);
   }
 

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Ids } from '../kernel/ids.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { holdLease } from '../kernel/lease.js';
 import { Timing } from '../kernel/timing.js';
@@ -28,6 +29,7 @@ export class TurnsWorker implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly keyValue: KeyValue,
     private readonly runner: TurnRunner,
     private readonly timing: Timing,
+    private readonly ids: Ids,
     private readonly options: AnsweringOptions,
   ) {}
 
@@ -53,17 +55,18 @@ export class TurnsWorker implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** Takes the lease again whenever it is lost, at once: without it the turns in hand are taken for abandoned. */
   private async keepLease(signal: AbortSignal): Promise<void> {
+    const { timing, ids, runner } = this;
     const ttlMs = producerLeaseMs(this.options);
-    const lease = { ttlMs, renewMs: ttlMs / 3, holder: this.runner.producer, timing: this.timing, signal };
+    const lease = { ttlMs, renewMs: ttlMs / 3, holder: runner.producer, timing, ids, signal };
     for (let failures = 0; !signal.aborted;) {
       try {
-        const held = await holdLease(this.keyValue, producerKey(this.runner.producer), lease);
+        const held = await holdLease(this.keyValue, producerKey(runner.producer), lease);
         failures = 0;
         if (held) await untilEither(held.lost, signal);
-        else await untilEither(signal, this.timing.deadline(RECLAIM_MS));
+        else await untilEither(signal, timing.deadline(RECLAIM_MS));
       } catch (error) {
         if (failures++ === 0) this.logger.warn(`The lease of this producer cannot be held: ${(error as Error).message}`);
-        await untilEither(signal, this.timing.deadline(RECLAIM_MS));
+        await untilEither(signal, timing.deadline(RECLAIM_MS));
       }
     }
   }

@@ -1,6 +1,5 @@
 import { KeyValueUnavailable, type KeyValue } from '../kernel/key-value.js';
 import { holdLease, holdSlot, type Lease } from '../kernel/lease.js';
-import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import type { Timing } from '../kernel/timing.js';
 import { BackgroundCalls, type LongCall, type LongWork } from './background-calls.port.js';
@@ -30,7 +29,7 @@ export type RunningNote = Readonly<{
  */
 export class JobRunner extends BackgroundCalls {
   /** Names this process in its jobs and their leases. */
-  readonly id = newId();
+  readonly id: string;
   private readonly running = new Map<JobId, RunningJob>();
   /** Jobs that are being made: they count as well. */
   private starting = 0;
@@ -42,6 +41,7 @@ export class JobRunner extends BackgroundCalls {
     private readonly options: JobOptions,
   ) {
     super();
+    this.id = parts.ids.next();
   }
 
   async run(call: LongCall, signal: AbortSignal, perform: LongWork): Promise<unknown> {
@@ -126,7 +126,8 @@ export class JobRunner extends BackgroundCalls {
   /** Room for the job, and the word that somebody runs it; undefined where there is none, or nobody can tell. */
   private async claim({ jobId, ownerId, conversationId }: JobStarted['data']): Promise<Claim | undefined> {
     const { staleMs, perConversationMax, perUserMax } = this.options.settings;
-    const options = { ttlMs: staleMs, renewMs: staleMs / 3, holder: this.id, timing: this.parts.timing };
+    const { timing, ids } = this.parts;
+    const options = { ttlMs: staleMs, renewMs: staleMs / 3, holder: this.id, timing, ids };
     const leases: Lease[] = [];
     const claims = [
       () => holdSlot(this.keyValue, conversationSlots(conversationId), perConversationMax, options),

@@ -4,6 +4,7 @@ import { type Blobs, BlobsUnavailable } from '../kernel/blobs.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Cause } from '../kernel/events.js';
 import { isDiskFull } from '../kernel/full-disk.js';
+import type { Ids } from '../kernel/ids.js';
 import type { Signals } from '../kernel/signals.js';
 import { type Folded, type Streams } from '../kernel/streams.js';
 import type { Timing } from '../kernel/timing.js';
@@ -30,7 +31,14 @@ const UNTOLD = 'The tool failed for a reason that it does not tell.';
 /** How the work of a call ended. */
 export type Settled = Readonly<{ value: unknown } | { error: unknown }>;
 
-export type JobParts = Readonly<{ streams: Streams; signals: Signals; blobs: Blobs; clock: Clock; timing: Timing }>;
+export type JobParts = Readonly<{
+  streams: Streams;
+  signals: Signals;
+  blobs: Blobs;
+  clock: Clock;
+  timing: Timing;
+  ids: Ids;
+}>;
 
 /** A call that goes on by itself, and how far it has come by what its tool says. */
 export type Work = Readonly<{ done: Promise<Settled>; controller: AbortController; progress: () => JobProgress | null }>;

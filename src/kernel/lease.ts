@@ -1,4 +1,4 @@
-import { newId } from './ids.js';
+import type { Ids } from './ids.js';
 import { type KeyValue, KeyValueUnavailable } from './key-value.js';
 import type { Timing } from './timing.js';
 
@@ -10,6 +10,7 @@ export type LeaseOptions = Readonly<{
   /** Who holds it, for others to read. */
   holder: string;
   timing: Timing;
+  ids: Ids;
   /** Aborting it releases the lease. */
   signal?: AbortSignal;
 }>;
@@ -27,7 +28,7 @@ type Claim = Readonly<{ holder: string; claim: string }>;
 
 /** Claims a key, also one whose holder let it expire; undefined while somebody holds it. @throws KeyValueUnavailable */
 export async function holdLease(keyValue: KeyValue, key: string, options: LeaseOptions): Promise<Lease | undefined> {
-  const value = JSON.stringify({ holder: options.holder, claim: newId() } satisfies Claim);
+  const value = JSON.stringify({ holder: options.holder, claim: options.ids.next() } satisfies Claim);
   const asked = options.timing.elapsedMs();
   if (!(await keyValue.create(key, value, { ttlMs: options.ttlMs }))) return undefined;
   return new HeldLease(keyValue, key, value, asked + options.ttlMs, options);

@@ -21,6 +21,7 @@ import { RESULT_INLINE_BYTES_MAX, TASK_QUEUE, taskLease, WORKER_LEASES } from '.
 import { loadResult } from './task-result.js';
 import { type TaskAttempt, taskIn, TaskPostponed, TaskRunner, TaskRunners } from './task-runner.port.js';
 import { TaskWorker } from './task-worker.js';
+import { systemIds } from '../platform/system-ids.js';
 import { systemTiming } from '../platform/system-timing.js';
 
 const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r', causationId: 'r' } as const;
@@ -61,7 +62,7 @@ beforeEach(() => {
 const working = (runner: TaskRunner) => {
   const runners = new TaskRunners();
   runners.add(runner);
-  return new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, systemTiming, options);
+  return new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, systemTiming, systemIds, options);
 };
 const queued = async (kind = 'scripted') => {
   const taskId = newId();
@@ -128,6 +129,7 @@ it('takes over from a worker that was lost, and leaves alone what another is at'
     renewMs: 300,
     holder: 'other',
     timing: systemTiming,
+    ids: systemIds,
   });
   const runner = new Scripted(() => Promise.resolve('done'));
   await working(runner).attempt(taskId, never);
@@ -190,7 +192,18 @@ it('has hands of their own for tasks that want them: those wait for each other, 
   })();
   const runners = new TaskRunners();
   for (const runner of [slow, new Scripted(async () => 'done')]) runners.add(runner);
-  const worker = new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, systemTiming, options);
+  const worker = new TaskWorker(
+    store,
+    streams,
+    keyValue,
+    queue,
+    blobs,
+    { now: () => now },
+    runners,
+    systemTiming,
+    systemIds,
+    options,
+  );
   const stop = new AbortController();
   const atWork = worker.work(stop.signal);
   const command = new QueueTaskHandler(streams, queue, runners);
@@ -220,7 +233,18 @@ it('lets owners take turns where tasks have hands of their own: a flood that nev
   })();
   const runners = new TaskRunners();
   runners.add(flood);
-  const worker = new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, systemTiming, options);
+  const worker = new TaskWorker(
+    store,
+    streams,
+    keyValue,
+    queue,
+    blobs,
+    { now: () => now },
+    runners,
+    systemTiming,
+    systemIds,
+    options,
+  );
   const stop = new AbortController();
   const atWork = worker.work(stop.signal);
   const command = new QueueTaskHandler(streams, queue, runners);

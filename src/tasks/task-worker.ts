@@ -5,7 +5,7 @@ import { decode } from '../kernel/codec.js';
 import { type EventStore, firstEvent } from '../kernel/event-store.js';
 import { type Cause, causedBy } from '../kernel/events.js';
 import { isDiskFull } from '../kernel/full-disk.js';
-import { newId } from '../kernel/ids.js';
+import type { Ids } from '../kernel/ids.js';
 import { type KeyValue } from '../kernel/key-value.js';
 import { holdLease, type Lease, type LeaseOptions } from '../kernel/lease.js';
 import { Rejection } from '../kernel/rejection.js';
@@ -36,7 +36,7 @@ const NOT_OURS = new Set(['task-over', 'task-not-due', 'task-unknown', 'task-att
  */
 export class TaskWorker {
   /** Names this worker in its leases. */
-  readonly id = newId();
+  readonly id: string;
   private presence: Lease | undefined;
   private readonly logger = new Logger(TaskWorker.name);
 
@@ -49,8 +49,11 @@ export class TaskWorker {
     private readonly clock: Clock,
     private readonly runners: TaskRunners,
     private readonly timing: Timing,
+    private readonly ids: Ids,
     private readonly options: TaskWorkerOptions = TASK_WORKER_OPTIONS,
-  ) {}
+  ) {
+    this.id = ids.next();
+  }
 
   /** Works until the signal aborts; attempts in hand are then handed back. */
   async work(signal: AbortSignal): Promise<void> {
@@ -99,7 +102,8 @@ export class TaskWorker {
     const { state: before } = await this.streams.fold(taskStream(taskId), task);
     const runner = this.runners.of(before.kind);
     if (!runner || signal.aborted) return;
-    const { state } = await this.streams.transact(taskStream(taskId), task, startTask(taskId, newId(), this.clock.now()), cause);
+    const start = startTask(taskId, this.ids.next(), this.clock.now());
+    const { state } = await this.streams.transact(taskStream(taskId), task, start, cause);
     if (state.status !== 'started') return;
     await this.finish(taskId, state, runner, cause, signal);
   }
@@ -160,6 +164,6 @@ export class TaskWorker {
   }
 
   private leaseOf(ttlMs: number): LeaseOptions {
-    return { ttlMs, renewMs: ttlMs / 3, holder: this.id, timing: this.timing };
+    return { ttlMs, renewMs: ttlMs / 3, holder: this.id, timing: this.timing, ids: this.ids };
   }
 }

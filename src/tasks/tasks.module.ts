@@ -4,6 +4,7 @@ import { TaskQueries } from '../../projections/tasks/tasks.queries.js';
 import { Blobs } from '../kernel/blobs.js';
 import { Clock } from '../kernel/clock.js';
 import { EventStore } from '../kernel/event-store.js';
+import { Ids } from '../kernel/ids.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { Streams } from '../kernel/streams.js';
 import { Timing } from '../kernel/timing.js';
@@ -18,7 +19,7 @@ import { TASK_WORKER_OPTIONS, TaskWorker } from './task-worker.js';
 import { TasksController } from './tasks.http.js';
 import { TellOfFailedTasks } from './tell-of-failed-tasks.reaction.js';
 
-type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunners, Timing];
+type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunners, Timing, Ids];
 
 /** Work that outlives the request that asked for it. Features leave it in the `TaskQueue` and add a runner for its kind. */
 @Module({
@@ -37,7 +38,7 @@ type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunner
     },
     {
       provide: TaskWorker,
-      inject: [Config, EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunners, Timing],
+      inject: [Config, EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunners, Timing, Ids],
       useFactory: ({ workerConcurrency: concurrency }: Config, ...parts: Parts) =>
         new TaskWorker(...parts, { ...TASK_WORKER_OPTIONS, concurrency }),
     },

@@ -30,6 +30,9 @@ const broken: readonly [code: string, message: string][] = [
   ['export const id = crypto.randomUUID();', IDS],
   ["import { randomUUID } from 'node:crypto';", IDS],
   ["import { hash, randomBytes } from 'node:crypto';", IDS],
+  ["import { newId } from './ids.js';", IDS],
+  ["import { isId, newId } from '../kernel/ids.js';", IDS],
+  ["import { systemIds } from '../platform/system-ids.js';", TIMING],
 ];
 
 /** What a reader may take for the machine's, and is not. */
@@ -37,6 +40,7 @@ const sound = [
   "export const at = new Date('2026-01-01');",
   "export const at = Date.parse('2026-01-01');",
   "import { createHash, hash } from 'node:crypto';",
+  "import { deterministicId, type Ids, isId } from './ids.js';",
   'export const pause = (timing: { pause: (ms: number) => Promise<void> }) => timing.pause(1);',
 ];
 
@@ -80,6 +84,11 @@ describe('the core', () => {
     'platform/supervision',
   ])('has %s in it', async (folder) => {
     expect(await messagesOf(broken[0]![0], `src/${folder}/probe.ts`)).toHaveLength(1);
+  });
+
+  it('is handed ids by its controllers', async () => {
+    expect(await messagesOf("import { newId } from '../kernel/ids.js';", 'src/schedules/schedules.http.ts')).toEqual([]);
+    expect(await messagesOf(broken[0]![0], 'src/schedules/schedules.http.ts')).toHaveLength(1);
   });
 
   it('ends where the platform and the specs begin', async () => {

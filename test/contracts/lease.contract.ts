@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
 import type { KeyValue } from '../../src/kernel/key-value.js';
 import { holderOf, holdLease, holdSlot, isHeld, type LeaseOptions } from '../../src/kernel/lease.js';
+import { systemIds } from '../../src/platform/system-ids.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 
 export type KeyValueForLeases = Readonly<{
@@ -40,6 +41,7 @@ export function leaseContract(setUp: () => Promise<KeyValueForLeases>): void {
     renewMs: RENEW_MS,
     holder,
     timing: systemTiming,
+    ids: systemIds,
     signal: test.signal,
     ...more,
   });

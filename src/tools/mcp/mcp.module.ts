@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Clock } from '../../kernel/clock.js';
+import { Ids } from '../../kernel/ids.js';
 import { KeyValue } from '../../kernel/key-value.js';
 import { Streams } from '../../kernel/streams.js';
 import { Timing } from '../../kernel/timing.js';
@@ -22,7 +23,7 @@ import { OAuthHandshakes } from './oauth-handshakes.js';
     },
     {
       provide: OAuthGrants,
-      inject: [Streams, CredentialVault, AuthorizationServers, KeyValue, Clock, Timing],
+      inject: [Streams, CredentialVault, AuthorizationServers, KeyValue, Clock, Timing, Ids],
       useFactory: (...parts: ConstructorParameters<typeof OAuthGrants>) => new OAuthGrants(...parts),
     },
     {

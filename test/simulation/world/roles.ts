@@ -22,6 +22,7 @@ import { DeleteConversation, DeleteConversationHandler } from '../../../src/conv
 import { WAITING } from '../../../src/jobs/background-calls.port.js';
 import type { Clock } from '../../../src/kernel/clock.js';
 import type { EventStore } from '../../../src/kernel/event-store.js';
+import type { Ids } from '../../../src/kernel/ids.js';
 import type { KeyValue } from '../../../src/kernel/key-value.js';
 import type { Signals } from '../../../src/kernel/signals.js';
 import { Streams } from '../../../src/kernel/streams.js';
@@ -75,6 +76,7 @@ export type Ports = Readonly<{
   queue: WorkQueue;
   clock: Clock;
   timing: Timing;
+  ids: Ids;
   models: LanguageModels;
   toolbox: Toolbox;
   unsealedTurns: UnsealedTurnQueries;
@@ -85,7 +87,7 @@ export type Ports = Readonly<{
 
 /** The roles of a process as the modules put them together, without Nest. */
 export function rolesOver(ports: Ports) {
-  const { store, signals, keyValue, queue, clock, timing, models, toolbox, unsealedTurns, tasks, log, mutant } = ports;
+  const { store, signals, keyValue, queue, clock, timing, ids, models, toolbox, unsealedTurns, tasks, log, mutant } = ports;
   const streams = new Streams(store, timing);
   const blobs = new InMemoryBlobs();
   const handlers = new Map<unknown, { execute: (command: never) => Promise<unknown> }>();
@@ -102,14 +104,14 @@ export function rolesOver(ports: Ports) {
     { search: async () => ({ chunks: [], failedSources: [] }) },
     { render: async () => ({ text: '', holdsDocuments: false }) },
     models,
-    new AgentLoop(models, toolbox),
+    new AgentLoop(models, toolbox, ids),
     continuations,
     clock,
     options,
     new AttachedFiles(shelf),
   );
   const closer = new TurnCloser(store, streams, continuations, clock, options);
-  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, WAITING, timing);
+  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, WAITING, timing, ids);
   const runners = new TaskRunners();
   runners.add(
     new RunAgent(streams, new UnattendedAnswers(resolver, composer, store), { check: async () => ({ allowed: true }) }, timing),
@@ -123,17 +125,22 @@ export function rolesOver(ports: Ports) {
     .set(QueueTask, new QueueTaskHandler(streams, queue, runners))
     .set(
       AcceptDelivery,
-      new AcceptDeliveryHandler(streams, clock, new WebhookOptions(100_000, { ttlMs: IDEMPOTENCY_TTL_MS, mismatch: 'original' })),
+      new AcceptDeliveryHandler(
+        streams,
+        clock,
+        ids,
+        new WebhookOptions(100_000, { ttlMs: IDEMPOTENCY_TTL_MS, mismatch: 'original' }),
+      ),
     );
-  const turnsWorker = new TurnsWorker(queue, keyValue, runner, timing, options);
-  const taskWorker = new TaskWorker(store, streams, keyValue, queue, blobs, clock, runners, timing, {
+  const turnsWorker = new TurnsWorker(queue, keyValue, runner, timing, ids, options);
+  const taskWorker = new TaskWorker(store, streams, keyValue, queue, blobs, clock, runners, timing, ids, {
     ...TASK_WORKER_OPTIONS,
     concurrency: 4,
   });
   const tickers = new Tickers(
     [
       new SweepTurns(unsealedTurns, keyValue, runner, options),
-      new ExpirePauses(unsealedTurns, streams, runner),
+      new ExpirePauses(unsealedTurns, streams, runner, ids),
       new SweepTasks(tasks, keyValue, queue, runners),
     ].filter((ticker) => mutant?.ticks?.(ticker) ?? true),
     clock,
@@ -141,7 +148,8 @@ export function rolesOver(ports: Ports) {
     log,
   );
   return {
-    desk: new QuestionDesk(resolver, commands, streams, queue, clock, options, new NoLimits()),
+    desk: new QuestionDesk(resolver, commands, streams, queue, clock, ids, options, new NoLimits()),
+    ids,
     commands,
     handlers,
     tail: new MessageTail(feed, activity),
