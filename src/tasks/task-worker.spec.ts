@@ -59,10 +59,15 @@ beforeEach(() => {
   blobs = new FolderBlobs(folder);
 });
 
+const workerWith = (runners: TaskRunners) => {
+  const clock = { now: () => now };
+  const shared = { store, streams, keyValue, workQueue: queue, blobs, clock };
+  return new TaskWorker({ ...shared, timing: systemTiming, ids: systemIds, runners }, options);
+};
 const working = (runner: TaskRunner) => {
   const runners = new TaskRunners();
   runners.add(runner);
-  return new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, systemTiming, systemIds, options);
+  return workerWith(runners);
 };
 const queued = async (kind = 'scripted') => {
   const taskId = newId();
@@ -192,18 +197,7 @@ it('has hands of their own for tasks that want them: those wait for each other, 
   })();
   const runners = new TaskRunners();
   for (const runner of [slow, new Scripted(async () => 'done')]) runners.add(runner);
-  const worker = new TaskWorker(
-    store,
-    streams,
-    keyValue,
-    queue,
-    blobs,
-    { now: () => now },
-    runners,
-    systemTiming,
-    systemIds,
-    options,
-  );
+  const worker = workerWith(runners);
   const stop = new AbortController();
   const atWork = worker.work(stop.signal);
   const command = new QueueTaskHandler(streams, queue, runners);
@@ -233,18 +227,7 @@ it('lets owners take turns where tasks have hands of their own: a flood that nev
   })();
   const runners = new TaskRunners();
   runners.add(flood);
-  const worker = new TaskWorker(
-    store,
-    streams,
-    keyValue,
-    queue,
-    blobs,
-    { now: () => now },
-    runners,
-    systemTiming,
-    systemIds,
-    options,
-  );
+  const worker = workerWith(runners);
   const stop = new AbortController();
   const atWork = worker.work(stop.signal);
   const command = new QueueTaskHandler(streams, queue, runners);

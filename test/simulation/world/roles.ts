@@ -133,10 +133,10 @@ export function rolesOver(ports: Ports) {
       ),
     );
   const turnsWorker = new TurnsWorker(queue, keyValue, runner, timing, ids, options);
-  const taskWorker = new TaskWorker(store, streams, keyValue, queue, blobs, clock, runners, timing, ids, {
-    ...TASK_WORKER_OPTIONS,
-    concurrency: 4,
-  });
+  const taskWorker = new TaskWorker(
+    { store, streams, keyValue, workQueue: queue, blobs, clock, timing, ids, runners },
+    { ...TASK_WORKER_OPTIONS, concurrency: 4 },
+  );
   const tickers = new Tickers(
     [
       new SweepTurns(unsealedTurns, keyValue, runner, options),
