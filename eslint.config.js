@@ -28,11 +28,12 @@ const CHANCE = 'Take `Timing` from src/kernel/timing.ts: `random`.';
 const IDS = 'Take `Ids` from src/kernel/ids.ts, or the id as an argument.';
 
 const TIMERS = ['setTimeout', 'setInterval', 'setImmediate'];
-const RANDOM = ['randomUUID', 'randomBytes', 'randomInt', 'getRandomValues'];
+const RANDOM = ['randomUUID', 'randomBytes', 'randomInt', 'getRandomValues', 'webcrypto'];
 
 const MODULES = [
   ...['node:timers', 'timers', 'node:timers/promises', 'timers/promises'].map((name) => ({ name, message: TIMER })),
   ...['node:perf_hooks', 'perf_hooks'].map((name) => ({ name, message: ELAPSED })),
+  ...['node:process', 'process'].map((name) => ({ name, importNames: ['hrtime'], message: ELAPSED })),
   ...['node:crypto', 'crypto'].map((name) => ({ name, importNames: RANDOM, message: IDS })),
 ];
 const SYSTEM = { regex: '/system-(timing|ids)\\.js$', message: "Take `Timing` or `Ids` from src/kernel, not the machine's own." };
