@@ -29,6 +29,7 @@ import { Conditions, Measurements } from './kernel/conditions.js';
 import { Freshness } from './kernel/freshness.js';
 import type { Reaction } from './kernel/reaction.js';
 import type { Ticker } from './kernel/ticker.js';
+import { Timing } from './kernel/timing.js';
 import { CancelMonitorsOfConversation } from './monitors/cancel-monitors-of-conversation.reaction.js';
 import { CheckMonitors } from './monitors/check-monitors.ticker.js';
 import { MonitorsModule } from './monitors/monitors.module.js';
@@ -78,6 +79,8 @@ import { WakeRetentionModule } from './wakes/wake-retention.module.js';
 import { RunDeliveries } from './webhooks/run-deliveries.reaction.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
+type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
+
 /** What goes on whether anybody asks or not: read models are filled, events reacted to, and time passes. */
 @Global()
 @Module({
@@ -102,12 +105,16 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     WebhooksModule,
   ],
   providers: [
-    Progress,
+    {
+      provide: Progress,
+      inject: [Timing],
+      useFactory: (timing: Timing) => new Progress(timing),
+    },
     {
       provide: Freshness,
-      inject: [PLATFORM, Progress],
-      useFactory: ({ sql, store, config }: Platform, progress: Progress) =>
-        new PostgresFreshness(sql, projections, progress, store, config.freshnessWaitMs),
+      inject: [PLATFORM, Progress, Timing],
+      useFactory: ({ sql, store, config }: Platform, progress: Progress, timing: Timing) =>
+        new PostgresFreshness(sql, projections, progress, store, timing, config.freshnessWaitMs),
     },
     {
       provide: ProjectionFaults,
@@ -116,14 +123,15 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     },
     {
       provide: Projector,
-      inject: [PLATFORM, Progress, LOG, ProjectionFaults],
-      useFactory: ({ sql, store }: Platform, progress: Progress, log: Logger, faults: ProjectionFaults) =>
-        new Projector({ sql, store, progress, log, faults }, projections),
+      inject: [PLATFORM, Progress, Timing, LOG, ProjectionFaults],
+      useFactory: (...[{ sql, store }, progress, timing, log, faults]: ProjectorParts) =>
+        new Projector({ sql, store, progress, timing, log, faults }, projections),
     },
     {
       provide: Reactions,
       inject: [
         PLATFORM,
+        Timing,
         LOG,
         TitleConversation,
         NoteBackgroundWork,
@@ -147,13 +155,14 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
         CancelMonitorsOfConversation,
         WakeConversationsOfMonitors,
       ],
-      useFactory: ({ sql, store }: Platform, log: Logger, ...reactions: Reaction[]) =>
-        new Reactions({ sql, store, log }, reactions),
+      useFactory: ({ sql, store }: Platform, timing: Timing, log: Logger, ...reactions: Reaction[]) =>
+        new Reactions({ sql, store, timing, log }, reactions),
     },
     {
       provide: Tickers,
       inject: [
         Clock,
+        Timing,
         LOG,
         SweepTurns,
         ExpirePauses,
@@ -166,7 +175,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
         LoseJobs,
         WakeForJobs,
       ],
-      useFactory: (clock: Clock, log: Logger, ...tickers: Ticker[]) => new Tickers(tickers, clock, log),
+      useFactory: (clock: Clock, timing: Timing, log: Logger, ...tickers: Ticker[]) => new Tickers(tickers, clock, timing, log),
     },
     {
       provide: Conditions,
@@ -203,15 +212,15 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
     private readonly projector: Projector,
     private readonly reactions: Reactions,
     private readonly tickers: Tickers,
+    private readonly timing: Timing,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     const { roles } = this.platform.config;
     if (roles.includes('projector')) await this.projector.start();
     // Nobody is answered, and nothing ticks, before the read models have their tables.
-    await untilTablesAreThere(this.platform.sql, projections.map(schemaOf), (schema) =>
-      this.log.warn(`The tables of ${schema} are not there: a projector is waited for`),
-    );
+    const onMissing = (schema: string) => this.log.warn(`The tables of ${schema} are not there: a projector is waited for`);
+    await untilTablesAreThere(this.platform.sql, projections.map(schemaOf), onMissing, this.timing);
     if (roles.includes('worker')) {
       this.reactions.start();
       this.tickers.start();

@@ -15,8 +15,9 @@ import { retryParked } from './platform/projections/parking.js';
 import { Rebuild, RebuildCancelled } from './platform/projections/rebuild.js';
 import { outcomeJson, outcomeLines, RebuildDisplay } from './platform/projections/rebuild-display.js';
 import { askToRetry } from './platform/reactions/reaction-tables.js';
-import { backOffMs, pause } from './platform/supervision/back-off.js';
+import { backOffMs } from './platform/supervision/back-off.js';
 import { isOutage } from './platform/supervision/outage.js';
+import { systemTiming } from './platform/system-timing.js';
 
 /** Rebuilds read models from the log while the service runs, or only says whether they are what the log says. */
 const CONNECTIONS = 6;
@@ -105,10 +106,11 @@ async function run(): Promise<number> {
 async function rebuilt(projection: Projection) {
   const style = options.json ? 'silent' : process.stdout.isTTY ? 'bar' : 'lines';
   for (let outages = 1; ; outages++) {
-    const display = new RebuildDisplay(style, projection.name);
+    const display = new RebuildDisplay(style, projection.name, systemTiming);
     try {
       return await Rebuild.run(sql, store, projection, {
         verifyOnly: options.verify === true,
+        timing: systemTiming,
         signal: cancel.signal,
         onProgress: (progress) => display.show(progress),
       });
@@ -116,7 +118,7 @@ async function rebuilt(projection: Projection) {
       if (!isOutage(error) || outages === OUTAGES_IN_A_ROW_MAX || cancel.signal.aborted) throw error;
       display.end();
       process.stderr.write(`${(error as Error).message} Trying again.\n`);
-      await pause(backOffMs(outages), cancel.signal);
+      await systemTiming.pause(backOffMs(outages, systemTiming), cancel.signal);
     } finally {
       display.end();
     }

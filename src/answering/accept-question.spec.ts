@@ -16,6 +16,7 @@ import { QuestionDesk } from './accept-question.js';
 import { type AskQuestion, AskQuestionHandler } from './ask-question.command.js';
 import type { QuestionRequest } from './question.dto.js';
 import type { QuestionResolver, ResolvedQuestion } from './resolve-question.js';
+import { systemIds } from '../platform/system-ids.js';
 import { systemTiming } from '../platform/system-timing.js';
 
 const caller = (): SignedInUser => ({
@@ -51,6 +52,7 @@ function desk(limits: UsageLimits = new NoLimits()) {
     streams,
     new InProcessWorkQueue(),
     { now: () => new Date() },
+    systemIds,
     answeringOptions,
     limits,
   );

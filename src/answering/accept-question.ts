@@ -8,7 +8,7 @@ import type { Conversation, Turn } from '../conversation/turn.policy.js';
 import { type Caller, ownerOf } from '../identity/caller.js';
 import { Clock } from '../kernel/clock.js';
 import { fingerprintOf, type KeyUsed, useIdempotencyKey } from '../kernel/idempotency.js';
-import { isId, newId } from '../kernel/ids.js';
+import { Ids, isId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Streams } from '../kernel/streams.js';
 import { WorkQueue } from '../kernel/work-queue.js';
@@ -43,6 +43,7 @@ export class QuestionDesk {
     private readonly streams: Streams,
     private readonly queue: WorkQueue,
     private readonly clock: Clock,
+    private readonly ids: Ids,
     private readonly options: AnsweringOptions,
     private readonly limits: UsageLimits,
   ) {}
@@ -52,7 +53,7 @@ export class QuestionDesk {
     if (request.tool_actions?.length) return this.resume(request, caller, way);
     const question = await this.resolver.resolve(request, caller);
     const asking = ({ conversationId, turnId }: TurnToRun) => new AskQuestion(turnId, conversationId, question, caller.cause);
-    const fresh: Started = { conversationId: question.conversationId ?? newId(), turnId: newId() };
+    const fresh: Started = { conversationId: question.conversationId ?? this.ids.next(), turnId: this.ids.next() };
     const agent = caller.kind === 'agent-key' ? question.agent : undefined;
     const admission = { ...fresh, ownerId: question.ownerId, agent: agent && limitedAgent(agent), isNewRequest: true };
     return this.withinLimits(admission, async (admit) => {
@@ -131,7 +132,7 @@ export class QuestionDesk {
       const turn = asksForPlace(request) ? await this.turnOf(conversationId, turnId) : undefined;
       return repetitionOf(request, { fingerprint: known, conversationId, turn }, fingerprint);
     };
-    const { used, value } = await useIdempotencyKey(this.streams, idempotency, fresh, caller.cause, start, judge);
+    const { used, value } = await useIdempotencyKey(this.streams, this.clock, idempotency, fresh, caller.cause, start, judge);
     if (used === 'differently') {
       throw new Rejection('idempotency-key-reused', 'This Idempotency-Key was used with another request.');
     }

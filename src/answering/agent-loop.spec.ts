@@ -17,6 +17,7 @@ import { cause } from '../../test/support/turns.js';
 import type { TurnSettings } from '../conversation/conversation.events.js';
 import { recordOf, withToolCalls } from '../conversation/tool-call.policy.js';
 import type { ChatMessage, ModelChunk, ModelDescription, ModelRequest } from '../models/language-model.port.js';
+import { systemIds } from '../platform/system-ids.js';
 import type { OfferedAction } from '../tools/toolbox.port.js';
 import {
   AgentLoop,
@@ -57,7 +58,7 @@ async function looped(script: (request: ModelRequest) => readonly ModelChunk[], 
   const model = { ...MODEL, ...given.model };
   const tools = new ToolsForTests(given.actions ?? ACTIONS, given.does);
   const models = new ScriptedModels((request) => script(request), model);
-  const loop = new AgentLoop(models, new ToolboxForTests(tools));
+  const loop = new AgentLoop(models, new ToolboxForTests(tools), systemIds);
   const begun: string[] = [];
   const controller = new AbortController();
   let records: readonly Readonly<Record<string, unknown>>[] = given.records ?? [];
@@ -119,7 +120,7 @@ describe('model and tools', () => {
 
   it('are a model alone where it cannot call any, or there are none', async () => {
     const models = new ScriptedModels(() => []);
-    const loop = new AgentLoop(models, new ToolboxForTests(new ToolsForTests(ACTIONS)));
+    const loop = new AgentLoop(models, new ToolboxForTests(new ToolsForTests(ACTIONS)), systemIds);
     const transcript = (settings: Partial<TurnSettings>) =>
       ({ asked: { settings: turnSettings(settings) } }) as unknown as Transcript;
     const pins = [{ toolId: 'tool-1', revision: 0 }];

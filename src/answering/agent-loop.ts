@@ -7,7 +7,7 @@ import {
   outcomeUnknown,
   type ToolCallRecord,
 } from '../conversation/tool-call.policy.js';
-import { newId } from '../kernel/ids.js';
+import { Ids } from '../kernel/ids.js';
 import {
   type ChatMessage,
   LanguageModels,
@@ -79,6 +79,7 @@ export class AgentLoop {
   constructor(
     private readonly models: LanguageModels,
     private readonly toolbox: Toolbox,
+    private readonly ids: Ids,
   ) {}
 
   /** The tools of a turn; none for models that cannot call any. */
@@ -117,7 +118,7 @@ export class AgentLoop {
       if (run.signal.aborted || calls.length === 0 || !mayCall) return;
       yield { type: 'round-over' };
       const known = run.records().map((record) => record['call_id'] as string);
-      const asked = withOwnIds(calls.slice(0, CALLS_PER_ROUND_MAX), [...known, ...transcript.waited]);
+      const asked = withOwnIds(calls.slice(0, CALLS_PER_ROUND_MAX), [...known, ...transcript.waited], this.ids);
       messages = [...messages, { role: 'assistant', content: text, toolCalls: asked }];
       const round = this.round(setting, offered, { messages, round: number, unknownCalls, results: {} }, run);
       yield* round.run(asked);
@@ -174,10 +175,10 @@ function resultCharactersMax(messages: readonly ChatMessage[], model: ModelDescr
 const USABLE_ID = new RegExp(`^[!#-\\[\\]-~]{1,${CALL_ID_CHARACTERS_MAX}}$`);
 
 /** Providers number calls anew in every reply, or not at all; within a conversation nobody is asked about two calls under one id. */
-function withOwnIds(calls: readonly ModelToolCall[], known: Iterable<string>): ModelToolCall[] {
+function withOwnIds(calls: readonly ModelToolCall[], known: Iterable<string>, ids: Ids): ModelToolCall[] {
   const taken = new Set(known);
   return calls.map((call) => {
-    const id = taken.has(call.id) || !USABLE_ID.test(call.id) ? newId() : call.id;
+    const id = taken.has(call.id) || !USABLE_ID.test(call.id) ? ids.next() : call.id;
     taken.add(id);
     return { id, name: call.name, arguments: call.arguments };
   });

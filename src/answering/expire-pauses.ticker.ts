@@ -5,6 +5,7 @@ import { conversationStream } from '../conversation/conversation.events.js';
 import { expire } from '../conversation/pause.decider.js';
 import { eachOf } from '../kernel/each-of.js';
 import type { Cause } from '../kernel/events.js';
+import { Ids } from '../kernel/ids.js';
 import { Streams } from '../kernel/streams.js';
 import { causeOfTick, type Ticker } from '../kernel/ticker.js';
 import { TurnRunner } from './turn-runner.js';
@@ -23,11 +24,12 @@ export class ExpirePauses implements Ticker {
     private readonly turns: UnsealedTurnQueries,
     private readonly streams: Streams,
     private readonly runner: TurnRunner,
+    private readonly ids: Ids,
   ) {}
 
   async tick(now: Date): Promise<void> {
     const expired = await this.turns.expired(now, EXPIRED_PAUSES_MAX);
-    const cause = causeOfTick(this);
+    const cause = causeOfTick(this, this.ids.next());
     await eachOf(expired, (turn) => this.expire(turn, now, cause));
   }
 

@@ -29,7 +29,7 @@ function journalOver(store: ObservedStore, writer = 'w1') {
     publish: (_: string, first: number, frames: readonly string[]) => void published.push(`${first}+${frames.length}`),
   };
   const options = { messageId: 'm1', digest: new MessageDigest(), writer, metadata: '{}', firstMetadata: '{"first":true}' };
-  return { journal: new Journal(new Streams(store, systemTiming), publisher, options), published };
+  return { journal: new Journal(new Streams(store, systemTiming), publisher, systemTiming, options), published };
 }
 
 const text = (answer: string) => ({ type: 'answer', answer }) as const;
@@ -76,7 +76,7 @@ it('holds no frame back that comes in the very step in which the ones before it 
     let followed: Promise<void> | undefined;
     const publisher = { publish: () => void (followed ??= later()) };
     const options = { messageId: 'm1', digest: new MessageDigest(), writer: 'w1', metadata: '{}', firstMetadata: '{}' };
-    const journal = new Journal(new Streams(store, systemTiming), publisher, options);
+    const journal = new Journal(new Streams(store, systemTiming), publisher, systemTiming, options);
     journal.write(text('a'));
     while (!followed) await new Promise((resolve) => setImmediate(resolve));
     await followed;

@@ -1,6 +1,7 @@
 import type { Streams } from '../kernel/streams.js';
 import { APPEND_BYTES_MAX, type NewEvent, WrongRevision } from '../kernel/event-store.js';
 import { deterministicId } from '../kernel/ids.js';
+import type { Timing } from '../kernel/timing.js';
 import { FRAME_EVENT, type Frame, messageStream } from '../conversation/message.events.js';
 import { type MessageDigest } from '../conversation/message.policy.js';
 import type { FramePublisher } from './frame-publisher.port.js';
@@ -50,7 +51,7 @@ export class Journal {
   private writing: Promise<void> | undefined;
   private urgent = false;
   private amidText = false;
-  private lastWriteAt = 0;
+  private lastWriteAt = -Infinity;
   private failure: Error | undefined;
   private readonly lostController = new AbortController();
   private roomWaiters: (() => void)[] = [];
@@ -59,6 +60,7 @@ export class Journal {
   constructor(
     private readonly streams: Streams,
     private readonly publisher: FramePublisher,
+    private readonly timing: Timing,
     private readonly options: JournalOptions,
   ) {}
 
@@ -117,16 +119,16 @@ export class Journal {
   }
 
   private async untilDue(): Promise<void> {
-    const waitMs = this.lastWriteAt + BATCH_DELAY_MS - performance.now();
+    const waitMs = this.lastWriteAt + BATCH_DELAY_MS - this.timing.elapsedMs();
     if (!this.urgent && waitMs > 0) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, waitMs);
-        this.wakeTimer = () => (clearTimeout(timer), resolve());
+        const cancel = this.timing.after(waitMs, resolve);
+        this.wakeTimer = () => (cancel(), resolve());
       });
       this.wakeTimer = undefined;
     }
     this.urgent = false;
-    this.lastWriteAt = performance.now();
+    this.lastWriteAt = this.timing.elapsedMs();
   }
 
   private async appendBatch(): Promise<void> {

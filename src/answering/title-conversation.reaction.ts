@@ -12,6 +12,7 @@ import { EventStore } from '../kernel/event-store.js';
 import { causedBy, type Recorded } from '../kernel/events.js';
 import type { Reaction } from '../kernel/reaction.js';
 import { Streams } from '../kernel/streams.js';
+import { Timing } from '../kernel/timing.js';
 import { LanguageModels, ModelFailed } from '../models/language-model.port.js';
 import { AnsweringOptions } from './answering-options.js';
 
@@ -45,6 +46,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     private readonly store: EventStore,
     private readonly streams: Streams,
     private readonly models: LanguageModels,
+    private readonly timing: Timing,
     private readonly options: AnsweringOptions,
   ) {}
 
@@ -86,7 +88,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     const request = { modelId, messages, question: INSTRUCTION, documents: [], maxTokens: TITLE_TOKENS_MAX };
     let title = '';
     try {
-      const patience = AbortSignal.any([signal, AbortSignal.timeout(TITLE_TIMEOUT_MS)]);
+      const patience = AbortSignal.any([signal, this.timing.deadline(TITLE_TIMEOUT_MS)]);
       for await (const chunk of this.models.stream(request, patience)) {
         if (chunk.type === 'text') title += chunk.text;
       }

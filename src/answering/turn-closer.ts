@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../kernel/clock.js';
 import { EventStore } from '../kernel/event-store.js';
 import type { Cause } from '../kernel/events.js';
-import { type Folded, outlasting, Streams } from '../kernel/streams.js';
+import { type Folded, Streams } from '../kernel/streams.js';
 import { conversation, seal } from '../conversation/conversation.decider.js';
 import type { Conversation, Turn } from '../conversation/turn.policy.js';
 import {
@@ -144,7 +144,7 @@ export class TurnCloser {
     await journal.flush();
     const { digest } = journal;
     const sealed = { conversationId, turnId, lastId: digest.lastId, frames: digest.frames, sha256: digest.hex() };
-    await outlasting(RUN_PATIENCE_MS, async () => {
+    await this.streams.outlasting(RUN_PATIENCE_MS, async () => {
       const maxAgeSeconds = this.options.settings.messageEventsRetentionSeconds;
       await this.store.setRetention(messageStream(turnId), { maxAgeSeconds });
       await this.streams.record(conversationStream(conversationId), conversation, seal(sealed), cause, known);

@@ -1,8 +1,9 @@
 import type { JournalAccess } from '../conversation/message.events.js';
 import type { MessageDigest } from '../conversation/message.policy.js';
 import { encodeMetadata } from '../kernel/codec.js';
-import { newId } from '../kernel/ids.js';
+import type { Ids } from '../kernel/ids.js';
 import type { Streams } from '../kernel/streams.js';
+import type { Timing } from '../kernel/timing.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 import { Journal } from './journal.js';
 import type { Transcript } from './transcript.js';
@@ -12,6 +13,8 @@ export class TurnJournals {
   constructor(
     private readonly streams: Streams,
     private readonly publisher: FramePublisher,
+    private readonly timing: Timing,
+    private readonly ids: Ids,
   ) {}
 
   /** All who name the same first writer write the same first frame; what follows is each one's own. */
@@ -20,8 +23,8 @@ export class TurnJournals {
     const access: JournalAccess = { conversationId: asked.conversationId, ownerId, agentKeyId, agentId };
     const metadata = encodeMetadata(cause);
     const firstMetadata = JSON.stringify({ ...(JSON.parse(metadata) as object), ...access });
-    const writer = newId();
+    const writer = this.ids.next();
     const options = { messageId: asked.turnId, digest, writer, firstWriter: firstWriter ?? writer, metadata, firstMetadata };
-    return new Journal(this.streams, this.publisher, options);
+    return new Journal(this.streams, this.publisher, this.timing, options);
   }
 }

@@ -1,6 +1,6 @@
 import type { Cause } from '../kernel/events.js';
 import { Rejection } from '../kernel/rejection.js';
-import { type Folded, outlasting, type Streams } from '../kernel/streams.js';
+import { type Folded, type Streams } from '../kernel/streams.js';
 import { conclude, conversation } from '../conversation/conversation.decider.js';
 import { type CalledTool, conversationStream, type TurnOutcome, type TurnPaused } from '../conversation/conversation.events.js';
 import { finishCall, pause, startCall } from '../conversation/pause.decider.js';
@@ -44,7 +44,7 @@ export class TurnLedger implements CallLedger {
   private async state(decide: Decide): Promise<void> {
     const stream = conversationStream(this.ids.conversationId);
     try {
-      this.folded = await outlasting(RUN_PATIENCE_MS, () =>
+      this.folded = await this.streams.outlasting(RUN_PATIENCE_MS, () =>
         this.streams.record(stream, conversation, decide, this.cause, this.folded),
       );
     } catch (error) {

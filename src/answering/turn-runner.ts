@@ -1,9 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { EventStore } from '../kernel/event-store.js';
-import { newId } from '../kernel/ids.js';
+import { Ids } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { Signals } from '../kernel/signals.js';
-import { type Folded, outlasting, Streams } from '../kernel/streams.js';
+import { type Folded, Streams } from '../kernel/streams.js';
+import { Timing } from '../kernel/timing.js';
 import { conversation, startTurn } from '../conversation/conversation.decider.js';
 import type { Conversation, Decide } from '../conversation/turn.policy.js';
 import { conversationStream, type TurnOutcome } from '../conversation/conversation.events.js';
@@ -52,7 +53,7 @@ type RunInHand = {
 @Injectable()
 export class TurnRunner {
   /** Names this process as the producer of the turns it takes. */
-  readonly producer = newId();
+  readonly producer: string;
   private readonly runs = new Map<string, RunInHand>();
   private readonly logger = new Logger(TurnRunner.name);
   private readonly journals: TurnJournals;
@@ -67,8 +68,11 @@ export class TurnRunner {
     private readonly composer: AnswerComposer,
     private readonly closer: TurnCloser,
     private readonly calls: BackgroundCalls,
+    private readonly timing: Timing,
+    ids: Ids,
   ) {
-    this.journals = new TurnJournals(streams, publisher);
+    this.producer = ids.next();
+    this.journals = new TurnJournals(streams, publisher, timing, ids);
     this.settler = new TurnSettler(store, streams, closer, this.journals, this.producer);
   }
 
@@ -94,7 +98,8 @@ export class TurnRunner {
   async close(graceMs: number): Promise<void> {
     this.closing = true;
     const finished = () => Promise.allSettled([...this.runs.values()].map((run) => run.done));
-    await Promise.race([finished(), new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
+    const late = new Promise<void>((resolve) => this.timing.after(graceMs, resolve, { unref: true }));
+    await Promise.race([finished(), late]);
     for (const run of this.runs.values()) run.abort('interrupted');
     await finished();
   }
@@ -110,7 +115,9 @@ export class TurnRunner {
     controller: AbortController,
     changesLeft = CHANGES_MAX,
   ): Promise<void> {
-    const transcript = await outlasting(RUN_PATIENCE_MS, () => readTranscript(this.store, conversationId, turnId, TURN_RUNNER));
+    const transcript = await this.streams.outlasting(RUN_PATIENCE_MS, () =>
+      readTranscript(this.store, conversationId, turnId, TURN_RUNNER),
+    );
     if (!transcript) return;
     const turn = transcript.folded?.state.turns.get(turnId);
     // It ended while it was paused: nobody runs it, but its readers are owed its end.
@@ -171,7 +178,7 @@ export class TurnRunner {
   private async opened(transcript: Transcript, runs: number): Promise<Opened | 'shown' | undefined> {
     const { paused } = transcript.resumption!;
     for (let opening = 1; opening <= OPENINGS_MAX; opening++) {
-      const soFar = await outlasting(RUN_PATIENCE_MS, () => this.closer.readJournal(paused.turnId));
+      const soFar = await this.streams.outlasting(RUN_PATIENCE_MS, () => this.closer.readJournal(paused.turnId));
       if (!hasOnlyDecided(transcript, soFar)) return 'shown';
       const { digest, message } = soFar;
       const journal = this.journals.open(transcript, digest);
@@ -197,7 +204,7 @@ export class TurnRunner {
       return isChanged ? [] : startTurn(turnId, this.producer)(state);
     };
     try {
-      const claimed = await outlasting(RUN_PATIENCE_MS, () =>
+      const claimed = await this.streams.outlasting(RUN_PATIENCE_MS, () =>
         this.streams.transact(conversationStream(conversationId), conversation, claim, cause, folded),
       );
       // A run of this process that failed is settled first, like anybody else's.
@@ -260,9 +267,9 @@ export class TurnRunner {
     // A look that fails is made again; the outcome is decided on the log in any case.
     const lookQuietly = () => void look().catch(() => undefined);
     const unsubscribe = this.signals.subscribe(stopSubject(turnId), lookQuietly);
-    const timer = setInterval(lookQuietly, STOP_LOOK_MS).unref();
+    const stopLooking = this.timing.every(STOP_LOOK_MS, lookQuietly);
     return () => {
-      clearInterval(timer);
+      stopLooking();
       unsubscribe();
     };
   }

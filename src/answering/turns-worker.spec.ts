@@ -4,6 +4,8 @@ import { answeringOptions, askedTurn, framesOf, scripted, workerOver } from '../
 import { isHeld } from '../kernel/lease.js';
 import { InProcessKeyValue } from '../platform/key-value/in-process-key-value.js';
 import { InProcessSignals } from '../platform/signals/in-process-signals.js';
+import { systemIds } from '../platform/system-ids.js';
+import { systemTiming } from '../platform/system-timing.js';
 import { InProcessWorkQueue } from '../platform/work-queue/in-process-work-queue.js';
 import { TURNS_QUEUE } from './accept-question.js';
 import { producerKey } from './sweep-turns.ticker.js';
@@ -26,7 +28,7 @@ it('a worker that shuts down finishes what it has in hand, as its holder; what c
   );
   const keyValue = new InProcessKeyValue();
   const queue = new InProcessWorkQueue();
-  const worker = new TurnsWorker(queue, keyValue, runner, answeringOptions);
+  const worker = new TurnsWorker(queue, keyValue, runner, systemTiming, systemIds, answeringOptions);
   const isPresent = () => isHeld(keyValue, producerKey(runner.producer));
   worker.onApplicationBootstrap();
   await queue.enqueue(TURNS_QUEUE, 't1', JSON.stringify({ conversationId: 'c1', turnId: 't1' }));

@@ -1,6 +1,8 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Ids } from '../kernel/ids.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { holdLease } from '../kernel/lease.js';
+import { Timing } from '../kernel/timing.js';
 import { WorkQueue } from '../kernel/work-queue.js';
 import { TURNS_QUEUE } from './accept-question.js';
 import { AnsweringOptions, producerLeaseMs } from './answering-options.js';
@@ -26,6 +28,8 @@ export class TurnsWorker implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly queue: WorkQueue,
     private readonly keyValue: KeyValue,
     private readonly runner: TurnRunner,
+    private readonly timing: Timing,
+    private readonly ids: Ids,
     private readonly options: AnsweringOptions,
   ) {}
 
@@ -51,23 +55,22 @@ export class TurnsWorker implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** Takes the lease again whenever it is lost, at once: without it the turns in hand are taken for abandoned. */
   private async keepLease(signal: AbortSignal): Promise<void> {
+    const { timing, ids, runner } = this;
     const ttlMs = producerLeaseMs(this.options);
-    const lease = { ttlMs, renewMs: ttlMs / 3, holder: this.runner.producer, signal };
+    const lease = { ttlMs, renewMs: ttlMs / 3, holder: runner.producer, timing, ids, signal };
     for (let failures = 0; !signal.aborted;) {
       try {
-        const held = await holdLease(this.keyValue, producerKey(this.runner.producer), lease);
+        const held = await holdLease(this.keyValue, producerKey(runner.producer), lease);
         failures = 0;
         if (held) await untilEither(held.lost, signal);
-        else await pauseUntil(RECLAIM_MS, signal);
+        else await untilEither(signal, timing.deadline(RECLAIM_MS));
       } catch (error) {
         if (failures++ === 0) this.logger.warn(`The lease of this producer cannot be held: ${(error as Error).message}`);
-        await pauseUntil(RECLAIM_MS, signal);
+        await untilEither(signal, timing.deadline(RECLAIM_MS));
       }
     }
   }
 }
-
-const pauseUntil = (ms: number, signal: AbortSignal): Promise<void> => untilEither(signal, AbortSignal.timeout(ms));
 
 function untilEither(first: AbortSignal, second: AbortSignal): Promise<void> {
   if (first.aborted || second.aborted) return Promise.resolve();

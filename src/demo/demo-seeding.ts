@@ -1,7 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { degraded, type Impairment, notReady } from '../kernel/conditions.js';
-import { backOffMs, pause } from '../platform/supervision/back-off.js';
+import { backOffMs } from '../platform/supervision/back-off.js';
 import { isOutage } from '../platform/supervision/outage.js';
+import { systemTiming } from '../platform/system-timing.js';
 import { SeedDemo } from './seed-demo.js';
 
 /** For so long a process is not ready for want of its demo. Then it is only degraded: others may have come to use it. */
@@ -51,7 +52,7 @@ export class DemoSeeding {
         if (messageOf(error) !== messageOf(this.failure))
           this.logger.warn(`The demo agent is not there yet, and is tried again: ${messageOf(error)}`);
         this.failure = error;
-        await pause(backOffMs(attempt), signal);
+        await systemTiming.pause(backOffMs(attempt, systemTiming), signal);
       }
     }
   }

@@ -17,6 +17,7 @@ import { jobLease } from './job.policy.js';
 import { keepResult, keptResult } from './job-result.js';
 import { LoseJobs } from './lose-jobs.ticker.js';
 import { TOLD_PER_TICK_MAX, WakeForJobs } from './wake-for-jobs.ticker.js';
+import { systemIds } from '../platform/system-ids.js';
 import { systemTiming } from '../platform/system-timing.js';
 
 const now = new Date('2026-01-01T00:05:00Z');
@@ -52,7 +53,7 @@ describe('a job on which nobody holds a lease', () => {
   it('is lost when it is found so twice in a row', async () => {
     const keyValue = new InProcessKeyValue();
     const jobs = { working: async () => [record({ jobId: 'j1' }), record({ jobId: 'j2' })] } as unknown as JobQueries;
-    const ticker = new LoseJobs(jobs, keyValue, commands);
+    const ticker = new LoseJobs(jobs, keyValue, commands, systemIds);
     await keyValue.put(jobLease('j2'), '{}');
     await ticker.tick();
     expect(sent).toEqual([]);
@@ -72,7 +73,7 @@ describe('a conversation whose job is over', () => {
     };
     const jobs = { untold: page } as unknown as JobQueries;
     const turns = { conversationsUnderWay: async () => new Set(busy) } as unknown as UnsealedTurnQueries;
-    return new WakeForJobs(jobs, turns, blobs, { wake }, commands).tick();
+    return new WakeForJobs(jobs, turns, blobs, { wake }, commands, systemIds).tick();
   };
 
   it('is woken with what it came to, unless an answer is being written there', async () => {

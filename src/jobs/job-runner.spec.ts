@@ -20,6 +20,7 @@ import { JobOptions } from './job-options.js';
 import { keptResult } from './job-result.js';
 import { JobRunner } from './job-runner.js';
 import { CANCEL_LOOK_MS, LATE_WORK_MS_MAX } from './running-job.js';
+import { systemIds } from '../platform/system-ids.js';
 import { systemTiming } from '../platform/system-timing.js';
 
 const YIELD_MS = 30_000;
@@ -46,7 +47,7 @@ afterEach(() => {
 
 const processOf = (more: Partial<JobOptions['settings']> = {}) =>
   new JobRunner(
-    { streams, signals, blobs, clock: { now: () => new Date() } },
+    { streams, signals, blobs, clock: { now: () => new Date() }, timing: systemTiming, ids: systemIds },
     keyValue,
     new JobOptions({
       enabled: true,

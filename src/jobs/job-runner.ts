@@ -1,8 +1,7 @@
 import { KeyValueUnavailable, type KeyValue } from '../kernel/key-value.js';
 import { holdLease, holdSlot, type Lease } from '../kernel/lease.js';
-import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
-import { outlasting } from '../kernel/streams.js';
+import type { Timing } from '../kernel/timing.js';
 import { BackgroundCalls, type LongCall, type LongWork } from './background-calls.port.js';
 import { job, startJob } from './job.decider.js';
 import { type JobId, type JobProgress, type JobStarted, type ToolReport, jobStream } from './job.events.js';
@@ -30,7 +29,7 @@ export type RunningNote = Readonly<{
  */
 export class JobRunner extends BackgroundCalls {
   /** Names this process in its jobs and their leases. */
-  readonly id = newId();
+  readonly id: string;
   private readonly running = new Map<JobId, RunningJob>();
   /** Jobs that are being made: they count as well. */
   private starting = 0;
@@ -42,6 +41,7 @@ export class JobRunner extends BackgroundCalls {
     private readonly options: JobOptions,
   ) {
     super();
+    this.id = parts.ids.next();
   }
 
   async run(call: LongCall, signal: AbortSignal, perform: LongWork): Promise<unknown> {
@@ -59,7 +59,7 @@ export class JobRunner extends BackgroundCalls {
     const work: Work = { done, controller, progress: () => progress };
     try {
       for (;;) {
-        const ended = await within(yieldMs, work.done);
+        const ended = await within(this.parts.timing, yieldMs, work.done);
         if (ended) return valueOf(ended);
         if (signal.aborted || !(await this.begin(call, begunAt, work))) continue;
         begun.abort();
@@ -78,7 +78,7 @@ export class JobRunner extends BackgroundCalls {
   async close(graceMs: number): Promise<void> {
     this.closing = true;
     const over = () => Promise.all([...this.running.values()].map((running) => running.over));
-    await within(graceMs, over());
+    await within(this.parts.timing, graceMs, over());
     for (const running of this.running.values()) running.leave();
     await over();
   }
@@ -113,7 +113,9 @@ export class JobRunner extends BackgroundCalls {
   private async state(started: JobStarted['data'], { cause }: LongCall): Promise<boolean> {
     const stream = jobStream(started.jobId);
     try {
-      await outlasting(START_PATIENCE_MS, () => this.parts.streams.transact(stream, job, startJob(started), cause));
+      await this.parts.streams.outlasting(START_PATIENCE_MS, () =>
+        this.parts.streams.transact(stream, job, startJob(started), cause),
+      );
       return true;
     } catch (error) {
       if (error instanceof Rejection && error.code === 'job-exists') return false;
@@ -124,7 +126,8 @@ export class JobRunner extends BackgroundCalls {
   /** Room for the job, and the word that somebody runs it; undefined where there is none, or nobody can tell. */
   private async claim({ jobId, ownerId, conversationId }: JobStarted['data']): Promise<Claim | undefined> {
     const { staleMs, perConversationMax, perUserMax } = this.options.settings;
-    const options = { ttlMs: staleMs, renewMs: staleMs / 3, holder: this.id };
+    const { timing, ids } = this.parts;
+    const options = { ttlMs: staleMs, renewMs: staleMs / 3, holder: this.id, timing, ids };
     const leases: Lease[] = [];
     const claims = [
       () => holdSlot(this.keyValue, conversationSlots(conversationId), perConversationMax, options),
@@ -203,11 +206,11 @@ function valueOf(ended: Settled): unknown {
 }
 
 /** What it comes to, unless that takes longer. */
-function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+function within<T>(timing: Timing, ms: number, work: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(undefined), ms);
+    const cancel = timing.after(ms, () => resolve(undefined));
     void work.then((value) => {
-      clearTimeout(timer);
+      cancel();
       resolve(value);
     });
   });

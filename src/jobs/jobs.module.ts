@@ -2,9 +2,11 @@ import { type BeforeApplicationShutdown, Module } from '@nestjs/common';
 import { JobQueries } from '../../projections/jobs/jobs.queries.js';
 import { Blobs } from '../kernel/blobs.js';
 import { Clock } from '../kernel/clock.js';
+import { Ids } from '../kernel/ids.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { Signals } from '../kernel/signals.js';
 import { Streams } from '../kernel/streams.js';
+import { Timing } from '../kernel/timing.js';
 import { Config } from '../platform/config/config.js';
 import { BackgroundCalls } from './background-calls.port.js';
 import { CancelJobHandler } from './cancel-job.command.js';
@@ -16,6 +18,8 @@ import { StoredJobBook } from './stored-job-book.js';
 
 /** The share of the shutdown time in which jobs in hand may still finish. */
 const GRACE_SHARE = 0.25;
+
+type Parts = [Streams, Signals, Blobs, Clock, Timing, Ids, KeyValue, JobOptions];
 
 /** Tool calls that go on while the turns that made them do: where they run, and what is told of them. */
 @Module({
@@ -41,9 +45,9 @@ const GRACE_SHARE = 0.25;
     },
     {
       provide: JobRunner,
-      inject: [Streams, Signals, Blobs, Clock, KeyValue, JobOptions],
-      useFactory: (streams: Streams, signals: Signals, blobs: Blobs, clock: Clock, keyValue: KeyValue, options: JobOptions) =>
-        new JobRunner({ streams, signals, blobs, clock }, keyValue, options),
+      inject: [Streams, Signals, Blobs, Clock, Timing, Ids, KeyValue, JobOptions],
+      useFactory: (...[streams, signals, blobs, clock, timing, ids, keyValue, options]: Parts) =>
+        new JobRunner({ streams, signals, blobs, clock, timing, ids }, keyValue, options),
     },
     { provide: BackgroundCalls, useExisting: JobRunner },
     { provide: JobBook, useClass: StoredJobBook },

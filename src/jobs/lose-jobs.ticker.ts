@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { JobQueries, type JobRecord } from '../../projections/jobs/jobs.queries.js';
 import { eachOf } from '../kernel/each-of.js';
+import { Ids } from '../kernel/ids.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { isHeld } from '../kernel/lease.js';
 import { causeOfTick, type Ticker } from '../kernel/ticker.js';
@@ -26,10 +27,11 @@ export class LoseJobs implements Ticker {
     private readonly jobs: JobQueries,
     private readonly keyValue: KeyValue,
     private readonly commands: CommandBus,
+    private readonly ids: Ids,
   ) {}
 
   async tick(): Promise<void> {
-    const cause = causeOfTick(this);
+    const cause = causeOfTick(this, this.ids.next());
     const alone = new Set<string>();
     let page: readonly JobRecord[] = [];
     do {

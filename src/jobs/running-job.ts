@@ -4,8 +4,10 @@ import { type Blobs, BlobsUnavailable } from '../kernel/blobs.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Cause } from '../kernel/events.js';
 import { isDiskFull } from '../kernel/full-disk.js';
+import type { Ids } from '../kernel/ids.js';
 import type { Signals } from '../kernel/signals.js';
-import { type Folded, outlasting, type Streams } from '../kernel/streams.js';
+import { type Folded, type Streams } from '../kernel/streams.js';
+import type { Timing } from '../kernel/timing.js';
 import { ToolFailed } from '../tools/tool-kind.port.js';
 import { endJob, type Job, job, type JobEnding, progressJob } from './job.decider.js';
 import { type JobProgress, type JobStarted, jobStream } from './job.events.js';
@@ -29,7 +31,14 @@ const UNTOLD = 'The tool failed for a reason that it does not tell.';
 /** How the work of a call ended. */
 export type Settled = Readonly<{ value: unknown } | { error: unknown }>;
 
-export type JobParts = Readonly<{ streams: Streams; signals: Signals; blobs: Blobs; clock: Clock }>;
+export type JobParts = Readonly<{
+  streams: Streams;
+  signals: Signals;
+  blobs: Blobs;
+  clock: Clock;
+  timing: Timing;
+  ids: Ids;
+}>;
 
 /** A call that goes on by itself, and how far it has come by what its tool says. */
 export type Work = Readonly<{ done: Promise<Settled>; controller: AbortController; progress: () => JobProgress | null }>;
@@ -70,7 +79,7 @@ export class RunningJob {
     try {
       const settled = await Promise.race([this.work.done, untilAborted(this.givenUp.signal)]);
       const ending = await this.ending(settled ?? undefined);
-      await outlasting(END_PATIENCE_MS, () =>
+      await this.parts.streams.outlasting(END_PATIENCE_MS, () =>
         this.parts.streams.record(jobStream(this.started.jobId), job, endJob(ending, this.parts.clock.now()), this.cause),
       );
     } catch (error) {
@@ -106,22 +115,23 @@ export class RunningJob {
         // There is space sooner or later; until the time of the job is up the result waits for it.
         const waits = isDiskFull(error) && !this.givenUp.signal.aborted;
         if (attempt >= KEEP_ATTEMPTS_MAX && !waits) return failedBy('The call was completed, but its result could not be kept.');
-        await new Promise((resolve) => setTimeout(resolve, KEEP_AGAIN_MS));
+        await this.parts.timing.pause(KEEP_AGAIN_MS);
       }
     }
   }
 
   private watch(): () => void {
+    const { clock, signals, timing } = this.parts;
     const { jobId, deadlineAt } = this.started;
-    const deadline = setTimeout(() => this.end('timeout'), Date.parse(deadlineAt) - this.parts.clock.now().getTime());
+    const dropDeadline = timing.after(Date.parse(deadlineAt) - clock.now().getTime(), () => this.end('timeout'));
     // A look that fails is made again; what is not seen in time ends with the job's time.
     let looked = Promise.resolve();
     const look = () => void (looked = looked.then(() => this.look()).catch(() => undefined));
-    const looking = setInterval(look, CANCEL_LOOK_MS).unref();
-    const unsubscribe = this.parts.signals.subscribe(cancelSubject(jobId), look);
+    const stopLooking = timing.every(CANCEL_LOOK_MS, look);
+    const unsubscribe = signals.subscribe(cancelSubject(jobId), look);
     return () => {
-      clearTimeout(deadline);
-      clearInterval(looking);
+      dropDeadline();
+      stopLooking();
       unsubscribe();
     };
   }
@@ -147,7 +157,8 @@ export class RunningJob {
     this.stop = stop;
     this.work.controller.abort(stop);
     if (stop === 'cancelled') return;
-    setTimeout(() => this.givenUp.abort(), stop === 'lost' ? LEFT_WORK_MS_MAX : LATE_WORK_MS_MAX).unref();
+    const patienceMs = stop === 'lost' ? LEFT_WORK_MS_MAX : LATE_WORK_MS_MAX;
+    this.parts.timing.after(patienceMs, () => this.givenUp.abort(), { unref: true });
   }
 }
 

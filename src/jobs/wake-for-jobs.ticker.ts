@@ -5,6 +5,7 @@ import { UnsealedTurnQueries } from '../../projections/unsealed-turns/unsealed-t
 import { Blobs } from '../kernel/blobs.js';
 import { eachOf } from '../kernel/each-of.js';
 import type { Cause } from '../kernel/events.js';
+import { Ids } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
 import { causeOfTick, type Ticker } from '../kernel/ticker.js';
 import { Wakes } from '../wakes/wakes.port.js';
@@ -36,10 +37,11 @@ export class WakeForJobs implements Ticker {
     private readonly blobs: Blobs,
     private readonly wakes: Wakes,
     private readonly commands: CommandBus,
+    private readonly ids: Ids,
   ) {}
 
   async tick(): Promise<void> {
-    const cause = causeOfTick(this);
+    const cause = causeOfTick(this, this.ids.next());
     // One after the other: what ended first is told first.
     await eachOf(await this.due(), (job) => this.wake(job, cause), 1);
   }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Clock } from './clock.js';
 import { encodeMetadata } from './codec.js';
 import { lastEvent, WrongRevision } from './event-store.js';
 import type { Cause } from './events.js';
@@ -39,6 +40,7 @@ export type Repetition = 'again' | 'differently' | 'anew';
  */
 export async function useIdempotencyKey<T>(
   streams: Streams,
+  clock: Clock,
   key: IdempotencyKey,
   value: T,
   cause: Cause,
@@ -52,7 +54,7 @@ export async function useIdempotencyKey<T>(
   const stream = `idempotency-${key.scope}-${hashOf(key.callerId, key.key)}`;
   return streams.race(stream, async (overtaken) => {
     const last = await lastEvent(store, stream);
-    if (last && Date.now() - last.at.getTime() < key.ttlMs) {
+    if (last && clock.now().getTime() - last.at.getTime() < key.ttlMs) {
       const before = JSON.parse(last.data) as KeyUsed<T>;
       const used = await judge(before);
       if (used !== 'anew') return { used, value: before.value };

@@ -1,6 +1,11 @@
 import { hash } from 'node:crypto';
 
-/** A fresh random id for an aggregate, a request or a run. */
+/** Fresh random ids, as the core makes them; tests bring their own. */
+export abstract class Ids {
+  abstract next(): string;
+}
+
+/** A fresh random id for an aggregate, a request or a run, where one is made at the edge and handed in. */
 export const newId = (): string => crypto.randomUUID();
 
 /** The same parts always give the same UUID (version 8, SHA-256), so that a repeated append is recognised as a repetition. */

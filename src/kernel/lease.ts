@@ -1,5 +1,6 @@
-import { newId } from './ids.js';
+import type { Ids } from './ids.js';
 import { type KeyValue, KeyValueUnavailable } from './key-value.js';
+import type { Timing } from './timing.js';
 
 export type LeaseOptions = Readonly<{
   /** How long the lease outlives the last renewal, hence its holder. */
@@ -8,6 +9,8 @@ export type LeaseOptions = Readonly<{
   renewMs: number;
   /** Who holds it, for others to read. */
   holder: string;
+  timing: Timing;
+  ids: Ids;
   /** Aborting it releases the lease. */
   signal?: AbortSignal;
 }>;
@@ -25,8 +28,8 @@ type Claim = Readonly<{ holder: string; claim: string }>;
 
 /** Claims a key, also one whose holder let it expire; undefined while somebody holds it. @throws KeyValueUnavailable */
 export async function holdLease(keyValue: KeyValue, key: string, options: LeaseOptions): Promise<Lease | undefined> {
-  const value = JSON.stringify({ holder: options.holder, claim: newId() } satisfies Claim);
-  const asked = performance.now();
+  const value = JSON.stringify({ holder: options.holder, claim: options.ids.next() } satisfies Claim);
+  const asked = options.timing.elapsedMs();
   if (!(await keyValue.create(key, value, { ttlMs: options.ttlMs }))) return undefined;
   return new HeldLease(keyValue, key, value, asked + options.ttlMs, options);
 }
@@ -58,8 +61,8 @@ export const isHeld = async (keyValue: KeyValue, key: string): Promise<boolean> 
 
 class HeldLease implements Lease {
   private readonly loss = new AbortController();
-  private readonly renewal: NodeJS.Timeout;
-  private expiry: NodeJS.Timeout | undefined;
+  private readonly cancelRenewal: () => void;
+  private cancelExpiry: (() => void) | undefined;
   private renewing: Promise<void> | undefined;
   private ended = false;
 
@@ -71,7 +74,7 @@ class HeldLease implements Lease {
     private readonly options: LeaseOptions,
   ) {
     this.expireAt(expiresAt);
-    this.renewal = setInterval(() => this.beat(), options.renewMs).unref();
+    this.cancelRenewal = options.timing.every(options.renewMs, () => this.beat());
     options.signal?.addEventListener('abort', this.onAbort, { once: true });
     if (options.signal?.aborted) void this.release();
   }
@@ -96,7 +99,7 @@ class HeldLease implements Lease {
   private readonly onAbort = (): void => void this.release();
 
   private beat(): void {
-    // A renewal that failed is tried again at the next beat; `expiry` is the bound.
+    // A renewal that failed is tried again at the next beat; the expiry is the bound.
     this.renewing ??= this.renew()
       .catch(() => undefined)
       .finally(() => (this.renewing = undefined));
@@ -104,7 +107,7 @@ class HeldLease implements Lease {
 
   private async renew(): Promise<void> {
     const { key, value, keyValue, options } = this;
-    const asked = performance.now();
+    const asked = options.timing.elapsedMs();
     const entry = await keyValue.get(key);
     if (this.ended) return;
     if (entry?.value !== value) return this.lose('it is not ours any more');
@@ -114,8 +117,10 @@ class HeldLease implements Lease {
 
   /** The holder learns of the end from its own clock: the store may be what is away. */
   private expireAt(at: number): void {
-    clearTimeout(this.expiry);
-    this.expiry = setTimeout(() => this.lose('it was not renewed in time'), at - performance.now()).unref();
+    const { timing } = this.options;
+    const expire = () => this.lose('it was not renewed in time');
+    this.cancelExpiry?.();
+    this.cancelExpiry = timing.after(at - timing.elapsedMs(), expire, { unref: true });
   }
 
   private lose(why: string): void {
@@ -126,8 +131,8 @@ class HeldLease implements Lease {
 
   private end(): void {
     this.ended = true;
-    clearTimeout(this.expiry);
-    clearInterval(this.renewal);
+    this.cancelExpiry?.();
+    this.cancelRenewal();
     this.options.signal?.removeEventListener('abort', this.onAbort);
   }
 }

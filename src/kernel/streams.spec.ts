@@ -277,3 +277,32 @@ describe('an append that must be made', () => {
     await expect(appendSurely(new AwayStore(Infinity), 'counter-1', 'none', [event], 100)).rejects.toThrow(StoreUnavailable);
   });
 });
+
+describe('work that is harmless to repeat', () => {
+  const work = (failures: number, error: Error) => {
+    let attempts = 0;
+    return async () => {
+      if (attempts++ < failures) throw error;
+      return attempts;
+    };
+  };
+  const away = new StoreUnavailable('away');
+
+  it('is done again, ever less often, until the store is back', async () => {
+    const timing = new VirtualTiming();
+    expect(await new Streams(new InMemoryEventStore(), timing).outlasting(60_000, work(7, away))).toBe(8);
+    expect(timing.pauses).toEqual([50, 100, 200, 400, 800, 1000, 1000]);
+  });
+
+  it('is given up once patience has run out, and at once for another reason', async () => {
+    const timing = new VirtualTiming();
+    const streams = new Streams(new InMemoryEventStore(), timing);
+    await expect(streams.outlasting(60_000, work(Infinity, away))).rejects.toBe(away);
+    expect(timing.elapsedMs()).toBeGreaterThan(59_000);
+    expect(timing.elapsedMs()).toBeLessThanOrEqual(60_000);
+    const bug = new Error('bug');
+    const before = timing.pauses.length;
+    await expect(streams.outlasting(60_000, work(1, bug))).rejects.toBe(bug);
+    expect(timing.pauses).toHaveLength(before);
+  });
+});

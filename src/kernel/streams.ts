@@ -175,6 +175,23 @@ export class Streams {
   ): Promise<Appended> {
     return appendWithRetry(this.store, this.timing, patienceMs, stream, expected, events);
   }
+
+  /**
+   * Does what is harmless to repeat, again and ever less often while the store is away, until it is done or patience has run
+   * out. @throws StoreUnavailable then, and whatever else at once
+   */
+  async outlasting<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
+    const { timing } = this;
+    const givingUpAt = timing.elapsedMs() + patienceMs;
+    for (let delayMs = REPEAT_DELAY_MS_MIN; ; delayMs = Math.min(delayMs * 2, REPEAT_DELAY_MS_MAX)) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable) || timing.elapsedMs() + delayMs > givingUpAt) throw error;
+        await timing.pause(delayMs);
+      }
+    }
+  }
 }
 
 function told<State, E extends Event>(
@@ -185,20 +202,4 @@ function told<State, E extends Event>(
   const event = decode(aggregate.codec, stored);
   if (!event) throw new Undecodable(stored, new Error('A newer version of the program wrote this stream.'));
   return { state: aggregate.evolve(state, event), revision: stored.revision, position: stored.position };
-}
-
-/**
- * Does what is harmless to repeat, again and ever less often while the store is away, until it is done or patience has run
- * out. @throws StoreUnavailable then, and whatever else at once
- */
-export async function outlasting<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
-  const givingUpAt = performance.now() + patienceMs;
-  for (let delayMs = REPEAT_DELAY_MS_MIN; ; delayMs = Math.min(delayMs * 2, REPEAT_DELAY_MS_MAX)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || performance.now() + delayMs > givingUpAt) throw error;
-      await new Promise((resolve) => setTimeout(resolve, delayMs));
-    }
-  }
 }

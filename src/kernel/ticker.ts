@@ -1,5 +1,4 @@
 import type { Cause } from './events.js';
-import { newId } from './ids.js';
 
 /** Acts because time has passed: asks a read model what is due and sends ordinary commands, which make doubles harmless. */
 export type Ticker = Readonly<{
@@ -8,8 +7,7 @@ export type Ticker = Readonly<{
   tick(now: Date): Promise<void>;
 }>;
 
-/** Why things happen in one tick. */
-export function causeOfTick({ name }: Pick<Ticker, 'name'>): Cause {
-  const id = newId();
+/** Why things happen in one tick, by its id. */
+export function causeOfTick({ name }: Pick<Ticker, 'name'>, id: string): Cause {
   return { actor: `system:${name}`, credential: 'system', correlationId: id, causationId: id };
 }

@@ -1,6 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { type DueMonitor, MonitorQueries } from '../../projections/monitors/monitors.queries.js';
 import type { Cause } from '../kernel/events.js';
+import { Ids } from '../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../kernel/ticker.js';
 import { CheckMonitor } from './check-monitor.js';
 
@@ -26,10 +27,11 @@ export class CheckMonitors implements Ticker, BeforeApplicationShutdown {
   constructor(
     private readonly monitors: MonitorQueries,
     private readonly checks: CheckMonitor,
+    private readonly ids: Ids,
   ) {}
 
   async tick(now: Date): Promise<void> {
-    const cause = causeOfTick(this);
+    const cause = causeOfTick(this, this.ids.next());
     let after: DueMonitor | undefined;
     for (let looked = 0; looked < MONITORS_PER_TICK_MAX && this.hasRoom; looked += CHECKS_AT_ONCE_MAX) {
       const page: readonly DueMonitor[] = await this.monitors.due(now, CHECKS_AT_ONCE_MAX, after);

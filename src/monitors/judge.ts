@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Timing } from '../kernel/timing.js';
 import { RunQuota } from '../limits/run-quota.port.js';
 import { LanguageModels, ModelFailed } from '../models/language-model.port.js';
 import type { MonitorChecked } from './monitor.events.js';
@@ -46,6 +47,7 @@ export class Judge {
   constructor(
     private readonly models: LanguageModels,
     private readonly quota: RunQuota,
+    private readonly timing: Timing,
     private readonly options: JudgeSettings,
   ) {}
 
@@ -70,7 +72,7 @@ export class Judge {
       { role: 'user', content: question },
     ] as const;
     const request = { modelId, messages, question, documents: [], responseSchema: SCHEMA, maxTokens: JUDGE_TOKENS_MAX };
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(JUDGE_MS_MAX)]);
+    const patience = AbortSignal.any([signal, this.timing.deadline(JUDGE_MS_MAX)]);
     let answer = '';
     let usage: Verdict['usage'] = null;
     try {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { SourceQueries } from '../../projections/sources/sources.queries.js';
 import type { Cause } from '../kernel/events.js';
+import { Timing } from '../kernel/timing.js';
 import { ToolFailed } from '../tools/tool-kind.port.js';
 import { Toolbox } from '../tools/toolbox.port.js';
 import { PageFailed, WebPages } from '../tools/web/web-pages.port.js';
@@ -44,11 +45,12 @@ export class WatchedSources {
     private readonly pages: WebPages,
     private readonly toolbox: Toolbox,
     private readonly sources: SourceQueries,
+    private readonly timing: Timing,
   ) {}
 
   /** @throws LookFailed */
   async look(source: MonitorSource, context: LookContext): Promise<Content> {
-    const patience = AbortSignal.timeout(LOOK_MS_MAX);
+    const patience = this.timing.deadline(LOOK_MS_MAX);
     try {
       return await this.contentOf(source, context, AbortSignal.any([context.signal, patience]));
     } catch (error) {

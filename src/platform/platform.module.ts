@@ -5,15 +5,18 @@ import { ReadModels } from '../../projections/read-models.js';
 import { Blobs } from '../kernel/blobs.js';
 import { Clock } from '../kernel/clock.js';
 import { EventStore } from '../kernel/event-store.js';
+import { Ids } from '../kernel/ids.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { LastWrites } from '../kernel/last-writes.js';
 import { Signals } from '../kernel/signals.js';
 import { Streams } from '../kernel/streams.js';
+import { Timing } from '../kernel/timing.js';
 import { WorkQueue } from '../kernel/work-queue.js';
 import { CredentialVault } from '../tools/credential-vault.port.js';
 import { OutgoingHttp } from '../tools/outgoing-http.port.js';
 import { Config } from './config/config.js';
 import type { Platform } from './platform.js';
+import { systemIds } from './system-ids.js';
 import { systemTiming } from './system-timing.js';
 
 /** The connected platform, for the few who look after it as a whole. */
@@ -42,6 +45,8 @@ export class PlatformModule {
       { provide: OutgoingHttp, useValue: platform.outgoing },
       { provide: ReadModels, useValue: new ReadModels(platform.sql) },
       { provide: Clock, useValue: { now: () => new Date() } satisfies Clock },
+      { provide: Timing, useValue: systemTiming },
+      { provide: Ids, useValue: systemIds },
     ];
     return { module: PlatformModule, imports: [CqrsModule.forRoot()], providers: values, exports: [...values, CqrsModule] };
   }

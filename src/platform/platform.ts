@@ -14,6 +14,7 @@ import { Closers } from './closers.js';
 import type { Config } from './config/config.js';
 import { PostgresCredentialVault } from './credentials/postgres-credential-vault.js';
 import { checkDescriptors } from './descriptors.js';
+import { systemTiming } from './system-timing.js';
 import { EventStoreDbEventStore } from './event-store/eventstoredb/eventstoredb-event-store.js';
 import { PostgresEventStore } from './event-store/postgres/postgres-event-store.js';
 import { InProcessKeyValue } from './key-value/in-process-key-value.js';
@@ -72,12 +73,12 @@ export async function openPlatform(
     });
     const { sql } = await opened(watched, (each) => each.close(CLOSE_SECONDS));
     if (!config.natsUrl) {
-      const claimed = throughOutages(() => claimDatabaseAlone(url, onLost), onOutage);
+      const claimed = throughOutages(systemTiming, () => claimDatabaseAlone(url, onLost), onOutage);
       await opened(claimed, (claim) => claim.release());
     }
     const store = await openEventStore(config, url, opened, onOutage);
     const credentials = new PostgresCredentialVault(sql, config.encryptionSecretKey);
-    await throughOutages(() => credentials.start(), onOutage);
+    await throughOutages(systemTiming, () => credentials.start(), onOutage);
     const shared = config.natsUrl ? await openNats(config.natsUrl, config, opened) : inProcess(config);
     const outgoing = await opened(new GuardedHttp({ privateHosts: config.allowedPrivateHosts }), (http) => http.close());
     const checks = {
@@ -100,7 +101,7 @@ export async function openPlatform(
 /** Waits for space, as a start waits for whatever may come back. */
 const openEmbedded = ({ dataDir }: Config, opened: Opened, onOutage: OnOutage): Promise<EmbeddedPostgres> =>
   opened(
-    throughOutages(() => startEmbeddedPostgres({ dataDir }), onOutage, isDiskFull),
+    throughOutages(systemTiming, () => startEmbeddedPostgres({ dataDir }), onOutage, isDiskFull),
     (server) => server.stop(),
   );
 
@@ -120,7 +121,7 @@ async function openEventStore(config: Config, url: string, opened: Opened, onOut
     return opened(new EventStoreDbEventStore(options), (store) => store.close());
   }
   const store = await opened(new PostgresEventStore({ url, deadlineMs }), (each) => each.close());
-  await throughOutages(() => store.start(), onOutage);
+  await throughOutages(systemTiming, () => store.start(), onOutage);
   return store;
 }
 

@@ -7,6 +7,7 @@ import { StoreUnavailable } from '../kernel/event-store.js';
 import { newId } from '../kernel/ids.js';
 import { Signals } from '../kernel/signals.js';
 import { InProcessSignals } from '../platform/signals/in-process-signals.js';
+import { systemTiming } from '../platform/system-timing.js';
 import { type FrameBatch, MessageFeed, READER_BUFFER_BYTES_MAX } from './message-feed.js';
 import { LOOK_UNHEALTHY_MS } from './topics.js';
 
@@ -48,7 +49,7 @@ class AwaySignals extends Signals {
 
 it('gives a live reader, a later one and one that comes back the same bytes', async () => {
   const store = new InMemoryEventStore();
-  const feed = new MessageFeed(store, new InProcessSignals());
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   await write(store, feed, 0, answer('a'));
   const live = textOf(feed.tail('m1', -1, over, never));
   await write(store, feed, 1, answer('b'), answer('c'));
@@ -61,7 +62,7 @@ it('gives a live reader, a later one and one that comes back the same bytes', as
 
 it('ends rather than leave out frames that are no longer kept', async () => {
   const store = new InMemoryEventStore();
-  const feed = new MessageFeed(store, new InProcessSignals());
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   await write(store, feed, 0, answer('a'), answer('b'), answer('c'), END);
   await store.setRetention(messageStream('m1'), { truncateBefore: 2 });
   expect(await textOf(feed.tail('m1', -1, over, never))).toBe('');
@@ -71,7 +72,7 @@ it('ends rather than leave out frames that are no longer kept', async () => {
 
 it('waits for a message whose first frame is still to come', async () => {
   const store = new InMemoryEventStore();
-  const feed = new MessageFeed(store, new InProcessSignals());
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   const live = textOf(feed.tail('m1', -1, over, never));
   await pause(5);
   await write(store, feed, 0, END);
@@ -80,7 +81,7 @@ it('waits for a message whose first frame is still to come', async () => {
 
 it('closes at once when the cursor lies at or past the end of a finished message', async () => {
   const store = new InMemoryEventStore();
-  const feed = new MessageFeed(store, new InProcessSignals());
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   await write(store, feed, 0, answer('a'), END);
   expect(await textOf(feed.tail('m1', 1, over, never))).toBe('');
   expect(await textOf(feed.tail('m1', 1_000, over, never))).toBe('');
@@ -88,7 +89,7 @@ it('closes at once when the cursor lies at or past the end of a finished message
 
 it('ends a reader that waits past the end once the message is finished', async () => {
   const store = new InMemoryEventStore();
-  const feed = new MessageFeed(store, new InProcessSignals());
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   await write(store, feed, 0, answer('a'));
   const live = textOf(feed.tail('m1', 1_000, over, never));
   await pause(5);
@@ -98,7 +99,7 @@ it('ends a reader that waits past the end once the message is finished', async (
 
 it('takes a reader through the end of a pause into what comes after it', async () => {
   const store = new InMemoryEventStore();
-  const feed = new MessageFeed(store, new InProcessSignals());
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   await write(store, feed, 0, answer('a'), END);
   const live = textOf(feed.tail('m1', -1, () => Promise.resolve(true), never));
   await pause(5);
@@ -111,7 +112,7 @@ it.each([
   ['of the end of the pause', 1, 2],
 ])('takes a reader who comes back with a cursor %s to the end of the resumed run', async (_, cursor, from) => {
   const store = new InMemoryEventStore();
-  const feed = new MessageFeed(store, new InProcessSignals());
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   const asked: number[] = [];
   const goesOn = async (terminalId: number) => asked.push(terminalId) > 0 && terminalId === 1;
   await write(store, feed, 0, answer('a'), END);
@@ -128,7 +129,7 @@ it.each([
 it('finds in the log what a lost signal did not tell, as soon as the next one comes', async () => {
   const store = new InMemoryEventStore();
   const signals = new LossySignals();
-  const feed = new MessageFeed(store, signals);
+  const feed = new MessageFeed(store, signals, systemTiming);
   const live = textOf(feed.tail('m1', -1, over, never));
   await write(store, feed, 0, answer('a'));
   signals.lost = true;
@@ -140,7 +141,7 @@ it('finds in the log what a lost signal did not tell, as soon as the next one co
 
 it('reads the log by itself while there are no signals at all', async () => {
   const store = new InMemoryEventStore();
-  const feed = new MessageFeed(store, new AwaySignals());
+  const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
   const live = textOf(feed.tail('m1', -1, over, never));
   await write(store, undefined, 0, answer('a'));
   await pause(5);
@@ -156,7 +157,7 @@ it('looks at the log once for all who wait for the same message, and not again f
       return super.read(...args);
     }
   })();
-  const feed = new MessageFeed(store, new AwaySignals());
+  const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
   await write(store, undefined, 0, answer('a'));
   const readers = Array.from({ length: 100 }, () => textOf(feed.tail('m1', -1, over, new AbortController().signal)));
   await pause(10);
@@ -175,7 +176,7 @@ it('outlives a store that is away', async () => {
       yield* super.read(...args);
     }
   })();
-  const feed = new MessageFeed(store, new InProcessSignals());
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   const live = textOf(feed.tail('m1', -1, over, never));
   await write(store, feed, 0, answer('a'), END);
   store.away = false;
@@ -184,7 +185,7 @@ it('outlives a store that is away', async () => {
 
 it('keeps only so much for a reader that does not take it, and still gives it everything in order', async () => {
   const store = new InMemoryEventStore();
-  const feed = new MessageFeed(store, new InProcessSignals());
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   await write(store, feed, 0, answer('first'));
   const slow = feed.tail('m1', -1, over, never);
   const first = await slow.next();
@@ -199,7 +200,7 @@ it('keeps only so much for a reader that does not take it, and still gives it ev
 it('leaves nothing behind when 10,000 readers come and go', async () => {
   const store = new InMemoryEventStore();
   const signals = new InProcessSignals();
-  const feed = new MessageFeed(store, signals);
+  const feed = new MessageFeed(store, signals, systemTiming);
   await write(store, feed, 0, answer('a'));
   for (let batch = 0; batch < 100; batch++) {
     const leaving = Array.from({ length: 100 }, () => new AbortController());

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { EventStore, lastEvent, type StoredEvent, StoreUnavailable } from '../kernel/event-store.js';
 import { SIGNAL_BYTES_MAX, Signals } from '../kernel/signals.js';
+import { Timing } from '../kernel/timing.js';
 import type { FramePublisher } from '../answering/frame-publisher.port.js';
 import { isTerminal, messageStream } from '../conversation/message.events.js';
 import { renderFrame } from '../conversation/message.policy.js';
-import { STORE_RETRY_MS, Topics } from './topics.js';
+import { STORE_RETRY_MS, type Telling, Topics } from './topics.js';
 
 /** What a reader keeps of frames that came while it was busy; past it the reader goes back to the log. */
 export const READER_BUFFER_BYTES_MAX = 256 * 1024;
@@ -114,8 +115,9 @@ export class MessageFeed implements FramePublisher {
   constructor(
     private readonly store: EventStore,
     private readonly signals: Signals,
+    private readonly timing: Timing,
   ) {
-    this.topics = new Topics(signals, {
+    const telling: Telling<Reader> = {
       subjectOf,
       tell: offerSignalled,
       look: async (readers, messageId) => {
@@ -123,7 +125,8 @@ export class MessageFeed implements FramePublisher {
         const isOver = last !== undefined && isTerminal(last.data);
         for (const reader of readers) if (isOver || (last?.revision ?? -1) >= reader.next) reader.look();
       },
-    });
+    };
+    this.topics = new Topics(signals, telling, timing);
   }
 
   publish(messageId: string, first: number, frames: readonly string[]): void {
@@ -155,7 +158,7 @@ export class MessageFeed implements FramePublisher {
           if (terminalId !== undefined && !(await goesOn(terminalId))) return;
         } catch (error) {
           if (!(error instanceof StoreUnavailable)) throw error;
-          await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS).unref());
+          await new Promise<void>((resolve) => this.timing.after(STORE_RETRY_MS, resolve, { unref: true }));
           continue;
         }
         for (let batch; (batch = await reader.take());) {

@@ -1,4 +1,5 @@
 import type { Signals } from '../kernel/signals.js';
+import type { Timing } from '../kernel/timing.js';
 
 /** Signals may be lost: so often what readers wait for is looked up in the log. */
 export const LOOK_HEALTHY_MS = 5_000;
@@ -19,21 +20,22 @@ export type Telling<Reader> = Readonly<{
 class Topic<Reader> {
   readonly readers = new Set<Reader>();
   private readonly unsubscribe: () => void;
-  private timer: NodeJS.Timeout;
+  private cancelLook: () => void;
   private closed = false;
 
   constructor(
     private readonly key: string,
     private readonly signals: Signals,
     private readonly telling: Telling<Reader>,
+    private readonly timing: Timing,
   ) {
     this.unsubscribe = signals.subscribe(telling.subjectOf(key), (payload) => telling.tell(this.readers, payload));
-    this.timer = this.lookLater();
+    this.cancelLook = this.lookLater();
   }
 
-  private lookLater(): NodeJS.Timeout {
+  private lookLater(): () => void {
     const afterMs = this.signals.healthy ? LOOK_HEALTHY_MS : LOOK_UNHEALTHY_MS;
-    return setTimeout(() => void this.look(), afterMs).unref();
+    return this.timing.after(afterMs, () => void this.look(), { unref: true });
   }
 
   private async look(): Promise<void> {
@@ -42,12 +44,12 @@ class Topic<Reader> {
     } catch {
       // The log is away, as whoever reads it finds out too: the next look tells.
     }
-    if (!this.closed) this.timer = this.lookLater();
+    if (!this.closed) this.cancelLook = this.lookLater();
   }
 
   close(): void {
     this.closed = true;
-    clearTimeout(this.timer);
+    this.cancelLook();
     this.unsubscribe();
   }
 }
@@ -59,12 +61,13 @@ export class Topics<Reader> {
   constructor(
     private readonly signals: Signals,
     private readonly telling: Telling<Reader>,
+    private readonly timing: Timing,
   ) {}
 
   /** From here on the reader is told, until the returned function is called. */
   join(key: string, reader: Reader): () => void {
     let topic = this.topics.get(key);
-    if (!topic) this.topics.set(key, (topic = new Topic(key, this.signals, this.telling)));
+    if (!topic) this.topics.set(key, (topic = new Topic(key, this.signals, this.telling, this.timing)));
     const joined = topic;
     joined.readers.add(reader);
     return () => {

@@ -4,6 +4,7 @@ import { userEventsOptions } from '../../test/support/user-events.js';
 import { newId } from '../kernel/ids.js';
 import { InProcessSignals } from '../platform/signals/in-process-signals.js';
 import type { SseStream } from '../platform/http/sse.js';
+import { systemTiming } from '../platform/system-timing.js';
 import { UserEventStream } from './user-event-stream.js';
 import { userEventText } from './user-event.policy.js';
 import { USER_EVENT, userStream } from './user.events.js';
@@ -25,7 +26,7 @@ const event = (revision: number) => ({
 it('tells a reader who was so slow that events it had not been sent were trimmed', async () => {
   const store = new InMemoryEventStore();
   const signals = new InProcessSignals();
-  const sender = new UserEventStream(new UserFeed(store, signals), { now: () => new Date(9) }, userEventsOptions());
+  const sender = new UserEventStream(new UserFeed(store, signals, systemTiming), { now: () => new Date(9) }, userEventsOptions());
   const gone = new AbortController();
   let text = '';
   let takes: () => void = () => {};

@@ -3,10 +3,11 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { type Identity, unauthenticated } from '../identity/identity.js';
 import { RequestIdentity } from '../identity/identity.http.js';
-import { newId } from '../kernel/ids.js';
+import { Ids } from '../kernel/ids.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { holdSlot, type Lease } from '../kernel/lease.js';
 import { Rejection } from '../kernel/rejection.js';
+import { Timing } from '../kernel/timing.js';
 import { SseStreams } from '../platform/http/sse.js';
 import { ReplayBudget } from './replay-budget.js';
 import { UserBacklog } from './user-backlog.js';
@@ -19,7 +20,7 @@ import { UserEventsOptions } from './user-events-options.js';
 @ApiTags('User events')
 @Controller('api/events')
 export class UserEventsController {
-  private readonly holder = newId();
+  private readonly holder: string;
 
   constructor(
     private readonly backlog: UserBacklog,
@@ -27,8 +28,12 @@ export class UserEventsController {
     private readonly events: UserEventStream,
     private readonly keyValue: KeyValue,
     private readonly streams: SseStreams,
+    private readonly timing: Timing,
+    private readonly ids: Ids,
     private readonly options: UserEventsOptions,
-  ) {}
+  ) {
+    this.holder = ids.next();
+  }
 
   /** The events after the last one the client has, then those to come; without a cursor only those. */
   @ApiOperation({ summary: 'The events of the signed-in user (Server-Sent Events)' })
@@ -71,7 +76,8 @@ export class UserEventsController {
   private async slotOf(userId: string): Promise<Lease | undefined> {
     const { connectionsPerUserMax, connectionLeaseMs: ttlMs } = this.options.settings;
     if (connectionsPerUserMax === 0) return undefined;
-    const options = { ttlMs, renewMs: ttlMs / 3, holder: this.holder };
+    const { holder, timing, ids } = this;
+    const options = { ttlMs, renewMs: ttlMs / 3, holder, timing, ids };
     const slot = await holdSlot(this.keyValue, `event-stream.${userKey(userId)}`, connectionsPerUserMax, options);
     if (!slot) throw new Rejection('too-many-event-streams', 'Too many concurrent SSE connections');
     return slot;

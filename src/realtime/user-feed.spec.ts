@@ -6,6 +6,7 @@ import { StoreUnavailable } from '../kernel/event-store.js';
 import { newId } from '../kernel/ids.js';
 import { Signals } from '../kernel/signals.js';
 import { InProcessSignals } from '../platform/signals/in-process-signals.js';
+import { systemTiming } from '../platform/system-timing.js';
 import { USER_EVENT, userStream } from './user.events.js';
 import { UserFeed, userSubject } from './user-feed.js';
 
@@ -39,7 +40,7 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 it('gives what was, then what comes, each once and in order, whatever the writer does meanwhile', async () => {
   const store = new InMemoryEventStore();
   const signals = new InProcessSignals();
-  const feed = new UserFeed(store, signals);
+  const feed = new UserFeed(store, signals, systemTiming);
   const readers: ReturnType<typeof reading>[] = [];
   for (let revision = 0; revision < 500; revision++) {
     if (revision % 50 === 0) readers.push(reading(feed));
@@ -57,7 +58,7 @@ it('gives what was, then what comes, each once and in order, whatever the writer
 it('looks by itself while there are no signals', async () => {
   const store = new InMemoryEventStore();
   const signals = new AwaySignals();
-  const reader = reading(new UserFeed(store, signals));
+  const reader = reading(new UserFeed(store, signals, systemTiming));
   await write(store, signals, 0);
   await eventually(() => reader.seen.length === 1);
   await pause(5);
@@ -75,7 +76,7 @@ it('outlives a store that is away', async () => {
     }
   })();
   const signals = new InProcessSignals();
-  const reader = reading(new UserFeed(store, signals));
+  const reader = reading(new UserFeed(store, signals, systemTiming));
   await write(store, signals, 0);
   store.away = false;
   await eventually(() => reader.seen.length === 1);
@@ -85,7 +86,7 @@ it('outlives a store that is away', async () => {
 it('leaves nothing behind when 10,000 readers come and go', async () => {
   const store = new InMemoryEventStore();
   const signals = new InProcessSignals();
-  const feed = new UserFeed(store, signals);
+  const feed = new UserFeed(store, signals, systemTiming);
   await write(store, signals, 0);
   for (let batch = 0; batch < 100; batch++) {
     const readers = Array.from({ length: 100 }, () => reading(feed));

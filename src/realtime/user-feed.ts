@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { EventStore, lastEvent, type StoredEvent, StoreUnavailable } from '../kernel/event-store.js';
 import { Signals } from '../kernel/signals.js';
-import { STORE_RETRY_MS, Topics } from './topics.js';
+import { Timing } from '../kernel/timing.js';
+import { STORE_RETRY_MS, type Telling, Topics } from './topics.js';
 
 /** A signal on it says that the user's stream has grown. */
 export const userSubject = (stream: string): string => stream.replace('-', '.');
@@ -40,8 +40,9 @@ export class UserFeed {
   constructor(
     private readonly store: EventStore,
     signals: Signals,
+    private readonly timing: Timing,
   ) {
-    this.topics = new Topics(signals, {
+    const telling: Telling<Reader> = {
       subjectOf: userSubject,
       tell: (readers) => {
         for (const reader of readers) reader.wake();
@@ -50,7 +51,8 @@ export class UserFeed {
         const last = await lastEvent(this.store, stream);
         for (const reader of readers) if (last && last.revision >= reader.next) reader.wake();
       },
-    });
+    };
+    this.topics = new Topics(signals, telling, timing);
   }
 
   /** Pages of a stream after a revision, then what comes; ends quietly when aborted. Events that were trimmed are missing. */
@@ -69,7 +71,7 @@ export class UserFeed {
           }
         } catch (error) {
           if (!(error instanceof StoreUnavailable)) throw error;
-          await pause(STORE_RETRY_MS, undefined, { ref: false });
+          await new Promise<void>((resolve) => this.timing.after(STORE_RETRY_MS, resolve, { unref: true }));
           continue;
         }
         if (!signal.aborted) await reader.woken();

@@ -9,6 +9,7 @@ import { ApplyRetention, DUE_PER_PAGE_MAX, DUE_PER_TICK_MAX } from './apply-rete
 import { ExpireJournals } from './expire-journals.js';
 import { RetentionOptions } from './retention-options.js';
 import { type Due, type RetentionRule, RetentionRules } from './retention-rule.port.js';
+import { systemIds } from '../platform/system-ids.js';
 import { systemTiming } from '../platform/system-timing.js';
 
 const DAY_S = 86_400;
@@ -39,7 +40,7 @@ const options = new RetentionOptions(3_600_000, 14 * DAY_S);
 const ticking = (...rules: RetentionRule[]) => {
   const all = new RetentionRules();
   for (const rule of rules) all.add(rule);
-  return new ApplyRetention(all, options);
+  return new ApplyRetention(all, options, systemIds);
 };
 
 beforeEach(() => void Logger.overrideLogger(false));

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Cause } from '../kernel/events.js';
+import { Ids } from '../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../kernel/ticker.js';
 import { type Due, type RetentionRule, RetentionRules } from './retention-rule.port.js';
 import { RetentionOptions } from './retention-options.js';
@@ -21,6 +22,7 @@ export class ApplyRetention implements Ticker {
   constructor(
     private readonly rules: RetentionRules,
     private readonly options: RetentionOptions,
+    private readonly ids: Ids,
   ) {}
 
   get everyMs(): number {
@@ -28,7 +30,7 @@ export class ApplyRetention implements Ticker {
   }
 
   async tick(now: Date): Promise<void> {
-    const cause = causeOfTick(this);
+    const cause = causeOfTick(this, this.ids.next());
     for (const rule of this.rules.all) await this.apply(rule, now, cause);
   }
 

@@ -62,7 +62,7 @@ beforeEach(async () => {
   await streams.transact(runStream(runId), run, queueRun(data), cause);
 });
 
-const runner = () => new RunAgent(streams, agent, { check: () => Promise.resolve(quota) });
+const runner = () => new RunAgent(streams, agent, { check: () => Promise.resolve(quota) }, systemTiming);
 const attempt = (signal = new AbortController().signal, taskId = runId) =>
   runner().run({
     taskId,

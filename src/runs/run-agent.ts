@@ -3,7 +3,8 @@ import { type HistoryPin, Unattended } from '../answering/unattended.port.js';
 import type { TurnSettings, Usage } from '../conversation/conversation.events.js';
 import type { Cause } from '../kernel/events.js';
 import { Rejection } from '../kernel/rejection.js';
-import { type Folded, outlasting, Streams } from '../kernel/streams.js';
+import { type Folded, Streams } from '../kernel/streams.js';
+import { Timing } from '../kernel/timing.js';
 import { RunQuota } from '../limits/run-quota.port.js';
 import type { TaskAttempt, TaskRunner } from '../tasks/task-runner.port.js';
 import { abandonAttempt, failRun, finishRun, isOver, refuseRun, type Run, run, startRun } from './run.decider.js';
@@ -35,6 +36,7 @@ export class RunAgent implements TaskRunner {
     private readonly streams: Streams,
     private readonly unattended: Unattended,
     private readonly quota: RunQuota,
+    private readonly timing: Timing,
   ) {}
 
   async run(task: TaskAttempt): Promise<RunResult> {
@@ -75,7 +77,7 @@ export class RunAgent implements TaskRunner {
     const { ownerId, input, terms } = queued!;
     const { modelId } = settings!;
     const decide = (decision: ReturnType<typeof failRun>) => this.streams.record(runStream(runId), run, decision, cause);
-    const time = terms ? AbortSignal.timeout(terms.timeoutMs) : undefined;
+    const time = terms ? this.timing.deadline(terms.timeoutMs) : undefined;
     let usage: Usage | null = null;
     try {
       const { parts, error } = await this.unattended.answer({
@@ -92,7 +94,7 @@ export class RunAgent implements TaskRunner {
         signal: time ? AbortSignal.any([signal, time]) : signal,
       });
       const data: RunFinished['data'] = { runId, attempt, ...parts, modelId, usage, error };
-      return (await outlasting(RUN_PATIENCE_MS, () => decide(finishRun(data)))).state;
+      return (await this.streams.outlasting(RUN_PATIENCE_MS, () => decide(finishRun(data)))).state;
     } catch (error) {
       // Whether it can be noted or not, the attempt has failed for its own reason.
       await decide(abandonAttempt(runId, attempt, modelId, usage)).catch(() => undefined);

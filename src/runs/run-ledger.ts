@@ -1,7 +1,7 @@
 import type { EffectKnown, EffectLedger } from '../answering/unattended.port.js';
 import type { CalledTool } from '../conversation/conversation.events.js';
 import type { Cause } from '../kernel/events.js';
-import { type Folded, outlasting, type Streams } from '../kernel/streams.js';
+import { type Folded, type Streams } from '../kernel/streams.js';
 import { RepeatedEffects } from './repeated-effects.policy.js';
 import { finishEffect, type Run, run, startEffect } from './run.decider.js';
 import { type EffectNumber, runStream } from './run.events.js';
@@ -35,7 +35,7 @@ export class RunLedger implements EffectLedger {
   };
 
   private async state(decide: ReturnType<typeof startEffect>): Promise<void> {
-    this.folded = await outlasting(RUN_PATIENCE_MS, () =>
+    this.folded = await this.streams.outlasting(RUN_PATIENCE_MS, () =>
       this.streams.record(runStream(this.ids.runId), run, decide, this.cause, this.folded),
     );
   }

@@ -9,6 +9,7 @@ import { scheduleStream } from './schedule.events.js';
 import type { ScheduleRules } from './schedule-rules.js';
 import type { SchedulerPulse } from './scheduler-pulse.port.js';
 import { type SettleSchedule, SettleScheduleHandler } from './settle-schedule.command.js';
+import { systemIds } from '../platform/system-ids.js';
 import { systemTiming } from '../platform/system-timing.js';
 
 const MINUTE_MS = 60_000;
@@ -73,14 +74,14 @@ const at = (minutes: number) => (now = new Date(START + minutes * MINUTE_MS));
 it('decides on the slots of all that are due, page by page', async () => {
   const ids = Array.from({ length: SCHEDULES_PER_PAGE_MAX + 3 }, (_, index) => `s${String(index).padStart(4, '0')}`);
   for (const id of ids) await made(id);
-  await new DueSchedules(commands, listing(ids), rules, pulse).tick(at(30));
+  await new DueSchedules(commands, listing(ids), rules, pulse, systemIds).tick(at(30));
   expect(settled.toSorted()).toEqual(ids);
   for (const id of [ids[0]!, ids.at(-1)!]) expect((await state(id)).openRun).toMatchObject({ isSlot: true });
 });
 
 it('looks again at a late slot only once there is something to decide', async () => {
   await made('s1');
-  const ticker = new DueSchedules(commands, listing(['s1']), rules, pulse);
+  const ticker = new DueSchedules(commands, listing(['s1']), rules, pulse, systemIds);
   for (const minutes of [32, 33, 39]) await ticker.tick(at(minutes));
   expect(settled).toEqual(['s1']);
   expect(beats).toHaveLength(3);
@@ -91,7 +92,7 @@ it('looks again at a late slot only once there is something to decide', async ()
 it('is not kept from the others by one that fails, and says that it failed', async () => {
   for (const id of ['s1', 's2', 's3']) await made(id);
   broken = 's1';
-  const ticking = new DueSchedules(commands, listing(['s1', 's2', 's3']), rules, pulse).tick(at(30));
+  const ticking = new DueSchedules(commands, listing(['s1', 's2', 's3']), rules, pulse, systemIds).tick(at(30));
   await expect(ticking).rejects.toThrow('could not be decided on: 1.');
   expect((await state('s3')).openRun).not.toBeNull();
   expect(beats).toHaveLength(1);
@@ -101,21 +102,25 @@ it('looks at what is due although a run could not be given up, and past a page w
   const ids = Array.from({ length: SCHEDULES_PER_PAGE_MAX + 1 }, (_, index) => `s${String(index).padStart(4, '0')}`);
   for (const id of ids) await made(id);
   broken = ids[0]!;
-  await expect(new DueSchedules(commands, listing(ids, [broken]), rules, pulse).tick(at(30))).rejects.toThrow('decided on: 2.');
+  await expect(new DueSchedules(commands, listing(ids, [broken]), rules, pulse, systemIds).tick(at(30))).rejects.toThrow(
+    'decided on: 2.',
+  );
   expect((await state(ids.at(-1)!)).openRun).not.toBeNull();
 });
 
 it('goes no further where nothing at all can be decided on, and does not say that it keeps up', async () => {
   await made('s1');
   broken = 's1';
-  await expect(new DueSchedules(commands, listing(['s1']), rules, pulse).tick(at(30))).rejects.toThrow('decided on: 1.');
+  await expect(new DueSchedules(commands, listing(['s1']), rules, pulse, systemIds).tick(at(30))).rejects.toThrow(
+    'decided on: 1.',
+  );
   expect(beats).toEqual([]);
 });
 
 it('gives up runs that nobody has ended', async () => {
   await made('s1');
-  await new DueSchedules(commands, listing(['s1']), rules, pulse).tick(at(30));
-  await new DueSchedules(commands, listing([], ['s1']), rules, pulse).tick(at(46));
+  await new DueSchedules(commands, listing(['s1']), rules, pulse, systemIds).tick(at(30));
+  await new DueSchedules(commands, listing([], ['s1']), rules, pulse, systemIds).tick(at(46));
   expect(await state('s1')).toMatchObject({ openRun: null, failuresInARow: 1 });
 });
 
@@ -129,7 +134,7 @@ it('leaves what one tick cannot do to the next', async () => {
     },
   } as unknown as ScheduleQueries;
   const nothing = { execute: async () => schedule.initial } as unknown as CommandBus;
-  await new DueSchedules(nothing, endless, rules, pulse).tick(at(30));
+  await new DueSchedules(nothing, endless, rules, pulse, systemIds).tick(at(30));
   expect(pages.reduce((sum, each) => sum + each, 0)).toBe(SCHEDULES_PER_TICK_MAX);
   // Who is behind does not say that it keeps up.
   expect(beats).toEqual([]);

@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { type DueSchedule, ScheduleQueries } from '../../projections/schedules/schedules.queries.js';
 import { failuresOf } from '../kernel/each-of.js';
 import type { Cause } from '../kernel/events.js';
+import { Ids } from '../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../kernel/ticker.js';
 import type { Schedule } from './schedule.decider.js';
 import { ScheduleRules } from './schedule-rules.js';
@@ -34,10 +35,11 @@ export class DueSchedules implements Ticker {
     private readonly schedules: ScheduleQueries,
     private readonly rules: ScheduleRules,
     private readonly pulse: SchedulerPulse,
+    private readonly ids: Ids,
   ) {}
 
   async tick(now: Date): Promise<void> {
-    const cause = causeOfTick(this);
+    const cause = causeOfTick(this, this.ids.next());
     const overdue = new Date(now.getTime() - this.rules.runLimitMs);
     const stuck = await this.schedules.runningSince(overdue, SCHEDULES_PER_PAGE_MAX);
     const failures = await failuresOf(stuck, (scheduleId) => this.settle(scheduleId, cause), SIDE_BY_SIDE_MAX);

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type KeyValue, KeyValueUnavailable } from '../kernel/key-value.js';
 import { InProcessKeyValue } from '../platform/key-value/in-process-key-value.js';
+import { systemIds } from '../platform/system-ids.js';
+import { systemTiming } from '../platform/system-timing.js';
 import { KeptSchedulerPulse } from './kept-scheduler-pulse.js';
 import { SCHEDULER_BEHIND_MAX_MS } from './scheduler-pulse.port.js';
 
@@ -12,8 +14,8 @@ let scheduler: KeptSchedulerPulse;
 let reader: KeptSchedulerPulse;
 beforeEach(() => {
   keyValue = new InProcessKeyValue();
-  scheduler = new KeptSchedulerPulse(keyValue);
-  reader = new KeptSchedulerPulse(keyValue);
+  scheduler = new KeptSchedulerPulse(keyValue, systemTiming, systemIds);
+  reader = new KeptSchedulerPulse(keyValue, systemTiming, systemIds);
 });
 afterEach(() => scheduler.beforeApplicationShutdown());
 
@@ -47,7 +49,11 @@ describe('the scheduler', () => {
     const away = async () => {
       throw new KeyValueUnavailable();
     };
-    const lost = new KeptSchedulerPulse({ create: away, put: away, get: away, keys: away } as unknown as KeyValue);
+    const lost = new KeptSchedulerPulse(
+      { create: away, put: away, get: away, keys: away } as unknown as KeyValue,
+      systemTiming,
+      systemIds,
+    );
     await lost.beat(at(0));
     expect(await lost.isKeepingUp(at(0))).toBe(false);
   });

@@ -1,7 +1,8 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { newId } from '../kernel/ids.js';
+import { Ids } from '../kernel/ids.js';
 import { KeyValue, KeyValueUnavailable } from '../kernel/key-value.js';
 import { holdLease, type Lease } from '../kernel/lease.js';
+import { Timing } from '../kernel/timing.js';
 import { SCHEDULER_BEHIND_MAX_MS, SchedulerPulse } from './scheduler-pulse.port.js';
 
 /** Schedulers alive hold a key that starts so. */
@@ -17,13 +18,18 @@ const SAID_EVERY_MS = 5_000;
 /** The pulse as the processes share it: a lease of each scheduler, and how far they have come. */
 @Injectable()
 export class KeptSchedulerPulse extends SchedulerPulse implements BeforeApplicationShutdown {
-  private readonly id = newId();
+  private readonly id: string;
   private presence: Lease | undefined;
   private said = -Infinity;
   private isOver = false;
 
-  constructor(private readonly keyValue: KeyValue) {
+  constructor(
+    private readonly keyValue: KeyValue,
+    private readonly timing: Timing,
+    private readonly ids: Ids,
+  ) {
     super();
+    this.id = ids.next();
   }
 
   /** Where the store is away nothing is said, and what was said before runs out. */
@@ -58,6 +64,8 @@ export class KeptSchedulerPulse extends SchedulerPulse implements BeforeApplicat
       ttlMs: PRESENCE_TTL_MS,
       renewMs: PRESENCE_TTL_MS / 3,
       holder: this.id,
+      timing: this.timing,
+      ids: this.ids,
     });
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { SignedInUser } from '../identity/caller.js';
+import { Clock } from '../kernel/clock.js';
 import { fingerprintOf, type KeyUse, useIdempotencyKey } from '../kernel/idempotency.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
@@ -19,6 +20,7 @@ export class RemoteDesk {
   constructor(
     private readonly commands: CommandBus,
     private readonly streams: Streams,
+    private readonly clock: Clock,
     private readonly outgoing: OutgoingHttp,
     private readonly options: RemoteOptions,
     private readonly keyTtl: UploadKeyTtl,
@@ -61,6 +63,6 @@ export class RemoteDesk {
     const { name, origin, config, frequency } = request;
     const fingerprint = fingerprintOf(name, origin, config, frequency);
     const used = { scope: 'remote', callerId: user.userId, key, fingerprint, ttlMs: this.keyTtl.milliseconds };
-    return useIdempotencyKey(this.streams, used, ids, user.cause);
+    return useIdempotencyKey(this.streams, this.clock, used, ids, user.cause);
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { SignedInUser } from '../identity/caller.js';
 import { Blobs } from '../kernel/blobs.js';
+import { Clock } from '../kernel/clock.js';
 import { fingerprintOf, type KeyUse, useIdempotencyKey } from '../kernel/idempotency.js';
 import { newId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
@@ -36,6 +37,7 @@ export class UploadDesk {
   constructor(
     private readonly commands: CommandBus,
     private readonly streams: Streams,
+    private readonly clock: Clock,
     private readonly blobs: Blobs,
     private readonly documents: Documents,
     private readonly keyTtl: UploadKeyTtl,
@@ -74,7 +76,7 @@ export class UploadDesk {
       files.map(({ filename, sha256 }) => [filename, sha256]),
     );
     const used = { scope: 'upload', callerId: user.userId, key, fingerprint, ttlMs: this.keyTtl.milliseconds };
-    return useIdempotencyKey(this.streams, used, ids, user.cause);
+    return useIdempotencyKey(this.streams, this.clock, used, ids, user.cause);
   }
 
   private async keep(files: readonly StagedFile[]): Promise<readonly SourceFile[]> {

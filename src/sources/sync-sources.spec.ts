@@ -9,6 +9,7 @@ import { DEFAULT_SOURCE_CONFIG } from './source-config.policy.js';
 import { sourceStream } from './source.events.js';
 import { addRemoteSource } from './sync.decider.js';
 import { SYNCS_PER_PAGE_MAX, SYNCS_PER_TICK_MAX, SyncSources } from './sync-sources.ticker.js';
+import { systemIds } from '../platform/system-ids.js';
 import { systemTiming } from '../platform/system-timing.js';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -71,7 +72,7 @@ const tickAt = (hours: number, ticker: SyncSources) => ticker.tick((now = new Da
 
 it('begins one sync a day, each by the source’s own clock', async () => {
   await added('s1');
-  const ticker = new SyncSources(commands, listing(['s1']));
+  const ticker = new SyncSources(commands, listing(['s1']), systemIds);
   for (const hours of [1, 23.9, 24, 24.1, 47.9]) await tickAt(hours, ticker);
   expect(await requestsOf('s1')).toHaveLength(1);
   await over('s1');
@@ -82,7 +83,7 @@ it('begins one sync a day, each by the source’s own clock', async () => {
 
 it('begins one after an outage of weeks', async () => {
   await added('s1');
-  const ticker = new SyncSources(commands, listing(['s1']));
+  const ticker = new SyncSources(commands, listing(['s1']), systemIds);
   for (let times = 0; times < 3; times++) await tickAt(24 * 20 + 1, ticker);
   expect(await requestsOf('s1')).toHaveLength(1);
   expect((await state('s1')).nextSyncAt).toBe('2026-03-22T08:00:00.000Z');
@@ -94,7 +95,7 @@ it('two that look at once, and one whose read model is behind, begin one', async
   const behind = {
     dueForSync: async () => [{ sourceId: 's1', nextSyncAt: new Date(START + 24 * HOUR_MS) }],
   } as unknown as SourceQueries;
-  const tickers = [1, 2, 3].map(() => new SyncSources(commands, behind));
+  const tickers = [1, 2, 3].map(() => new SyncSources(commands, behind, systemIds));
   await Promise.all(tickers.map((ticker) => ticker.tick(now)));
   await over('s1');
   await tickers[0]!.tick(now);
@@ -104,7 +105,7 @@ it('two that look at once, and one whose read model is behind, begin one', async
 it('is not kept from the others by one that fails, and says that it failed', async () => {
   for (const id of ['s1', 's2']) await added(id);
   broken = 's1';
-  await expect(tickAt(25, new SyncSources(commands, listing(['s1', 's2'])))).rejects.toThrow('broken');
+  await expect(tickAt(25, new SyncSources(commands, listing(['s1', 's2']), systemIds))).rejects.toThrow('broken');
   expect([await requestsOf('s1'), (await requestsOf('s2')).length]).toEqual([[], 1]);
 });
 
@@ -116,7 +117,7 @@ it('looks page by page, and leaves what one tick cannot do to the next', async (
       return Array.from({ length: limit }, (_, index) => ({ sourceId: `gone-${asked.length}-${index}`, nextSyncAt: now }));
     },
   } as unknown as SourceQueries;
-  await new SyncSources(commands, endless).tick(now);
+  await new SyncSources(commands, endless, systemIds).tick(now);
   expect(asked).toHaveLength(SYNCS_PER_TICK_MAX / SYNCS_PER_PAGE_MAX);
   expect(asked.slice(0, 2)).toEqual([undefined, `gone-1-${SYNCS_PER_PAGE_MAX - 1}`]);
 });

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type DueSync, SourceQueries } from '../../projections/sources/sources.queries.js';
 import { failuresOf } from '../kernel/each-of.js';
+import { Ids } from '../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../kernel/ticker.js';
 import { BeginDueSync } from './begin-due-sync.command.js';
 
@@ -23,10 +24,11 @@ export class SyncSources implements Ticker {
   constructor(
     private readonly commands: CommandBus,
     private readonly sources: SourceQueries,
+    private readonly ids: Ids,
   ) {}
 
   async tick(now: Date): Promise<void> {
-    const cause = causeOfTick(this);
+    const cause = causeOfTick(this, this.ids.next());
     const failures: unknown[] = [];
     let after: DueSync | undefined;
     for (let looked = 0; looked < SYNCS_PER_TICK_MAX; looked += SYNCS_PER_PAGE_MAX) {

@@ -3,6 +3,8 @@ import type { TaskQueries, TaskRecord } from '../../projections/tasks/tasks.quer
 import { InProcessKeyValue } from '../platform/key-value/in-process-key-value.js';
 import { InProcessWorkQueue } from '../platform/work-queue/in-process-work-queue.js';
 import { holdLease } from '../kernel/lease.js';
+import { systemIds } from '../platform/system-ids.js';
+import { systemTiming } from '../platform/system-timing.js';
 import { SweepTasks } from './sweep-tasks.ticker.js';
 import { TASK_QUEUE, taskLease } from './task.policy.js';
 import { TaskRunners } from './task-runner.port.js';
@@ -55,7 +57,13 @@ it('a started task is nudged when nobody holds it any more', async () => {
     { taskId: 'held', standing: 'started' },
     { taskId: 'lost', standing: 'progressed' },
   ]);
-  const lease = await holdLease(keyValue, taskLease('held'), { ttlMs: 60_000, renewMs: 20_000, holder: 'somebody' });
+  const lease = await holdLease(keyValue, taskLease('held'), {
+    ttlMs: 60_000,
+    renewMs: 20_000,
+    holder: 'somebody',
+    timing: systemTiming,
+    ids: systemIds,
+  });
   await sweep.tick(at(0));
   await new Promise((resolve) => setImmediate(resolve));
   expect(nudged).toEqual(['lost']);

@@ -21,6 +21,7 @@ import { RESULT_INLINE_BYTES_MAX, TASK_QUEUE, taskLease, WORKER_LEASES } from '.
 import { loadResult } from './task-result.js';
 import { type TaskAttempt, taskIn, TaskPostponed, TaskRunner, TaskRunners } from './task-runner.port.js';
 import { TaskWorker } from './task-worker.js';
+import { systemIds } from '../platform/system-ids.js';
 import { systemTiming } from '../platform/system-timing.js';
 
 const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r', causationId: 'r' } as const;
@@ -58,10 +59,15 @@ beforeEach(() => {
   blobs = new FolderBlobs(folder);
 });
 
+const workerWith = (runners: TaskRunners) => {
+  const clock = { now: () => now };
+  const shared = { store, streams, keyValue, workQueue: queue, blobs, clock };
+  return new TaskWorker({ ...shared, timing: systemTiming, ids: systemIds, runners }, options);
+};
 const working = (runner: TaskRunner) => {
   const runners = new TaskRunners();
   runners.add(runner);
-  return new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, options);
+  return workerWith(runners);
 };
 const queued = async (kind = 'scripted') => {
   const taskId = newId();
@@ -123,7 +129,13 @@ it('does not repeat what is refused', async () => {
 it('takes over from a worker that was lost, and leaves alone what another is at', async () => {
   const taskId = await queued();
   await streams.transact(taskStream(taskId), task, startTask(taskId, 'lost worker', now), cause);
-  const lease = await holdLease(keyValue, taskLease(taskId), { ttlMs: 1_000, renewMs: 300, holder: 'other' });
+  const lease = await holdLease(keyValue, taskLease(taskId), {
+    ttlMs: 1_000,
+    renewMs: 300,
+    holder: 'other',
+    timing: systemTiming,
+    ids: systemIds,
+  });
   const runner = new Scripted(() => Promise.resolve('done'));
   await working(runner).attempt(taskId, never);
   expect(runner.runs).toBe(0);
@@ -185,7 +197,7 @@ it('has hands of their own for tasks that want them: those wait for each other, 
   })();
   const runners = new TaskRunners();
   for (const runner of [slow, new Scripted(async () => 'done')]) runners.add(runner);
-  const worker = new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, options);
+  const worker = workerWith(runners);
   const stop = new AbortController();
   const atWork = worker.work(stop.signal);
   const command = new QueueTaskHandler(streams, queue, runners);
@@ -215,7 +227,7 @@ it('lets owners take turns where tasks have hands of their own: a flood that nev
   })();
   const runners = new TaskRunners();
   runners.add(flood);
-  const worker = new TaskWorker(store, streams, keyValue, queue, blobs, { now: () => now }, runners, options);
+  const worker = workerWith(runners);
   const stop = new AbortController();
   const atWork = worker.work(stop.signal);
   const command = new QueueTaskHandler(streams, queue, runners);

@@ -5,11 +5,12 @@ import { decode } from '../kernel/codec.js';
 import { type EventStore, firstEvent } from '../kernel/event-store.js';
 import { type Cause, causedBy } from '../kernel/events.js';
 import { isDiskFull } from '../kernel/full-disk.js';
-import { newId } from '../kernel/ids.js';
+import type { Ids } from '../kernel/ids.js';
 import { type KeyValue } from '../kernel/key-value.js';
-import { holdLease, type Lease } from '../kernel/lease.js';
+import { holdLease, type Lease, type LeaseOptions } from '../kernel/lease.js';
 import { Rejection } from '../kernel/rejection.js';
 import { type Streams } from '../kernel/streams.js';
+import type { Timing } from '../kernel/timing.js';
 import { type WorkQueue } from '../kernel/work-queue.js';
 import { failAttempt, failForGood, handBack, progress, startTask, succeed, type Task, task } from './task.decider.js';
 import { taskCodec } from './task.codec.js';
@@ -18,6 +19,18 @@ import { PROGRESS_STEP_PERCENT, TASK_QUEUE, taskLease, WORKER_LEASES } from './t
 import { storeResult } from './task-result.js';
 import { SharedHands } from './shared-hands.js';
 import { type Hands, type TaskAttempt, taskIn, TaskPostponed, type TaskRunner, type TaskRunners } from './task-runner.port.js';
+
+export type TaskWorkerParts = Readonly<{
+  store: EventStore;
+  streams: Streams;
+  keyValue: KeyValue;
+  workQueue: WorkQueue;
+  blobs: Blobs;
+  clock: Clock;
+  timing: Timing;
+  ids: Ids;
+  runners: TaskRunners;
+}>;
 
 export type TaskWorkerOptions = Readonly<{ concurrency: number; leaseTtlMs: number; presenceTtlMs: number }>;
 
@@ -35,34 +48,30 @@ const NOT_OURS = new Set(['task-over', 'task-not-due', 'task-unknown', 'task-att
  */
 export class TaskWorker {
   /** Names this worker in its leases. */
-  readonly id = newId();
+  readonly id: string;
   private presence: Lease | undefined;
   private readonly logger = new Logger(TaskWorker.name);
 
   constructor(
-    private readonly store: EventStore,
-    private readonly streams: Streams,
-    private readonly keyValue: KeyValue,
-    private readonly workQueue: WorkQueue,
-    private readonly blobs: Blobs,
-    private readonly clock: Clock,
-    private readonly runners: TaskRunners,
+    private readonly parts: TaskWorkerParts,
     private readonly options: TaskWorkerOptions = TASK_WORKER_OPTIONS,
-  ) {}
+  ) {
+    this.id = parts.ids.next();
+  }
 
   /** Works until the signal aborts; attempts in hand are then handed back. */
   async work(signal: AbortSignal): Promise<void> {
     await this.bePresent(signal);
-    const presence = setInterval(() => void this.bePresent(signal), this.options.presenceTtlMs / 3).unref();
+    const stopRenewing = this.parts.timing.every(this.options.presenceTtlMs / 3, () => void this.bePresent(signal));
     try {
       const { concurrency } = this.options;
-      const shared = this.workQueue.consume(TASK_QUEUE, { concurrency, signal }, (nudge) =>
+      const shared = this.parts.workQueue.consume(TASK_QUEUE, { concurrency, signal }, (nudge) =>
         this.attempt(taskIn(nudge).taskId, signal),
       );
-      const own = [...this.runners.ownQueues()].map(([queue, hands]) => this.consumeByTurns(queue, hands, signal));
+      const own = [...this.parts.runners.ownQueues()].map(([queue, hands]) => this.consumeByTurns(queue, hands, signal));
       await Promise.all([shared, ...own]);
     } finally {
-      clearInterval(presence);
+      stopRenewing();
       await this.presence?.release();
     }
   }
@@ -71,7 +80,7 @@ export class TaskWorker {
     const turns = new SharedHands(hands);
     const close = () => void turns.close();
     signal.addEventListener('abort', close, { once: true });
-    await this.workQueue.consume(queue, { concurrency: turns.nudgesMax, signal }, (nudge) => {
+    await this.parts.workQueue.consume(queue, { concurrency: turns.nudgesMax, signal }, (nudge) => {
       const { taskId, ownerId } = taskIn(nudge);
       return turns.take(taskId, ownerId, () => this.attempt(taskId, signal));
     });
@@ -80,8 +89,7 @@ export class TaskWorker {
 
   /** One attempt at a task, unless somebody else is at it. */
   async attempt(taskId: string, signal: AbortSignal): Promise<void> {
-    const { leaseTtlMs: ttlMs } = this.options;
-    const lease = await holdLease(this.keyValue, taskLease(taskId), { ttlMs, renewMs: ttlMs / 3, holder: this.id });
+    const lease = await holdLease(this.parts.keyValue, taskLease(taskId), this.leaseOf(this.options.leaseTtlMs));
     if (!lease) return;
     try {
       await this.run(taskId, AbortSignal.any([signal, lease.lost]));
@@ -95,17 +103,18 @@ export class TaskWorker {
   private async run(taskId: string, signal: AbortSignal): Promise<void> {
     const cause = await this.causeOf(taskId);
     if (!cause) return;
-    const { state: before } = await this.streams.fold(taskStream(taskId), task);
-    const runner = this.runners.of(before.kind);
+    const { state: before } = await this.parts.streams.fold(taskStream(taskId), task);
+    const runner = this.parts.runners.of(before.kind);
     if (!runner || signal.aborted) return;
-    const { state } = await this.streams.transact(taskStream(taskId), task, startTask(taskId, newId(), this.clock.now()), cause);
+    const start = startTask(taskId, this.parts.ids.next(), this.parts.clock.now());
+    const { state } = await this.parts.streams.transact(taskStream(taskId), task, start, cause);
     if (state.status !== 'started') return;
     await this.finish(taskId, state, runner, cause, signal);
   }
 
   /** Runs the attempt and states its outcome. */
   private async finish(taskId: string, { attempt, ownerId, input }: Task, runner: TaskRunner, cause: Cause, signal: AbortSignal) {
-    const decide = (decision: ReturnType<typeof succeed>) => this.streams.record(taskStream(taskId), task, decision, cause);
+    const decide = (decision: ReturnType<typeof succeed>) => this.parts.streams.record(taskStream(taskId), task, decision, cause);
     let result: TaskResult;
     try {
       const ended = await runner.run({
@@ -117,7 +126,7 @@ export class TaskWorker {
         signal,
         progress: this.progress(taskId, attempt, cause, signal),
       });
-      result = await storeResult(this.blobs, taskId, ended ?? null);
+      result = await storeResult(this.parts.blobs, taskId, ended ?? null);
     } catch (error) {
       if (signal.aborted || error instanceof TaskPostponed || isDiskFull(error))
         return void (await decide(handBack(taskId, attempt)));
@@ -126,7 +135,7 @@ export class TaskWorker {
       const reason = isForGood ? error.message : UNEXPECTED;
       if (!isForGood) this.logger.error(`Attempt ${attempt} of task ${taskId} failed.`, error);
       return void (await decide(
-        isForGood ? failForGood(taskId, attempt, reason) : failAttempt(taskId, attempt, reason, this.clock.now()),
+        isForGood ? failForGood(taskId, attempt, reason) : failAttempt(taskId, attempt, reason, this.parts.clock.now()),
       ));
     }
     await decide(succeed(taskId, attempt, result));
@@ -140,12 +149,12 @@ export class TaskWorker {
       const whole = Math.floor(percent);
       if (whole < stated + PROGRESS_STEP_PERCENT && whole < 100) return;
       stated = whole;
-      await this.streams.transact(taskStream(taskId), task, progress(taskId, attempt, whole), cause);
+      await this.parts.streams.transact(taskStream(taskId), task, progress(taskId, attempt, whole), cause);
     };
   }
 
   private async causeOf(taskId: string): Promise<Cause | undefined> {
-    const first = await firstEvent(this.store, taskStream(taskId));
+    const first = await firstEvent(this.parts.store, taskStream(taskId));
     const queued = first && decode(taskCodec, first);
     return queued && causedBy(queued, ACTOR);
   }
@@ -153,10 +162,13 @@ export class TaskWorker {
   /** Holds a lease that tells others somebody works; while the key-value store is away, nobody can tell. */
   private async bePresent(signal: AbortSignal): Promise<void> {
     if (signal.aborted || (this.presence && !this.presence.lost.aborted)) return;
-    const { presenceTtlMs: ttlMs } = this.options;
     const key = `${WORKER_LEASES}${this.id}`;
-    this.presence = await holdLease(this.keyValue, key, { ttlMs, renewMs: ttlMs / 3, holder: this.id, signal }).catch(
-      () => undefined,
-    );
+    const lease = { ...this.leaseOf(this.options.presenceTtlMs), signal };
+    this.presence = await holdLease(this.parts.keyValue, key, lease).catch(() => undefined);
+  }
+
+  private leaseOf(ttlMs: number): LeaseOptions {
+    const { timing, ids } = this.parts;
+    return { ttlMs, renewMs: ttlMs / 3, holder: this.id, timing, ids };
   }
 }

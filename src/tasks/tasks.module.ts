@@ -4,8 +4,10 @@ import { TaskQueries } from '../../projections/tasks/tasks.queries.js';
 import { Blobs } from '../kernel/blobs.js';
 import { Clock } from '../kernel/clock.js';
 import { EventStore } from '../kernel/event-store.js';
+import { Ids } from '../kernel/ids.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { Streams } from '../kernel/streams.js';
+import { Timing } from '../kernel/timing.js';
 import { WorkQueue } from '../kernel/work-queue.js';
 import { Config } from '../platform/config/config.js';
 import { ForgetTasksOfRuns } from './forget-tasks-of-runs.reaction.js';
@@ -17,7 +19,7 @@ import { TASK_WORKER_OPTIONS, TaskWorker } from './task-worker.js';
 import { TasksController } from './tasks.http.js';
 import { TellOfFailedTasks } from './tell-of-failed-tasks.reaction.js';
 
-type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunners];
+type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, Timing, Ids, TaskRunners];
 
 /** Work that outlives the request that asked for it. Features leave it in the `TaskQueue` and add a runner for its kind. */
 @Module({
@@ -36,9 +38,12 @@ type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunner
     },
     {
       provide: TaskWorker,
-      inject: [Config, EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, TaskRunners],
-      useFactory: ({ workerConcurrency: concurrency }: Config, ...parts: Parts) =>
-        new TaskWorker(...parts, { ...TASK_WORKER_OPTIONS, concurrency }),
+      inject: [Config, EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, Timing, Ids, TaskRunners],
+      useFactory: (config: Config, ...[store, streams, keyValue, workQueue, blobs, clock, timing, ids, runners]: Parts) =>
+        new TaskWorker(
+          { store, streams, keyValue, workQueue, blobs, clock, timing, ids, runners },
+          { ...TASK_WORKER_OPTIONS, concurrency: config.workerConcurrency },
+        ),
     },
   ],
   exports: [TaskQueue, TaskRunners, SweepTasks, TellOfFailedTasks, ForgetTasksOfRuns],

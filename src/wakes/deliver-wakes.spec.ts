@@ -21,6 +21,7 @@ import { RequestedWakes } from './requested-wakes.js';
 import { WAKE_TEXT_CHARACTERS_MAX } from './wake-text.policy.js';
 import { WAKES_PER_TURN_MAX } from './wakes.decider.js';
 import { wakesStream } from './wakes.events.js';
+import { systemIds } from '../platform/system-ids.js';
 import { systemTiming } from '../platform/system-timing.js';
 
 const NOW = new Date('2026-01-01T00:00:10Z');
@@ -58,7 +59,7 @@ function delivering(store: EventStore = log): DeliverWakes {
       return ['c1'];
     },
   } as unknown as WakeQueries;
-  return new DeliverWakes(queries, streams, turns);
+  return new DeliverWakes(queries, streams, turns, systemIds);
 }
 
 const wake = (key: string, more: Readonly<{ text?: string; ownerId?: string }> = {}) =>

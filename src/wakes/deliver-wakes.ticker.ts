@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { WakeQueries } from '../../projections/wakes/wakes.queries.js';
 import { WokenTurns } from '../answering/woken-turns.port.js';
 import { eachOf } from '../kernel/each-of.js';
+import { Ids } from '../kernel/ids.js';
 import { deterministicId } from '../kernel/ids.js';
 import { Streams } from '../kernel/streams.js';
 import { causeOfTick, type Ticker } from '../kernel/ticker.js';
@@ -31,6 +32,7 @@ export class DeliverWakes implements Ticker {
     private readonly queries: WakeQueries,
     private readonly streams: Streams,
     private readonly turns: WokenTurns,
+    private readonly ids: Ids,
   ) {}
 
   async tick(now: Date): Promise<void> {
@@ -39,7 +41,7 @@ export class DeliverWakes implements Ticker {
   }
 
   private async deliver(conversationId: string): Promise<void> {
-    const cause = causeOfTick(this);
+    const cause = causeOfTick(this, this.ids.next());
     const stream = wakesStream(conversationId);
     const read = await this.streams.fold(stream, wakes);
     const wakeIds = toGather(read.state);

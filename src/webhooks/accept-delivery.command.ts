@@ -2,7 +2,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../kernel/clock.js';
 import type { Cause } from '../kernel/events.js';
 import { fingerprintOf } from '../kernel/idempotency.js';
-import { newId } from '../kernel/ids.js';
+import { Ids } from '../kernel/ids.js';
 import { nothingYet, Streams } from '../kernel/streams.js';
 import { accept, deliveries } from './delivery.decider.js';
 import { deliveryStream } from './delivery.events.js';
@@ -35,12 +35,13 @@ export class AcceptDeliveryHandler implements ICommandHandler<AcceptDelivery> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
+    private readonly ids: Ids,
     private readonly options: WebhookOptions,
   ) {}
 
   /** @throws Rejection idempotency-key-reused, where that is refused */
   async execute({ delivery: { agentId, ownerId, key, input, value }, cause }: AcceptDelivery): Promise<Accepted> {
-    const taskId = newId();
+    const taskId = this.ids.next();
     const stream = deliveryStream(key === undefined ? taskId : fingerprintOf(agentId, key));
     const acceptedAt = this.clock.now().toISOString();
     const data = { agentId, ownerId, taskId, fingerprint: fingerprintOf(value), acceptedAt, input };

@@ -10,6 +10,7 @@ import { openDatabase } from '../../src/platform/postgres/database.js';
 import { startEmbeddedPostgres } from '../../src/platform/postgres/embedded-postgres.js';
 import { Rebuild } from '../../src/platform/projections/rebuild.js';
 import { dropSchema } from '../../src/platform/projections/schema.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 import { EVENTS_PER_CONVERSATION, fillWithConversations } from '../support/conversation-log.js';
 import { type Bench, type Figure, median } from './report.js';
 
@@ -31,6 +32,7 @@ async function rebuild(
   projection: Projection,
 ): Promise<{ seconds: number; events: number }> {
   const { seconds, events, parked } = await Rebuild.run(sql, store, projection, {
+    timing: systemTiming,
     signal: new AbortController().signal,
     onProgress: () => undefined,
   });

@@ -2,6 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
 import type { KeyValue } from '../../src/kernel/key-value.js';
 import { holderOf, holdLease, holdSlot, isHeld, type LeaseOptions } from '../../src/kernel/lease.js';
+import { systemIds } from '../../src/platform/system-ids.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 
 export type KeyValueForLeases = Readonly<{
   here: KeyValue;
@@ -38,6 +40,8 @@ export function leaseContract(setUp: () => Promise<KeyValueForLeases>): void {
     ttlMs: state.ttlMs,
     renewMs: RENEW_MS,
     holder,
+    timing: systemTiming,
+    ids: systemIds,
     signal: test.signal,
     ...more,
   });

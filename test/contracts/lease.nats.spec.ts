@@ -3,6 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { holdLease, isHeld } from '../../src/kernel/lease.js';
 import { NatsKeyValue } from '../../src/platform/key-value/nats-key-value.js';
 import { NatsConnection } from '../../src/platform/nats/nats-connection.js';
+import { systemIds } from '../../src/platform/system-ids.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 import { eventually } from '../support/eventually.js';
 import { NatsServer } from '../support/nats-server.js';
 import { leaseContract } from './lease.contract.js';
@@ -22,7 +24,13 @@ describe('a lease over NATS', () => {
     const server = await NatsServer.start();
     const nats = new NatsConnection({ url: server.url, deadlineMs: 500 });
     const keyValue = new NatsKeyValue(nats);
-    const lease = (await holdLease(keyValue, 'key', { ttlMs: 60_000, renewMs: 100, holder: 'one' }))!;
+    const lease = (await holdLease(keyValue, 'key', {
+      ttlMs: 60_000,
+      renewMs: 100,
+      holder: 'one',
+      timing: systemTiming,
+      ids: systemIds,
+    }))!;
     const renewed = async () => (await keyValue.get('key'))?.revision ?? 0;
     const before = await renewed();
     await server.restart();
@@ -41,11 +49,13 @@ describe('a lease over NATS', () => {
     const [here, there] = [new NatsKeyValue(one), new NatsKeyValue(two)];
     const [clock, ttlMs] = [Date.now, 60_000];
     try {
-      const lease = (await holdLease(here, 'key', { ttlMs, renewMs: 100, holder: 'one' }))!;
+      const lease = (await holdLease(here, 'key', { ttlMs, renewMs: 100, holder: 'one', timing: systemTiming, ids: systemIds }))!;
       await here.put('brief', 'x', { ttlMs: 200 });
       Date.now = () => clock() + minutes * 60_000;
       expect(await isHeld(there, 'key')).toBe(true);
-      expect(await holdLease(there, 'key', { ttlMs, renewMs: 100, holder: 'two' })).toBeUndefined();
+      expect(
+        await holdLease(there, 'key', { ttlMs, renewMs: 100, holder: 'two', timing: systemTiming, ids: systemIds }),
+      ).toBeUndefined();
       await eventually(async () => (await there.get('brief')) === undefined);
       expect(lease.lost.aborted).toBe(false);
     } finally {
@@ -58,7 +68,13 @@ describe('a lease over NATS', () => {
   it('is told as lost to a holder whose server stays away', async () => {
     const server = await NatsServer.start();
     const nats = new NatsConnection({ url: server.url, deadlineMs: 200 });
-    const lease = (await holdLease(new NatsKeyValue(nats), 'key', { ttlMs: 3_000, renewMs: 100, holder: 'one' }))!;
+    const lease = (await holdLease(new NatsKeyValue(nats), 'key', {
+      ttlMs: 3_000,
+      renewMs: 100,
+      holder: 'one',
+      timing: systemTiming,
+      ids: systemIds,
+    }))!;
     await server.kill();
     await eventually(() => lease.lost.aborted);
     await nats.close();

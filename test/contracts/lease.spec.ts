@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { KeyValueUnavailable } from '../../src/kernel/key-value.js';
 import { holdLease } from '../../src/kernel/lease.js';
 import { InProcessKeyValue } from '../../src/platform/key-value/in-process-key-value.js';
+import { systemIds } from '../../src/platform/system-ids.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 import { leaseContract } from './lease.contract.js';
 
 /** Key-value that can be away. */
@@ -13,7 +15,7 @@ class Interrupted extends InProcessKeyValue {
   }
 }
 
-const options = { ttlMs: 300, renewMs: 20, holder: 'one' };
+const options = { ttlMs: 300, renewMs: 20, holder: 'one', timing: systemTiming, ids: systemIds };
 
 describe('a lease in one process', () => {
   beforeAll(() => void jest.useFakeTimers());

@@ -182,7 +182,7 @@ it('finds what a key that was used under an older program has started', async ()
   const used = { id: 'e1', type, data: JSON.stringify(data), metadata: encodeMetadata(cause) };
   await store.append(stream!, 'none', [used]);
   const key = { scope: 'answer', callerId: 'alice', key: 'once', fingerprint: String(data['fingerprint']), ttlMs: 60_000 };
-  expect(await useIdempotencyKey(new Streams(store, systemTiming), key, {}, cause)).toEqual({
+  expect(await useIdempotencyKey(new Streams(store, systemTiming), { now: () => new Date() }, key, {}, cause)).toEqual({
     used: 'again',
     value: data['value'],
   });

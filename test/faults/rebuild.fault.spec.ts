@@ -11,6 +11,7 @@ import { PostgresFreshness } from '../../src/platform/projections/postgres-fresh
 import { Progress } from '../../src/platform/projections/progress.js';
 import { Projector } from '../../src/platform/projections/projector.js';
 import { readCheckpoint } from '../../src/platform/projections/schema.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 import { append } from '../support/accounts.js';
 import { compiledProgram } from '../support/compiled-program.js';
 import { fillWithConversations } from '../support/conversation-log.js';
@@ -27,7 +28,7 @@ let store: PostgresEventStore;
 let projector: Projector;
 let program: string;
 let dataDir: string;
-const progress = new Progress();
+const progress = new Progress(systemTiming);
 
 beforeAll(async () => {
   [database, program, dataDir] = [
@@ -38,7 +39,9 @@ beforeAll(async () => {
   store = new PostgresEventStore({ url: database.url });
   await store.start();
   const last = await fillWithConversations(database.sql, CONVERSATIONS);
-  projector = new Projector({ sql: database.sql, store, progress, log: pino({ level: 'silent' }) }, [conversations]);
+  projector = new Projector({ sql: database.sql, store, progress, timing: systemTiming, log: pino({ level: 'silent' }) }, [
+    conversations,
+  ]);
   await projector.start();
   await reached(last);
 }, 2 * MINUTES);
@@ -50,7 +53,10 @@ afterAll(async () => {
 });
 
 const reached = (position: bigint) =>
-  new PostgresFreshness(database.sql, [conversations], progress, store, MINUTES).reached(['conversations'], position);
+  new PostgresFreshness(database.sql, [conversations], progress, store, systemTiming, MINUTES).reached(
+    ['conversations'],
+    position,
+  );
 
 /** `npm run rebuild -- conversations`, as a process of its own. */
 function rebuild(...options: string[]) {

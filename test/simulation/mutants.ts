@@ -3,7 +3,6 @@ import { StopAnswer } from '../../src/answering/stop-answer.command.js';
 import { ResumeTurn } from '../../src/answering/resume-turn.command.js';
 import { AskQuestion } from '../../src/answering/ask-question.command.js';
 import { QueueTask } from '../../src/tasks/queue-task.command.js';
-import { newId } from '../../src/kernel/ids.js';
 import type { Mutant } from './world/mutant.js';
 
 const without = (name: string) => (ticker: { name: string }) => ticker.name !== name;
@@ -38,10 +37,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'asks under another id each time a key is repeated',
     foundAs: /Idempotency-Key/,
-    roles: ({ handlers }) => {
+    roles: ({ handlers, ids }) => {
       const asking = handlers.get(AskQuestion)!;
       const execute = ({ conversationId, question, cause }: AskQuestion) =>
-        asking.execute(new AskQuestion(newId(), conversationId, question, cause) as never);
+        asking.execute(new AskQuestion(ids.next(), conversationId, question, cause) as never);
       handlers.set(AskQuestion, { execute });
     },
   },

@@ -13,6 +13,7 @@ import type { ActionDefinition } from '../../src/tools/tool.events.js';
 import { InMemoryEventStore } from './in-memory-event-store.js';
 import { MemoryCredentialVault } from './memory-credential-vault.js';
 import { PlainOutgoingHttp } from './plain-outgoing-http.js';
+import { systemIds } from '../../src/platform/system-ids.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 
 const cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' } as const;
@@ -36,7 +37,7 @@ export function mcpToolForTests(limits?: McpSessionLimits, now: () => Date = () 
   const vault = beside.vault ?? new MemoryCredentialVault();
   const keyValue = beside.keyValue ?? new InProcessKeyValue();
   const authorization = new AuthorizationServers(outgoing.fetch, now);
-  const grants = new OAuthGrants(streams, vault, authorization, keyValue, { now });
+  const grants = new OAuthGrants(streams, vault, authorization, keyValue, { now }, systemTiming, systemIds);
   const sessions = new McpSessions(outgoing.fetch, limits);
   const servers = new McpServers(outgoing.fetch, grants, sessions);
   const handshakes = new OAuthHandshakes(streams, vault, authorization, servers, { now });

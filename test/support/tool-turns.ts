@@ -9,6 +9,7 @@ import {
   type ModelDescription,
   type ModelRequest,
 } from '../../src/models/language-model.port.js';
+import { systemIds } from '../../src/platform/system-ids.js';
 import type { PromptRenderer } from '../../src/prompts/prompt.port.js';
 import type { Search } from '../../src/sources/search.port.js';
 import type { CallContext } from '../../src/tools/tool-kind.port.js';
@@ -125,7 +126,7 @@ export const WITH_TOOLS = { tools: [{ toolId: 'tool-1', revision: 0 }] } as cons
 export function composerOver(models: LanguageModels, tools: OpenTools, blobs: Blobs): AnswerComposer {
   const prompts = { render: async () => ({ text: '', holdsDocuments: false }) } as unknown as PromptRenderer;
   const search = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
-  const loop = new AgentLoop(models, new ToolboxForTests(tools));
+  const loop = new AgentLoop(models, new ToolboxForTests(tools), systemIds);
   const clock = { now: () => new Date() };
   const attached = { give: async () => ({ parts: [], documents: [], tokens: 0, notices: [] }) } as unknown as AttachedFiles;
   return new AnswerComposer(search, prompts, models, loop, new Continuations(blobs), clock, answeringOptions, attached);

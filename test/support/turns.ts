@@ -17,6 +17,7 @@ import type { Timing } from '../../src/kernel/timing.js';
 import { MessageFeed } from '../../src/realtime/message-feed.js';
 import { InMemoryBlobs } from './in-memory-blobs.js';
 import { turnSettings } from './turn-settings.js';
+import { systemIds } from '../../src/platform/system-ids.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 
 export const cause: Cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' };
@@ -55,10 +56,10 @@ export function workerOver(
   timing: Timing = systemTiming,
 ) {
   const streams = new Streams(store, timing);
-  const feed = new MessageFeed(store, signals);
+  const feed = new MessageFeed(store, signals, timing);
   const clock = { now: () => new Date() };
   const closer = new TurnCloser(store, streams, new Continuations(blobs), clock, answeringOptions);
-  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, WAITING);
+  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, WAITING, timing, systemIds);
   return { streams, feed, runner };
 }
 

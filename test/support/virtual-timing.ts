@@ -1,11 +1,15 @@
-import type { Timing } from '../../src/kernel/timing.js';
+import type { TimerOptions, Timing } from '../../src/kernel/timing.js';
 import { Seeded } from './seeded.js';
 
-type Waiting = Readonly<{ at: number; wake: () => void }>;
+type Waiting = Readonly<{ at: number; unref: boolean; wake: () => void }>;
 
-/** Time that passes only when there is nothing else to do, and then at once to the next who waits for it. Chance comes from a seed. */
+/**
+ * Time that passes only when there is nothing else to do, and then at once to the next who waits for it. It does not pass for
+ * what a process may end before, as intervals and deadlines: those have their turn while it passes for something else. Chance
+ * comes from a seed.
+ */
 export class VirtualTiming implements Timing {
-  /** How long everybody has wanted to wait, in order. */
+  /** How long everybody has wanted to pause, in order. */
   readonly pauses: number[] = [];
   private nowMs = 0;
   private waiting: readonly Waiting[] = [];
@@ -28,26 +32,53 @@ export class VirtualTiming implements Timing {
     if (signal?.aborted) return Promise.resolve();
     this.pauses.push(ms);
     return new Promise((resolve) => {
-      const wake = () => {
-        signal?.removeEventListener('abort', wake);
-        this.waiting = this.waiting.filter((each) => each !== waiting);
+      const done = () => {
+        cancel();
+        signal?.removeEventListener('abort', done);
         resolve();
       };
-      const waiting: Waiting = { at: this.nowMs + ms, wake };
-      this.waiting = [...this.waiting, waiting].sort((one, other) => one.at - other.at);
-      signal?.addEventListener('abort', wake);
-      this.passOn();
+      const cancel = this.after(ms, done);
+      signal?.addEventListener('abort', done);
     });
   }
 
+  after(ms: number, work: () => void, { unref = false }: TimerOptions = {}): () => void {
+    const cancel = () => {
+      this.waiting = this.waiting.filter((each) => each !== waiting);
+    };
+    const wake = () => {
+      cancel();
+      work();
+    };
+    const waiting: Waiting = { at: this.nowMs + ms, unref, wake };
+    this.waiting = [...this.waiting, waiting].sort((one, other) => one.at - other.at);
+    this.passOn();
+    return cancel;
+  }
+
+  every(ms: number, work: () => void): () => void {
+    let cancel = (): void => undefined;
+    const again = () => {
+      cancel = this.after(ms, () => (again(), work()), { unref: true });
+    };
+    again();
+    return () => cancel();
+  }
+
+  deadline(ms: number): AbortSignal {
+    const controller = new AbortController();
+    this.after(ms, () => controller.abort(new DOMException('The time is up.', 'TimeoutError')), { unref: true });
+    return controller.signal;
+  }
+
   private passOn(): void {
-    if (this.isPassing || this.waiting.length === 0) return;
+    if (this.isPassing || this.waiting.every(({ unref }) => unref)) return;
     this.isPassing = true;
     // What can be done without waiting is done by then.
     setImmediate(() => {
       this.isPassing = false;
       const [next] = this.waiting;
-      if (!next) return;
+      if (!next || this.waiting.every(({ unref }) => unref)) return;
       this.nowMs = Math.max(this.nowMs, next.at);
       next.wake();
       this.passOn();

@@ -43,7 +43,7 @@ export class SupervisedServer {
     for (let quickEnds = 1; ; quickEnds++) {
       if (end.ranMs >= STEADY_MS) quickEnds = 1;
       this.latest = { reason: end.reason, quickEnds };
-      const waitMs = backOffMs(quickEnds, () => this.timing.random());
+      const waitMs = backOffMs(quickEnds, this.timing);
       await this.timing.pause(waitMs, signal);
       if (signal.aborted) return;
       end = await this.runAgain();

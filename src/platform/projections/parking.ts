@@ -22,7 +22,7 @@ export type Parked = Readonly<{ entity: string; position: string; error: string;
 
 /** Sets an entity aside: its rows stay as they are, and its later events wait. */
 export const park = (entity: string, event: StoredEvent, fault: unknown): RowChange =>
-  insertInto('parked', { entity, position: String(event.position), error: describeFault(fault), since: new Date() });
+  insertInto('parked', { entity, position: String(event.position), error: describeFault(fault) });
 
 /** Keeps an event for when its entity is let go. */
 export const hold = (entity: string, event: StoredEvent): RowChange =>

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres';
 import { filterOf, type Projection, schemaOf } from '../../../projections/projection.js';
 import type { EventStore } from '../../kernel/event-store.js';
 import { Freshness } from '../../kernel/freshness.js';
-import { pause } from '../supervision/back-off.js';
+import type { Timing } from '../../kernel/timing.js';
 import type { Progress } from './progress.js';
 
 /** How often the checkpoints of read models that another process writes are looked at while somebody waits for them. */
@@ -33,6 +33,7 @@ export class PostgresFreshness extends Freshness {
     projections: readonly Projection[],
     private readonly progress: Progress,
     private readonly store: Pick<EventStore, 'readAll'>,
+    private readonly timing: Timing,
     private readonly waitMsMax = 5_000,
   ) {
     super();
@@ -44,12 +45,12 @@ export class PostgresFreshness extends Freshness {
     for (const name of names) if (!this.projections.has(name)) throw new Error(`There is no projection ${name}.`);
     if (position === undefined || this.progress.hasReached(names, position)) return true;
     return new Promise((resolve) => {
-      const since = Date.now();
+      const since = this.timing.elapsedMs();
       const waiter: Waiter = { names, position, since, askedLogAt: since, done: resolve };
-      const timer = setTimeout(() => waiter.done(false), this.waitMsMax);
+      const cancel = this.timing.after(this.waitMsMax, () => waiter.done(false));
       const unwant = this.progress.want(names);
       waiter.done = (hasReached) => {
-        clearTimeout(timer);
+        cancel();
         unwant();
         this.waiters.delete(waiter);
         resolve(hasReached);
@@ -71,13 +72,13 @@ export class PostgresFreshness extends Freshness {
       const names = this.worthALook();
       if (names.length > 0) await this.look(names).catch(() => undefined);
       await this.askLog().catch(() => undefined);
-      await pause(POLL_MS);
+      await this.timing.pause(POLL_MS);
     }
     this.polling = false;
   }
 
   private worthALook(): readonly string[] {
-    const late = Date.now() - TRUST_MS;
+    const late = this.timing.elapsedMs() - TRUST_MS;
     const names = new Set<string>();
     for (const waiter of this.waiters) {
       for (const name of waiter.names) if (!this.progress.isOurs(name) || waiter.since < late) names.add(name);
@@ -94,10 +95,10 @@ export class PostgresFreshness extends Freshness {
   }
 
   private async askLog(): Promise<void> {
-    const late = Date.now() - TRUST_MS;
+    const late = this.timing.elapsedMs() - TRUST_MS;
     for (const waiter of this.waiters) {
       if (waiter.askedLogAt > late) continue;
-      waiter.askedLogAt = Date.now();
+      waiter.askedLogAt = this.timing.elapsedMs();
       for (const name of waiter.names) await this.passQuietStretch(name, waiter.position);
     }
   }

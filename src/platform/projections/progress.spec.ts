@@ -1,11 +1,12 @@
 import { expect, it } from '@jest/globals';
+import { systemTiming } from '../system-timing.js';
 import { Progress } from './progress.js';
 
 const LONG_MS = 60_000;
 const forever = new AbortController().signal;
 
 it('lets a writer take its time as long as nobody waits for its read model', async () => {
-  const progress = new Progress();
+  const progress = new Progress(systemTiming);
   const since = performance.now();
   progress.want(['others']);
   await progress.lull('accounts', 20, forever);
@@ -13,7 +14,7 @@ it('lets a writer take its time as long as nobody waits for its read model', asy
 });
 
 it('calls a writer back to work when somebody begins to wait, and lets it not pause while somebody does', async () => {
-  const progress = new Progress();
+  const progress = new Progress(systemTiming);
   const lull = progress.lull('accounts', LONG_MS, forever);
   const unwant = progress.want(['others', 'accounts']);
   await lull;

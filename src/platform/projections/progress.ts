@@ -1,3 +1,5 @@
+import type { Timing } from '../../kernel/timing.js';
+
 /** How far read models are known to be: those that this process writes as they go, others as far as somebody looked. */
 export class Progress {
   private readonly positions = new Map<string, bigint>();
@@ -5,6 +7,8 @@ export class Progress {
   private readonly watchers = new Set<() => void>();
   private readonly wanted = new Map<string, number>();
   private readonly lulls = new Map<string, () => void>();
+
+  constructor(private readonly timing: Timing) {}
 
   /** What was seen in the database: never ahead of the rows, perhaps behind what this process knows of its own. */
   seen(name: string, position: bigint): void {
@@ -57,12 +61,12 @@ export class Progress {
     if (signal.aborted || (this.wanted.get(name) ?? 0) > 0) return Promise.resolve();
     return new Promise((resolve) => {
       const over = () => {
-        clearTimeout(timer);
+        cancel();
         signal.removeEventListener('abort', over);
         this.lulls.delete(name);
         resolve();
       };
-      const timer = setTimeout(over, ms);
+      const cancel = this.timing.after(ms, over);
       signal.addEventListener('abort', over);
       this.lulls.set(name, over);
     });

@@ -2,6 +2,7 @@ import type { Sql } from 'postgres';
 import type { Logger } from 'pino';
 import { filterOf } from '../../../projections/projection.js';
 import type { EventStore, LogPage } from '../../kernel/event-store.js';
+import type { Timing } from '../../kernel/timing.js';
 import type { Leadership } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
 import { supervise } from '../supervision/supervise.js';
@@ -24,6 +25,7 @@ export type RunnerDependencies = Readonly<{
   store: EventStore;
   leadership: Leadership;
   progress: Progress;
+  timing: Timing;
   log: Logger;
   /** Where other processes learn why a projection does not get on. */
   faults?: ProjectionFaults;
@@ -52,6 +54,7 @@ export class ProjectionRunner {
       name: `Projection ${this.name}`,
       signal,
       log: this.dependencies.log,
+      timing: this.dependencies.timing,
       onFailure: (error) => this.failed(error instanceof Error ? error.message : String(error)),
     });
   }
@@ -80,7 +83,7 @@ export class ProjectionRunner {
   }
 
   private async follow(writer: ProjectionWriter, signal: AbortSignal): Promise<void> {
-    const { store, progress } = this.dependencies;
+    const { store, progress, timing } = this.dependencies;
     const stop = new AbortController();
     const until = AbortSignal.any([signal, stop.signal]);
     const source = store.followAll(writer.position, filterOf(this.definition.projection), until);
@@ -91,15 +94,15 @@ export class ProjectionRunner {
     );
     progress.wrote(this.name, writer.position);
     try {
-      for (let idle: LogPage | undefined, writtenAt = 0; ;) {
+      for (let idle: LogPage | undefined, writtenAt = -Infinity; ;) {
         // Pages with nothing of ours move the checkpoint too, but not each at the price of a transaction.
-        const mayWait = idle && Date.now() - writtenAt < IDLE_CHECKPOINT_MS;
-        let page = idle && !(mayWait && (await pages.hasNextWithin(IDLE_CHECKPOINT_MS))) ? idle : await pages.next();
+        const mayWait = idle && timing.elapsedMs() - writtenAt < IDLE_CHECKPOINT_MS;
+        let page = idle && !(mayWait && (await pages.hasNextWithin(IDLE_CHECKPOINT_MS, timing))) ? idle : await pages.next();
         if (!page) return;
         if (page === idle || page.events.length > 0) {
           page = await this.gathered(page, pages, until);
           await writer.write(page);
-          writtenAt = Date.now();
+          writtenAt = timing.elapsedMs();
           idle = undefined;
         } else {
           idle = page.position > writer.position ? page : undefined;
@@ -126,8 +129,9 @@ export class ProjectionRunner {
   /** A page with what has come right after it. */
   private async gathered(page: LogPage, pages: Pages<LogPage>, signal: AbortSignal): Promise<LogPage> {
     if (!page.caughtUp || page.events.length === 0) return page;
-    await this.dependencies.progress.lull(this.name, GATHER_MS, signal);
-    const more = (await pages.hasNextWithin(0)) ? await pages.next() : undefined;
+    const { progress, timing } = this.dependencies;
+    await progress.lull(this.name, GATHER_MS, signal);
+    const more = (await pages.hasNextWithin(0, timing)) ? await pages.next() : undefined;
     return more ? { ...more, events: [...page.events, ...more.events] } : page;
   }
 }

@@ -6,6 +6,7 @@ import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import type { Projection } from '../../../projections/projection.js';
 import { requireReached } from '../../kernel/freshness.js';
+import { systemTiming } from '../system-timing.js';
 import { definitionOf } from './definition.js';
 import { parkedIn, retryParked } from './parking.js';
 import { PostgresFreshness } from './postgres-freshness.js';
@@ -29,15 +30,15 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all(running.map((projector) => projector.stop())));
 
-async function start(projection: Projection = accounts(), progress = new Progress()): Promise<Projector> {
-  const projector = new Projector({ sql: database.sql, store, progress, log }, [projection]);
+async function start(projection: Projection = accounts(), progress = new Progress(systemTiming)): Promise<Projector> {
+  const projector = new Projector({ sql: database.sql, store, progress, timing: systemTiming, log }, [projection]);
   running.push(projector);
   await projector.start();
   return projector;
 }
 
 /** Another process, as far as reads after writes are concerned: it is told nothing. */
-const elsewhere = () => new PostgresFreshness(database.sql, [accounts()], new Progress(), store);
+const elsewhere = () => new PostgresFreshness(database.sql, [accounts()], new Progress(systemTiming), store, systemTiming);
 
 const cents = async (account: string) => {
   const [row] = await database.sql<{ cents: number }[]>`select cents::integer from accounts.account where account = ${account}`;
@@ -47,9 +48,9 @@ const cents = async (account: string) => {
 describe('The projector', () => {
   it('follows the log from its beginning and on, and a reader can wait for a write, here and elsewhere', async () => {
     await append(store, 'account-a', opened('a'), moved('a', 5));
-    const progress = new Progress();
+    const progress = new Progress(systemTiming);
     await start(accounts(), progress);
-    const here = new PostgresFreshness(database.sql, [accounts()], progress, store);
+    const here = new PostgresFreshness(database.sql, [accounts()], progress, store, systemTiming);
     await here.reached(['accounts'], await append(store, 'account-a', moved('a', 7)));
     expect(await cents('a')).toBe(12);
     await elsewhere().reached(['accounts'], await append(store, 'account-a', moved('a', 8)));
@@ -61,9 +62,9 @@ describe('The projector', () => {
     class LongLulls extends Progress {
       override lull = () => hasCome;
     }
-    const progress = new LongLulls();
+    const progress = new LongLulls(systemTiming);
     await start(accounts(), progress);
-    const here = new PostgresFreshness(database.sql, [accounts()], progress, store);
+    const here = new PostgresFreshness(database.sql, [accounts()], progress, store, systemTiming);
     await here.reached(['accounts'], await append(store, 'account-a', opened('a')));
     let written = 0;
     progress.watch(() => written++);
@@ -76,7 +77,7 @@ describe('The projector', () => {
   });
 
   it('gives up waiting after a bound, and refuses to wait for what does not exist', async () => {
-    const freshness = new PostgresFreshness(database.sql, [accounts()], new Progress(), store, 30);
+    const freshness = new PostgresFreshness(database.sql, [accounts()], new Progress(systemTiming), store, systemTiming, 30);
     expect(await freshness.reached(['accounts'], 1n)).toBe(false);
     await expect(requireReached(freshness, ['accounts'], 1n)).rejects.toThrow('accounts have reached position 1 yet');
     expect(await freshness.reached(['accounts'], undefined)).toBe(true);
@@ -87,9 +88,9 @@ describe('The projector', () => {
     const known = await append(store, 'account-a', opened('a'));
     const quiet = await append(store, 'message-1', { type: 'FrameSent', data: {} });
     const later = await append(store, 'account-a', moved('a', 1));
-    const progress = new Progress();
+    const progress = new Progress(systemTiming);
     progress.wrote('accounts', known);
-    const freshness = new PostgresFreshness(database.sql, [accounts()], progress, store, 60_000);
+    const freshness = new PostgresFreshness(database.sql, [accounts()], progress, store, systemTiming, 60_000);
     expect(await freshness.reached(['accounts'], quiet)).toBe(true);
     expect(progress.hasReached(['accounts'], later)).toBe(false);
   });

@@ -17,7 +17,7 @@ export class Projector {
   ) {
     // Every projection listens.
     setMaxListeners(0, this.stopping.signal);
-    this.leadership = new Leadership(dependencies.sql);
+    this.leadership = new Leadership(dependencies.sql, dependencies.timing);
   }
 
   async start(): Promise<void> {

@@ -1,4 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress';
+import type { Timing } from '../../kernel/timing.js';
 import type { RebuildOutcome, RebuildProgress } from './rebuild.js';
 
 const LINE_EVERY_MS = 2_000;
@@ -6,14 +7,17 @@ const LINE_EVERY_MS = 2_000;
 /** Shows how a rebuild gets on: a bar on a terminal, a line now and then elsewhere, nothing where only the outcome is wanted. */
 export class RebuildDisplay {
   private bar: SingleBar | undefined;
-  private readonly startedAt = performance.now();
-  private saidAt = performance.now();
+  private readonly startedAt: number;
+  private saidAt: number;
   private firstPosition: bigint | undefined;
 
   constructor(
     private readonly style: 'bar' | 'lines' | 'silent',
     private readonly name: string,
-  ) {}
+    private readonly timing: Timing,
+  ) {
+    this.startedAt = this.saidAt = timing.elapsedMs();
+  }
 
   show(progress: RebuildProgress): void {
     this.firstPosition ??= progress.position;
@@ -38,7 +42,7 @@ export class RebuildDisplay {
   }
 
   private showLine({ phase, position, target, events }: RebuildProgress): void {
-    const now = performance.now();
+    const now = this.timing.elapsedMs();
     if (now - this.saidAt < LINE_EVERY_MS) return;
     this.saidAt = now;
     const { rate, left } = this.pace(position, target, events);
@@ -48,7 +52,7 @@ export class RebuildDisplay {
 
   /** How fast, by events; how long still, by positions, as nobody knows how many events lie between two of them. */
   private pace(position: bigint, target: bigint, events: number): { rate: number; left: string } {
-    const seconds = (performance.now() - this.startedAt) / 1000;
+    const seconds = (this.timing.elapsedMs() - this.startedAt) / 1000;
     const done = Number(position - this.firstPosition!);
     const left = position >= target ? '0 s' : done > 0 ? `${Math.ceil((Number(target - position) / done) * seconds)} s` : '?';
     return { rate: Math.round(events / seconds), left };

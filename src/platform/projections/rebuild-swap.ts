@@ -1,5 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres';
-import { backOffMs, pause } from '../supervision/back-off.js';
+import type { Timing } from '../../kernel/timing.js';
+import { backOffMs } from '../supervision/back-off.js';
 
 export const rebuiltOf = (schema: string): string => `${schema}_rebuilt`;
 const retiredOf = (schema: string): string => `${schema}_retired`;
@@ -18,7 +19,7 @@ export async function putInPlace(tx: TransactionSql, schema: string, hasLive: bo
 }
 
 /** Drops the rows that were replaced, once nobody reads them any more; what a killed rebuild left, too. */
-export async function dropRetired(sql: Sql, schema: string): Promise<void> {
+export async function dropRetired(sql: Sql, schema: string, timing: Timing): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await sql.begin(async (tx) => {
@@ -29,7 +30,7 @@ export async function dropRetired(sql: Sql, schema: string): Promise<void> {
     } catch (error) {
       const isInUse = (error as { code?: unknown }).code === '55P03';
       if (!isInUse || attempt === DROPS_TRIED_MAX) throw error;
-      await pause(backOffMs(attempt));
+      await timing.pause(backOffMs(attempt, timing));
     }
   }
 }

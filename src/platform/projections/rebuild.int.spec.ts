@@ -5,6 +5,7 @@ import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import type { Projection } from '../../../projections/projection.js';
+import { systemTiming } from '../system-timing.js';
 import { PostgresFreshness } from './postgres-freshness.js';
 import { Progress } from './progress.js';
 import { Projector } from './projector.js';
@@ -28,17 +29,27 @@ beforeEach(async () => {
 afterEach(() => Promise.all(running.map((projector) => projector.stop())));
 
 async function project(projection: Projection = accounts()): Promise<Projector> {
-  const projector = new Projector({ sql: database.sql, store, progress: new Progress(), log }, [projection]);
+  const projector = new Projector({ sql: database.sql, store, progress: new Progress(systemTiming), timing: systemTiming, log }, [
+    projection,
+  ]);
   running.push(projector);
   await projector.start();
   return projector;
 }
 
 const rebuild = (projection: Projection = accounts(), options: Partial<RebuildOptions> = {}) =>
-  Rebuild.run(database.sql, store, projection, { signal: new AbortController().signal, onProgress: () => undefined, ...options });
+  Rebuild.run(database.sql, store, projection, {
+    timing: systemTiming,
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+    ...options,
+  });
 
 const reached = (position: bigint) =>
-  new PostgresFreshness(database.sql, [accounts()], new Progress(), store).reached(['accounts'], position);
+  new PostgresFreshness(database.sql, [accounts()], new Progress(systemTiming), store, systemTiming).reached(
+    ['accounts'],
+    position,
+  );
 
 const schemas = async () =>
   (await database.sql<{ nspname: string }[]>`select nspname from pg_namespace where nspname like 'accounts%' order by 1`).map(

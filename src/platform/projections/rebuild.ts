@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres';
 import { filterOf, type Projection } from '../../../projections/projection.js';
 import type { EventStore } from '../../kernel/event-store.js';
+import type { Timing } from '../../kernel/timing.js';
 import { Leadership } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
 import { compareAtRest, type Comparison, heldStill } from './rebuild-comparison.js';
@@ -39,6 +40,7 @@ export type RebuildProgress = Readonly<{
 export type RebuildOptions = Readonly<{
   /** Leaves everything as it is and only says whether live is what the log says. */
   verifyOnly?: boolean;
+  timing: Timing;
   signal: AbortSignal;
   onProgress: (progress: RebuildProgress) => void;
 }>;
@@ -62,7 +64,7 @@ export type RebuildOutcome = Readonly<{
  */
 export class Rebuild {
   private readonly shadow: string;
-  private readonly startedAt = performance.now();
+  private readonly startedAt: number;
   private events = 0;
   private resumedAt: bigint | undefined;
   private writer!: ProjectionWriter;
@@ -74,11 +76,12 @@ export class Rebuild {
     private readonly options: RebuildOptions,
   ) {
     this.shadow = rebuiltOf(definition.schema);
+    this.startedAt = options.timing.elapsedMs();
   }
 
   /** @throws RebuildUnderWay, RebuildCancelled */
   static async run(sql: Sql, store: EventStore, projection: Projection, options: RebuildOptions): Promise<RebuildOutcome> {
-    const leadership = new Leadership(sql);
+    const leadership = new Leadership(sql, options.timing);
     try {
       if (!(await leadership.tryGain(`rebuild:${projection.name}`))) throw new RebuildUnderWay(projection.name);
       return await new Rebuild(sql, store, await definitionOf(projection), options).run();
@@ -89,7 +92,7 @@ export class Rebuild {
 
   private async run(): Promise<RebuildOutcome> {
     const { sql, definition, options } = this;
-    await dropRetired(sql, definition.schema);
+    await dropRetired(sql, definition.schema, this.options.timing);
     this.writer = await this.openShadow();
     const live = await readCheckpoint(sql, definition.schema);
     await this.catchUp();
@@ -104,7 +107,7 @@ export class Rebuild {
     return {
       projection: definition.projection.name,
       events: this.events,
-      seconds: (performance.now() - this.startedAt) / 1000,
+      seconds: (options.timing.elapsedMs() - this.startedAt) / 1000,
       resumedAt: this.resumedAt,
       comparison,
       parked,
@@ -134,9 +137,9 @@ export class Rebuild {
   /** To where live is, again and again until it is close; without a live one, to the end of the log. */
   private async catchUp(): Promise<void> {
     for (let round = 1; round <= ROUNDS_MAX; round++) {
-      const roundStartedAt = performance.now();
+      const roundStartedAt = this.options.timing.elapsedMs();
       await this.fill((await this.livePosition()) ?? (await this.store.head()));
-      if (performance.now() - roundStartedAt < NEAR_MS) return;
+      if (this.options.timing.elapsedMs() - roundStartedAt < NEAR_MS) return;
     }
   }
 
@@ -158,7 +161,7 @@ export class Rebuild {
       await this.fill(position);
       await putInPlace(tx, definition.schema, true);
     });
-    await dropRetired(sql, definition.schema);
+    await dropRetired(sql, definition.schema, this.options.timing);
   }
 
   /** Exactly up to a position: not past it, or the two schemas could no longer be compared. */

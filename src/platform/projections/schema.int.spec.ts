@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { conversations } from '../../../projections/conversations/conversations.projection.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { eventually } from '../../../test/support/eventually.js';
+import { systemTiming } from '../system-timing.js';
 import { definitionOf } from './definition.js';
 import { createSchema, untilTablesAreThere } from './schema.js';
 
@@ -13,7 +14,7 @@ afterAll(() => database.close());
 
 it('waits for tables that another process makes, however long that takes, and says for which', async () => {
   const missing: string[] = [];
-  const waiting = untilTablesAreThere(database.sql, ['conversations'], (schema) => void missing.push(schema), 1);
+  const waiting = untilTablesAreThere(database.sql, ['conversations'], (schema) => void missing.push(schema), systemTiming, 1);
   await eventually(() => missing.length >= 2);
   await createSchema(database.sql, await definitionOf(conversations), 'conversations');
   await waiting;

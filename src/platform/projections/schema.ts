@@ -1,6 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { LOG_START } from '../../kernel/event-store.js';
-import { pause } from '../supervision/back-off.js';
+import type { Timing } from '../../kernel/timing.js';
 import type { Definition } from './definition.js';
 
 /** Where a schema stands in the log, and who may move it. */
@@ -91,15 +91,16 @@ export async function untilTablesAreThere(
   sql: Sql,
   schemas: readonly string[],
   onMissing: (schema: string) => void,
+  timing: Timing,
   noticeMs = TABLES_NOTICE_MS,
 ): Promise<void> {
-  for (let noticed = performance.now(); ; await pause(TABLES_LOOK_MS)) {
+  for (let noticed = timing.elapsedMs(); ; await timing.pause(TABLES_LOOK_MS)) {
     // Postgres may itself be on its way; while it is not there, neither are the tables.
     const there = await tablesThere(sql, schemas).catch(() => new Set<string>());
     const missing = schemas.find((schema) => !there.has(schema));
     if (missing === undefined) return;
-    if (performance.now() - noticed < noticeMs) continue;
-    noticed = performance.now();
+    if (timing.elapsedMs() - noticed < noticeMs) continue;
+    noticed = timing.elapsedMs();
     onMissing(missing);
   }
 }

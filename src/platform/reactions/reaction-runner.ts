@@ -3,8 +3,9 @@ import type { Logger } from 'pino';
 import { decode } from '../../kernel/codec.js';
 import { type EventStore, LOG_START, type StoredEvent } from '../../kernel/event-store.js';
 import type { Reaction } from '../../kernel/reaction.js';
+import type { Timing } from '../../kernel/timing.js';
 import { filterOf } from '../../../projections/projection.js';
-import { backOffMs, pause } from '../supervision/back-off.js';
+import { backOffMs } from '../supervision/back-off.js';
 import type { Leadership } from '../supervision/leadership.js';
 import { isOutage } from '../supervision/outage.js';
 import { Pages } from '../supervision/pages.js';
@@ -28,7 +29,7 @@ export const IDLE_CHECKPOINT_MS = 2_000;
 
 const LOOK_FOR_RETRIES_EVERY_MS = 2_000;
 
-export type ReactionDependencies = Readonly<{ sql: Sql; store: EventStore; leadership: Leadership; log: Logger }>;
+export type ReactionDependencies = Readonly<{ sql: Sql; store: EventStore; leadership: Leadership; timing: Timing; log: Logger }>;
 
 /**
  * Follows the log from a reaction's checkpoint and acts, at least once per event. The checkpoint is written after the
@@ -50,6 +51,7 @@ export class ReactionRunner {
       name: `Reaction ${this.reaction.name}`,
       signal,
       log: this.dependencies.log,
+      timing: this.dependencies.timing,
       onFailure: (error) => (this.failure = error instanceof Error ? error.message : String(error)),
     });
   }
@@ -101,7 +103,7 @@ export class ReactionRunner {
 
   /** True when the event is dealt with, be it by parking it; false when it was given up because the runner stops. */
   private async act(event: StoredEvent, turn: <T>(work: () => Promise<T>) => Promise<T>, signal: AbortSignal): Promise<boolean> {
-    const { log } = this.dependencies;
+    const { timing, log } = this.dependencies;
     const { name } = this.reaction;
     for (let attempt = 1, faults = 0; !signal.aborted; attempt++) {
       try {
@@ -113,7 +115,7 @@ export class ReactionRunner {
         const { stream, revision, type } = event;
         log.warn({ err: error, reaction: name, stream, revision, type, attempt }, `${name} failed`);
         if (faults >= ATTEMPTS_MAX && (await this.parked(event, error))) return true;
-        await pause(backOffMs(attempt), signal);
+        await timing.pause(backOffMs(attempt, timing), signal);
       }
     }
     return false;
@@ -140,14 +142,15 @@ export class ReactionRunner {
   }
 
   private async keepSaving(window: Window, epoch: bigint, signal: AbortSignal): Promise<void> {
-    let saved = { position: window.position, done: window.done, at: performance.now() };
+    const { timing } = this.dependencies;
+    let saved = { position: window.position, done: window.done, at: timing.elapsedMs() };
     while (!signal.aborted) {
-      await pause(CHECKPOINT_EVERY_MS, signal);
+      await timing.pause(CHECKPOINT_EVERY_MS, signal);
       const { position, done } = window;
-      const isDue = done > saved.done || performance.now() - saved.at >= IDLE_CHECKPOINT_MS;
+      const isDue = done > saved.done || timing.elapsedMs() - saved.at >= IDLE_CHECKPOINT_MS;
       if (position === saved.position || !isDue) continue;
       await this.table.save(window, epoch);
-      saved = { position, done, at: performance.now() };
+      saved = { position, done, at: timing.elapsedMs() };
     }
   }
 
@@ -163,7 +166,7 @@ export class ReactionRunner {
           await this.table.park(event, error);
         }
       }
-      await pause(LOOK_FOR_RETRIES_EVERY_MS, signal);
+      await this.dependencies.timing.pause(LOOK_FOR_RETRIES_EVERY_MS, signal);
     }
   }
 }

@@ -7,6 +7,7 @@ import { type TestDatabase, testDatabase } from '../../../test/support/postgres-
 import { StoreUnavailable } from '../../kernel/event-store.js';
 import type { Event, Recorded } from '../../kernel/events.js';
 import type { Reaction } from '../../kernel/reaction.js';
+import { systemTiming } from '../system-timing.js';
 import { askToRetry, parkedEvents } from './reaction-tables.js';
 import { Reactions } from './reactions.js';
 
@@ -44,7 +45,7 @@ function start(
     on: { BellRang: act },
     ...more,
   };
-  const reactions = new Reactions({ sql: database.sql, store, log }, [reaction]);
+  const reactions = new Reactions({ sql: database.sql, store, timing: systemTiming, log }, [reaction]);
   running.push(reactions);
   reactions.start();
   return reactions;

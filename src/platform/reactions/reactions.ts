@@ -18,7 +18,7 @@ export class Reactions {
   ) {
     // Every reaction listens.
     setMaxListeners(0, this.stopping.signal);
-    this.leadership = new Leadership(dependencies.sql);
+    this.leadership = new Leadership(dependencies.sql, dependencies.timing);
     const all = { ...dependencies, leadership: this.leadership };
     this.runners = reactions.map((reaction) => new ReactionRunner(all, reaction));
   }
@@ -39,11 +39,11 @@ export class Reactions {
   }
 
   private run(signal: AbortSignal): Promise<void> {
-    const { sql, log } = this.dependencies;
+    const { sql, log, timing } = this.dependencies;
     const prepareAndRun = async () => {
       await createReactionTables(sql);
       await Promise.all(this.runners.map((runner) => runner.run(signal)));
     };
-    return supervise(prepareAndRun, { name: 'Preparing the reactions', signal, log });
+    return supervise(prepareAndRun, { name: 'Preparing the reactions', signal, log, timing });
   }
 }

@@ -1,22 +1,10 @@
+import type { Timing } from '../../kernel/timing.js';
+
 export const BACK_OFF_FIRST_MS = 100;
 export const BACK_OFF_MAX_MS = 5_000;
 
 /** How long to wait before a further attempt: doubling, bounded, and spread so that many do not come back at once. */
-export function backOffMs(attempt: number, random = Math.random): number {
+export function backOffMs(attempt: number, timing: Pick<Timing, 'random'>): number {
   const ceiling = Math.min(BACK_OFF_MAX_MS, BACK_OFF_FIRST_MS * 2 ** Math.min(attempt - 1, 16));
-  return ceiling / 2 + (ceiling / 2) * random();
-}
-
-/** Resolves after a time, or as soon as the signal aborts. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done, { once: true });
-  });
+  return ceiling / 2 + (ceiling / 2) * timing.random();
 }

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
+import { systemTiming } from '../system-timing.js';
 import { Leadership, partsPlayed } from './leadership.js';
 
 let database: TestDatabase;
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 beforeEach(() => {
-  [one, other] = [new Leadership(database.sql), new Leadership(database.sql)];
+  [one, other] = [new Leadership(database.sql, systemTiming), new Leadership(database.sql, systemTiming)];
 });
 afterEach(async () => {
   await one.close();

@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres';
-import { pause } from './back-off.js';
+import type { Timing } from '../../kernel/timing.js';
 
 /** How soon a standby notices that a part is free. */
 export const STANDBY_POLL_MS = 500;
@@ -30,7 +30,10 @@ export class Leadership {
   private session: Promise<Session> | undefined;
   private closed = false;
 
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    private readonly timing: Timing,
+  ) {}
 
   /**
    * Waits until the part is this process's; the signal it gives aborts when the part is lost. Undefined when `signal`
@@ -40,7 +43,7 @@ export class Leadership {
     while (!signal.aborted) {
       const lost = await this.tryGain(part);
       if (lost) return lost;
-      await pause(STANDBY_POLL_MS, signal);
+      await this.timing.pause(STANDBY_POLL_MS, signal);
     }
     return undefined;
   }

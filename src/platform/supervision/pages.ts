@@ -1,3 +1,5 @@
+import type { Timing } from '../../kernel/timing.js';
+
 /**
  * An iterable read one page ahead: the next page is fetched while this one is worked on, unless the page says that there is
  * little to come yet and more if one waits. `stop` must end the source, also while it waits for something to happen.
@@ -24,13 +26,13 @@ export class Pages<T> {
   }
 
   /** Whether `next` has something to say within a time. */
-  async hasNextWithin(ms: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, ms, false)));
+  async hasNextWithin(ms: number, timing: Timing): Promise<boolean> {
+    let cancel: (() => void) | undefined;
+    const late = new Promise<boolean>((resolve) => (cancel = timing.after(ms, () => resolve(false))));
     const settled = () => true;
     const upcoming = (this.upcoming ??= this.fetch());
     const isThere = await Promise.race([upcoming.then(settled, settled), late]);
-    clearTimeout(timer);
+    cancel?.();
     return isThere;
   }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { StoreUnavailable } from '../../kernel/event-store.js';
-import { BACK_OFF_FIRST_MS, BACK_OFF_MAX_MS, backOffMs, pause } from './back-off.js';
+import { systemTiming } from '../system-timing.js';
+import { BACK_OFF_FIRST_MS, BACK_OFF_MAX_MS, backOffMs } from './back-off.js';
 import { isOutage } from './outage.js';
 import { Pages } from './pages.js';
 import { supervise } from './supervise.js';
@@ -21,6 +22,7 @@ describe('A supervised run', () => {
       name: 'test',
       signal: off.signal,
       log,
+      timing: systemTiming,
       onFailure: (error) => failures.push((error as Error).message),
     });
     expect([runs, failures]).toEqual([4, ['failed 1', 'failed 3']]);
@@ -30,17 +32,17 @@ describe('A supervised run', () => {
     const off = new AbortController();
     const startedAt = performance.now();
     setTimeout(() => off.abort(), 10);
-    await pause(60_000, off.signal);
-    await pause(60_000, off.signal);
+    await systemTiming.pause(60_000, off.signal);
+    await systemTiming.pause(60_000, off.signal);
     expect(performance.now() - startedAt).toBeLessThan(30_000);
   });
 });
 
 it('waits longer after each failure, up to a bound, and never all at once', () => {
-  expect(backOffMs(1, () => 0)).toBe(BACK_OFF_FIRST_MS / 2);
-  expect(backOffMs(2, () => 1)).toBe(2 * BACK_OFF_FIRST_MS);
-  expect(backOffMs(1_000, () => 1)).toBe(BACK_OFF_MAX_MS);
-  expect(backOffMs(1_000, () => 0)).toBe(BACK_OFF_MAX_MS / 2);
+  expect(backOffMs(1, { random: () => 0 })).toBe(BACK_OFF_FIRST_MS / 2);
+  expect(backOffMs(2, { random: () => 1 })).toBe(2 * BACK_OFF_FIRST_MS);
+  expect(backOffMs(1_000, { random: () => 1 })).toBe(BACK_OFF_MAX_MS);
+  expect(backOffMs(1_000, { random: () => 0 })).toBe(BACK_OFF_MAX_MS / 2);
 });
 
 it.each<[string, unknown, boolean]>([
@@ -65,14 +67,14 @@ describe('Pages read ahead', () => {
       log.push(`made ${n}`);
       yield n;
     }
-    if (stop) await pause(60_000, stop);
+    if (stop) await systemTiming.pause(60_000, stop);
   }
 
   it('make the next while this one is worked on, and end', async () => {
     const made: string[] = [];
     const pages = new Pages(source(made), () => undefined);
     expect(await pages.next()).toBe(1);
-    await pause(1);
+    await systemTiming.pause(1);
     expect(made).toEqual(['made 1', 'made 2']);
     expect([await pages.next(), await pages.next(), await pages.next()]).toEqual([2, undefined, undefined]);
   });
@@ -80,10 +82,10 @@ describe('Pages read ahead', () => {
   it('say whether there is one, and stop a source that waits', async () => {
     const stop = new AbortController();
     const pages = new Pages(source([], stop.signal), () => stop.abort());
-    expect(await pages.hasNextWithin(1_000)).toBe(true);
+    expect(await pages.hasNextWithin(1_000, systemTiming)).toBe(true);
     await pages.next();
     await pages.next();
-    expect(await pages.hasNextWithin(5)).toBe(false);
+    expect(await pages.hasNextWithin(5, systemTiming)).toBe(false);
     await pages.close();
   });
 
@@ -94,7 +96,7 @@ describe('Pages read ahead', () => {
     }
     const pages = new Pages(broken(), () => undefined);
     expect(await pages.next()).toBe(1);
-    await pause(1);
+    await systemTiming.pause(1);
     await expect(pages.next()).rejects.toThrow('broken');
   });
 });

@@ -13,6 +13,7 @@ import { ProjectionFaults } from '../projections/projection-faults.js';
 import { Projector } from '../projections/projector.js';
 import { createSchema, dropSchema } from '../projections/schema.js';
 import { createReactionTables } from '../reactions/reaction-tables.js';
+import { systemTiming } from '../system-timing.js';
 import { ServiceConditions } from './service-conditions.js';
 
 describe('The conditions of the service', () => {
@@ -28,7 +29,13 @@ describe('The conditions of the service', () => {
 
   /** What is written by nobody else. */
   const following = async (log: EventStore = store, faults?: ProjectionFaults) => {
-    const dependencies = { sql: database.sql, store: log, progress: new Progress(), log: pino({ level: 'silent' }) };
+    const dependencies = {
+      sql: database.sql,
+      store: log,
+      progress: new Progress(systemTiming),
+      timing: systemTiming,
+      log: pino({ level: 'silent' }),
+    };
     const projector = new Projector({ ...dependencies, ...(faults && { faults }) }, [accounts()]);
     await projector.start();
     return projector;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { eventually } from '../../../test/support/eventually.js';
+import { systemTiming } from '../system-timing.js';
 import { Tickers } from './tickers.js';
 
 const log = pino({ level: 'silent' });
@@ -17,7 +18,7 @@ describe('A ticker', () => {
       running--;
       ticks++;
     };
-    const tickers = new Tickers([{ name: 'slower-than-its-grid', everyMs: 5, tick }], clock, log);
+    const tickers = new Tickers([{ name: 'slower-than-its-grid', everyMs: 5, tick }], clock, systemTiming, log);
     tickers.start();
     await eventually(() => ticks >= 4);
     await tickers.stop();
@@ -34,7 +35,7 @@ describe('A ticker', () => {
       throw new Error('bad');
     };
     const good = async () => void ticks.good++;
-    const tickers = new Tickers([{ name: 'bad', everyMs: 3, tick: bad }, { name: 'good', everyMs: 3, tick: good }], clock, log); // prettier-ignore
+    const tickers = new Tickers([{ name: 'bad', everyMs: 3, tick: bad }, { name: 'good', everyMs: 3, tick: good }], clock, systemTiming, log); // prettier-ignore
     tickers.start();
     await eventually(() => ticks.good >= 3 && ticks.bad >= 3);
     await tickers.stop();

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import type { Clock } from '../../kernel/clock.js';
 import type { Ticker } from '../../kernel/ticker.js';
-import { pause } from '../supervision/back-off.js';
+import type { Timing } from '../../kernel/timing.js';
 
 /** Lets tickers tick: each on its own grid that does not drift, never twice at once; a tick that is late is left out. */
 export class Tickers {
@@ -12,6 +12,7 @@ export class Tickers {
   constructor(
     private readonly tickers: readonly Ticker[],
     private readonly clock: Clock,
+    private readonly timing: Timing,
     private readonly log: Logger,
   ) {
     // Every ticker listens.
@@ -30,7 +31,7 @@ export class Tickers {
   }
 
   private async run(ticker: Ticker, signal: AbortSignal): Promise<void> {
-    const startedAt = performance.now();
+    const startedAt = this.timing.elapsedMs();
     while (!signal.aborted) {
       try {
         await ticker.tick(this.clock.now());
@@ -38,8 +39,8 @@ export class Tickers {
         // The next tick is the retry: what was due still is.
         this.log.error({ err: error, ticker: ticker.name }, `${ticker.name} failed and will be tried at its next tick`);
       }
-      const elapsed = performance.now() - startedAt;
-      await pause(ticker.everyMs - (elapsed % ticker.everyMs), signal);
+      const elapsed = this.timing.elapsedMs() - startedAt;
+      await this.timing.pause(ticker.everyMs - (elapsed % ticker.everyMs), signal);
     }
   }
 }

@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
 import { Clock } from '../../kernel/clock.js';
+import { Ids } from '../../kernel/ids.js';
 import { KeyValue } from '../../kernel/key-value.js';
 import { Streams } from '../../kernel/streams.js';
+import { Timing } from '../../kernel/timing.js';
 import { Config } from '../../platform/config/config.js';
 import { CredentialVault } from '../credential-vault.port.js';
 import { OutgoingHttp } from '../outgoing-http.port.js';
@@ -21,7 +23,7 @@ import { OAuthHandshakes } from './oauth-handshakes.js';
     },
     {
       provide: OAuthGrants,
-      inject: [Streams, CredentialVault, AuthorizationServers, KeyValue, Clock],
+      inject: [Streams, CredentialVault, AuthorizationServers, KeyValue, Clock, Timing, Ids],
       useFactory: (...parts: ConstructorParameters<typeof OAuthGrants>) => new OAuthGrants(...parts),
     },
     {

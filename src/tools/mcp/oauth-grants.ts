@@ -1,9 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.js';
 import type { Cause } from '../../kernel/events.js';
+import type { Ids } from '../../kernel/ids.js';
 import type { KeyValue } from '../../kernel/key-value.js';
 import { holdLease } from '../../kernel/lease.js';
 import type { Streams } from '../../kernel/streams.js';
+import type { Timing } from '../../kernel/timing.js';
 import { CredentialsMissing, CredentialsUnreadable, type CredentialVault } from '../credential-vault.port.js';
 import type { AuthorizationServers, GrantTokens } from './authorization-server.js';
 import { SignInNeeded } from './mcp-failures.js';
@@ -39,6 +40,8 @@ export class OAuthGrants {
     private readonly servers: AuthorizationServers,
     private readonly keyValue: KeyValue,
     private readonly clock: Clock,
+    private readonly timing: Timing,
+    private readonly ids: Ids,
   ) {}
 
   async grant(grantId: string): Promise<OAuthGrant> {
@@ -91,7 +94,8 @@ export class OAuthGrants {
   }
 
   private async renewAlone(ownerId: string, grantId: string, before: Current, cause: Cause): Promise<Current> {
-    const options = { ttlMs: REFRESH_LEASE_MS, renewMs: REFRESH_LEASE_MS / 3, holder: grantId };
+    const { timing, ids } = this;
+    const options = { ttlMs: REFRESH_LEASE_MS, renewMs: REFRESH_LEASE_MS / 3, holder: grantId, timing, ids };
     for (let waitedMs = 0; waitedMs <= 2 * REFRESH_LEASE_MS; waitedMs += REFRESH_LOOK_MS) {
       const lease = await holdLease(this.keyValue, `mcp-oauth.${grantId}`, options);
       try {
@@ -101,7 +105,7 @@ export class OAuthGrants {
       } finally {
         await lease?.release();
       }
-      await pause(REFRESH_LOOK_MS);
+      await timing.pause(REFRESH_LOOK_MS);
     }
     throw new SignInNeeded('The tokens are being renewed without an end.');
   }

@@ -6,7 +6,7 @@ import type { Simulation } from './simulation.js';
 /** No timer of Node is faster. */
 const TIMER_MS_MIN = 1;
 
-/** Time and chance as one life of an actor has them. */
+/** Time and chance as one life of an actor has them. What it waits for dies with it. */
 export class ActorTiming implements Timing {
   private readonly life: Life;
 
@@ -34,8 +34,36 @@ export class ActorTiming implements Timing {
         signal?.removeEventListener('abort', done);
         resolve();
       };
-      const cancel = this.simulation.afterFor(Math.max(TIMER_MS_MIN, ms), this.life, 'pause', done);
+      const cancel = this.later(ms, 'pause', done);
       signal?.addEventListener('abort', done);
     });
+  }
+
+  after(ms: number, work: () => void): () => void {
+    return this.later(ms, 'timer', work);
+  }
+
+  every(ms: number, work: () => void): () => void {
+    let cancel = (): void => undefined;
+    const again = () => {
+      cancel = this.later(ms, 'interval', () => {
+        again();
+        work();
+      });
+    };
+    again();
+    return () => cancel();
+  }
+
+  deadline(ms: number): AbortSignal {
+    const controller = new AbortController();
+    this.later(ms, 'deadline', () =>
+      controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
+    );
+    return controller.signal;
+  }
+
+  private later(ms: number, label: string, work: () => void): () => void {
+    return this.simulation.afterFor(Math.max(TIMER_MS_MIN, ms), this.life, label, work);
   }
 }

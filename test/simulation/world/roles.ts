@@ -22,6 +22,7 @@ import { DeleteConversation, DeleteConversationHandler } from '../../../src/conv
 import { WAITING } from '../../../src/jobs/background-calls.port.js';
 import type { Clock } from '../../../src/kernel/clock.js';
 import type { EventStore } from '../../../src/kernel/event-store.js';
+import type { Ids } from '../../../src/kernel/ids.js';
 import type { KeyValue } from '../../../src/kernel/key-value.js';
 import type { Signals } from '../../../src/kernel/signals.js';
 import { Streams } from '../../../src/kernel/streams.js';
@@ -75,6 +76,7 @@ export type Ports = Readonly<{
   queue: WorkQueue;
   clock: Clock;
   timing: Timing;
+  ids: Ids;
   models: LanguageModels;
   toolbox: Toolbox;
   unsealedTurns: UnsealedTurnQueries;
@@ -85,7 +87,7 @@ export type Ports = Readonly<{
 
 /** The roles of a process as the modules put them together, without Nest. */
 export function rolesOver(ports: Ports) {
-  const { store, signals, keyValue, queue, clock, timing, models, toolbox, unsealedTurns, tasks, log, mutant } = ports;
+  const { store, signals, keyValue, queue, clock, timing, ids, models, toolbox, unsealedTurns, tasks, log, mutant } = ports;
   const streams = new Streams(store, timing);
   const blobs = new InMemoryBlobs();
   const handlers = new Map<unknown, { execute: (command: never) => Promise<unknown> }>();
@@ -95,24 +97,24 @@ export function rolesOver(ports: Ports) {
   const agents = { byId: (id: string) => Promise.resolve(id === AGENT_ID ? AGENT : undefined) } as unknown as AgentQueries;
   const shelf = { pick: async () => [], recall: async () => [] } as unknown as AttachmentShelf;
   const resolver = new QuestionResolver(streams, agents, models, toolbox, shelf);
-  const feed = new MessageFeed(store, signals);
+  const feed = new MessageFeed(store, signals, timing);
   const activity = new TurnActivity(streams);
   const continuations = new Continuations(blobs);
   const composer = new AnswerComposer(
     { search: async () => ({ chunks: [], failedSources: [] }) },
     { render: async () => ({ text: '', holdsDocuments: false }) },
     models,
-    new AgentLoop(models, toolbox),
+    new AgentLoop(models, toolbox, ids),
     continuations,
     clock,
     options,
     new AttachedFiles(shelf),
   );
   const closer = new TurnCloser(store, streams, continuations, clock, options);
-  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, WAITING);
+  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, WAITING, timing, ids);
   const runners = new TaskRunners();
   runners.add(
-    new RunAgent(streams, new UnattendedAnswers(resolver, composer, store), { check: async () => ({ allowed: true }) }),
+    new RunAgent(streams, new UnattendedAnswers(resolver, composer, store), { check: async () => ({ allowed: true }) }, timing),
   );
   const runs = new QueuedRuns(streams, { queue: (task, cause) => commands.execute(new QueueTask(task, cause)) }, store, clock);
   handlers
@@ -123,24 +125,31 @@ export function rolesOver(ports: Ports) {
     .set(QueueTask, new QueueTaskHandler(streams, queue, runners))
     .set(
       AcceptDelivery,
-      new AcceptDeliveryHandler(streams, clock, new WebhookOptions(100_000, { ttlMs: IDEMPOTENCY_TTL_MS, mismatch: 'original' })),
+      new AcceptDeliveryHandler(
+        streams,
+        clock,
+        ids,
+        new WebhookOptions(100_000, { ttlMs: IDEMPOTENCY_TTL_MS, mismatch: 'original' }),
+      ),
     );
-  const turnsWorker = new TurnsWorker(queue, keyValue, runner, options);
-  const taskWorker = new TaskWorker(store, streams, keyValue, queue, blobs, clock, runners, {
-    ...TASK_WORKER_OPTIONS,
-    concurrency: 4,
-  });
+  const turnsWorker = new TurnsWorker(queue, keyValue, runner, timing, ids, options);
+  const taskWorker = new TaskWorker(
+    { store, streams, keyValue, workQueue: queue, blobs, clock, timing, ids, runners },
+    { ...TASK_WORKER_OPTIONS, concurrency: 4 },
+  );
   const tickers = new Tickers(
     [
       new SweepTurns(unsealedTurns, keyValue, runner, options),
-      new ExpirePauses(unsealedTurns, streams, runner),
+      new ExpirePauses(unsealedTurns, streams, runner, ids),
       new SweepTasks(tasks, keyValue, queue, runners),
     ].filter((ticker) => mutant?.ticks?.(ticker) ?? true),
     clock,
+    timing,
     log,
   );
   return {
-    desk: new QuestionDesk(resolver, commands, streams, queue, clock, options, new NoLimits()),
+    desk: new QuestionDesk(resolver, commands, streams, queue, clock, ids, options, new NoLimits()),
+    ids,
     commands,
     handlers,
     tail: new MessageTail(feed, activity),

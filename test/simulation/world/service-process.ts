@@ -10,6 +10,7 @@ import type { SharedWorkQueue } from '../ports/shared-work-queue.js';
 import type { SignalBus } from '../ports/signal-bus.js';
 import type { ReadModelServer } from '../read-models/read-model-server.js';
 import { ActorTiming } from '../kernel/actor-timing.js';
+import { SeededIds } from '../kernel/seeded-ids.js';
 import type { Coverage } from './coverage.js';
 import type { Mutant } from './mutant.js';
 import type { Outside } from './outside.js';
@@ -94,6 +95,7 @@ export class ServiceProcess {
       queue: around.queue.of(actor),
       clock,
       timing: new ActorTiming(simulation, actor, random('timing')),
+      ids: new SeededIds(random('ids')),
       models: new ScriptedModel(simulation, actor, random('model')),
       toolbox: around.outside.toolbox(actor),
       unsealedTurns: readModels.reached(readModels.unsealedTurns, actor),

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { Seeded } from '../../support/seeded.js';
 import { Actor } from '../kernel/actor.js';
 import { Simulation } from '../kernel/simulation.js';
-import { virtualGlobals } from '../kernel/virtual-globals.js';
+import { withoutMachine } from '../kernel/no-machine.js';
 import { oracles } from '../oracles/oracles.js';
 import { IN_FLIGHT_TIMEOUT_MS, LogServer } from '../ports/log-server.js';
 import { Network } from '../ports/network.js';
@@ -173,7 +173,7 @@ export type Options = Readonly<{ isTraced?: boolean; mutant?: Mutant | undefined
 export async function runSeed(seed: number, { isTraced = false, mutant }: Options = {}): Promise<Result> {
   Logger.overrideLogger(false);
   const world = new World(seed, isTraced, mutant);
-  const undo = virtualGlobals(world.simulation);
+  const undo = withoutMachine();
   try {
     return await world.run();
   } finally {

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 
 import { StoreUnavailable } from '../../../kernel/event-store.js';
-import { BACK_OFF_MAX_MS, backOffMs, pause } from '../../supervision/back-off.js';
+import { BACK_OFF_MAX_MS, backOffMs } from '../../supervision/back-off.js';
+import { systemTiming } from '../../system-timing.js';
 import type { Answer } from './answer.js';
 import type { Connection } from './connection.js';
 import { meaningOf } from './errors.js';
@@ -47,9 +48,9 @@ export async function* readToEnd<Page>(
     } catch (error) {
       if (error instanceof Silence) inbox?.giveUp();
       if (!(error instanceof StoreUnavailable) || error instanceof Silence || attempt === READ_ATTEMPTS_MAX) throw error;
-      const pauseMs = backOffMs(attempt);
+      const pauseMs = backOffMs(attempt, systemTiming);
       if (performance.now() + pauseMs > answeredAt + answerMs) throw error;
-      await pause(pauseMs);
+      await systemTiming.pause(pauseMs);
     } finally {
       inbox?.leave();
     }
@@ -70,7 +71,7 @@ export async function* follow<Page>(
   setMaxListeners(0, signal);
   for (let failures = 0; !signal.aborted; failures++) {
     // A slow consumer is dropped by design and resumes at once; only what fails again without progress waits.
-    if (failures > 1) await pause(backOffMs(failures - 1), signal);
+    if (failures > 1) await systemTiming.pause(backOffMs(failures - 1, systemTiming), signal);
     const started = Date.now();
     let inbox: Inbox | undefined;
     let answered = false;

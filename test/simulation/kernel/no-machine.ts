@@ -1,0 +1,43 @@
+type Replacement = readonly [target: object, name: string, value: unknown];
+
+/**
+ * Forbids the machine's time and chance for as long as a simulation runs, to libraries too. The returned function ends that.
+ * @throws Error there when something was taken of the machine meanwhile, also where what was thrown then has been caught
+ */
+export function withoutMachine(): () => void {
+  const taken = new Set<string>();
+  const forbidden = (name: string) => (): never => {
+    taken.add(name);
+    throw new Error(`${name} would leak the machine's time or chance into the simulation.`);
+  };
+  const noNow = forbidden('new Date()');
+  class GivenDate extends Date {
+    constructor(...args: unknown[]) {
+      if (args.length === 0) noNow();
+      super(...(args as [number]));
+    }
+    static override now = forbidden('Date.now');
+  }
+  const replacements: readonly Replacement[] = [
+    ...['setTimeout', 'setInterval', 'setImmediate'].map((name): Replacement => [globalThis, name, forbidden(name)]),
+    [globalThis, 'Date', GivenDate],
+    [globalThis, 'performance', { now: forbidden('performance.now') }],
+    [globalThis, 'crypto', { randomUUID: forbidden('crypto.randomUUID') }],
+    [Math, 'random', forbidden('Math.random')],
+    [AbortSignal, 'timeout', forbidden('AbortSignal.timeout')],
+  ];
+  const undo = replacements.map(replaced);
+  return () => {
+    for (const each of undo) each();
+    if (taken.size > 0) throw new Error(`The simulation took of the machine: ${[...taken].join(', ')}.`);
+  };
+}
+
+function replaced([target, name, value]: Replacement): () => void {
+  const before = Object.getOwnPropertyDescriptor(target, name);
+  Object.defineProperty(target, name, { value, configurable: true, writable: true });
+  return () => {
+    if (before) Object.defineProperty(target, name, before);
+    else Reflect.deleteProperty(target, name);
+  };
+}
