@@ -37,7 +37,7 @@ export default {
   ],
   testTimeout: 120_000,
   // Stories wait more than they work. Faults do not: they start and kill processes all the time, and are run two at a time.
-  maxWorkers: 5,
+  maxWorkers: 4,
   testSequencer: '<rootDir>/test/support/slowest-first.sequencer.cjs',
   // Modules of finished suites are never freed from a process, and a full heap stands still for seconds.
   workerIdleMemoryLimit: '768MB',

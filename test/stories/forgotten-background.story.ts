@@ -109,7 +109,9 @@ export function forgottenBackgroundStory(makeBacking: MakeBacking): void {
       };
       world.model.next([call('m1', 'monitor_create', terms)], say('Done.'));
       const conversationId = conversationIdIn(await alice.stream({ question: 'Watch it.', visibility: 'listed' }));
-      const [monitor] = (await alice.json<{ monitors: Fields[] }>('/api/monitors')).monitors;
+      const monitors = async () => (await alice.json<{ monitors: Fields[] }>('/api/monitors')).monitors;
+      await eventually(async () => (await monitors()).length === 1);
+      const [monitor] = await monitors();
       const path = `/api/monitors/${String(monitor!['monitor_id'])}`;
       price = '89.50';
       world.model.next(say('It is cheap now.'));

@@ -127,6 +127,20 @@ export function idempotencyStory(makeBacking: MakeBacking): void {
     expect(second.text).toBe(first.text);
   });
 
+  it('an answer whose caller has gone is there under its key', async () => {
+    const key = newKey();
+    const { model } = world;
+    const asked = model.completions.length;
+    model.next([...say('The '), wait(300), ...say('sky')]);
+    const leaving = new AbortController();
+    const gone = world.alice.post('/api/answer', { question: 'Why?' }, key, leaving.signal);
+    await eventually(() => model.completions.length > asked);
+    leaving.abort();
+    await expect(gone).rejects.toThrow();
+    const { body, replayed } = await answer({ question: 'Why?' }, key);
+    expect([(body as { answer: string }).answer.length > 0, replayed]).toEqual([true, 'true']);
+  });
+
   describe('after a restart', () => {
     it('both routes still know their keys', async () => {
       const [streamKey, answerKey] = [newKey(), newKey()];
@@ -144,19 +158,5 @@ export function idempotencyStory(makeBacking: MakeBacking): void {
       await world.service.restart({ IDEMPOTENCY_TTL_SECONDS: '0.5' });
       await eventually(async () => messageIdIn(await stream({ question: 'Why?' }, key)) !== first);
     });
-  });
-
-  it('an answer whose caller has gone is there under its key', async () => {
-    const key = newKey();
-    const { model } = world;
-    const asked = model.completions.length;
-    model.next([...say('The '), wait(300), ...say('sky')]);
-    const leaving = new AbortController();
-    const gone = world.alice.post('/api/answer', { question: 'Why?' }, key, leaving.signal);
-    await eventually(() => model.completions.length > asked);
-    leaving.abort();
-    await expect(gone).rejects.toThrow();
-    const { body, replayed } = await answer({ question: 'Why?' }, key);
-    expect([(body as { answer: string }).answer.length > 0, replayed]).toEqual([true, 'true']);
   });
 }
