@@ -36,8 +36,9 @@ export default {
     suite('browser', '\\.browser\\.spec\\.ts$', withPostgres),
   ],
   testTimeout: 120_000,
-  // Stories wait more than they work. Faults do not: they start and kill processes all the time, and are run two at a time.
-  maxWorkers: 4,
+  // Stories wait, but for each other's processors: three at a time keep two of them busy. Faults, which start and kill processes
+  // all the time, are run two at a time.
+  maxWorkers: 3,
   testSequencer: '<rootDir>/test/support/slowest-first.sequencer.cjs',
   // Modules of finished suites are never freed from a process, and a full heap stands still for seconds.
   workerIdleMemoryLimit: '768MB',
