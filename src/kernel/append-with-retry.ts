@@ -59,7 +59,11 @@ async function isVisible(store: Store, timing: Timing, givingUpAt: number, { str
   }
 }
 
-async function whileUnavailable<T>(timing: Timing, givingUpAt: number, work: () => Promise<T>): Promise<T> {
+/**
+ * Does what is harmless to repeat, again and ever less often while the store is away, until it is done or the elapsed time has
+ * come to `givingUpAt`. @throws StoreUnavailable then, and whatever else at once
+ */
+export async function whileUnavailable<T>(timing: Timing, givingUpAt: number, work: () => Promise<T>): Promise<T> {
   for (let delayMs = REPEAT_DELAY_MS_MIN; ; delayMs = Math.min(delayMs * 2, REPEAT_DELAY_MS_MAX)) {
     try {
       return await work();

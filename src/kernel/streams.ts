@@ -1,15 +1,8 @@
-import { APPEND_PATIENCE_MS, appendWithRetry } from './append-with-retry.js';
+import { APPEND_PATIENCE_MS, appendWithRetry, whileUnavailable } from './append-with-retry.js';
 import { AppendRaces, type Overtaken, RACE_PATIENCE_MS } from './append-races.js';
 import { type Codec, currentVersion, decode, encodeMetadata, Undecodable } from './codec.js';
 import type { Decider, Decision } from './decider.js';
-import {
-  type Appended,
-  type EventStore,
-  type ExpectedRevision,
-  type NewEvent,
-  type StoredEvent,
-  StoreUnavailable,
-} from './event-store.js';
+import type { Appended, EventStore, ExpectedRevision, NewEvent, StoredEvent } from './event-store.js';
 import type { Cause, Event } from './events.js';
 import { deterministicId } from './ids.js';
 import type { Timing } from './timing.js';
@@ -31,9 +24,6 @@ export const nothingYet = <State, E extends Event>({ initial }: Aggregate<State,
 
 /** What a command did: the events it added (none: it was already so), and how far the caller must read to see them. */
 export type Outcome<State, E extends Event> = Folded<State> & Readonly<{ events: readonly E[] }>;
-
-const REPEAT_DELAY_MS_MIN = 50;
-const REPEAT_DELAY_MS_MAX = 1000;
 
 /** Folds streams and appends decisions to them. */
 export class Streams {
@@ -176,21 +166,9 @@ export class Streams {
     return appendWithRetry(this.store, this.timing, patienceMs, stream, expected, events);
   }
 
-  /**
-   * Does what is harmless to repeat, again and ever less often while the store is away, until it is done or patience has run
-   * out. @throws StoreUnavailable then, and whatever else at once
-   */
-  async outlasting<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
-    const { timing } = this;
-    const givingUpAt = timing.elapsedMs() + patienceMs;
-    for (let delayMs = REPEAT_DELAY_MS_MIN; ; delayMs = Math.min(delayMs * 2, REPEAT_DELAY_MS_MAX)) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable) || timing.elapsedMs() + delayMs > givingUpAt) throw error;
-        await timing.pause(delayMs);
-      }
-    }
+  /** Does what is harmless to repeat, until it is done or the store was away for as long as `patienceMs`. @throws as `whileUnavailable` does */
+  outlasting<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
+    return whileUnavailable(this.timing, this.timing.elapsedMs() + patienceMs, work);
   }
 }
 
