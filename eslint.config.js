@@ -1,3 +1,4 @@
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 /** Its roles are given what they have of time, chance and ids, so that tests and the simulation can give them others. */
@@ -57,6 +58,13 @@ export default tseslint.config(
       '@typescript-eslint/require-await': 'off',
       'no-restricted-syntax': ['error', ENVIRONMENT],
     },
+  },
+  {
+    // What comes from users is read by patterns whose time grows with the text, and not with its square.
+    files: ['src/**/*.ts', 'projections/**/*.ts'],
+    ignores: ['**/*.spec.ts'],
+    plugins: { regexp },
+    rules: { 'regexp/no-super-linear-backtracking': 'error', 'regexp/no-super-linear-move': 'error' },
   },
   {
     files: CORE.map((folder) => `src/${folder}/**/*.ts`),

@@ -2,25 +2,33 @@
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 
-/** Words that Postgres keeps as one: paths and dotted names. */
-const COMPOUND = /[\p{L}\p{N}_-]+(?:[./:@][\p{L}\p{N}_-]+)+/gu;
-const CAMEL_CASE = /\b\p{L}*\p{Ll}\p{Lu}\p{L}*\b/gu;
+/** Words and what joins them to one for Postgres, as in paths and dotted names. */
+const JOINED = /[\p{L}\p{N}_./:@-]+/gu;
+const JOINT = /[./:@]/u;
+/** Two joints part, as after the scheme of an address. */
+const GAP = /[./:@]{2,}/u;
+
+const LETTERS = /\p{L}+/gu;
+const CAMEL_HUMP = /(?<=\p{Ll})(?=\p{Lu})/u;
 
 /** Longer runs are not words. */
 const RUN_CHARACTERS_MAX = 200;
 
 /**
  * What else a text can be found by: pairs of neighbouring characters where words have no spaces between them, the parts of
- * dotted names and paths, and the parts of names in camel case.
+ * dotted names and paths, and the parts of names in camel case. It takes time in proportion to the text, whatever that holds:
+ * no pattern here looks at a character a second time.
  */
 export function moreWords(text: string): string {
   const words = new Set<string>();
   for (const [run] of text.matchAll(UNSPACED)) for (const pair of pairsOf(run)) words.add(pair);
-  for (const [compound] of text.matchAll(COMPOUND)) {
-    if (compound.length <= RUN_CHARACTERS_MAX) for (const part of compound.split(/[./:@_-]+/)) words.add(part);
+  for (const [run] of text.matchAll(JOINED)) {
+    for (const compound of run.split(GAP)) for (const part of partsOf(compound)) words.add(part);
   }
-  for (const [name] of text.matchAll(CAMEL_CASE)) {
-    if (name.length <= RUN_CHARACTERS_MAX) for (const part of name.split(/(?<=\p{Ll})(?=\p{Lu})/u)) words.add(part);
+  for (const [name] of text.matchAll(LETTERS)) {
+    if (name.length > RUN_CHARACTERS_MAX) continue;
+    const humps = name.split(CAMEL_HUMP);
+    if (humps.length > 1) for (const hump of humps) words.add(hump);
   }
   return [...words].filter((word) => word.length > 1).join(' ');
 }
@@ -28,4 +36,10 @@ export function moreWords(text: string): string {
 function pairsOf(run: string): readonly string[] {
   const characters = [...run];
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+}
+
+function partsOf(compound: string): readonly string[] {
+  const joined = compound.split(JOINT).filter((part) => part !== '');
+  if (joined.length < 2 || compound.length > RUN_CHARACTERS_MAX) return [];
+  return joined.flatMap((part) => part.split(/[_-]+/));
 }

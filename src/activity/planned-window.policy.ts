@@ -54,7 +54,7 @@ function timezoneIn(value: unknown): string {
 }
 
 /** In a query that is not encoded, the `+` of an offset arrives as a space. */
-const SPACE_FOR_PLUS = /(T.*) (?=\d{2}(?::?\d{2})?$)/i;
+const SPACE_FOR_PLUS = /^([^T]*T[^ ]*) (?=\d{2}(?::?\d{2})?$)/i;
 
 function momentIn(name: string, value: unknown, timezone: string): number {
   const moment = typeof value === 'string' ? momentOf(value.replace(SPACE_FOR_PLUS, '$1+'), timezone) : undefined;

@@ -8,6 +8,7 @@ import { CurrentUser } from '../identity/identity.http.js';
 import { Freshness } from '../kernel/freshness.js';
 import { isId } from '../kernel/ids.js';
 import { Rejection } from '../kernel/rejection.js';
+import { withoutTrailing } from '../kernel/trailing.js';
 import { answerPosition } from '../platform/http/positions.js';
 import { agentNotFound } from './agent.decider.js';
 import type { AgentWebhook } from './agent.events.js';
@@ -19,7 +20,7 @@ export class PublicBaseUrl {
   constructor(private readonly configured: string | undefined) {}
 
   of({ protocol, host }: FastifyRequest): string {
-    return (this.configured ?? `${protocol}://${host}`).replace(/\/+$/, '');
+    return withoutTrailing(this.configured ?? `${protocol}://${host}`, '/');
   }
 }
 

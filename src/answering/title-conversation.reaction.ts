@@ -13,6 +13,7 @@ import { causedBy, type Recorded } from '../kernel/events.js';
 import type { Reaction } from '../kernel/reaction.js';
 import { Streams } from '../kernel/streams.js';
 import { Timing } from '../kernel/timing.js';
+import { withoutTrailing } from '../kernel/trailing.js';
 import { LanguageModels, ModelFailed } from '../models/language-model.port.js';
 import { AnsweringOptions } from './answering-options.js';
 
@@ -99,8 +100,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     }
     signal.throwIfAborted();
     const [line = ''] = title.trim().split('\n');
-    return line
-      .replaceAll(/^["'“”]+|["'“”.]+$/g, '')
+    return withoutTrailing(line.replace(/^["'“”]+/, ''), `"'“”.`)
       .slice(0, TITLE_CHARACTERS_MAX)
       .trim();
   }

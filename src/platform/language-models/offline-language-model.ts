@@ -25,7 +25,7 @@ export class OfflineLanguageModel implements ModelProvider {
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk> {
     const { wordDelayMs = 0 } = this.options;
-    const words = answer(request).match(/\s*\S+\s*/gu) ?? [];
+    const words = answer(request).match(/^\s+\S+\s*|\S+\s*/gu) ?? [];
     const wordsMax = request.maxTokens ?? Infinity;
     let written = 0;
     for (const word of words.slice(0, wordsMax)) {

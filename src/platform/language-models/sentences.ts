@@ -58,7 +58,7 @@ export function sentencesOf(text: string): readonly string[] {
   return text
     .slice(0, DOCUMENT_CHARACTERS_MAX)
     .replace(FENCED_CODE, '\n\n')
-    .split(/\n\s*\n|\n(?=\s*(?:[-*+>#|]|\d+[.)]))/u)
+    .split(/\n\s*\n|\n(?=[^\S\n]*(?:[-*+>#|]|\d+[.)]))/u)
     .map((paragraph) =>
       cellsOf(paragraph)
         .replace(/^\s*(?:[#>*+-]+|\d+[.)])\s+/u, '')
@@ -71,10 +71,12 @@ export function sentencesOf(text: string): readonly string[] {
 }
 
 /** The row of a table reads as its cells side by side. */
-const cellsOf = (paragraph: string): string =>
-  /^\s*\|.*\|\s*$/u.test(paragraph)
-    ? paragraph.replace(/^\s*\|\s*|\s*\|\s*$/gu, '').replace(/\s*(?<!\\)\|\s*/gu, ' – ')
-    : paragraph;
+function cellsOf(paragraph: string): string {
+  const row = paragraph.trim();
+  if (!/^\|.*\|$/u.test(row)) return paragraph;
+  const cells = row.slice(1, -1).split(/(?<!\\)\|/u);
+  return cells.map((cell) => cell.trim()).join(' – ');
+}
 
 type Weights = ReadonlyMap<string, number>;
 

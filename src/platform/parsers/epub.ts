@@ -54,7 +54,7 @@ function readPackage(archive: Archive, path: string): { title: string; chapters:
 }
 
 function decodePath(href: string): string {
-  const path = href.replace(/#.*$/, '');
+  const path = href.split('#', 1)[0]!;
   try {
     return decodeURIComponent(path);
   } catch {

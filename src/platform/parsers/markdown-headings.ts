@@ -9,7 +9,7 @@ const TAB = 4;
 
 const HEADING = /^#{1,6}(?=[ \t]|$)/;
 const UNDERLINE = /^(?:=+|-+)$/;
-const FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
+const FENCE = /^(?:(`{3,})[^`]*|(~{3,})(?!~).*)$/;
 const LIST_ITEM = /^(?:[-*+]|(\d{1,9})[.)])(?=[ \t]|$)/;
 const RULE = /^(?:\*{3,}|-{3,}|_{3,})$/;
 const TABLE_RULE = /^[|:\- \t]+$/;

@@ -16,7 +16,7 @@ const SECRET_KEYS = ['authorization', 'cookie', 'api_key', 'apiKey', 'x-api-key'
 const SECRETS_IN_TEXT: readonly (readonly [RegExp, string])[] = [
   [/([?&](?:api_key|token|access_token)=)[\w.~%+/=-]+/gi, '$1***'],
   [/(\bBearer\s+)[\w.~+/=-]+/gi, '$1***'],
-  [/(\\*"(?:api_key|apiKey|token|access_token|password|secret)\\*"\s*:\s*\\*")[^"\\]*/gi, '$1***'],
+  [/("(?:api_key|apiKey|token|access_token|password|secret)\\*"\s*:\s*\\*")[^"\\]*/gi, '$1***'],
   [/(\b\w+:\/\/[^\s:/@]+:)[^\s@/]+@/g, '$1***@'],
 ];
 

@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../../kernel/trailing.js';
 import { DOCUMENT_EXTENSIONS, extensionOf, MEDIA_TYPES } from '../document.port.js';
 import { storableText } from '../storable-text.policy.js';
 
@@ -27,7 +28,7 @@ export function pageExtension(contentType: string | undefined, url: string): str
 /** A file's name for a page, each name once: the address without its scheme, with the ending that says the kind. */
 export function pageFilename(url: string, extension: string, taken: Set<string>): string {
   const { host, pathname, search } = new URL(url);
-  const address = storableText(readable(`${host}${pathname}${search}`)).replace(/\/+$/, '');
+  const address = withoutTrailing(storableText(readable(`${host}${pathname}${search}`)), '/');
   const ending = `.${extension}`;
   const stem = (address.endsWith(ending) ? address.slice(0, -ending.length) : address).slice(0, FILENAME_CHARACTERS_MAX);
   let name = stem + ending;

@@ -60,7 +60,7 @@ function addressesIn(data: unknown): readonly string[] {
   const each = Array.isArray(given)
     ? (given as unknown[])
     : typeof given === 'string'
-      ? given.split(/[\n,]\s*(?=\S+:\/\/)|\n/)
+      ? given.split(/\n|,(?=\s*[a-z][a-z\d+.-]*:\/\/)/i)
       : [];
   if (each.some((address) => typeof address !== 'string')) throw invalid('url must be an address or a list of addresses');
   return (each as readonly string[]).map((address) => address.trim()).filter((address) => address !== '');

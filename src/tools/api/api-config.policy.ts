@@ -74,7 +74,7 @@ function urlTemplate(url: string, about: About): string {
   if (/[{}]/.test(server)) throw about('url may hold parameters in its path and query only.');
   const { username, password } = new URL(url);
   if (username !== '' || password !== '') throw about('url must not hold a user name or a password.');
-  return url.replace(/#.*$/s, '');
+  return url.split('#', 1)[0]!;
 }
 
 function groupIn(given: Given, name: string, about: About): ParameterGroup {

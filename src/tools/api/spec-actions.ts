@@ -192,7 +192,7 @@ function nameOf(wanted: string, taken: Set<string>): string {
   const base =
     wanted
       .replaceAll(/[^A-Za-z0-9-]+/g, '_')
-      .replaceAll(/^_+|_+$/g, '')
+      .replaceAll(/^_|_$/g, '')
       .slice(0, 60) || 'action';
   let name = base;
   for (let count = 2; taken.has(name); count++) name = `${base}_${count}`.slice(-64);

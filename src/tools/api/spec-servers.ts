@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../../kernel/trailing.js';
 import { isRecord, type Json } from './spec-document.js';
 
 /** Where an API is, as its description says; empty when it does not. A part of a description may say it for itself. */
@@ -23,4 +24,4 @@ function ofSwagger({ schemes, basePath }: Json, host: string): string {
 }
 
 /** Paths begin with one. */
-const withoutSlash = (url: string): string => url.trim().replace(/\/+$/, '');
+const withoutSlash = (url: string): string => withoutTrailing(url.trim(), '/');

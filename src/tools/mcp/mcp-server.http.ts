@@ -10,6 +10,7 @@ import { Clock } from '../../kernel/clock.js';
 import { Freshness } from '../../kernel/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
+import { withoutTrailing } from '../../kernel/trailing.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { ChangeTool } from '../change-tool.command.js';
 import { CreateTool } from '../create-tool.command.js';
@@ -127,7 +128,7 @@ export class McpServerController {
     const secret = config['oauth_client_secret'];
     const client =
       clientId === null ? null : { client_id: clientId, ...(typeof secret === 'string' && secret && { client_secret: secret }) };
-    const base = this.options.publicBaseUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
+    const base = withoutTrailing(this.options.publicBaseUrl ?? `${request.protocol}://${request.host}`, '/');
     const redirectUrl = base + CALLBACK_PATH;
     const { userId: ownerId, cause } = user;
     const grant = await this.handshakes.start({ ownerId, serverUrl, scopes, client, redirectUrl, cause });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Rejection } from '../../kernel/rejection.js';
+import { withoutTrailing } from '../../kernel/trailing.js';
 import { type CallArguments, filledAction, isLeftOut, numberArgument, unknownAction } from '../builtin/call-arguments.policy.js';
 import { AddressRefused, OutgoingHttp } from '../outgoing-http.port.js';
 import type { ActionDefinition } from '../tool.events.js';
@@ -64,7 +65,7 @@ export class NtfyTool extends ToolKind {
     config: Readonly<Record<string, unknown>>,
     secrets: Readonly<Record<string, string>>,
   ): Promise<Configured> {
-    const server = typeof config['server_url'] === 'string' ? config['server_url'].trim().replace(/\/+$/, '') : '';
+    const server = typeof config['server_url'] === 'string' ? withoutTrailing(config['server_url'].trim(), '/') : '';
     if (server === '') return { config: {}, secrets };
     await this.http.check(server).catch((error: unknown) => {
       if (error instanceof AddressRefused) throw new Rejection('tool-invalid', `server_url: ${error.message}`);

@@ -1,3 +1,5 @@
+import { withoutTrailing } from '../../kernel/trailing.js';
+
 /** Where on the web the built-in tools find what they ask: addresses without a slash at the end. */
 export abstract class WebEndpoints {
   abstract readonly brave: string;
@@ -11,5 +13,5 @@ export abstract class WebEndpoints {
 /** As they are configured, with or without that slash. */
 export const webEndpoints = (given: WebEndpoints): WebEndpoints =>
   Object.fromEntries(
-    Object.entries(given).map(([name, url]) => [name, (url as string).replace(/\/+$/, '')]),
+    Object.entries(given).map(([name, url]) => [name, withoutTrailing(url as string, '/')]),
   ) as unknown as WebEndpoints;

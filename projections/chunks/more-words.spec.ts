@@ -1,0 +1,28 @@
+import { moreWords } from './more-words.js';
+
+const LONG = 1024 * 1024;
+
+describe('what else a text can be found by', () => {
+  it.each([
+    ['the parts of dotted names and paths', 'see src/kernel/event-store.ts', 'src kernel event store ts'],
+    ['the parts of an address, without its scheme', 'https://docs.example.com/a_b//cd', 'docs example com'],
+    ['the parts of names in camel case', 'call untilSearchable or parseJSONBody', 'until Searchable parse JSONBody'],
+    ['pairs of characters where words have no spaces', '事件溯源 Verbatim', '事件 件溯 溯源'],
+    ['nothing more than its words', 'Plain words, and well-known ones.', ''],
+    ['each once', 'a.bc a.bc', 'bc'],
+  ])('%s', (_, text, words) => {
+    expect(moreWords(text)).toBe(words);
+  });
+
+  // In time that grows with the square of a megabyte these do not end.
+  it.each([
+    ['one endless word', 'a'.repeat(LONG)],
+    ['an endless word with accents', 'éa'.repeat(LONG / 2)],
+    ['an endless word with a joint at its end', `${'a'.repeat(LONG)}.`],
+    ['endless joints', '.'.repeat(LONG)],
+    ['endless pairs of joints', 'a::'.repeat(LONG / 3)],
+    ['an endless name in camel case', 'aB'.repeat(LONG / 2)],
+  ])('of %s it is told at once', (_, text) => {
+    expect(moreWords(text)).toBe('');
+  });
+});

@@ -1,0 +1,34 @@
+import { ESLint } from 'eslint';
+
+const QUADRATIC = [
+  ['a run that what follows may refuse', 'export const words = /\\w+\\.\\w+/gu;'],
+  ['a run up to the end', "export const base = (url: string) => url.replace(/\\/+$/, '');"],
+  ['a quantifier within a quantifier', 'export const nested = /^(?:a+)+$/;'],
+] as const;
+
+let eslint: ESLint;
+/** What is said of a text as if it stood in a file. Types are left out: they take seconds, and these rules need none. */
+const rulesBroken = async (code: string, filePath: string): Promise<(string | null)[]> => {
+  const [result] = await eslint.lintText(code, { filePath });
+  return result!.messages.map(({ ruleId }) => ruleId);
+};
+
+beforeAll(() => {
+  const isUntyped = { languageOptions: { parserOptions: { projectService: false } } };
+  eslint = new ESLint({ overrideConfig: [isUntyped], ruleFilter: ({ ruleId }) => ruleId.startsWith('regexp') });
+});
+
+describe('patterns that take the square of a text', () => {
+  it.each(QUADRATIC)('are refused: %s', async (_, code) => {
+    for (const file of ['src/sources/probe.ts', 'projections/chunks/probe.ts', 'src/platform/parsers/probe.ts'])
+      expect(await rulesBroken(code, file)).toEqual([expect.stringMatching(/^regexp\/no-super-linear-(move|backtracking)$/)]);
+  });
+
+  it('may be written where only we write the text', async () => {
+    expect(await rulesBroken(QUADRATIC[0][1], 'test/support/probe.ts')).toEqual([]);
+  });
+
+  it('are told from those that do not', async () => {
+    expect(await rulesBroken('export const words = /[\\w.]+/gu;', 'src/sources/probe.ts')).toEqual([]);
+  });
+});
