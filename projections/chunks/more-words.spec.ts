@@ -1,3 +1,4 @@
+import { describe, expect, it } from '@jest/globals';
 import { moreWords } from './more-words.js';
 
 const LONG = 1024 * 1024;

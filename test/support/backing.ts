@@ -1,7 +1,8 @@
 import type { EventStore } from '../../src/kernel/event-store.js';
 import { EventStoreDbEventStore } from '../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
-import { eventStoreDbForTest } from './eventstoredb-for-tests.js';
+import { type EventStoreDbForTest, eventStoreDbForTest } from './eventstoredb-for-tests.js';
+import type { DoubleOptions } from './eventstoredb-double/event-store-db-double.js';
 import { NatsServer } from './nats-server.js';
 import { serviceDatabase, testDatabase, type TestDatabase } from './postgres-for-tests.js';
 
@@ -54,11 +55,12 @@ export const onPostgresAndNats: MakeBacking = async () => {
   };
 };
 
-export type FullBacking = Backing & Readonly<{ nats: NatsServer }>;
+export type EventStoreDbBacking = Backing & Readonly<{ eventStoreDb: EventStoreDbForTest }>;
+export type FullBacking = EventStoreDbBacking & Readonly<{ nats: NatsServer }>;
 
 /** The log in EventStoreDB, everything else in one process and its Postgres. */
-export const onEventStoreDb = async (): Promise<Backing> => {
-  const [database, eventStoreDb] = await Promise.all([serviceDatabase(), eventStoreDbForTest()]);
+export const onEventStoreDb = async (options?: DoubleOptions): Promise<EventStoreDbBacking> => {
+  const [database, eventStoreDb] = await Promise.all([serviceDatabase(), eventStoreDbForTest(options)]);
   const store = new EventStoreDbEventStore({
     connectionString: eventStoreDb.connectionString,
     appendDeadlineMs: DEADLINE_MS,
@@ -69,6 +71,7 @@ export const onEventStoreDb = async (): Promise<Backing> => {
     environment: { DATABASE_URL: database.url, EVENT_STORE: eventStoreDb.connectionString },
     database,
     store,
+    eventStoreDb,
     close: async () => {
       await store.close();
       await Promise.all([eventStoreDb.close(), database.close()]);
@@ -77,8 +80,8 @@ export const onEventStoreDb = async (): Promise<Backing> => {
 };
 
 /** The log in EventStoreDB, read models in Postgres, signals and work over NATS: what a cluster has. */
-export const onEventStoreDbAndNats = async (): Promise<FullBacking> => {
-  const [alone, nats] = await Promise.all([onEventStoreDb(), NatsServer.start()]);
+export const onEventStoreDbAndNats = async (options?: DoubleOptions): Promise<FullBacking> => {
+  const [alone, nats] = await Promise.all([onEventStoreDb(options), NatsServer.start()]);
   return {
     ...alone,
     name: 'EventStoreDB, Postgres and NATS',

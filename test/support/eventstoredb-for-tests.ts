@@ -2,31 +2,54 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { EventStoreDbDouble } from './eventstoredb-double/event-store-db-double.js';
+import { type DoubleOptions, EventStoreDbDouble } from './eventstoredb-double/event-store-db-double.js';
 import { freePort } from './free-port.js';
 
-const START_MS_MAX = 180_000;
+const CALL_MS_MAX = 180_000;
+/** So long the double has no leader, as three real servers that elect another. */
+const LEADERLESS_MS = 1_000;
 
 /** An EventStoreDB with an empty log, for one story. */
-export type EventStoreDbForTest = Readonly<{ connectionString: string; close(): Promise<void> }>;
+export type EventStoreDbForTest = Readonly<{
+  connectionString: string;
+  /** As `kill -9` of the server that takes the appends. Resolves once appends are taken again and all servers are in sync. */
+  loseLeader(): Promise<void>;
+  close(): Promise<void>;
+}>;
 
 /**
  * The double, or a real server of its own where TEST_EVENTSTOREDB_COMMAND names a program that runs one: called with
- * `start <port> <folder>` it prints the connection string in its last line once the server takes appends, and with
- * `wipe <port> <folder>` it ends the server and removes what it has stored. A cluster may use the ports after the one given.
+ * `start <port> <folder>` it prints the connection string in its last line once the server takes appends, with
+ * `lose-leader <port> <folder>` it does what `loseLeader` says, and with `wipe <port> <folder>` it ends the server and
+ * removes what it has stored. A cluster may use the ports after the one given.
  */
-export async function eventStoreDbForTest(): Promise<EventStoreDbForTest> {
+export async function eventStoreDbForTest(options: DoubleOptions = {}): Promise<EventStoreDbForTest> {
   const command = process.env['TEST_EVENTSTOREDB_COMMAND'];
-  return command === undefined ? EventStoreDbDouble.start() : realServer(command);
+  return command === undefined ? theDouble(options) : realServer(command);
+}
+
+async function theDouble(options: DoubleOptions): Promise<EventStoreDbForTest> {
+  const double = await EventStoreDbDouble.start(options);
+  return {
+    connectionString: double.connectionString,
+    loseLeader: async () => {
+      await double.crash();
+      await pause(LEADERLESS_MS);
+      await double.listen();
+    },
+    close: () => double.close(),
+  };
 }
 
 async function realServer(command: string): Promise<EventStoreDbForTest> {
   const [port, folder] = [String(await freePort()), await mkdtemp(join(tmpdir(), 'verbatim-eventstoredb-'))];
-  const call = (verb: string) => promisify(execFile)(command, [verb, port, folder], { timeout: START_MS_MAX });
+  const call = (verb: string) => promisify(execFile)(command, [verb, port, folder], { timeout: CALL_MS_MAX });
   const { stdout } = await call('start');
   return {
     connectionString: stdout.trim().split('\n').at(-1)!,
+    loseLeader: async () => void (await call('lose-leader')),
     close: async () => {
       await call('wipe');
       await rm(folder, { recursive: true, force: true });

@@ -37,6 +37,8 @@ export class Viewer {
   /** A stop was promised. */
   stopAccepted = false;
   connections = 0;
+  /** How often it was told that the service can take nothing just now. */
+  refusals = 0;
 
   constructor(private readonly options: ViewerOptions) {}
 
@@ -108,6 +110,7 @@ export class Viewer {
 
   private async expectAway(response: Response): Promise<void> {
     const text = await response.text();
+    this.refusals++;
     if (response.status !== 503) throw new Inconsistent(`${response.status} where 200 or 503 was due: ${text}`);
   }
 

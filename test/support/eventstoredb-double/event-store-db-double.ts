@@ -43,6 +43,8 @@ export type DoubleOptions = Readonly<{
   /** Keeps what was acknowledged in this file, and starts from what is in it. */
   persist?: string;
   maxAppendBytes?: number;
+  /** What was accepted stays invisible for any time up to this, instead of the usual one. */
+  invisibleMsMax?: number;
 }>;
 
 /**
@@ -58,12 +60,13 @@ export class EventStoreDbDouble {
   private grpc: Server | undefined;
   port: number;
 
-  private constructor({ port = 0, persist, maxAppendBytes = MAX_APPEND_BYTES }: DoubleOptions) {
+  private constructor(private readonly options: DoubleOptions) {
+    const { port = 0, persist, maxAppendBytes = MAX_APPEND_BYTES } = options;
     const { log, close } = persist ? openJournal(persist) : { log: new Log(), close: () => {} };
     this.port = port;
     this.closeJournal = close;
     const dropConnections = () => this.dropConnections();
-    const commits = new Commits(log);
+    const commits = this.commitsOf(log);
     this.state = { log, commits, faults: this.faults, maxAppendBytes, delivered: 0, appendsSeen: 0, readers: 0, dropConnections };
   }
 
@@ -128,7 +131,7 @@ export class EventStoreDbDouble {
     this.dropConnections();
     grpc?.forceShutdown();
     this.state.commits.crash();
-    this.state.commits = new Commits(this.state.log);
+    this.state.commits = this.commitsOf(this.state.log);
     await closed;
   }
 
@@ -145,6 +148,13 @@ export class EventStoreDbDouble {
   async close(): Promise<void> {
     await this.crash();
     this.closeJournal();
+  }
+
+  private commitsOf(log: Log): Commits {
+    const commits = new Commits(log);
+    const { invisibleMsMax } = this.options;
+    if (invisibleMsMax !== undefined) commits.delayMs = () => Math.floor(Math.random() * (invisibleMsMax + 1));
+    return commits;
   }
 
   private serve(): Server {
