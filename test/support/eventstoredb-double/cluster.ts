@@ -3,7 +3,7 @@ import gossipPb from '@eventstore/db-client/generated/gossip_pb.js';
 import featuresPb from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 
-const VERSION = '24.10.4';
+const VERSION = '24.2.0';
 const METHODS = ['append', 'batchappend', 'read', 'delete', 'tombstone'];
 const LEADER = 8;
 

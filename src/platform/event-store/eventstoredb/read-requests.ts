@@ -8,6 +8,8 @@ const BACKWARDS = 1;
 
 /** So many considered events make a window; after each, a subscription says how far it is. */
 const CHECKPOINT_WINDOW_EVENTS = 32;
+/** A read says nothing in between: with large windows the server passes over what is not wanted three to four times as fast. */
+const READ_WINDOW_EVENTS = 16_384;
 
 /** From this number on a server ends a read of a stream with the stream's last revision. */
 const TELLS_STREAM_END = 1;
@@ -39,7 +41,9 @@ export function subscribeToStream(stream: string, after: number): ReadRequest {
 
 /** `from` is inclusive. */
 export function readLog(from: bigint, filter: LogFilter, count: number): ReadRequest {
-  return new ReadReq().setOptions(readOptions(false, count).setAll(logOptions(from)).setFilter(filterOptions(filter)));
+  return new ReadReq().setOptions(
+    readOptions(false, count).setAll(logOptions(from)).setFilter(filterOptions(filter, READ_WINDOW_EVENTS)),
+  );
 }
 
 export function readLogEnd(): ReadRequest {
@@ -48,7 +52,9 @@ export function readLogEnd(): ReadRequest {
 }
 
 export function subscribeToLog(after: bigint, filter: LogFilter): ReadRequest {
-  return new ReadReq().setOptions(subscriptionOptions().setAll(logOptions(after)).setFilter(filterOptions(filter)));
+  return new ReadReq().setOptions(
+    subscriptionOptions().setAll(logOptions(after)).setFilter(filterOptions(filter, CHECKPOINT_WINDOW_EVENTS)),
+  );
 }
 
 function readOptions(backwards: boolean, count: number): Options {
@@ -74,10 +80,10 @@ function logOptions(position: bigint) {
   return options.setPosition(new ReadReq.Options.Position().setCommitPosition(text).setPreparePosition(text));
 }
 
-function filterOptions(filter: LogFilter) {
+function filterOptions(filter: LogFilter, windowEvents: number) {
   const expression = new ReadReq.Options.FilterOptions.Expression().setRegex(streamPattern(filter));
   return new ReadReq.Options.FilterOptions()
     .setStreamIdentifier(expression)
-    .setMax(CHECKPOINT_WINDOW_EVENTS)
+    .setMax(windowEvents)
     .setCheckpointintervalmultiplier(1);
 }
