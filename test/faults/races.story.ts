@@ -218,8 +218,8 @@ export class RaceStory {
 
   private responded(expected: readonly number[], send: () => Promise<Response>): Promise<Streamed> {
     return this.insisted(async () => {
-      const response = await streamed(await send());
-      if (response.status === 503) return undefined;
+      const response = await send().then(streamed, unlessCut);
+      if (response === undefined || response.status === 503) return undefined;
       if (!expected.includes(response.status)) throw new Error(`${response.status}: ${response.text}`);
       return response;
     });
@@ -318,6 +318,11 @@ const each = (count: number, begin: (number: number) => Promise<void>) =>
 
 const unlessAway = (error: unknown): undefined => {
   if (!(error instanceof StoreUnavailable)) throw error;
+};
+
+/** A connection that both sides let go of and take up at the same moment breaks, as connections do. */
+const unlessCut = (error: unknown): undefined => {
+  if (!(error instanceof TypeError && error.message === 'fetch failed')) throw error;
 };
 
 const callOf = (question: string): string => question.replace(' ', '-');
