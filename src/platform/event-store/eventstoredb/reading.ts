@@ -47,9 +47,10 @@ export async function* readToEnd<Page>(
       return;
     } catch (error) {
       if (error instanceof Silence) inbox?.giveUp();
-      if (!(error instanceof StoreUnavailable) || error instanceof Silence || attempt === READ_ATTEMPTS_MAX) throw error;
+      if (!(error instanceof StoreUnavailable)) throw error;
       const pauseMs = backOffMs(attempt, systemTiming);
-      if (performance.now() + pauseMs > answeredAt + answerMs) throw error;
+      const isLast = error instanceof Silence || attempt === READ_ATTEMPTS_MAX;
+      if (isLast || performance.now() + pauseMs > answeredAt + answerMs) throw await connection.explained(error);
       await systemTiming.pause(pauseMs);
     } finally {
       inbox?.leave();
