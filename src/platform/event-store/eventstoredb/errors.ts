@@ -1,6 +1,6 @@
 import { AccessDeniedError, convertToCommandError, StreamDeletedError } from '@eventstore/db-client';
 
-import { StoreUnavailable, StreamGone } from '../../../kernel/event-store.js';
+import { LogEndsEarlier, StoreUnavailable, StreamGone } from '../../../kernel/event-store.js';
 
 const PERMISSION_DENIED = 7;
 const UNAUTHENTICATED = 16;
@@ -17,9 +17,11 @@ export class StoreRefused extends Error {
   override readonly name = 'StoreRefused';
 }
 
+const OURS = [StreamGone, StoreRefused, StoreUnavailable, LogEndsEarlier];
+
 /** What an error of a call means. Errors come as the client's, as gRPC's, and as plain ones when no server was found. */
-export function meaningOf(error: unknown, stream = ''): StreamGone | StoreRefused | StoreUnavailable {
-  if (error instanceof StreamGone || error instanceof StoreRefused || error instanceof StoreUnavailable) return error;
+export function meaningOf(error: unknown, stream = ''): StreamGone | StoreRefused | StoreUnavailable | LogEndsEarlier {
+  if (OURS.some((kind) => error instanceof kind)) return error as InstanceType<(typeof OURS)[number]>;
   const known = recognised(error);
   if (known instanceof StreamDeletedError) return new StreamGone(known.streamName ?? stream);
   const { code, message } = error as { code?: unknown; message?: unknown };

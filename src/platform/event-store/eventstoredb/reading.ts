@@ -60,7 +60,7 @@ export async function* readToEnd<Page>(
 
 /**
  * Subscribes, and subscribes again from where it is whenever the subscription ends, breaks or falls silent, until the
- * signal aborts. @throws StreamGone, StoreRefused
+ * signal aborts. @throws StreamGone, StoreRefused, LogEndsEarlier
  */
 export async function* follow<Page>(
   connection: Connection,
