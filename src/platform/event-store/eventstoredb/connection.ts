@@ -59,7 +59,7 @@ export class Connection {
   async explained(error: unknown): Promise<Error> {
     const meaning = meaningOf(error);
     if (this.closed || !(meaning instanceof StoreUnavailable)) return meaning;
-    const trouble = await this.reachability.trouble(isNoLeaderFound(meaning.cause));
+    const trouble = await this.reachability.trouble(isNoLeaderFound(meaning.cause)).catch(() => undefined);
     return trouble === undefined ? meaning : new StoreUnavailable(`EventStoreDB is not available: ${trouble}.`);
   }
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
@@ -91,6 +91,17 @@ it('says that the authority of a certificate is not trusted', async () => {
   const sentence = `the certificate of 127.0.0.1:${port} is by an authority that is not trusted here: name its file with tlsCAFile.`;
   expect(await sentenceOf(`esdb://127.0.0.1:${port}`)).toBe(sentence);
   expect(await sentenceOf(`esdb+discover://127.0.0.1:${port}`)).toBe(sentence);
+});
+
+it('goes on saying that the server is away when the file of its authority has gone', async () => {
+  const [port, file] = [await freePort(), join(folder, 'gone.crt')];
+  copyFileSync(join(folder, 'here.crt'), file);
+  const store = new EventStoreDbEventStore({
+    connectionString: `esdb://127.0.0.1:${port}?tlsCAFile=${encodeURIComponent(file)}`,
+  });
+  closing.push(() => store.close());
+  rmSync(file);
+  await expect(store.ping()).rejects.toBeInstanceOf(StoreUnavailable);
 });
 
 it('says that a certificate is for other names', async () => {

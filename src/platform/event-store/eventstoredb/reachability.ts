@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { isIP } from 'node:net';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import type { ConnectionTarget, Endpoint } from './connection-string.js';
 
 /** How long one endpoint may take to show how it is: what failed has taken its time already. */
@@ -70,14 +70,14 @@ const listed = (names: readonly string[]): string =>
 function probe({ address, port }: Endpoint, target: ConnectionTarget): Promise<string | undefined> {
   const host = address.replace(/^\[|\]$/g, '');
   return new Promise((resolve) => {
+    const socket = connectTls({ host, port, ...(isIP(host) ? {} : { servername: host }), ...security(target) });
     let reached: 'nothing' | 'name' | 'address' = isIP(host) ? 'name' : 'nothing';
+    const timer = setTimeout(() => done(LATE[reached]), PROBE_MS_MAX);
     const done = (trouble: string | undefined) => {
       clearTimeout(timer);
       socket.destroy();
       resolve(trouble);
     };
-    const timer = setTimeout(() => done(LATE[reached]), PROBE_MS_MAX);
-    const socket = connectTls({ host, port, ...(isIP(host) ? {} : { servername: host }), ...security(target) });
     socket.on('lookup', () => (reached = 'name'));
     socket.on('connect', () => (reached = 'address'));
     socket.on('secureConnect', () => done(target.tls ? undefined : 'TLS is spoken at %, and tls=false turns it off here'));
