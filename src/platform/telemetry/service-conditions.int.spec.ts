@@ -62,8 +62,10 @@ describe('The conditions of the service', () => {
     const here = () => look({ store: refusing, projector });
     const there = () => look({ faults: () => new ProjectionFaults(shared).all() });
     for (const process of [here, there]) {
-      await eventually(async () => (await process()).readiness === 'not_ready');
-      const { reasons, projections } = await process();
+      // Until its projector has failed for the first time, it is bad for want of one.
+      await eventually(async () => (await process()).projections['accounts']?.error === 'The store refuses to be followed.');
+      const { readiness, reasons, projections } = await process();
+      expect(readiness).toBe('not_ready');
       expect(reasons).toEqual(['Not usable: read model accounts: The store refuses to be followed.']);
       expect(projections['accounts']).toMatchObject({ ok: false, position: '-1', error: 'The store refuses to be followed.' });
     }
