@@ -14,7 +14,7 @@ import { definitionOf } from './platform/projections/definition.js';
 import { retryParked } from './platform/projections/parking.js';
 import { Rebuild, RebuildCancelled } from './platform/projections/rebuild.js';
 import { outcomeJson, outcomeLines, RebuildDisplay } from './platform/projections/rebuild-display.js';
-import { askToRetry } from './platform/reactions/reaction-tables.js';
+import { askToRetry, takeBackReactions } from './platform/reactions/reaction-tables.js';
 import { backOffMs } from './platform/supervision/back-off.js';
 import { isOutage } from './platform/supervision/outage.js';
 import { systemTiming } from './platform/system-timing.js';
@@ -99,7 +99,16 @@ async function run(): Promise<number> {
     else for (const line of outcomeLines(outcome)) say(line);
     if (outcome.comparison?.difference) differences++;
   }
+  if (name === 'all' && !options.verify) await takeBack();
   return options.verify && differences > 0 ? 1 : 0;
+}
+
+/** Of a log that was restored from an older backup, reactions know more than it holds, too. */
+async function takeBack(): Promise<void> {
+  if (!(store instanceof EventStoreDbEventStore)) return;
+  const taken = await takeBackReactions(sql, await store.head());
+  if (taken.length > 0 && !options.json)
+    say(`Taken back to the end of the log: ${taken.map((each) => REACTION + each).join(', ')}.`);
 }
 
 /** Goes on after an outage, as a rebuild that was killed does. */

@@ -79,6 +79,17 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
+export const LOG_ENDS_EARLIER =
+  'The log ends before the place up to which it was followed, as after a restore from an older backup: stop the service and run `npm run rebuild -- all`.';
+
+/** A follower is further than the log: what is appended until the log has come to that place would be passed over. */
+export class LogEndsEarlier extends Error {
+  override readonly name = 'LogEndsEarlier';
+  constructor() {
+    super(LOG_ENDS_EARLIER);
+  }
+}
+
 /**
  * The log. Appends are atomic and decided on a revision; an append repeated with the same event ids and the same
  * expected revision is the same append, and answers as the first did. Iterables pull: a consumer that does not ask
@@ -103,7 +114,10 @@ export abstract class EventStore {
   /** A stream after a revision: the past, then what comes, through reconnects, without gap or repetition. */
   abstract follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]>;
 
-  /** The log after a position, in its total order: the past, then what comes. An event that commits late is never skipped. */
+  /**
+   * The log after a position, in its total order: the past, then what comes. An event that commits late is never skipped.
+   * @throws LogEndsEarlier where the log can be restored without those who follow it
+   */
   abstract followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage>;
 
   abstract setRetention(stream: string, retention: Retention): Promise<void>;

@@ -83,7 +83,7 @@ export async function openPlatform(
     const outgoing = await opened(new GuardedHttp({ privateHosts: config.allowedPrivateHosts }), (http) => http.close());
     const checks = {
       postgres: () => answers(sql, embedded),
-      'event store': async () => void (await store.head()),
+      'event store': async () => void (await (store instanceof EventStoreDbEventStore ? store.ping() : store.head())),
       'file descriptors': () => checkDescriptors(),
       ...shared.checks,
     };

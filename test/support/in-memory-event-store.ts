@@ -8,6 +8,7 @@ import {
   EventStore,
   type ExpectedRevision,
   LOG_START,
+  LogEndsEarlier,
   type LogFilter,
   type LogPage,
   type LogReading,
@@ -118,6 +119,7 @@ export class InMemoryEventStore extends EventStore {
 
   async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
     let position: bigint | undefined;
+    if (after > this.headPosition()) throw new LogEndsEarlier();
     while (!signal.aborted) {
       const page = this.page(position ?? after, filter, PAGE_EVENTS_MAX);
       if (page.position === position) {

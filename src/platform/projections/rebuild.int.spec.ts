@@ -5,6 +5,7 @@ import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import type { Projection } from '../../../projections/projection.js';
+import { LOG_ENDS_EARLIER } from '../../kernel/event-store.js';
 import { systemTiming } from '../system-timing.js';
 import { PostgresFreshness } from './postgres-freshness.js';
 import { Progress } from './progress.js';
@@ -169,6 +170,22 @@ describe('A rebuild', () => {
     expect(await cents()).toBe(12);
     await append(store, 'account-1', moved('1', 1));
     await eventually(async () => (await cents()) === 14);
+  });
+
+  it('brings rows to the end of a log that was restored from an older backup, and what comes then is followed', async () => {
+    const before = await project();
+    await reached(await openAccounts(3, 5));
+    await before.stop();
+    store = new InMemoryEventStore();
+    await append(store, 'account-1', opened('1'), moved('1', 4));
+    const projector = await project();
+    await eventually(() => projector.failureOf('accounts') === LOG_ENDS_EARLIER);
+    await append(store, 'account-1', moved('1', 2));
+    expect(await rebuild()).toMatchObject({ swapped: true, events: 3 });
+    expect(await cents()).toBe(6);
+    await append(store, 'account-1', moved('1', 1));
+    await eventually(async () => (await cents()) === 7);
+    expect(projector.failureOf('accounts')).toBeUndefined();
   });
 
   it('makes rows where there were none, and parks what cannot be applied there as well', async () => {

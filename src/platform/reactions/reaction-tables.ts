@@ -51,6 +51,19 @@ export async function createReactionTables(sql: Sql): Promise<void> {
   });
 }
 
+/**
+ * Takes reactions that are further than the log to its end, and answers their names: they have done what is in the log, and
+ * what they did beyond is done.
+ */
+export async function takeBackReactions(sql: Sql, head: bigint): Promise<readonly string[]> {
+  const [there] = await sql`select 1 from pg_tables where schemaname = 'reactions' and tablename = 'reaction_checkpoint'`;
+  if (!there) return [];
+  const rows = await sql<{ reaction: string }[]>`
+    update reactions.reaction_checkpoint set position = ${String(head)}, epoch = epoch + 1
+    where position > ${String(head)} returning reaction`;
+  return rows.map(({ reaction }) => reaction).sort();
+}
+
 /** The memory of one reaction: how far it has come, and what it could not do. */
 export class ReactionTable {
   constructor(

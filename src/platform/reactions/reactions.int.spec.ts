@@ -4,11 +4,11 @@ import { append } from '../../../test/support/accounts.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
-import { StoreUnavailable } from '../../kernel/event-store.js';
+import { LOG_ENDS_EARLIER, StoreUnavailable } from '../../kernel/event-store.js';
 import type { Event, Recorded } from '../../kernel/events.js';
 import type { Reaction } from '../../kernel/reaction.js';
 import { systemTiming } from '../system-timing.js';
-import { askToRetry, parkedEvents } from './reaction-tables.js';
+import { askToRetry, parkedEvents, takeBackReactions } from './reaction-tables.js';
 import { Reactions } from './reactions.js';
 
 type Rang = Event<'BellRang', { times: number }>;
@@ -156,5 +156,21 @@ describe('A reaction', () => {
     expect(await askToRetry(database.sql, 'answer-door')).toBe(1);
     await eventually(() => heard.includes('bell-a 13'));
     await eventually(async () => (await parkedEvents(database.sql)).length === 0);
+  });
+
+  it('that is further than a log which was restored from a backup is taken back to its end, and acts on what comes then', async () => {
+    const before = start();
+    await append(store, 'bell-a', rang(1), rang(2));
+    await eventually(() => heard.length === 2);
+    await before.stop();
+    store = new InMemoryEventStore();
+    const head = await append(store, 'bell-a', rang(1));
+    const reactions = start();
+    await eventually(() => reactions.failureOf('answer-door') === LOG_ENDS_EARLIER);
+    expect(await takeBackReactions(database.sql, head)).toEqual(['answer-door']);
+    expect(await takeBackReactions(database.sql, head)).toEqual([]);
+    await append(store, 'bell-a', rang(3));
+    await eventually(() => heard.length === 3);
+    expect(heard).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3']);
   });
 });

@@ -19,6 +19,10 @@ export function describeFault(fault: unknown): string {
     error !== undefined && reasons.length < REASONS_MAX;
     error = error instanceof Error ? error.cause : undefined
   )
-    reasons.push(error instanceof Error ? `${error.name}: ${error.message}` : JSON.stringify(error));
+    if (!isTold(error, reasons)) reasons.push(error instanceof Error ? `${error.name}: ${error.message}` : JSON.stringify(error));
   return reasons.join(' <- ').replaceAll('\0', '\uFFFD').slice(0, CHARACTERS_MAX);
 }
+
+/** Whether the error before, which this one caused, repeats all that it says. */
+const isTold = (error: unknown, reasons: readonly string[]): boolean =>
+  error instanceof Error && error.message !== '' && (reasons.at(-1)?.includes(error.message) ?? false);

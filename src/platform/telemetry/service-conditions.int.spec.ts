@@ -5,7 +5,7 @@ import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { notReady } from '../../kernel/conditions.js';
-import type { EventStore } from '../../kernel/event-store.js';
+import { type EventStore, LOG_ENDS_EARLIER } from '../../kernel/event-store.js';
 import { InProcessKeyValue } from '../key-value/in-process-key-value.js';
 import { definitionOf } from '../projections/definition.js';
 import { Progress } from '../projections/progress.js';
@@ -62,8 +62,10 @@ describe('The conditions of the service', () => {
     const here = () => look({ store: refusing, projector });
     const there = () => look({ faults: () => new ProjectionFaults(shared).all() });
     for (const process of [here, there]) {
-      await eventually(async () => (await process()).readiness === 'not_ready');
-      const { reasons, projections } = await process();
+      // Until its projector has failed for the first time, it is bad for want of one.
+      await eventually(async () => (await process()).projections['accounts']?.error === 'The store refuses to be followed.');
+      const { readiness, reasons, projections } = await process();
+      expect(readiness).toBe('not_ready');
       expect(reasons).toEqual(['Not usable: read model accounts: The store refuses to be followed.']);
       expect(projections['accounts']).toMatchObject({ ok: false, position: '-1', error: 'The store refuses to be followed.' });
     }
@@ -103,6 +105,18 @@ describe('The conditions of the service', () => {
       reasons: expect.arrayContaining(['Not kept up: read model accounts: The store refuses to be followed.']) as unknown,
       projections: { accounts: { ok: true } },
     });
+  });
+
+  it('are bad while a read model is further than the log: what happens now would be missing in it', async () => {
+    const head = await store.head();
+    const restored = new InMemoryEventStore();
+    expect(head).toBeGreaterThan(await append(restored, 'account-c', opened('c')));
+    const projector = await following(restored);
+    await eventually(async () => (await look({ store: restored, projector })).readiness === 'not_ready');
+    expect((await look({ store: restored, projector })).reasons).toEqual([
+      `Not usable: read model accounts: ${LOG_ENDS_EARLIER}`,
+    ]);
+    await projector.stop();
   });
 
   it('are bad when rows must be rebuilt or something is away, which is told within a bound', async () => {

@@ -8,7 +8,7 @@ import {
   type FollowerCondition,
   type ReadinessCheck,
 } from '../../kernel/conditions.js';
-import { type EventStore, LOG_START } from '../../kernel/event-store.js';
+import { type EventStore, LOG_ENDS_EARLIER, LOG_START } from '../../kernel/event-store.js';
 import { describeFault } from '../supervision/kept-event.js';
 import type { FollowerStanding } from '../supervision/follower-standing.js';
 import { reactionStandings } from '../reactions/reaction-standings.js';
@@ -40,7 +40,8 @@ export type ConditionSources = Readonly<{
 /**
  * The process's own view of what it rests on, and the database's view of who keeps up. Being behind does not make it
  * unready: that would take every process of the service away at once. Rows of another version do, for they cannot be read,
- * and so does a read model that fails and never got anywhere, for there is nothing to be read.
+ * rows of a log that goes further than the present one, and a read model that fails and never got anywhere: there is nothing to
+ * be read.
  */
 export class ServiceConditions extends Conditions {
   private latest: { at: number; report: Promise<ConditionReport> } | undefined;
@@ -105,7 +106,7 @@ function conditionOf(standing: FollowerStanding, head: bigint | undefined, failu
   const error = problem ?? failure;
   const hasGotAnywhere = position !== undefined && position > LOG_START;
   return {
-    ok: problem === undefined && (failure === undefined || hasGotAnywhere),
+    ok: problem === undefined && failure !== LOG_ENDS_EARLIER && (failure === undefined || hasGotAnywhere),
     position: position === undefined ? null : String(position),
     behind: head === undefined || position === undefined ? null : String(isBehind ? head - position : 0n),
     secondsBehind: isBehind ? (eventAt ? Math.max(0, Math.round((Date.now() - eventAt.getTime()) / 1000)) : null) : 0,

@@ -13,7 +13,7 @@ import { isId } from '../../../kernel/ids.js';
 import { AppendCall } from './append-call.js';
 import { appended, appendRequests } from './append-messages.js';
 import type { Connection } from './connection.js';
-import { meaningOf } from './errors.js';
+import type { BatchRequest, BatchResponse } from './stubs.js';
 import { within } from './within.js';
 
 /** Appends over one shared call, which is opened again when it broke. */
@@ -30,8 +30,16 @@ export class Appends {
     check(stream, expected, events);
     const correlation = randomUUID();
     const requests = appendRequests(correlation, stream, expected, events);
-    const call = this.current?.usable ? this.current : await within(this.deadlineMs, this.open(), late);
-    return appended(await call.send(correlation, requests, this.deadlineMs), stream, expected, events);
+    return appended(await this.send(correlation, requests), stream, expected, events);
+  }
+
+  private async send(correlation: string, requests: readonly BatchRequest[]): Promise<BatchResponse> {
+    try {
+      const call = this.current?.usable ? this.current : await within(this.deadlineMs, this.open(), late);
+      return await call.send(correlation, requests, this.deadlineMs);
+    } catch (error) {
+      throw await this.connection.explained(error);
+    }
   }
 
   close(): void {
@@ -42,9 +50,6 @@ export class Appends {
     this.opening ??= this.connection
       .batchAppend()
       .then((opened) => (this.current = new AppendCall(opened)))
-      .catch((error: unknown) => {
-        throw meaningOf(error);
-      })
       .finally(() => (this.opening = undefined));
     return this.opening;
   }

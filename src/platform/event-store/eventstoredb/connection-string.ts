@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-type Endpoint = Readonly<{ address: string; port: number }>;
+export type Endpoint = Readonly<{ address: string; port: number }>;
 
 /** Where the server is and how it is spoken to, as a connection string says it. */
 export type ConnectionTarget = Readonly<{

@@ -1,8 +1,10 @@
+import { StoreUnavailable } from '../../../kernel/event-store.js';
 import { type Answer, decodeAnswer } from './answer.js';
 import { type ClientInternals, openClient } from './client.js';
 import { connectionTarget } from './connection-string.js';
-import { meaningOf, StoreRefused } from './errors.js';
+import { isNoLeaderFound, meaningOf, StoreRefused } from './errors.js';
 import { CLOSE_DEADLINE_MS } from './limits.js';
+import { Reachability } from './reachability.js';
 import { type BatchCall, type ReadCall, type ReadRequest, type Streams, StreamsClient, StreamsService } from './stubs.js';
 import { within } from './within.js';
 
@@ -19,12 +21,15 @@ const UNAVAILABLE = 14;
  */
 export class Connection {
   private readonly client: ClientInternals;
+  private readonly reachability: Reachability;
   private latest: Opened<unknown> | undefined;
   private closed = false;
 
   /** @throws BadConnectionString */
   constructor(connectionString: string) {
-    this.client = openClient(connectionTarget(connectionString));
+    const target = connectionTarget(connectionString);
+    this.client = openClient(target);
+    this.reachability = new Reachability(target);
     // The client calls this for every broken call and leaves the promise alone; while no server is found it rejects.
     const recover = this.client.handleError.bind(this.client);
     this.client.handleError = (client, error) => recover(client, error).catch(() => undefined);
@@ -46,8 +51,16 @@ export class Connection {
     try {
       return (await this.client.capabilities).serverVersion;
     } catch (error) {
-      throw meaningOf(error);
+      throw await this.explained(error);
     }
+  }
+
+  /** What an error means, and where the server cannot be reached, why not: the client tells only that it is so. */
+  async explained(error: unknown): Promise<Error> {
+    const meaning = meaningOf(error);
+    if (this.closed || !(meaning instanceof StoreUnavailable)) return meaning;
+    const trouble = await this.reachability.trouble(isNoLeaderFound(meaning.cause)).catch(() => undefined);
+    return trouble === undefined ? meaning : new StoreUnavailable(`EventStoreDB is not available: ${trouble}.`);
   }
 
   /** Breaks every call under way; there are no others after it. */

@@ -1,28 +1,40 @@
 import { AccessDeniedError, convertToCommandError, StreamDeletedError } from '@eventstore/db-client';
 
-import { StoreUnavailable, StreamGone } from '../../../kernel/event-store.js';
+import { LogEndsEarlier, StoreUnavailable, StreamGone } from '../../../kernel/event-store.js';
 
-/** gRPC codes of refusals that stay refusals however often one asks. */
-const FINAL_CODES: ReadonlySet<unknown> = new Set([
-  3 /* INVALID_ARGUMENT */, 7 /* PERMISSION_DENIED */, 12 /* UNIMPLEMENTED */, 16 /* UNAUTHENTICATED */,
-]);
+const PERMISSION_DENIED = 7;
+const UNAUTHENTICATED = 16;
+
+/** Further gRPC codes of refusals that stay refusals however often one asks. */
+const FINAL_CODES: ReadonlySet<unknown> = new Set([3 /* INVALID_ARGUMENT */, 12 /* UNIMPLEMENTED */]);
+
+const WRONG_CREDENTIALS = 'EventStoreDB does not know the user of the connection string, or not with that password.';
+const NO_RIGHTS =
+  'EventStoreDB denies access: the connection string must have the user and the password of one of its administrators (group $admins).';
 
 /** Asking again will not help: wrong credentials, no rights, a server that is too old, a store that was closed. */
 export class StoreRefused extends Error {
   override readonly name = 'StoreRefused';
 }
 
+const OURS = [StreamGone, StoreRefused, StoreUnavailable, LogEndsEarlier];
+
 /** What an error of a call means. Errors come as the client's, as gRPC's, and as plain ones when no server was found. */
-export function meaningOf(error: unknown, stream = ''): StreamGone | StoreRefused | StoreUnavailable {
-  if (error instanceof StreamGone || error instanceof StoreRefused || error instanceof StoreUnavailable) return error;
+export function meaningOf(error: unknown, stream = ''): StreamGone | StoreRefused | StoreUnavailable | LogEndsEarlier {
+  if (OURS.some((kind) => error instanceof kind)) return error as InstanceType<(typeof OURS)[number]>;
   const known = recognised(error);
   if (known instanceof StreamDeletedError) return new StreamGone(known.streamName ?? stream);
   const { code, message } = error as { code?: unknown; message?: unknown };
-  if (known instanceof AccessDeniedError || FINAL_CODES.has(code)) {
-    return new StoreRefused(`EventStoreDB refuses: ${String(message)}`, { cause: error });
-  }
-  return new StoreUnavailable(`EventStoreDB is not available: ${String(message)}`, { cause: error });
+  if (code === UNAUTHENTICATED) return new StoreRefused(WRONG_CREDENTIALS, { cause: error });
+  if (known instanceof AccessDeniedError || code === PERMISSION_DENIED) return new StoreRefused(NO_RIGHTS, { cause: error });
+  if (FINAL_CODES.has(code)) return new StoreRefused(`EventStoreDB refuses: ${String(message)}`, { cause: error });
+  const reason = isNoLeaderFound(error) ? 'no leader is found.' : String(message);
+  return new StoreUnavailable(`EventStoreDB is not available: ${reason}`, { cause: error });
 }
+
+/** Whether the client found no node that leads, which it says without a code. */
+export const isNoLeaderFound = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('Failed to discover');
 
 /** The client's name for an error; it throws over trailers that it misses. */
 function recognised(error: unknown): unknown {

@@ -15,7 +15,7 @@ import {
 import { systemTiming } from '../../system-timing.js';
 import { Appends } from './appends.js';
 import { Connection } from './connection.js';
-import { ANSWER_DEADLINE_MS, APPEND_DEADLINE_MS, SILENCE_MS } from './limits.js';
+import { ANSWER_DEADLINE_MS, APPEND_DEADLINE_MS, PING_DEADLINE_MS, SILENCE_MS } from './limits.js';
 import { LogEnd, LogFollow, LogRead } from './log-cursor.js';
 import { follow, type Patience, readToEnd } from './reading.js';
 import { metastreamOf, writeRetention } from './retention.js';
@@ -93,9 +93,10 @@ export class EventStoreDbEventStore extends EventStore {
     return versionWarning(await this.connection.serverVersion());
   }
 
-  /** Resolves when the server answers. @throws StoreUnavailable, StoreRefused */
+  /** Resolves when the server answers, soon. @throws StoreUnavailable, StoreRefused */
   async ping(): Promise<void> {
-    await this.head();
+    const deadlineMs = Math.min(this.patience.answerMs, PING_DEADLINE_MS);
+    for await (const _ of readToEnd(this.connection, new LogEnd(), deadlineMs)) return;
   }
 
   /** Reads, followers and appends under way fail, and so does everything after. */

@@ -19,3 +19,10 @@ export const MESSAGE_EVENTS_MAX = 1_000;
 
 /** How long closing waits for calls to end. */
 export const CLOSE_DEADLINE_MS = 2_000;
+
+/** How long a ping may stay without an answer: readiness waits 2 s, and is to hear the reason. */
+export const PING_DEADLINE_MS = 1_500;
+
+/** A new leader may still be indexing what another one showed: for so long the end of the log may seem to lie before it. */
+export const END_VISIBLE_MS_MAX = 2_000;
+export const END_LOOK_MS = 100;

@@ -1,6 +1,8 @@
-import { LOG_START, type LogFilter, type LogPage } from '../../../kernel/event-store.js';
+import { LOG_START, LogEndsEarlier, type LogFilter, type LogPage } from '../../../kernel/event-store.js';
+import { systemTiming } from '../../system-timing.js';
 import { type Answer, eventsIn, positionOf } from './answer.js';
 import type { Cursor } from './reading.js';
+import { END_LOOK_MS, END_VISIBLE_MS_MAX } from './limits.js';
 import { readLog, readLogEnd, subscribeToLog } from './read-requests.js';
 import type { ReadRequest } from './stubs.js';
 
@@ -64,6 +66,8 @@ export class LogRead implements Cursor<LogPage> {
 /** The log after a position, for ever. */
 export class LogFollow implements Cursor<LogPage> {
   private present = LOG_START;
+  /** Since when the log has been seen to end before the position, however often it was asked. */
+  private beyondSince: number | undefined;
   private caughtUp = false;
 
   constructor(
@@ -72,9 +76,16 @@ export class LogFollow implements Cursor<LogPage> {
     private readonly head: () => Promise<bigint>,
   ) {}
 
+  /** A server takes a subscription from beyond its end, and passes by what it is sent until it comes to there. */
   async request(): Promise<ReadRequest> {
     this.caughtUp = false;
     this.present = await this.head();
+    for (; this.present < this.position; this.present = await this.head()) {
+      this.beyondSince ??= systemTiming.elapsedMs();
+      if (systemTiming.elapsedMs() - this.beyondSince > END_VISIBLE_MS_MAX) throw new LogEndsEarlier();
+      await systemTiming.pause(END_LOOK_MS);
+    }
+    this.beyondSince = undefined;
     return subscribeToLog(this.position, this.filter);
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { StoreUnavailable } from '../../../kernel/event-store.js';
+import { LogEndsEarlier, StoreUnavailable } from '../../../kernel/event-store.js';
 import { appendSurely } from '../../../../test/support/append-surely.js';
 import {
   eventsOf,
@@ -79,6 +79,19 @@ describe('a follower', () => {
     } finally {
       await found.close();
     }
+  });
+
+  it('that is further than a log which was restored from a backup says so, and waits for nothing', async () => {
+    await on.store.append(newStream(), 'none', newEvents(3));
+    const following = Following.log(on.store, -1n);
+    await following.count(3);
+    const { port } = on.double;
+    await on.double.close();
+    on.double = await EventStoreDbDouble.start({ port });
+    await appendSurely(on.store, newStream(), 'none', newEvents(1));
+    await expect(following.until(() => false, 'its end')).rejects.toBeInstanceOf(LogEndsEarlier);
+    const beyond = Following.log(on.store, (await on.store.head()) + 1n);
+    await expect(beyond.until(() => false, 'its end')).rejects.toBeInstanceOf(LogEndsEarlier);
   });
 
   it('ends with the store that is closed', async () => {

@@ -47,9 +47,10 @@ export async function* readToEnd<Page>(
       return;
     } catch (error) {
       if (error instanceof Silence) inbox?.giveUp();
-      if (!(error instanceof StoreUnavailable) || error instanceof Silence || attempt === READ_ATTEMPTS_MAX) throw error;
+      if (!(error instanceof StoreUnavailable)) throw error;
       const pauseMs = backOffMs(attempt, systemTiming);
-      if (performance.now() + pauseMs > answeredAt + answerMs) throw error;
+      const isLast = error instanceof Silence || attempt === READ_ATTEMPTS_MAX;
+      if (isLast || performance.now() + pauseMs > answeredAt + answerMs) throw await connection.explained(error);
       await systemTiming.pause(pauseMs);
     } finally {
       inbox?.leave();
@@ -59,7 +60,7 @@ export async function* readToEnd<Page>(
 
 /**
  * Subscribes, and subscribes again from where it is whenever the subscription ends, breaks or falls silent, until the
- * signal aborts. @throws StreamGone, StoreRefused
+ * signal aborts. @throws StreamGone, StoreRefused, LogEndsEarlier
  */
 export async function* follow<Page>(
   connection: Connection,

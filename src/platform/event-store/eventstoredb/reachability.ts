@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import type { ConnectionTarget, Endpoint } from './connection-string.js';
+
+/** How long one endpoint may take to show how it is: what failed has taken its time already. */
+const PROBE_MS_MAX = 400;
+
+/** How long what was found out is told again without another look. */
+const FRESH_MS = 1_000;
+
+const CERTIFICATE_UNTRUSTED = new Set([
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+const NO_TLS = /^(?:EPROTO|ERR_SSL_\w+)$/;
+const UNKNOWN_HOST = /^(?:ENOTFOUND|EAI_AGAIN|EAI_FAIL|EAI_NODATA)$/;
+
+/** What is wrong with endpoints, and whether something is with each of them. */
+type Looked = Readonly<{ clauses: readonly string[]; isTotal: boolean }>;
+
+/**
+ * Looks at the endpoints of a connection string when the client finds no server there: of discovery it says only that it
+ * failed, of TLS that there is no connection.
+ */
+export class Reachability {
+  private latest: Promise<Looked> | undefined;
+
+  constructor(private readonly target: ConnectionTarget) {}
+
+  /** Why no server is found, in clauses; undefined where one can be reached, and where a leader that is missing is no reason. */
+  async trouble(needsLeader: boolean): Promise<string | undefined> {
+    const { clauses, isTotal } = await this.looked();
+    if (isTotal) return clauses.join('; ');
+    return needsLeader ? [...clauses, 'no node knows of a leader'].join('; ') : undefined;
+  }
+
+  private looked(): Promise<Looked> {
+    if (!this.latest) {
+      const looking = (this.latest = look(this.target));
+      const forget = () => setTimeout(() => (this.latest = undefined), FRESH_MS).unref();
+      looking.then(forget, forget);
+    }
+    return this.latest;
+  }
+}
+
+async function look(target: ConnectionTarget): Promise<Looked> {
+  const probed = await Promise.all(
+    target.endpoints.map(async (endpoint) => ({ name: nameOf(endpoint), trouble: await probe(endpoint, target) })),
+  );
+  const names = new Map<string, string[]>();
+  for (const { name, trouble } of probed) if (trouble !== undefined) names.set(trouble, [...(names.get(trouble) ?? []), name]);
+  const clauses = [...names].map(([trouble, of]) => trouble.replace('%', listed(of)));
+  return { clauses, isTotal: probed.every(({ trouble }) => trouble !== undefined) };
+}
+
+const nameOf = ({ address, port }: Endpoint): string => `${address}:${port}`;
+
+const listed = (names: readonly string[]): string =>
+  names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : names.join();
+
+/**
+ * What is wrong with one endpoint, with % in the place of its name. TLS is tried in any case: a server without it answers
+ * with something else, at once.
+ */
+function probe({ address, port }: Endpoint, target: ConnectionTarget): Promise<string | undefined> {
+  const host = address.replace(/^\[|\]$/g, '');
+  return new Promise((resolve) => {
+    const socket = connectTls({ host, port, ...(isIP(host) ? {} : { servername: host }), ...security(target) });
+    let reached: 'nothing' | 'name' | 'address' = isIP(host) ? 'name' : 'nothing';
+    const timer = setTimeout(() => done(LATE[reached]), PROBE_MS_MAX);
+    const done = (trouble: string | undefined) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(trouble);
+    };
+    socket.on('lookup', () => (reached = 'name'));
+    socket.on('connect', () => (reached = 'address'));
+    socket.on('secureConnect', () => done(target.tls ? undefined : 'TLS is spoken at %, and tls=false turns it off here'));
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      done(reached === 'address' ? ofTls(error, target.tls) : ofAddress(error)),
+    );
+  });
+}
+
+/** What is wrong when the time is up, by what has been reached. */
+const LATE = {
+  nothing: 'the address of % is not found in time',
+  name: 'no connection is taken at %',
+  address: 'connections are taken and not answered at %',
+};
+
+function security({ tls, caFile, certificateFile, keyFile }: ConnectionTarget): ConnectionOptions {
+  return {
+    ALPNProtocols: ['h2'],
+    rejectUnauthorized: tls,
+    ...(caFile === undefined ? {} : { ca: readFileSync(caFile) }),
+    ...(certificateFile === undefined ? {} : { cert: readFileSync(certificateFile) }),
+    ...(keyFile === undefined ? {} : { key: readFileSync(keyFile) }),
+  };
+}
+
+function ofAddress({ code }: NodeJS.ErrnoException): string {
+  if (code !== undefined && UNKNOWN_HOST.test(code)) return 'the host of % is not known';
+  if (code === 'ECONNREFUSED') return 'nothing listens on %';
+  return `% cannot be reached (${code})`;
+}
+
+function ofTls({ code = '' }: NodeJS.ErrnoException, isWanted: boolean): string | undefined {
+  if (!isWanted) return undefined;
+  if (CERTIFICATE_UNTRUSTED.has(code))
+    return 'the certificate of % is by an authority that is not trusted here: name its file with tlsCAFile';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'the certificate of % is for other names than that';
+  if (code === 'CERT_HAS_EXPIRED') return 'the certificate of % has expired';
+  if (NO_TLS.test(code)) return 'no TLS is spoken at %: tls=false turns it off here, too';
+  return `no connection comes about with % (${code})`;
+}
