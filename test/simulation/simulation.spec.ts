@@ -27,6 +27,19 @@ const COVERAGE_PERCENT_MIN = {
   'a stop was accepted': 4,
   'a question was edited': 4,
   'a conversation was deleted': 4,
+  'a task was to be tried again': 15,
+  'a clock went ahead and came back': 18,
+  'a slot came to a run': 15,
+  'a slot was missed': 3,
+  'a slot was skipped': 1,
+  'a slot passed in a pause': 1,
+  'a run was asked for': 6,
+  'what a run said was added to its chat': 5,
+  'a call went on as a job': 5,
+  'a job was lost': 0.2,
+  'a monitor found something': 3,
+  'a conversation went on by itself': 8,
+  'two wakes were told together': 1,
 };
 
 /** Within jest the same seeds take ten times as long: every timer, date and random number goes through its global object. */

@@ -28,8 +28,13 @@ export class Asker {
 
   constructor(
     private readonly world: World,
-    private readonly name: string,
+    readonly name: string,
   ) {}
+
+  /** Where what they asked last is answered; undefined where nothing is. */
+  get conversation(): string | undefined {
+    return this.conversationId;
+  }
 
   async run(questions: number): Promise<void> {
     for (let count = 0; count < questions; count++) {

@@ -20,6 +20,10 @@ export class History {
   readonly unavailable: Readonly<{ what: string; fromMs: number; toMs: number; error: string }>[] = [];
   /** Resumptions that were accepted, by message. */
   readonly resumed = new Map<string, number>();
+  /** Schedules whose end was accepted. */
+  readonly schedulesCancelled = new Set<string>();
+  /** Runs that were accepted when somebody wanted them, and their schedules. */
+  readonly runsAccepted = new Map<string, string>();
   readonly violations: string[] = [];
 }
 

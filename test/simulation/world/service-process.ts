@@ -5,16 +5,18 @@ import { EPOCH_MS, type Simulation } from '../kernel/simulation.js';
 import type { LogServer } from '../ports/log-server.js';
 import type { Network } from '../ports/network.js';
 import { ProcessStore, type StoreFaults } from '../ports/process-store.js';
+import type { SharedBlobs } from '../ports/shared-blobs.js';
 import type { SharedKeyValue } from '../ports/shared-key-value.js';
 import type { SharedWorkQueue } from '../ports/shared-work-queue.js';
 import type { SignalBus } from '../ports/signal-bus.js';
 import type { ReadModelServer } from '../read-models/read-model-server.js';
 import { ActorTiming } from '../kernel/actor-timing.js';
 import { SeededIds } from '../kernel/seeded-ids.js';
+import type { Rooms } from './background-roles.js';
 import type { Coverage } from './coverage.js';
 import type { Mutant } from './mutant.js';
 import type { Outside } from './outside.js';
-import { type ReactionCheckpoint, ReactionFollower } from './reaction-follower.js';
+import { ReactionCheckpoint, ReactionFollower } from './reaction-follower.js';
 import { type Roles, rolesOver } from './roles.js';
 import { ScriptedModel } from './scripted-model.js';
 
@@ -28,7 +30,10 @@ export type Surroundings = Readonly<{
   queue: SharedWorkQueue;
   readModels: ReadModelServer;
   outside: Outside;
+  blobs: SharedBlobs;
+  /** Of each reaction by its name. */
   checkpoints: Map<string, ReactionCheckpoint>;
+  rooms: Rooms;
   coverage: Coverage;
   faults: StoreFaults;
   mutant: Mutant | undefined;
@@ -43,7 +48,7 @@ export class ServiceProcess {
     readonly actor: Actor,
     private readonly around: Surroundings,
     /** How far its clock is off. */
-    private readonly clockOffMs: number,
+    public clockOffMs: number,
   ) {}
 
   get isUp(): boolean {
@@ -81,10 +86,10 @@ export class ServiceProcess {
   }
 
   private assembled(): Roles {
-    const { actor, around, clockOffMs } = this;
+    const { actor, around } = this;
     const { simulation, network, readModels, checkpoints } = around;
     const random = (what: string) => simulation.random(`${actor.name} ${actor.life} ${what}`);
-    const clock: Clock = { now: () => new Date(EPOCH_MS + Math.floor(simulation.nowMs + clockOffMs)) };
+    const clock: Clock = { now: () => new Date(EPOCH_MS + Math.floor(simulation.nowMs + this.clockOffMs)) };
     const store = new ProcessStore(simulation, actor, network, around.log, around.faults, random('store'), around.coverage);
     around.mutant?.store?.(store);
     const roles = rolesOver({
@@ -100,11 +105,18 @@ export class ServiceProcess {
       toolbox: around.outside.toolbox(actor),
       unsealedTurns: readModels.reached(readModels.unsealedTurns, actor),
       tasks: readModels.reached(readModels.tasks, actor),
+      schedules: readModels.reached(readModels.schedules, actor),
+      jobs: readModels.reached(readModels.jobs, actor),
+      monitors: readModels.reached(readModels.monitors, actor),
+      wakes: readModels.reached(readModels.wakes, actor),
+      blobs: around.blobs.of(actor),
+      rooms: around.rooms,
       log: { error: () => undefined } as unknown as Logger,
     });
     around.mutant?.roles?.(roles);
     for (const reaction of roles.reactions) {
-      const checkpoint = checkpoints.get(reaction.name)!;
+      const checkpoint = checkpoints.get(reaction.name) ?? new ReactionCheckpoint();
+      checkpoints.set(reaction.name, checkpoint);
       void new ReactionFollower(simulation, network, actor, store, reaction, checkpoint).run();
     }
     return roles;

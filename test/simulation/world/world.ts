@@ -7,19 +7,24 @@ import { withoutMachine } from '../kernel/no-machine.js';
 import { oracles } from '../oracles/oracles.js';
 import { IN_FLIGHT_TIMEOUT_MS, LogServer } from '../ports/log-server.js';
 import { Network } from '../ports/network.js';
+import { SharedBlobs } from '../ports/shared-blobs.js';
 import { SharedKeyValue } from '../ports/shared-key-value.js';
 import { SharedWorkQueue } from '../ports/shared-work-queue.js';
 import { SignalBus } from '../ports/signal-bus.js';
 import { ReadModelServer } from '../read-models/read-model-server.js';
 import { Asker } from './asker.js';
+import type { Rooms } from './background-roles.js';
 import { Coverage } from './coverage.js';
 import { Deliverer } from './deliverer.js';
 import { History } from './history.js';
+import { noteWhatTheLogShows } from './log-coverage.js';
 import { LogView } from './log-view.js';
 import type { Mutant } from './mutant.js';
 import { Outside } from './outside.js';
-import { ReactionCheckpoint } from './reaction-follower.js';
+import { ScheduleOwner } from './schedule-owner.js';
 import { ServiceProcess, type Surroundings } from './service-process.js';
+import { Watcher } from './watcher.js';
+import { WrongClocks } from './wrong-clocks.js';
 
 /** How long faults go on. */
 const TROUBLE_MS = [800, 4_000] as const;
@@ -48,17 +53,21 @@ export class World {
   readonly network: Network;
   readonly log: LogServer;
   readonly outside: Outside;
+  readonly rooms: Rooms;
   private readonly view: LogView;
   private readonly processes: readonly ServiceProcess[];
+  readonly clocks: WrongClocks;
   private readonly outages: { fromMs: number; toMs: number }[] = [];
 
   constructor(seed: number, isTraced: boolean, mutant: Mutant | undefined) {
     this.simulation = new Simulation(seed, new Actor('world'), isTraced);
     const { simulation, coverage } = this;
     this.random = simulation.random('workload');
+    const rooms = simulation.random('rooms');
+    this.rooms = { schedules: rooms.oneIn(3), followUps: rooms.oneIn(3) };
     this.network = new Network(simulation);
     this.log = new LogServer(simulation);
-    this.outside = new Outside(simulation, this.network, simulation.random('outside'));
+    this.outside = new Outside(simulation, this.network, simulation.random('outside'), this.rooms.followUps);
     this.view = new LogView(this.log.store);
     const faults = simulation.random('faults');
     const around: Surroundings = {
@@ -70,7 +79,9 @@ export class World {
       queue: new SharedWorkQueue(simulation, this.network),
       readModels: new ReadModelServer(simulation, this.network, this.log),
       outside: this.outside,
-      checkpoints: new Map([['run-deliveries', new ReactionCheckpoint()]]),
+      blobs: new SharedBlobs(this.network),
+      checkpoints: new Map(),
+      rooms: this.rooms,
       coverage,
       faults: {
         lostAnswerOneIn: LOST_ANSWERS_ONE_IN[faults.between(0, LOST_ANSWERS_ONE_IN.length - 1)]!,
@@ -80,6 +91,20 @@ export class World {
     };
     const names = ['one', 'two', 'three'].slice(0, faults.between(2, 3));
     this.processes = names.map((name) => new ServiceProcess(new Actor(name), around, faults.between(-20, 20)));
+    this.clocks = new WrongClocks(simulation, this.processes, coverage);
+  }
+
+  /** Of the jobs of a conversation, those that are not over. */
+  async jobsUnderWay(conversationId: string): Promise<readonly string[]> {
+    const jobs = (await this.view.refresh()).of('job').filter(([, facts]) => facts[0]!.data['conversationId'] === conversationId);
+    const underWay = jobs.filter(([, facts]) => facts.every(({ type }) => type === 'JobStarted' || type === 'JobProgressed'));
+    return underWay.map(([, facts]) => facts[0]!.data['jobId'] as string);
+  }
+
+  /** Resolves once the first slot of a schedule has come, and somebody has decided on it. */
+  async slotOf(scheduleId: string): Promise<void> {
+    const isDecided = async () => (await this.view.refresh()).byStream.get(`schedule-${scheduleId}`)!.length > 1;
+    while (!(await isDecided())) await this.simulation.pause(LOOK_EVERY_MS, this.simulation.world, 'looks for a slot');
   }
 
   anyProcess(): ServiceProcess {
@@ -108,6 +133,7 @@ export class World {
     const troubleMs = simulation.random('trouble').between(...TROUBLE_MS);
     let isOver = false;
     void this.troubles(troubleMs);
+    if (this.rooms.schedules || this.rooms.followUps) void this.clocks.run(troubleMs);
     void this.work().then(async () => {
       while ((await this.view.refresh()).open.length > 0 || simulation.nowMs < troubleMs) {
         await simulation.pause(LOOK_EVERY_MS, simulation.world, 'looks whether all is over');
@@ -120,6 +146,7 @@ export class World {
     const { violations } = this.history;
     if (!isOver) violations.push(`After ${limitMs} ms this is not over: ${this.view.open.join(', ') || 'a client'}.`);
     violations.push(...oracles(this.view, this));
+    noteWhatTheLogShows(this.view, this.coverage);
     return {
       seed: simulation.seed,
       digest: simulation.trace.digest,
@@ -135,13 +162,32 @@ export class World {
     const { random } = this;
     const askers = Array.from({ length: random.between(0, 2) }, (_, index) => new Asker(this, `asker${index}`));
     const deliverers = Array.from({ length: askers.length === 0 ? 1 : random.between(0, 1) }, () => new Deliverer(this, 'shop'));
+    const owners = this.rooms.schedules
+      ? Array.from({ length: random.between(1, 2) }, (_, index) => new ScheduleOwner(this, `owner${index}`))
+      : [];
     await Promise.all([
       ...askers.map(async (asker) => {
         await asker.run(random.between(1, 3));
+        await this.followUps(asker);
         if (random.oneIn(6)) await asker.deletes();
       }),
       ...deliverers.map((deliverer) => deliverer.run(random.between(1, 3))),
+      ...owners.map((owner) => owner.run(random.between(0, 4))),
     ]);
+  }
+
+  /** In a conversation there is now: what goes on there by itself. */
+  private async followUps(asker: Asker): Promise<void> {
+    const { conversation } = asker;
+    if (conversation === undefined) return;
+    if (this.rooms.schedules) {
+      const chat = { ownerId: asker.name, agentId: null, conversationId: conversation };
+      await new ScheduleOwner(this, `chat of ${asker.name}`, chat).runOnce();
+    }
+    if (!this.rooms.followUps) return;
+    const watcher = new Watcher(this, asker.name, conversation);
+    if (this.random.oneIn(3)) await watcher.stopsJobs();
+    if (this.random.oneIn(2)) await watcher.watch();
   }
 
   /** Processes die and come back, and the store goes away; in the end all of them are there. */
