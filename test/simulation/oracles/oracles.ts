@@ -1,5 +1,6 @@
 import type { LogView } from '../world/log-view.js';
 import type { World } from '../world/world.js';
+import { appends } from './appends.js';
 import { clients, deliveries, effects, readers } from './clients.js';
 import { jobs, monitors, wakes } from './follow-ups.js';
 import { journals } from './journals.js';
@@ -10,6 +11,7 @@ import { turns } from './turns.js';
 export const oracles = (log: LogView, world: World): readonly string[] => [
   ...journals(log),
   ...turns(log),
+  ...appends(log, world),
   ...clients(log, world),
   ...readers(log, world),
   ...effects(log, world),

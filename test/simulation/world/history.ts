@@ -1,4 +1,5 @@
 import type { FrameBatch } from '../../../src/realtime/message-feed.js';
+import type { Acknowledged } from './noted-streams.js';
 
 /** What clients were told: what the log is held against after the run. */
 export class History {
@@ -24,6 +25,8 @@ export class History {
   readonly schedulesCancelled = new Set<string>();
   /** Runs that were accepted when somebody wanted them, and their schedules. */
   readonly runsAccepted = new Map<string, string>();
+  /** Appends that succeeded, as far as the one who made them knows. */
+  readonly acknowledged: Acknowledged[] = [];
   readonly violations: string[] = [];
 }
 

@@ -27,7 +27,6 @@ import type { Ids } from '../../../src/kernel/ids.js';
 import type { KeyValue } from '../../../src/kernel/key-value.js';
 import type { Reaction } from '../../../src/kernel/reaction.js';
 import type { Signals } from '../../../src/kernel/signals.js';
-import { Streams } from '../../../src/kernel/streams.js';
 import type { Timing } from '../../../src/kernel/timing.js';
 import type { WorkQueue } from '../../../src/kernel/work-queue.js';
 import type { LanguageModels } from '../../../src/models/language-model.port.js';
@@ -54,6 +53,7 @@ import type { WakeQueries } from '../../../projections/wakes/wakes.queries.js';
 import { followUpRoles, jobRunner, type Rooms, scheduleRoles } from './background-roles.js';
 import { MESSAGE_RETENTION_SECONDS } from './background-settings.js';
 import type { Mutant } from './mutant.js';
+import { type Acknowledged, NotedStreams } from './noted-streams.js';
 import { NoLimits } from '../../support/no-limits.js';
 
 export const STALE_PRODUCER_MS = 3_000;
@@ -96,6 +96,7 @@ export type Ports = Readonly<{
   wakes: WakeQueries;
   blobs: Blobs;
   rooms: Rooms;
+  acknowledged: Acknowledged[];
   log: Logger;
   mutant: Mutant | undefined;
 }>;
@@ -119,7 +120,7 @@ export function rolesOver(ports: Ports) {
     blobs,
     rooms,
   } = ports;
-  const streams = new Streams(store, timing);
+  const streams = new NotedStreams(store, timing, ports.acknowledged);
   const handlers: Handlers = new Map();
   const commands = {
     execute: (command: Command<unknown>) => handlers.get(command.constructor)!.execute(command as never),

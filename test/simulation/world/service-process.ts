@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../../src/kernel/clock.js';
 import { type Actor, isAlive, lifeOf } from '../kernel/actor.js';
 import { EPOCH_MS, type Simulation } from '../kernel/simulation.js';
+import { LogFollower } from '../ports/log-follower.js';
 import type { LogServer } from '../ports/log-server.js';
 import type { Network } from '../ports/network.js';
 import { ProcessStore, type StoreFaults } from '../ports/process-store.js';
@@ -15,6 +16,7 @@ import { SeededIds } from '../kernel/seeded-ids.js';
 import type { Rooms } from './background-roles.js';
 import type { Coverage } from './coverage.js';
 import type { Mutant } from './mutant.js';
+import type { Acknowledged } from './noted-streams.js';
 import type { Outside } from './outside.js';
 import { ReactionCheckpoint, ReactionFollower } from './reaction-follower.js';
 import { type Roles, rolesOver } from './roles.js';
@@ -34,6 +36,7 @@ export type Surroundings = Readonly<{
   /** Of each reaction by its name. */
   checkpoints: Map<string, ReactionCheckpoint>;
   rooms: Rooms;
+  acknowledged: Acknowledged[];
   coverage: Coverage;
   faults: StoreFaults;
   mutant: Mutant | undefined;
@@ -42,6 +45,7 @@ export type Surroundings = Readonly<{
 /** A process of the service: all roles, over ports of its own to what it shares with the others. It dies and comes back. */
 export class ServiceProcess {
   private roles: Roles | undefined;
+  private readonly follower: LogFollower | undefined;
   private readonly onDeath = new Set<() => void>();
 
   constructor(
@@ -49,7 +53,10 @@ export class ServiceProcess {
     private readonly around: Surroundings,
     /** How far its clock is off. */
     public clockOffMs: number,
-  ) {}
+    readsFromFollower: boolean,
+  ) {
+    this.follower = readsFromFollower ? new LogFollower(around.simulation, around.log, actor.name) : undefined;
+  }
 
   get isUp(): boolean {
     return this.roles !== undefined;
@@ -90,7 +97,16 @@ export class ServiceProcess {
     const { simulation, network, readModels, checkpoints } = around;
     const random = (what: string) => simulation.random(`${actor.name} ${actor.life} ${what}`);
     const clock: Clock = { now: () => new Date(EPOCH_MS + Math.floor(simulation.nowMs + this.clockOffMs)) };
-    const store = new ProcessStore(simulation, actor, network, around.log, around.faults, random('store'), around.coverage);
+    const store = new ProcessStore(
+      simulation,
+      actor,
+      network,
+      around.log,
+      around.faults,
+      random('store'),
+      around.coverage,
+      this.follower,
+    );
     around.mutant?.store?.(store);
     const roles = rolesOver({
       mutant: around.mutant,
@@ -111,6 +127,7 @@ export class ServiceProcess {
       wakes: readModels.reached(readModels.wakes, actor),
       blobs: around.blobs.of(actor),
       rooms: around.rooms,
+      acknowledged: around.acknowledged,
       log: { error: () => undefined } as unknown as Logger,
     });
     around.mutant?.roles?.(roles);

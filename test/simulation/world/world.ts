@@ -24,7 +24,7 @@ import { Outside } from './outside.js';
 import { ScheduleOwner } from './schedule-owner.js';
 import { ServiceProcess, type Surroundings } from './service-process.js';
 import { Watcher } from './watcher.js';
-import { WrongClocks } from './wrong-clocks.js';
+import { AHEAD_MS_MAX, WrongClocks } from './wrong-clocks.js';
 
 /** How long faults go on. */
 const TROUBLE_MS = [800, 4_000] as const;
@@ -54,6 +54,8 @@ export class World {
   readonly log: LogServer;
   readonly outside: Outside;
   readonly rooms: Rooms;
+  /** Whether the log is three nodes, whose leader changes. */
+  private readonly isCluster: boolean;
   private readonly view: LogView;
   private readonly processes: readonly ServiceProcess[];
   readonly clocks: WrongClocks;
@@ -82,6 +84,7 @@ export class World {
       blobs: new SharedBlobs(this.network),
       checkpoints: new Map(),
       rooms: this.rooms,
+      acknowledged: this.history.acknowledged,
       coverage,
       faults: {
         lostAnswerOneIn: LOST_ANSWERS_ONE_IN[faults.between(0, LOST_ANSWERS_ONE_IN.length - 1)]!,
@@ -89,8 +92,12 @@ export class World {
       },
       mutant,
     };
+    const cluster = simulation.random('cluster');
+    this.isCluster = cluster.oneIn(2);
     const names = ['one', 'two', 'three'].slice(0, faults.between(2, 3));
-    this.processes = names.map((name) => new ServiceProcess(new Actor(name), around, faults.between(-20, 20)));
+    this.processes = names.map(
+      (name) => new ServiceProcess(new Actor(name), around, faults.between(-20, 20), this.isCluster && cluster.oneIn(2)),
+    );
     this.clocks = new WrongClocks(simulation, this.processes, coverage);
   }
 
@@ -140,7 +147,8 @@ export class World {
       }
       isOver = true;
     });
-    const limitMs = troubleMs + RECOVERY_MAX_MS;
+    // A pause that began by a clock that was ahead ends as much later.
+    const limitMs = troubleMs + RECOVERY_MAX_MS + AHEAD_MS_MAX;
     await simulation.run(() => isOver, limitMs);
     await this.view.refresh();
     const { violations } = this.history;
@@ -190,6 +198,14 @@ export class World {
     if (this.random.oneIn(2)) await watcher.watch();
   }
 
+  private async leaderChanges(cutOffMs: number, electionMs: number): Promise<void> {
+    const { simulation, coverage } = this;
+    const fromMs = simulation.nowMs;
+    this.outages.push({ fromMs, toMs: fromMs + cutOffMs + electionMs + 2_500 });
+    coverage.note('the leader changed');
+    if ((await this.log.changeLeader(cutOffMs, electionMs)) > 0) coverage.note('events were lost with their leader');
+  }
+
   /** Processes die and come back, and the store goes away; in the end all of them are there. */
   private async troubles(untilMs: number): Promise<void> {
     const { simulation, coverage } = this;
@@ -197,6 +213,10 @@ export class World {
     const isCalm = random.oneIn(4);
     while (!isCalm && simulation.nowMs < untilMs) {
       await simulation.pause(random.next() * 900, simulation.world, 'trouble');
+      if (this.isCluster && random.oneIn(4)) {
+        await this.leaderChanges(random.between(0, 600), random.between(50, 1_200));
+        continue;
+      }
       if (random.oneIn(4)) {
         const ms = random.between(100, random.oneIn(3) ? 5_000 : 1_000);
         this.outages.push({ fromMs: simulation.nowMs, toMs: simulation.nowMs + ms + 2_500 });

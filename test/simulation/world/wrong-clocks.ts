@@ -3,7 +3,9 @@ import type { Coverage } from './coverage.js';
 import type { ServiceProcess } from './service-process.js';
 
 const APART_MS = 20_000;
-const AHEAD_MS = [30_000, 200_000] as const;
+/** No clock is further ahead. */
+export const AHEAD_MS_MAX = 110_000;
+const AHEAD_MS = [30_000, AHEAD_MS_MAX] as const;
 const AHEAD_FOR_MS = [100, 2_500] as const;
 const RIGHT_FOR_MS = 2_000;
 
