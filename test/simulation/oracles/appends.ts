@@ -8,6 +8,7 @@ export function* appends(log: LogView, { history }: Pick<World, 'history'>): Gen
     const isThere = ids.every((id, index) => facts[lastRevision - ids.length + 1 + index]?.stored.id === id);
     if (!isThere) yield `What was appended to ${stream} up to ${lastRevision} is not there.`;
   }
+  for (const stream of history.begun) if (!log.byStream.has(stream)) yield `${stream} was accepted, and is not there.`;
   for (const [stream, facts] of log.byStream) {
     if (new Set(facts.map(({ stored }) => stored.id)).size !== facts.length) yield `${stream} has the same event twice.`;
   }

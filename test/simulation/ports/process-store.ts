@@ -36,7 +36,7 @@ export class ProcessStore extends EventStore {
     private readonly random: Seeded,
     private readonly coverage: Coverage,
     /** What may be old, replays and what projections and reactions follow, is read there; decisions are made on what the leader says. */
-    private readonly follower: LogFollower | undefined,
+    readonly follower: LogFollower | undefined,
   ) {
     super();
   }

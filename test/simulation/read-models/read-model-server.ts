@@ -64,7 +64,7 @@ export class ReadModelServer {
     }
   }
 
-  private apply(event: StoredEvent): void {
+  apply(event: StoredEvent): void {
     if (event.stream.startsWith('conversation-')) this.unsealedTurns.apply(event);
     if (event.stream.startsWith('task-')) this.tasks.apply(event);
     for (const { tables } of [this.schedules, this.jobs, this.monitors, this.wakes]) if (tables.wants(event)) tables.apply(event);

@@ -87,7 +87,7 @@ export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }
 }
 
 /** Background jobs and monitors, and the wakes by which conversations go on with what became of them. */
-export function followUpRoles(ports: Ports, { commands, handlers, streams, blobs, resolver }: Shared): Background {
+export function followUpRoles(ports: Ports, { commands, handlers, streams, blobs, resolver }: Shared) {
   const { store, signals, keyValue, queue, clock, timing, ids, models, toolbox, unsealedTurns, jobs, monitors, wakes } = ports;
   handlers
     .set(CancelJob, new CancelJobHandler(streams, signals))
@@ -100,6 +100,8 @@ export function followUpRoles(ports: Ports, { commands, handlers, streams, blobs
   const check = new CheckMonitor(streams, clock, MONITOR_RULES, sources, NO_PATTERNS, NO_JUDGE);
   const woken = new AskedWokenTurns(store, streams, resolver, models, new NoLimits(), queue);
   return {
+    wakes: requested,
+    woken,
     tickers: [
       new LoseJobs(jobs, keyValue, commands, ids),
       new WakeForJobs(jobs, unsealedTurns, blobs, requested, commands, ids),

@@ -21,6 +21,8 @@ export class History {
   readonly unavailable: Readonly<{ what: string; fromMs: number; toMs: number; error: string }>[] = [];
   /** Resumptions that were accepted, by message. */
   readonly resumed = new Map<string, number>();
+  /** Streams that are there because what begins them was accepted. */
+  readonly begun = new Set<string>();
   /** Schedules whose end was accepted. */
   readonly schedulesCancelled = new Set<string>();
   /** Runs that were accepted when somebody wanted them, and their schedules. */

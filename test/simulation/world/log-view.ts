@@ -53,6 +53,7 @@ export class LogView {
       const ended = facts.filter(({ type }) => type === 'ScheduleRunEnded').length;
       if (begun > ended || !has(facts, 'ScheduleCancelled', 'ScheduleCompleted')) yield stream;
     }
+    yield* this.answersKeptFromChats();
     for (const [stream, facts] of this.of('job')) {
       if (!has(facts, 'JobTold', 'JobCancelled')) yield stream;
     }
@@ -72,6 +73,16 @@ export class LogView {
       const count = (isOfType: (type: string) => boolean) => facts.filter(({ type }) => isOfType(type)).length;
       const settled = count((type) => type !== 'WakeRequested' && type !== 'WakesGathered');
       if (count((type) => type === 'WakeRequested') > settled) yield stream;
+    }
+  }
+
+  private *answersKeptFromChats(): Generator<string> {
+    for (const { data } of this.named('ScheduleRunEnded').filter(({ data }) => data['status'] === 'success')) {
+      const runId = data['runId'] as string;
+      const conversationId = this.byStream.get(`run-${runId}`)?.[0]?.data['conversationId'];
+      const isAdded = this.byStream.get(`scheduleRun-${runId}`)?.some(({ type }) => type === 'ScheduledRunAppended');
+      const isGone = this.named('ConversationDeleted').some((deleted) => deleted.data['conversationId'] === conversationId);
+      if (conversationId !== undefined && !isAdded && !isGone) yield `what ${runId} said to its chat`;
     }
   }
 

@@ -30,6 +30,7 @@ export class ReactionFollower {
     private readonly store: EventStore,
     private readonly reaction: Reaction,
     private readonly checkpoint: ReactionCheckpoint,
+    private readonly isDoneBeforeActing = false,
   ) {}
 
   async run(): Promise<void> {
@@ -57,9 +58,9 @@ export class ReactionFollower {
             await lanes.room();
             const done = this.window.current.add(event.position);
             lanes.add(event.stream, async (turn) => {
+              if (this.isDoneBeforeActing) this.note(done);
               await this.act(event, turn);
-              done();
-              this.saveSoon();
+              this.note(done);
             });
           }
           this.window.current.considered(page.position);
@@ -69,6 +70,11 @@ export class ReactionFollower {
         await this.simulation.pause(RETRY_MS[0], this.actor, 'follows again');
       }
     }
+  }
+
+  private note(done: () => void): void {
+    done();
+    this.saveSoon();
   }
 
   private async act(event: StoredEvent, turn: <T>(work: () => Promise<T>) => Promise<T>): Promise<void> {

@@ -165,10 +165,8 @@ export function rolesOver(ports: Ports) {
       ),
     );
   const shared = { commands, handlers, streams, blobs, runs, resolver };
-  const background = [
-    ...(rooms.schedules ? [scheduleRoles(ports, shared)] : []),
-    ...(rooms.followUps ? [followUpRoles(ports, shared)] : []),
-  ];
+  const followUps = rooms.followUps ? followUpRoles(ports, shared) : undefined;
+  const background = [...(rooms.schedules ? [scheduleRoles(ports, shared)] : []), ...(followUps ? [followUps] : [])];
   const turnsWorker = new TurnsWorker(queue, keyValue, runner, timing, ids, options);
   const taskWorker = new TaskWorker(
     { store, streams, keyValue, workQueue: queue, blobs, clock, timing, ids, runners },
@@ -190,6 +188,8 @@ export function rolesOver(ports: Ports) {
     ids,
     commands,
     handlers,
+    wakes: followUps?.wakes,
+    woken: followUps?.woken,
     tail: new MessageTail(feed, activity),
     reactions: [new RunDeliveries(runs) as Reaction, ...background.flatMap((room) => room.reactions)],
     start: () => {

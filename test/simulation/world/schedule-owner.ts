@@ -6,6 +6,7 @@ import { CreateSchedule } from '../../../src/schedules/create-schedule.command.j
 import { PauseSchedule } from '../../../src/schedules/pause-schedule.command.js';
 import { ResumeSchedule } from '../../../src/schedules/resume-schedule.command.js';
 import { RunScheduleNow } from '../../../src/schedules/run-schedule-now.command.js';
+import type { Seeded } from '../../support/seeded.js';
 import { Connection, type Reply } from './connection.js';
 import { planOf, questionOf } from './plan.js';
 import { AGENT_ID } from './roles.js';
@@ -30,25 +31,29 @@ const REFUSALS = new Set([
 /** Somebody who has something done every minute, or once: pauses it, goes on, changes it, wants it now, and calls it off in the end. */
 export class ScheduleOwner {
   private requests = 0;
+  private readonly random: Seeded;
   private readonly scheduleId: string;
 
   constructor(
     private readonly world: World,
-    private readonly name: string,
+    readonly name: string,
     private readonly origin: Readonly<{ ownerId: string; agentId: string | null; conversationId: string | null }> = ANYWHERE,
   ) {
+    this.random = world.simulation.random(name);
     this.scheduleId = `${name.replaceAll(' ', '-')}-schedule`;
   }
 
   async run(wishes: number): Promise<void> {
-    const { random, coverage } = this.world;
+    const { coverage } = this.world;
+    const { random } = this;
     const isOnce = random.oneIn(3);
     coverage.note(isOnce ? 'something was scheduled once' : 'something was scheduled every minute');
     const created = await this.insist('creates', (cause) => this.creation(isOnce, cause));
     if (created.how !== 'answered') return;
+    this.world.history.begun.add(`schedule-${this.scheduleId}`);
     for (let count = 0; count < wishes; count++) {
       await this.waits();
-      await this.wishes();
+      if (this.world.parts.has(`wish ${count} of ${this.name}`)) await this.wishes();
     }
     await this.waits();
     await this.callsOff();
@@ -58,6 +63,7 @@ export class ScheduleOwner {
   async runOnce(): Promise<void> {
     const created = await this.insist('creates', (cause) => this.creation(true, cause));
     if (created.how !== 'answered') return;
+    this.world.history.begun.add(`schedule-${this.scheduleId}`);
     await this.world.slotOf(this.scheduleId);
     await this.callsOff();
   }
@@ -68,7 +74,8 @@ export class ScheduleOwner {
   }
 
   private creation(isOnce: boolean, cause: Cause): CreateSchedule {
-    const { random, simulation } = this.world;
+    const { simulation } = this.world;
+    const { random } = this;
     const runAt = new Date(simulation.now().getTime() + random.between(...ONCE_AFTER_MS)).toISOString();
     const timing = isOnce ? { trigger_type: 'once', run_at: runAt } : { trigger_type: 'recurring', cron: '* * * * *' };
     const { agentId, conversationId } = this.origin;
@@ -83,7 +90,8 @@ export class ScheduleOwner {
   }
 
   private async wishes(): Promise<void> {
-    const { random, coverage, history } = this.world;
+    const { coverage, history } = this.world;
+    const { random } = this;
     const { scheduleId } = this;
     switch (random.between(0, 3)) {
       case 0: {
@@ -133,7 +141,7 @@ export class ScheduleOwner {
     } as const;
     const fromMs = simulation.nowMs;
     const label = `${this.name} ${what}`;
-    const connection = new Connection(simulation, network, this.world.anyProcess(), label, (roles) =>
+    const connection = new Connection(simulation, network, this.world.anyProcess(this.random), label, (roles) =>
       roles.commands.execute(command(cause)),
     );
     const reply = await connection.reply;
@@ -144,12 +152,13 @@ export class ScheduleOwner {
   }
 
   private instruction(): string {
-    const { random } = this.world;
+    const { random } = this;
     return questionOf({ ...planOf(`${this.name}s${++this.requests}`, random), fails: random.oneIn(10) });
   }
 
   private waits(): Promise<void> {
-    const { simulation, random } = this.world;
+    const { simulation } = this.world;
+    const { random } = this;
     return simulation.pause(random.between(...WAITS_MS), simulation.world, `${this.name} waits`);
   }
 }

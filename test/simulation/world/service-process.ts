@@ -134,7 +134,7 @@ export class ServiceProcess {
     for (const reaction of roles.reactions) {
       const checkpoint = checkpoints.get(reaction.name) ?? new ReactionCheckpoint();
       checkpoints.set(reaction.name, checkpoint);
-      void new ReactionFollower(simulation, network, actor, store, reaction, checkpoint).run();
+      void new ReactionFollower(simulation, network, actor, store, reaction, checkpoint, around.mutant?.isDoneBeforeActing).run();
     }
     return roles;
   }

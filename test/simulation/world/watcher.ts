@@ -3,6 +3,7 @@ import { CancelJob } from '../../../src/jobs/cancel-job.command.js';
 import type { Cause } from '../../../src/kernel/events.js';
 import { CreateMonitor } from '../../../src/monitors/create-monitor.command.js';
 import { type Steering, SteerMonitor } from '../../../src/monitors/steer-monitor.command.js';
+import type { Seeded } from '../../support/seeded.js';
 import { Connection, type Reply } from './connection.js';
 import { WATCHED } from './outside.js';
 import type { World } from './world.js';
@@ -14,18 +15,23 @@ const LIVES_MS = [2_000, 8_000] as const;
 /** Somebody in whose conversation things go on by themselves: they have something watched, and stop what takes too long. */
 export class Watcher {
   private requests = 0;
+  private readonly random: Seeded;
 
   constructor(
     private readonly world: World,
     private readonly name: string,
     private readonly conversationId: string,
-  ) {}
+  ) {
+    this.random = world.simulation.random(`${name} watches`);
+  }
 
   async watch(): Promise<void> {
-    const { random, coverage } = this.world;
+    const { coverage, history } = this.world;
+    const { random } = this;
     const monitorId = `${this.name}-monitor`;
     const created = await this.insist('has watched', (cause) => this.creation(monitorId, cause));
     if (created.how !== 'answered') return;
+    history.begun.add(`monitor-${monitorId}`);
     coverage.note('something was watched');
     for (let wishes = random.between(0, 2); wishes > 0; wishes--) {
       await this.waits();
@@ -46,7 +52,8 @@ export class Watcher {
   }
 
   private creation(monitorId: string, cause: Cause): CreateMonitor {
-    const { simulation, random } = this.world;
+    const { simulation } = this.world;
+    const { random } = this;
     const expiresAt = new Date(simulation.now().getTime() + random.between(...LIVES_MS)).toISOString();
     const terms = {
       description: 'The news',
@@ -74,7 +81,7 @@ export class Watcher {
       const cause = { actor: `user:${this.name}`, credential: 'session-token', correlationId: requestId, causationId: requestId };
       const fromMs = simulation.nowMs;
       const label = `${this.name} ${what}`;
-      const connection = new Connection(simulation, network, this.world.anyProcess(), label, (roles) =>
+      const connection = new Connection(simulation, network, this.world.anyProcess(this.random), label, (roles) =>
         roles.commands.execute(command(cause as Cause)),
       );
       const reply = await connection.reply;
@@ -89,7 +96,8 @@ export class Watcher {
   }
 
   private waits(): Promise<void> {
-    const { simulation, random } = this.world;
+    const { simulation } = this.world;
+    const { random } = this;
     return simulation.pause(random.between(...WAITS_MS), simulation.world, `${this.name} waits`);
   }
 }

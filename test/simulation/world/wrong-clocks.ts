@@ -1,11 +1,10 @@
+import type { Seeded } from '../../support/seeded.js';
 import type { Simulation } from '../kernel/simulation.js';
 import type { Coverage } from './coverage.js';
 import type { ServiceProcess } from './service-process.js';
 
 const APART_MS = 20_000;
-/** No clock is further ahead. */
-export const AHEAD_MS_MAX = 110_000;
-const AHEAD_MS = [30_000, AHEAD_MS_MAX] as const;
+const AHEAD_MS = [30_000, 110_000] as const;
 const AHEAD_FOR_MS = [100, 2_500] as const;
 const RIGHT_FOR_MS = 2_000;
 
@@ -13,19 +12,27 @@ const RIGHT_FOR_MS = 2_000;
 export class WrongClocks {
   /** The furthest that any of them has been ahead. */
   aheadMs = 0;
+  /** The furthest that any of them goes ahead. */
+  readonly aheadMsMax: number;
+  private readonly random: Seeded;
+  private readonly areApart: boolean;
+  private readonly goAhead: boolean;
 
   constructor(
     private readonly simulation: Simulation,
     private readonly processes: readonly ServiceProcess[],
     private readonly coverage: Coverage,
-  ) {}
+  ) {
+    this.random = simulation.random('clocks');
+    this.areApart = this.random.oneIn(2);
+    this.goAhead = this.random.oneIn(2);
+    this.aheadMsMax = this.goAhead ? AHEAD_MS[1] : APART_MS;
+  }
 
   async run(untilMs: number): Promise<void> {
-    const { simulation, processes, coverage } = this;
-    const random = simulation.random('clocks');
-    if (random.oneIn(2)) for (const process of processes) this.set(process, random.between(-APART_MS, APART_MS));
-    if (random.oneIn(2)) return;
-    while (simulation.nowMs < untilMs) {
+    const { simulation, processes, coverage, random } = this;
+    if (this.areApart) for (const process of processes) this.set(process, random.between(-APART_MS, APART_MS));
+    while (this.goAhead && simulation.nowMs < untilMs) {
       await simulation.pause(random.next() * RIGHT_FOR_MS, simulation.world, 'a clock goes ahead');
       const process = processes[random.between(0, processes.length - 1)]!;
       const before = process.clockOffMs;
