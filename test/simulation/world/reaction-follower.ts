@@ -35,9 +35,11 @@ export class ReactionFollower {
 
   async run(): Promise<void> {
     const { checkpoint, actor } = this;
+    const own = lifeOf(actor);
     const lead = () => {
-      if (checkpoint.leader && isAlive(checkpoint.leader)) return false;
-      checkpoint.leader = lifeOf(actor);
+      // Who has died meanwhile does not lead, and does not lead in its next life either.
+      if (!isAlive(own) || (checkpoint.leader && isAlive(checkpoint.leader))) return false;
+      checkpoint.leader = own;
       return true;
     };
     while (!(await this.network.call(actor, `leads ${this.reaction.name}?`, lead))) {

@@ -56,6 +56,7 @@ export class World {
   readonly outside: Outside;
   readonly rooms: Rooms;
   private readonly view: LogView;
+  private readonly queue: SharedWorkQueue;
   private readonly processes: readonly ServiceProcess[];
   readonly clocks: WrongClocks;
   private readonly troubles: Troubles;
@@ -70,6 +71,7 @@ export class World {
     this.log = new LogServer(simulation);
     this.outside = new Outside(simulation, this.network, simulation.random('outside'), this.rooms.followUps);
     this.view = new LogView(this.log.store);
+    this.queue = new SharedWorkQueue(simulation, this.network);
     const faults = simulation.random('faults');
     const lostAnswerOneIn = LOST_ANSWERS_ONE_IN[faults.between(0, LOST_ANSWERS_ONE_IN.length - 1)]!;
     const around: Surroundings = {
@@ -78,7 +80,7 @@ export class World {
       log: this.log,
       signals: new SignalBus(simulation, this.network),
       keyValue: new SharedKeyValue(simulation, this.network),
-      queue: new SharedWorkQueue(simulation, this.network),
+      queue: this.queue,
       readModels: new ReadModelServer(simulation, this.network, this.log),
       outside: this.outside,
       blobs: new SharedBlobs(this.network),
@@ -148,6 +150,7 @@ export class World {
     for (const process of this.processes) process.start();
     const troubleMs = this.parts.has('time for troubles') ? simulation.random('trouble').between(...TROUBLE_MS) : 0;
     let isOver = false;
+    this.queue.losesUntilMs = troubleMs;
     void this.troubles.run(troubleMs);
     const isBackground = this.rooms.schedules || this.rooms.followUps;
     if (isBackground && this.parts.has('wrong clocks')) void this.clocks.run(troubleMs);

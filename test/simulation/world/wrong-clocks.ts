@@ -11,7 +11,7 @@ const RIGHT_FOR_MS = 2_000;
 /** Clocks of processes that are apart, and now and then one that goes ahead for a while and comes back. */
 export class WrongClocks {
   /** The furthest that any of them has been ahead. */
-  aheadMs = 0;
+  aheadMs: number;
   /** The furthest that any of them goes ahead. */
   readonly aheadMsMax: number;
   private readonly random: Seeded;
@@ -26,6 +26,7 @@ export class WrongClocks {
     this.random = simulation.random('clocks');
     this.areApart = this.random.oneIn(2);
     this.goAhead = this.random.oneIn(2);
+    this.aheadMs = Math.max(...processes.map(({ clockOffMs }) => clockOffMs));
     this.aheadMsMax = this.goAhead ? AHEAD_MS[1] : APART_MS;
   }
 
