@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { projecting } from '../../test/support/projecting.js';
 import { jobStarted } from '../../test/support/jobs.js';
 import { testDatabase, type TestDatabase } from '../../test/support/postgres-for-tests.js';
 import { type JobEvent, jobStream } from '../../src/jobs/job.events.js';
+import { jobsContract } from '../../test/contracts/read-models/jobs.contract.js';
+import { inPostgres } from '../../test/contracts/read-models/read-model.subject.js';
 import { ReadModels } from '../read-models.js';
 import { jobs } from './jobs.projection.js';
 import { JobQueries } from './jobs.queries.js';
@@ -66,16 +68,6 @@ it('a user has jobs under way, and such as were', async () => {
   expect(ids(await queries.historyOf('alice', { since, limit: 9, statuses: ['lost'], text: 'MCP_' }))).toEqual(['lost']);
 });
 
-it('everybody’s jobs under way come in pages', async () => {
-  const first = await queries.working(1);
-  expect(ids([...first, ...(await queries.working(5, first[0]))])).toEqual(['working', 'bobs']);
-});
-
-it('untold is what ended by itself and nobody was told of, where anybody wants to know, in pages', async () => {
-  const first = await queries.untold(1);
-  expect(ids([...first, ...(await queries.untold(10, first[0]))])).toEqual(['done', 'failed']);
-});
-
 it('long over is what ended before a time, in pages', async () => {
   const first = await queries.finishedBefore(minute(9), 2);
   const all = [...first, ...(await queries.finishedBefore(minute(9), 2, first[1]))];
@@ -89,3 +81,5 @@ it('long over is what ended before a time, in pages', async () => {
 it('says the same after a rebuild, and when everything comes twice', async () => {
   await model.expectSameAfterRebuild();
 });
+
+describe('jobs in Postgres', () => jobsContract(() => inPostgres(jobs, (readModels) => new JobQueries(readModels))));

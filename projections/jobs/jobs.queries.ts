@@ -114,7 +114,7 @@ export class JobQueries {
   }
 }
 
-const asJob = (row: Row): JobRecord => ({
+export const asJob = (row: Row): JobRecord => ({
   jobId: row['job_id'] as string,
   ownerId: row['owner_id'] as string,
   conversationId: row['conversation_id'] as string,

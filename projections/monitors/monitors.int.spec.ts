@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type MonitorEvent, monitorStream } from '../../src/monitors/monitor.events.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
+import { dueMonitorsContract } from '../../test/contracts/read-models/monitors.contract.js';
+import { inPostgres } from '../../test/contracts/read-models/read-model.subject.js';
 import { ReadModels } from '../read-models.js';
 import { monitors } from './monitors.projection.js';
 import { MonitorQueries } from './monitors.queries.js';
@@ -42,7 +44,6 @@ let database: TestDatabase;
 let model: Awaited<ReturnType<typeof projecting>>;
 let queries: MonitorQueries;
 const given = (id: string, ...events: MonitorEvent[]) => model.given(monitorStream(id), events);
-const due = async (time: string) => (await queries.due(date(time), 10)).map(({ monitorId }) => monitorId);
 const listed = async (selection: 'active' | 'live' | 'all', conversationId?: string) => {
   const found = await queries.ofOwner('ann', { selection, limit: 200, ...(conversationId && { conversationId }) });
   return found.map(({ id }) => id);
@@ -73,19 +74,6 @@ describe('monitors', () => {
     });
   });
 
-  it('are due for their checks, and while somebody looks only once the claim has run out', async () => {
-    expect(await due('08:14')).toEqual([]);
-    expect(await due('08:15')).toEqual(['m1', 'm2', 'm3']);
-    const [first] = await queries.due(date('08:15'), 1);
-    expect((await queries.due(date('08:15'), 1, first)).map(({ monitorId }) => monitorId)).toEqual(['m2']);
-    const claim = { monitorId: 'm1', check: 1, startedAt: at('08:15'), leaseUntil: at('08:18') };
-    await given('m1', { type: 'MonitorCheckStarted', data: claim });
-    expect([await due('08:17'), await due('08:18')]).toEqual([
-      ['m2', 'm3'],
-      ['m2', 'm3', 'm1'],
-    ]);
-  });
-
   it('tell how their checks went', async () => {
     await given('m1', checked('m1', 1, 'unreachable'));
     expect(await queries.byId('m1')).toMatchObject({
@@ -106,14 +94,10 @@ describe('monitors', () => {
     expect((await queries.checkedWithin('ann', date('08:32'), date('08:33'))).map(({ id }) => id)).toEqual(['m1']);
   });
 
-  it('are not checked while they are paused, and end all the same', async () => {
+  it('are not checked while they are paused', async () => {
     const paused = { ...about('m1'), pause: 1, reason: 'It is away.', pausedAt: at('08:20') };
     await given('m1', { type: 'MonitorPaused', data: paused });
     expect(await queries.byId('m1')).toMatchObject({ status: 'paused', pausedReason: 'It is away.', nextCheckAt: null });
-    expect([await due('19:59'), await due('20:00')]).toEqual([
-      ['m2', 'm3'],
-      ['m2', 'm3', 'm1'],
-    ]);
     expect([await listed('active'), await listed('live')]).toEqual([['m2'], ['m2', 'm1']]);
     expect(await queries.liveOf('ann')).toHaveLength(2);
     await given('m1', { type: 'MonitorResumed', data: { ...about('m1'), resumedAt: at('09:00'), nextCheckAt: at('09:00') } });
@@ -128,7 +112,7 @@ describe('monitors', () => {
       data: { ...about('m2', 'ann', 'c2'), pause: 1, reason: null, pausedAt: at('20:00') },
     });
     await given('m2', { type: 'MonitorCancelled', data: { ...about('m2', 'ann', 'c2'), by: 'owner', cancelledAt: at('20:01') } });
-    expect([await listed('live'), await listed('all'), await due('23:00')]).toEqual([[], ['m2', 'm1'], ['m3']]);
+    expect([await listed('live'), await listed('all')]).toEqual([[], ['m2', 'm1']]);
     expect([await queries.overOf('ann', date('08:01')), await queries.overOf('bob', date('00:00'))]).toEqual([['m2'], []]);
   });
 
@@ -139,3 +123,6 @@ describe('monitors', () => {
     await model.expectSameAfterRebuild();
   });
 });
+
+describe('monitors that are due', () =>
+  dueMonitorsContract(() => inPostgres(monitors, (readModels) => new MonitorQueries(readModels))));

@@ -3,6 +3,8 @@ import { runIdOf, type ScheduleEvent, type ScheduleOrigin, scheduleStream } from
 import { type ScheduledRunEvent, scheduledRunStream } from '../../src/schedules/scheduled-run.events.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
+import { inPostgres } from '../../test/contracts/read-models/read-model.subject.js';
+import { dueSchedulesContract } from '../../test/contracts/read-models/schedules.contract.js';
 import { ReadModels } from '../read-models.js';
 import { schedules } from './schedules.projection.js';
 import { ScheduleQueries } from './schedules.queries.js';
@@ -71,17 +73,6 @@ describe('schedules', () => {
       expect(await queries.byId(scheduleId)).toMatchObject({ endAt: new Date(endAt) });
     },
   );
-
-  it('are due in the order of their slots, page by page', async () => {
-    await given('s3', created('s3', 'ann', at('08:45')));
-    await given('s4', created('s4', 'ann', at('10:00')));
-    const now = new Date(at('09:00'));
-    const [first, second] = await queries.due(now, 2);
-    const rest = await queries.due(now, 2, second);
-    expect([first, second, ...rest].map((each) => each?.scheduleId)).toEqual(['s3', 's1', 's2']);
-    await given('s3', { type: 'ScheduleDeleted', data: { scheduleId: 's3', deletedAt: at('08:31') } });
-    await given('s4', { type: 'ScheduleDeleted', data: { scheduleId: 's4', deletedAt: at('08:31') } });
-  });
 
   it('tell of a run from its slot to what it said', async () => {
     await given('s1', { type: 'ScheduleRunQueued', data: { ...slot('s1', 9), runId, queuedAt: at('09:00') } });
@@ -232,3 +223,6 @@ describe('schedules', () => {
     expect(due.filter(({ scheduleId }) => scheduleId.startsWith('many-'))).toHaveLength(1_000);
   });
 });
+
+describe('schedules that are due', () =>
+  dueSchedulesContract(() => inPostgres(schedules, (readModels) => new ScheduleQueries(readModels))));

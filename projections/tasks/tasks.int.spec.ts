@@ -1,98 +1,19 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { projecting } from '../../test/support/projecting.js';
-import { testDatabase, type TestDatabase } from '../../test/support/postgres-for-tests.js';
-import { type TaskEvent, taskStream } from '../../src/tasks/task.events.js';
-import { ReadModels } from '../read-models.js';
+import { it } from '@jest/globals';
+import { tasksContract } from '../../test/contracts/read-models/tasks.contract.js';
+import { inPostgres } from '../../test/contracts/read-models/read-model.subject.js';
+import { taskStream } from '../../src/tasks/task.events.js';
 import { tasks } from './tasks.projection.js';
 import { TaskQueries } from './tasks.queries.js';
 
-const queued = (taskId: string): TaskEvent => ({ type: 'TaskQueued', data: { taskId, kind: 'k', ownerId: 'ann', input: {} } });
-const started = (taskId: string, attempt = 1): TaskEvent => ({ type: 'TaskStarted', data: { taskId, attempt, claim: 'c' } });
-const progressed = (taskId: string, percent: number): TaskEvent => ({
-  type: 'TaskProgressed',
-  data: { taskId, attempt: 1, percent },
-});
-const waiting = (taskId: string, dueAt: string): TaskEvent => ({
-  type: 'TaskRetryScheduled',
-  data: { taskId, attempt: 1, reason: 'x', dueAt },
-});
-const succeeded = (taskId: string): TaskEvent => ({
-  type: 'TaskSucceeded',
-  data: { taskId, attempt: 1, result: { inline: { a: [1, null] } } },
-});
-const failed = (taskId: string): TaskEvent => ({ type: 'TaskFailed', data: { taskId, attempt: 1, reason: 'Broken.' } });
+let model: Awaited<ReturnType<typeof inPostgres>>['model'];
 
-const at = (minute: number) => ({ at: new Date(Date.UTC(2026, 0, 1, 0, minute)) });
-
-let database: TestDatabase;
-let model: Awaited<ReturnType<typeof projecting>>;
-let queries: TaskQueries;
-const given = (taskId: string, minute: number, ...events: TaskEvent[]) => model.given(taskStream(taskId), events, at(minute));
-
-beforeAll(async () => {
-  database = await testDatabase();
-  model = await projecting(tasks, database.sql);
-  queries = new TaskQueries(new ReadModels(database.sql));
-  await given('queued', 5, queued('queued'));
-  await given('fresh', 9, queued('fresh'));
-  await given('running', 4, queued('running'), started('running'), progressed('running', 40));
-  await given('due', 3, queued('due'), started('due'), waiting('due', '2026-01-01T00:09:00Z'));
-  await given('later', 2, queued('later'), started('later'), waiting('later', '2026-01-01T00:11:00Z'));
-  await given('again', 1, queued('again'), started('again'), waiting('again', '2026-01-01T00:02:00Z'), started('again', 2));
-  await given('done', 0, queued('done'), started('done'), succeeded('done'));
-  await given('failed', 0, queued('failed'), started('failed'), failed('failed'));
-  await given('back', 0, queued('back'), started('back'), { type: 'TaskHandedBack', data: { taskId: 'back', attempt: 1 } });
-});
-afterAll(() => database.close());
-
-it.each([
-  ['queued', { standing: 'queued', attempt: 0, result: null }],
-  ['running', { standing: 'progressed', percent: 40, attempt: 1 }],
-  ['due', { standing: 'waiting', reason: 'x' }],
-  ['again', { standing: 'started', attempt: 2, percent: 0, reason: null }],
-  ['done', { standing: 'succeeded', result: { inline: { a: [1, null] } } }],
-  ['failed', { standing: 'failed', reason: 'Broken.' }],
-  ['back', { standing: 'queued', attempt: 1 }],
-])('a task that is %s', async (taskId, standing) => expect(await queries.byId(taskId)).toMatchObject(standing));
-
-it('nobody knows a task that was not queued', async () => expect(await queries.byId('other')).toBeUndefined());
-
-it('unfinished is what should be under way: not what waits for later, not what was queued just now', async () => {
-  const now = at(10).at;
-  const found = await queries.unfinished(now, at(8).at, 10);
-  expect(found.map(({ taskId }) => taskId)).toEqual(['back', 'again', 'due', 'running', 'queued']);
-  expect(await queries.unfinished(now, at(8).at, 2)).toHaveLength(2);
+tasksContract(async () => {
+  const subject = await inPostgres(tasks, (readModels) => new TaskQueries(readModels));
+  ({ model } = subject);
+  return subject;
 });
 
-it('unfinished of many owners comes in turns', async () => {
-  const ofBob: TaskEvent = { type: 'TaskQueued', data: { taskId: 'of bob', kind: 'k', ownerId: 'bob', input: {} } };
-  await given('of bob', 7, ofBob);
-  const found = await queries.unfinished(at(10).at, at(8).at, 3);
-  expect(found.map(({ taskId }) => taskId)).toEqual(['back', 'of bob', 'again']);
-  await given('of bob', 9, started('of bob'), succeeded('of bob'));
-});
-
-it('says the same after a rebuild, and when everything comes twice', async () => {
+it('says the same after a rebuild, also where a task is forgotten and the rest of it is gone', async () => {
   await model.expectSameAfterRebuild();
-});
-
-it('what a task came to is shown whatever characters are in it', async () => {
-  const result = { inline: { text: 'Nul\0', ['key\0']: ['\ud800'] } };
-  await given('nul', 0, queued('nul'), started('nul'), { type: 'TaskSucceeded', data: { taskId: 'nul', attempt: 1, result } });
-  await given('nul failed', 0, queued('nul failed'), started('nul failed'), {
-    type: 'TaskFailed',
-    data: { taskId: 'nul failed', attempt: 1, reason: 'Nul\0' },
-  });
-  expect((await queries.byId('nul'))?.result).toEqual({ inline: { text: 'Nul\uFFFD', ['key\uFFFD']: ['\uFFFD'] } });
-  expect((await queries.byId('nul failed'))?.reason).toBe('Nul\uFFFD');
-  await model.expectSameAfterRebuild();
-});
-
-it('a task that is forgotten is as good as unknown', async () => {
-  await given('old', 0, queued('old'), started('old'), succeeded('old'), {
-    type: 'TaskForgotten',
-    data: { taskId: 'old', kind: 'k', ownerId: 'ann', result: null },
-  });
-  expect(await queries.byId('old')).toBeUndefined();
   await model.expectSameAfterRebuild(({ stream, type }) => stream !== taskStream('old') || type === 'TaskForgotten');
 });

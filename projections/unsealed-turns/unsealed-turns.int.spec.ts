@@ -1,139 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { projecting } from '../../test/support/projecting.js';
-import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
-import { turnPaused, turnResumed, turnUnresumed, waitingCall } from '../../test/support/pauses.js';
-import { settings } from '../../test/support/turns.js';
-import { conversationStream, type ConversationEvent } from '../../src/conversation/conversation.events.js';
-import { ReadModels } from '../read-models.js';
+import { it } from '@jest/globals';
+import { inPostgres } from '../../test/contracts/read-models/read-model.subject.js';
+import { unsealedTurnsContract } from '../../test/contracts/read-models/unsealed-turns.contract.js';
 import { unsealedTurns } from './unsealed-turns.projection.js';
 import { UnsealedTurnQueries } from './unsealed-turns.queries.js';
 
-const asked = (conversationId: string, turnId: string): ConversationEvent => ({
-  type: 'TurnAsked',
-  data: { conversationId, turnId, index: 0, question: 'Why?', requestId: 'r', settings },
-});
-const taken = (conversationId: string, turnId: string, producer: string): ConversationEvent => ({
-  type: 'TurnStarted',
-  data: { conversationId, turnId, producer },
-});
-const sealed = (conversationId: string, turnId: string): ConversationEvent => ({
-  type: 'TurnSealed',
-  data: { conversationId, turnId, lastId: 1, frames: 2, sha256: 'ab' },
-});
+let model: Awaited<ReturnType<typeof inPostgres>>['model'];
 
-const NONE = { running: [], pauses: [] };
-
-const paused = (conversationId: string, turnId: string, expiresAt: Date): ConversationEvent =>
-  turnPaused({ conversationId, turnId }, [waitingCall('k1'), waitingCall('k2')], { expiresAt: expiresAt.toISOString() });
-const answered = (conversationId: string, turnId: string): ConversationEvent =>
-  turnUnresumed({ conversationId, turnId }, 'expired').at(-1)!;
-const ofPaused = ({ turnId }: { turnId: string }) => turnId.startsWith('p-');
-
-const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
-const idsOf = (turns: readonly { turnId: string }[]) => turns.map(({ turnId }) => turnId);
-
-let database: TestDatabase;
-let model: Awaited<ReturnType<typeof projecting>>;
-let queries: UnsealedTurnQueries;
-let given: (second: number, id: string, ...events: ConversationEvent[]) => Promise<unknown>;
-
-beforeAll(async () => {
-  database = await testDatabase();
-  model = await projecting(unsealedTurns, database.sql);
-  queries = new UnsealedTurnQueries(new ReadModels(database.sql));
-  given = (second: number, id: string, ...events: ConversationEvent[]) =>
-    model.given(conversationStream(id), events, { at: at(second) });
-  await given(1, 'c1', asked('c1', 'waiting'));
-  await given(2, 'c2', asked('c2', 'waiting too'));
-  await given(3, 'c3', asked('c3', 'first of p1'), taken('c3', 'first of p1', 'p1'));
-  await given(4, 'c4', asked('c4', 'second of p1'), taken('c4', 'second of p1', 'p1'));
-  await given(5, 'c5', asked('c5', 'of p2'), taken('c5', 'of p2', 'p2'));
-  await given(6, 'c6', asked('c6', 'done'), taken('c6', 'done', 'p3'), sealed('c6', 'done'));
-  await given(7, 'c1', { type: 'ConversationDeleted', data: { conversationId: 'c1' } });
-});
-afterAll(() => database.close());
-
-it('nobody has taken what was only asked, though its conversation be deleted: its stream wants an end', async () => {
-  expect(idsOf(await queries.untaken(at(9), 10))).toEqual(['waiting', 'waiting too']);
-  expect(idsOf(await queries.untaken(at(2), 10))).toEqual(['waiting']);
-  expect(idsOf(await queries.untaken(at(9), 1))).toEqual(['waiting']);
-});
-
-it('producers are those of turns that are not complete', async () => {
-  expect([...(await queries.producers())].sort()).toEqual(['p1', 'p2']);
-});
-
-it('what producers have taken comes without what is known to be under way', async () => {
-  expect(idsOf(await queries.takenBy(['p1', 'p2'], { running: ['second of p1'], pauses: [] }, 10))).toEqual([
-    'first of p1',
-    'of p2',
-  ]);
-  expect(idsOf(await queries.takenBy(['p1'], NONE, 1))).toEqual(['first of p1']);
-  expect(await queries.takenBy([], NONE, 10)).toEqual([]);
-});
-
-describe('a turn that waits for somebody', () => {
-  const about = (id: string) => ({ conversationId: id, turnId: `p-${id}` });
-  const wait = (second: number, id: string, until: Date) =>
-    given(second, id, asked(id, `p-${id}`), taken(id, `p-${id}`, 'p8'), paused(id, `p-${id}`, until));
-  const untaken = async () => (await queries.untaken(at(60), 10)).filter(ofPaused).map(({ turnId }) => turnId);
-  const expired = async (now: Date, limit = 10) => idsOf(await queries.expired(now, limit));
-
-  it('waits until it expires, the first to expire first, and is looked at until its stream is known to be whole', async () => {
-    await wait(11, 'c11', at(50));
-    await wait(12, 'c12', at(40));
-    expect(await untaken()).toEqual([]);
-    expect(await queries.producers()).toContain('p8');
-    const taken = await queries.takenBy(['p8'], NONE, 10);
-    expect(taken.map(({ turnId, isPaused }) => [turnId, isPaused])).toEqual([
-      ['p-c11', true],
-      ['p-c12', true],
-    ]);
-    expect(await queries.takenBy(['p8'], { running: [], pauses: ['p-c11', 'p-c12'] }, 10)).toEqual([]);
-    expect(await expired(at(39))).toEqual([]);
-    expect(await expired(at(40))).toEqual(['p-c12']);
-    expect(await expired(at(50))).toEqual(['p-c12', 'p-c11']);
-    expect(await expired(at(50), 1)).toEqual(['p-c12']);
-  });
-
-  it('is anybody’s once it was resumed, and waits anew when it pauses again', async () => {
-    await given(13, 'c11', ...turnResumed(about('c11'), 'k1', 'k2'));
-    expect(await untaken()).toEqual(['p-c11']);
-    expect(idsOf(await queries.untaken(at(13), 10))).not.toContain('p-c11');
-    await given(14, 'c11', taken('c11', 'p-c11', 'p9'));
-    expect([await untaken(), await expired(at(60)), await queries.producers()]).toEqual([
-      [],
-      ['p-c12'],
-      expect.arrayContaining(['p9']),
-    ]);
-    await given(15, 'c11', { type: 'TurnHandedOn', data: { ...about('c11'), producer: 'p9' } });
-    expect([await untaken(), idsOf(await queries.takenBy(['p9'], NONE, 10))]).toEqual([['p-c11'], []]);
-    await given(16, 'c11', taken('c11', 'p-c11', 'p7'), paused('c11', 'p-c11', at(45)));
-    expect([await untaken(), await expired(at(60))]).toEqual([[], ['p-c12', 'p-c11']]);
-  });
-
-  it('is anybody’s once it expired or the conversation went on: its stream wants an end', async () => {
-    await given(17, 'c12', ...turnUnresumed(about('c12'), 'expired', 'k1', 'k2'));
-    await given(18, 'c11', ...turnUnresumed(about('c11'), 'moved_on', 'k1', 'k2'), asked('c11', 'c11-next'));
-    expect([await untaken(), await expired(at(60))]).toEqual([['p-c12', 'p-c11'], []]);
-    await given(19, 'c12', sealed('c12', 'p-c12'));
-    expect(await untaken()).toEqual(['p-c11']);
-  });
-
-  it('is anybody’s once its conversation is deleted, and those of the same conversation that run are not', async () => {
-    await wait(20, 'c13', at(50));
-    await wait(20, 'c14', at(50));
-    await given(21, 'c13', asked('c13', 'p-running'), taken('c13', 'p-running', 'p6'));
-    await given(22, 'c13', { type: 'ConversationDeleted', data: { conversationId: 'c13' } });
-    expect([await untaken(), await expired(at(60))]).toEqual([['p-c11', 'p-c13'], ['p-c14']]);
-    expect(idsOf(await queries.takenBy(['p6'], NONE, 10))).toEqual(['p-running']);
-  });
-
-  it('stays its producer’s when it is answered without a pause', async () => {
-    await given(23, 'c13', answered('c13', 'p-running'));
-    expect(idsOf(await queries.takenBy(['p6'], NONE, 10))).toEqual(['p-running']);
-    expect(await untaken()).not.toContain('p-running');
-  });
+unsealedTurnsContract(async () => {
+  const subject = await inPostgres(unsealedTurns, (readModels) => new UnsealedTurnQueries(readModels));
+  ({ model } = subject);
+  return subject;
 });
 
 it('says the same after a rebuild, and when everything comes twice', async () => {

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { turnPaused, waitingCall } from '../../test/support/pauses.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
-import { turnSettings } from '../../test/support/turn-settings.js';
-import { type ConversationEvent, conversationStream } from '../../src/conversation/conversation.events.js';
 import { expiredWakesStream } from '../../src/wakes/expired-wakes.events.js';
 import { type WakesEvent, wakesStream } from '../../src/wakes/wakes.events.js';
 import type { WakeSource } from '../../src/wakes/wakes.port.js';
+import { inPostgres } from '../../test/contracts/read-models/read-model.subject.js';
+import { dueWakesContract } from '../../test/contracts/read-models/wakes.contract.js';
 import { ReadModels } from '../read-models.js';
 import { TEXT_HEAD_CHARACTERS, wakes } from './wakes.projection.js';
 import { WakeQueries } from './wakes.queries.js';
@@ -33,21 +32,11 @@ const gathered = (conversationId: string, turnId: string, ...wakeIds: string[]):
   type: 'WakesGathered',
   data: { conversationId, turnId, wakeIds },
 });
-const about = (conversationId: string, turnId: string) => ({ conversationId, turnId });
-const asked = (conversationId: string, turnId: string): ConversationEvent => ({
-  type: 'TurnAsked',
-  data: { ...about(conversationId, turnId), index: 0, question: 'Why?', requestId: 'r', settings: turnSettings() },
-});
-const stopped = (conversationId: string, turnId: string): ConversationEvent => ({
-  type: 'TurnStopped',
-  data: { ...about(conversationId, turnId), answer: '', thought: '', sources: [], toolCalls: [], structured: false },
-});
 
 let database: TestDatabase;
 let model: Awaited<ReturnType<typeof projecting>>;
 let queries: WakeQueries;
 const given = (second: number, id: string, ...events: WakesEvent[]) => model.given(wakesStream(id), events, { at: at(second) });
-const happened = (id: string, ...events: ConversationEvent[]) => model.given(conversationStream(id), events);
 const ofAnn = async (limit = 100, offset = 0) => queries.ofOwner('ann', {}, limit, offset);
 const stateOf = async (id: string) => {
   const found = (await ofAnn()).find(({ wakeId }) => wakeId === id)!;
@@ -64,27 +53,9 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-describe('what is due', () => {
-  it('is each conversation with a wake that has waited long enough, the longest waiting first', async () => {
-    expect(await queries.due(at(9), 10)).toEqual(['c1', 'c2', 'c3']);
-    expect(await queries.due(at(2), 10)).toEqual(['c1', 'c2']);
-    expect(await queries.due(at(9), 1)).toEqual(['c1']);
-  });
-  it('is none in which somebody is answered, or is to decide on something', async () => {
-    await happened('c2', asked('c2', 't1'));
-    expect(await queries.due(at(9), 10)).toEqual(['c1', 'c3']);
-    await happened('c2', turnPaused(about('c2', 't1'), [waitingCall('k1')]));
-    expect(await queries.due(at(9), 10)).toEqual(['c1', 'c3']);
-    await happened('c2', stopped('c2', 't1'));
-    expect(await queries.due(at(9), 10)).toEqual(['c1', 'c2', 'c3']);
-  });
-  it('is one that was deleted, which nobody wakes any more', async () => {
-    await happened('c3', asked('c3', 't2'), { type: 'ConversationDeleted', data: { conversationId: 'c3' } });
-    expect(await queries.due(at(9), 10)).toContain('c3');
-  });
-  it('is one whose wakes were gathered, until something became of them', async () => {
+describe('what becomes of a wake', () => {
+  it('is shown once it was gathered, and once it was told', async () => {
     await given(5, 'c1', gathered('c1', 't3', 'w1', 'w2'));
-    expect(await queries.due(at(9), 10)).toContain('c1');
     expect(await stateOf('w1')).toEqual(['claimed', 't3', null, null]);
     const told = { conversationId: 'c1', turnId: 't3' };
     await given(
@@ -93,11 +64,12 @@ describe('what is due', () => {
       { type: 'WakeDelivered', data: { ...told, wakeId: 'w1' } },
       { type: 'WakeFolded', data: { ...told, wakeId: 'w2' } },
     );
-    expect(await queries.due(at(9), 10)).not.toContain('c1');
     expect(await stateOf('w1')).toEqual(['delivered', 't3', null, at(6)]);
     expect(await stateOf('w2')).toEqual(['folded', 't3', null, at(6)]);
   });
 });
+
+describe('what is due', () => dueWakesContract(() => inPostgres(wakes, (readModels) => new WakeQueries(readModels))));
 
 describe('the wakes of an owner', () => {
   it('are theirs, newest first, a page at a time', async () => {

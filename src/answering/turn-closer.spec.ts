@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import { turnPaused, waitingCall } from '../../test/support/pauses.js';
-import { askedTurn, cause, eventsOf, pieces, scripted, workerOver } from '../../test/support/turns.js';
-import { conversation, startTurn } from '../conversation/conversation.decider.js';
+import { askedTurn, cause, eventsOf, framesOf, pieces, scripted, workerOver } from '../../test/support/turns.js';
+import { conversation, requestStop, startTurn } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import { FRAME_EVENT, messageStream } from '../conversation/message.events.js';
 import { pauseFrames, pauseFramesCount } from '../conversation/message.policy.js';
@@ -57,4 +57,21 @@ it('a pause that expires while it is looked at still gets its last run', async (
   const conversed = await eventsOf(store, stream);
   expect(conversed.map(({ type }) => type).slice(-3)).toEqual(['ToolCallDenied', 'TurnAnswered', 'TurnSealed']);
   expect(JSON.parse(conversed.at(-1)!.data)).toMatchObject({ lastId: frames.length + shown.length - 1 });
+});
+
+it('an answer that had failed, and was to be stopped when its producer died, shows nothing more than that it was stopped', async () => {
+  const store = new InMemoryEventStore();
+  const streams = new Streams(store, systemTiming);
+  await askedTurn(store, 'c1', 't1');
+  await streams.transact(stream, conversation, startTurn('t1', 'dead'), cause);
+  const first = { type: 'message_id', message_id: 't1', conversation_id: 'c1', request_id: 'r1' };
+  const frames = [first, { type: 'answer', answer: 'Be' }, { type: 'error', error: 'Too much.', code: 'overloaded' }];
+  const journaled = frames.map((frame) => ({ id: newId(), type: FRAME_EVENT, data: JSON.stringify(frame), metadata: '{}' }));
+  await store.append(messageStream('t1'), 'none', journaled);
+  await streams.transact(stream, conversation, requestStop('t1'), cause);
+
+  await workerOver(store, new InProcessSignals(), scripted(pieces('So.'))).runner.settle('c1', 't1');
+
+  expect((await framesOf(store, 't1')).slice(frames.length)).toMatchObject([{ type: 'error', code: 'stopped' }]);
+  expect((await eventsOf(store, stream)).map(({ type }) => type).slice(-2)).toEqual(['TurnStopped', 'TurnSealed']);
 });

@@ -166,7 +166,11 @@ function endOf(turn: Turn, { asked, calls }: Transcript, message: Message) {
   const cut = cutOff(message.parts.toolCalls, calls);
   const parts = { ...message.parts, toolCalls: withToolCalls(message.parts.toolCalls, cut) };
   const frames = message.error ? [] : cut.map((data): Frame => ({ type: 'tool_call', data }));
-  if (turn.stopRequested) return { frames: [...frames, stoppedFrame(parts)], outcome: stoppedWith(asked, parts) };
+  if (turn.stopRequested) {
+    // After an error its producer shows nothing any more before it has stated the outcome, so there is nothing to shut it out of.
+    const shown = message.error ? [] : [...frames, stoppedFrame(parts)];
+    return { frames: shown, outcome: stoppedWith(asked, parts) };
+  }
   if (message.error) return { frames, outcome: failedWith(asked, parts, message.error.text, message.error.code) };
   if (isWhole(message, asked)) return { frames, outcome: answeredWith(asked, parts) };
   const error: Frame = { type: 'error', error: INTERRUPTED_TEXT, code: INTERRUPTED };

@@ -32,4 +32,21 @@ describe('InMemoryEventStore', () => {
     expect(await eventsOf(store.read(stream))).toHaveLength(written);
     expect(await store.append(stream, 'none', batch)).toMatchObject({ revision: 0 });
   });
+
+  it('loses with its leader whole appends that are not committed, the newest first, and takes them again', async () => {
+    let commit = () => {};
+    const committing = new Promise<void>((resolve) => (commit = resolve));
+    const store = new InMemoryEventStore(undefined, () => committing);
+    const stream = newStream();
+    const [kept, lost] = [newEvents(2), newEvents(2)];
+    const first = store.append(stream, 'none', kept);
+    const second = store.append(stream, 1, lost);
+    expect(store.uncommitted).toHaveLength(2);
+    expect(store.loseAccepted(1)).toBe(2);
+    commit();
+    expect(await first).toMatchObject({ revision: 1 });
+    await expect(second).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(await eventsOf(store.read(stream))).toHaveLength(2);
+    expect(await store.append(stream, 1, lost)).toMatchObject({ revision: 3 });
+  });
 });

@@ -1,4 +1,4 @@
-import { MUTANTS } from './mutants.js';
+import { MUTANTS } from './mutants/mutants.js';
 import type { Mutant } from './world/mutant.js';
 import { runSeed } from './world/world.js';
 
@@ -15,8 +15,8 @@ export type Campaign = Readonly<{
   seconds: number;
 }>;
 
-/** The first seed that finds a planted fault, and as what. */
-export type Finding = Readonly<{ mutant: string; seed?: number; violation?: string }>;
+/** After how many seeds a planted fault is found, and as what. */
+export type Finding = Readonly<{ mutant: string; seeds: number; violation?: string }>;
 
 export async function runSeeds(from: number, seeds: number, mutant?: Mutant): Promise<Campaign> {
   const startedAt = performance.now();
@@ -34,9 +34,9 @@ export async function runSeeds(from: number, seeds: number, mutant?: Mutant): Pr
   return { failures, reached, steps, seconds: (performance.now() - startedAt) / 1000 };
 }
 
-export async function findMutants(from: number): Promise<Finding[]> {
+export async function findMutants(from: number, mutants = MUTANTS): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const mutant of MUTANTS) findings.push(await findMutant(mutant, from));
+  for (const mutant of mutants) findings.push(await findMutant(mutant, from));
   return findings;
 }
 
@@ -44,7 +44,7 @@ async function findMutant(mutant: Mutant, from: number): Promise<Finding> {
   for (let seed = from; seed < from + MUTANT_SEEDS_MAX; seed++) {
     const { violations } = await runSeed(seed, { mutant });
     const violation = violations.find((each) => mutant.foundAs.test(each));
-    if (violation !== undefined) return { mutant: mutant.name, seed, violation };
+    if (violation !== undefined) return { mutant: mutant.name, seeds: seed - from + 1, violation };
   }
-  return { mutant: mutant.name };
+  return { mutant: mutant.name, seeds: MUTANT_SEEDS_MAX };
 }

@@ -49,6 +49,7 @@ const inAFewMicrotasks = (): Commit => {
 export class InMemoryEventStore extends EventStore {
   private readonly log: StoredEvent[] = [];
   private committed = 0;
+  private appendEnds: number[] = [];
   private committing: Promise<void> | undefined;
   private readonly streams = new Map<string, Stream>();
   private readonly waiting = new Set<() => void>();
@@ -70,8 +71,27 @@ export class InMemoryEventStore extends EventStore {
     if (stream?.gone) throw new StreamGone(name);
     const appended = this.repeated(name, expected, events) ?? this.write(name, expected, events);
     this.failIf('after');
-    while (this.headPosition() < appended.position) await (this.committing ??= this.commitAccepted());
+    const accepted = this.streams.get(name)!.accepted[appended.revision];
+    while (this.headPosition() < appended.position) {
+      await (this.committing ??= this.commitAccepted());
+      if (this.streams.get(name)!.accepted[appended.revision] !== accepted)
+        throw new StoreUnavailable(`What was appended to ${name} was lost with its leader.`);
+    }
     return appended;
+  }
+
+  /** Another leader takes over: of the appends that are accepted and not committed it has the first so many, whole. Returns how many events are lost. */
+  loseAccepted(kept: number): number {
+    const lost = this.log.splice(kept === 0 ? this.committed : this.uncommitted[kept - 1]!);
+    for (const { stream } of lost) this.streams.get(stream)!.accepted.pop();
+    this.appendEnds = this.appendEnds.filter((end) => end <= this.log.length);
+    return lost.length;
+  }
+
+  /** Where in the log the appends end that are accepted and not committed. */
+  get uncommitted(): readonly number[] {
+    this.appendEnds = this.appendEnds.filter((end) => end > this.committed);
+    return this.appendEnds;
   }
 
   async lastRevision(name: string): Promise<ExpectedRevision> {
@@ -171,7 +191,8 @@ export class InMemoryEventStore extends EventStore {
   private async commitAccepted(): Promise<void> {
     const { length } = this.log;
     await this.commit();
-    for (; this.committed < length; this.committed++) this.streams.get(this.log[this.committed]!.stream)!.visible++;
+    const end = Math.min(length, this.log.length);
+    for (; this.committed < end; this.committed++) this.streams.get(this.log[this.committed]!.stream)!.visible++;
     this.committing = undefined;
     for (const wake of [...this.waiting]) wake();
   }
@@ -207,6 +228,7 @@ export class InMemoryEventStore extends EventStore {
       stream.accepted.push(event);
       this.log.push(event);
     }
+    this.appendEnds.push(this.log.length);
     // Also when nobody waits for the answer.
     this.committing ??= this.commitAccepted();
     const { revision, position } = stream.accepted.at(-1)!;

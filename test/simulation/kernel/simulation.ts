@@ -10,8 +10,8 @@ const nextTick = process.nextTick.bind(process);
 /** After so many steps the machine's own events have their turn. */
 const STEPS_AT_ONCE_MAX = 1_000;
 
-/** When the simulated time begins. */
-export const EPOCH_MS = Date.UTC(2026, 0, 1);
+/** When the simulated time begins: a moment before a full minute, at which schedules come due, and not near a full hour, at which no monitor looks. */
+export const EPOCH_MS = Date.UTC(2026, 0, 1, 0, 10, 57);
 
 /** A run that has taken so many steps does not end by itself. */
 const STEPS_MAX = 60_000;

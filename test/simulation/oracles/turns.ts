@@ -66,7 +66,7 @@ function* inOrder(facts: readonly Fact[]): Generator<string> {
   let next = 0;
   for (const { type, data } of facts) {
     if (type === 'TurnsSuperseded') next = data['fromIndex'] as number;
-    if (type !== 'TurnAsked') continue;
+    if (type !== 'TurnAsked' && type !== 'TurnAppended') continue;
     if (data['index'] !== next)
       yield `Turn ${String(data['turnId'])} has the index ${String(data['index'])}, and ${next} was next.`;
     next = (data['index'] as number) + 1;

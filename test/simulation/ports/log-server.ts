@@ -20,6 +20,11 @@ export class LogServer {
   readonly store: InMemoryEventStore;
   /** Until when it answers nobody. */
   awayUntilMs = 0;
+  /** How often another node has become the leader: who asked the one before does not hear its answer. */
+  term = 0;
+  /** While the leader is cut off: nothing is committed until then. */
+  private cutOff: Promise<void> | undefined;
+  private leaderlessUntilMs = 0;
   private readonly waiting = new Set<() => void>();
   private readonly random: Seeded;
   private readonly disk: Disk;
@@ -29,12 +34,30 @@ export class LogServer {
     this.disk = DISKS[this.random.between(0, DISKS.length - 1)]!;
     this.store = new InMemoryEventStore({ now: () => simulation.now() }, async () => {
       await simulation.pause(this.commitMs(), simulation.world, 'the log commits');
+      await this.cutOff;
       for (const wake of [...this.waiting]) wake();
     });
   }
 
   get isAway(): boolean {
     return this.simulation.nowMs < this.awayUntilMs;
+  }
+
+  get hasLeader(): boolean {
+    return this.simulation.nowMs >= this.leaderlessUntilMs;
+  }
+
+  /**
+   * The leader is cut off from the others: it accepts, and commits nothing. Then the others have another one, after an election:
+   * what it has of the appends that are not committed is the beginning, none of them, or all. Resolves to how many are lost.
+   */
+  async changeLeader(cutOffMs: number, electionMs: number): Promise<number> {
+    const { simulation, random, store } = this;
+    await (this.cutOff = simulation.pause(cutOffMs, simulation.world, 'another leader takes over'));
+    this.cutOff = undefined;
+    this.term++;
+    this.leaderlessUntilMs = simulation.nowMs + electionMs;
+    return store.loseAccepted(random.between(0, store.uncommitted.length));
   }
 
   /** Calls back once when something was committed; it can be read a moment later. The returned function calls it off. */

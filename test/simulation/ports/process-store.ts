@@ -16,6 +16,7 @@ import type { Seeded } from '../../support/seeded.js';
 import { type Actor, lifeOf } from '../kernel/actor.js';
 import type { Simulation } from '../kernel/simulation.js';
 import type { Coverage } from '../world/coverage.js';
+import type { LogFollower } from './log-follower.js';
 import type { LogServer } from './log-server.js';
 import type { Network } from './network.js';
 
@@ -34,6 +35,8 @@ export class ProcessStore extends EventStore {
     private readonly faults: StoreFaults,
     private readonly random: Seeded,
     private readonly coverage: Coverage,
+    /** What may be old, replays and what projections and reactions follow, is read there; decisions are made on what the leader says. */
+    readonly follower: LogFollower | undefined,
   ) {
     super();
   }
@@ -42,6 +45,7 @@ export class ProcessStore extends EventStore {
     const label = `append ${stream} after ${expected}: ${events.map(({ type }) => type).join(', ')}`;
     const isLost = this.random.oneIn(this.faults.lostAnswerOneIn);
     return this.call(label, async () => {
+      const { term } = this.server;
       try {
         const appended = this.server.store.append(stream, expected, events);
         // The connection goes while the server is at it: the append takes place, and nobody is told.
@@ -50,9 +54,15 @@ export class ProcessStore extends EventStore {
           this.coverage.note('an answer of the store was lost');
           throw new StoreUnavailable('The connection was lost.');
         }
-        return await appended;
+        const answer = await appended;
+        if (this.server.term !== term) throw new LeaderChanged();
+        return answer;
       } catch (error) {
         if (error instanceof WrongRevision) this.noteLostRace(error);
+        if (this.server.term !== term) {
+          this.coverage.note('an append was under way while the leader changed');
+          throw new LeaderChanged();
+        }
         if (!isLost && error instanceof StoreUnavailable) {
           this.coverage.note('an append was the same as one in flight');
           await this.simulation.pause(
@@ -75,15 +85,22 @@ export class ProcessStore extends EventStore {
   }
 
   override async *readAll(reading: LogReading): AsyncIterable<LogPage> {
-    yield* await this.call('read all', () => collected(this.server.store.readAll(reading)));
+    const pages = await this.call('read all', () => collected(this.server.store.readAll(reading)));
+    for (const page of pages) {
+      const shown = this.follower?.pageOf(page, reading.after) ?? page;
+      yield shown;
+      if (shown !== page && shown.caughtUp) return;
+    }
   }
 
   override async *follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]> {
     for (let from = after + 1; !signal.aborted;) {
       const committed = this.nextCommit();
       for await (const page of this.read(stream, { from })) {
-        yield page;
-        from = page.at(-1)!.revision + 1;
+        const shown = this.follower?.shownOf(page) ?? page;
+        if (shown.length === 0) break;
+        yield shown;
+        from = shown.at(-1)!.revision + 1;
       }
       await committed;
     }
@@ -110,6 +127,10 @@ export class ProcessStore extends EventStore {
 
   private call<T>(label: string, serve: () => T | Promise<T>): Promise<T> {
     return this.network.call(this.actor, label, async () => {
+      if (!this.server.hasLeader) {
+        this.coverage.note('there was no leader');
+        throw new StoreUnavailable('There is no leader.');
+      }
       if (this.server.isAway) {
         this.coverage.note('the store was away');
         await this.simulation.pause(this.random.between(...ANSWER_TIMEOUT_MS), this.simulation.world, 'nobody answers');
@@ -123,7 +144,9 @@ export class ProcessStore extends EventStore {
   private nextCommit(): Promise<void> {
     const life = lifeOf(this.actor);
     return new Promise((resolve) => {
-      this.server.onCommit(() => this.simulation.afterFor(this.network.delayMs(), life, 'hears of a commit', resolve));
+      const hears = () => this.simulation.afterFor(this.network.delayMs(), life, 'hears of a commit', resolve);
+      if (this.follower) this.follower.onMore(hears);
+      else this.server.onCommit(hears);
     });
   }
 
@@ -133,6 +156,12 @@ export class ProcessStore extends EventStore {
       if (visible === 'none' ? actual !== 'none' : actual !== 'none' && actual !== 'unknown' && visible < actual)
         this.coverage.note('a race was lost to what nobody could read yet');
     });
+  }
+}
+
+class LeaderChanged extends StoreUnavailable {
+  constructor() {
+    super('The leader has changed: nobody knows what came of the append.');
   }
 }
 

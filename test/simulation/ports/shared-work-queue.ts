@@ -6,7 +6,7 @@ import type { Network } from './network.js';
 
 /** An item whose worker died is given to another one after this time. */
 const REDELIVERED_AFTER_MS = 5_000;
-/** The port allows that an item is lost: whoever sweeps the log finds what is to be done. */
+/** The port allows that an item is lost: whoever sweeps the log finds what is to be done. Once nothing goes wrong any more, none is. */
 const LOST_ONE_IN = 15;
 const DOUBLED_ONE_IN = 15;
 
@@ -16,6 +16,7 @@ type Item = { readonly payload: string; attempts: number };
 
 /** The work queue that all processes share: at least once, in no order, and sometimes not at all. */
 export class SharedWorkQueue {
+  losesUntilMs = Infinity;
   private readonly workers = new Map<string, Set<Worker>>();
   private readonly waiting = new Map<string, Item[]>();
   private readonly seen = new Map<string, number>();
@@ -40,7 +41,7 @@ export class SharedWorkQueue {
     const key = `${queue} ${id}`;
     if ((this.seen.get(key) ?? -Infinity) > nowMs) return;
     this.seen.set(key, nowMs + DEDUPLICATION_MS);
-    if (this.random.oneIn(LOST_ONE_IN)) return;
+    if (this.random.oneIn(LOST_ONE_IN) && nowMs < this.losesUntilMs) return;
     this.offer(queue, { payload, attempts: 0 });
     if (this.random.oneIn(DOUBLED_ONE_IN)) this.offer(queue, { payload, attempts: 0 });
   }

@@ -4,8 +4,12 @@ import type { Actor } from '../kernel/actor.js';
 import type { Simulation } from '../kernel/simulation.js';
 import type { LogServer } from '../ports/log-server.js';
 import type { Network } from '../ports/network.js';
+import { JobsTwin } from './jobs.twin.js';
+import { MonitorsTwin } from './monitors.twin.js';
+import { SchedulesTwin } from './schedules.twin.js';
 import { TasksTwin } from './tasks.twin.js';
 import { UnsealedTurnsTwin } from './unsealed-turns.twin.js';
+import { WakesTwin } from './wakes.twin.js';
 
 const LAG_MS = [5, 60] as const;
 /** A projector that is taken over by another one, or a database that is slow. */
@@ -16,6 +20,10 @@ const LONG_ONE_IN = 60;
 export class ReadModelServer {
   readonly unsealedTurns = new UnsealedTurnsTwin();
   readonly tasks = new TasksTwin();
+  readonly schedules = new SchedulesTwin();
+  readonly jobs = new JobsTwin();
+  readonly monitors = new MonitorsTwin();
+  readonly wakes = new WakesTwin();
   private position = LOG_START;
   private readonly random: Seeded;
 
@@ -56,8 +64,9 @@ export class ReadModelServer {
     }
   }
 
-  private apply(event: StoredEvent): void {
+  apply(event: StoredEvent): void {
     if (event.stream.startsWith('conversation-')) this.unsealedTurns.apply(event);
     if (event.stream.startsWith('task-')) this.tasks.apply(event);
+    for (const { tables } of [this.schedules, this.jobs, this.monitors, this.wakes]) if (tables.wants(event)) tables.apply(event);
   }
 }

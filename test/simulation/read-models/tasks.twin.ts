@@ -7,6 +7,8 @@ import type { TaskEvent, TaskResult } from '../../../src/tasks/task.events.js';
 
 type Row = { -readonly [Key in keyof TaskRecord]: TaskRecord[Key] } & { dueAt: Date | null };
 
+const longestFirst = (one: Row, other: Row): number => one.changedAt.getTime() - other.changedAt.getTime();
+
 /** The read model of tasks, in memory. */
 export class TasksTwin extends TaskQueries {
   private readonly rows = new Map<string, Row>();
@@ -33,7 +35,14 @@ export class TasksTwin extends TaskQueries {
         (standing !== 'waiting' || (dueAt !== null && dueAt <= now)) &&
         (standing !== 'queued' || changedAt <= queuedBefore),
     );
-    rows.sort((one, other) => one.changedAt.getTime() - other.changedAt.getTime());
+    rows.sort(longestFirst);
+    const turnOf = new Map<Row, number>();
+    const counts = new Map<string, number>();
+    for (const row of rows) {
+      turnOf.set(row, counts.get(row.ownerId) ?? 0);
+      counts.set(row.ownerId, turnOf.get(row)! + 1);
+    }
+    rows.sort((one, other) => turnOf.get(one)! - turnOf.get(other)! || longestFirst(one, other));
     return rows.slice(0, limit).map((row) => ({ ...row }));
   }
 

@@ -5,6 +5,7 @@ import { DeleteConversation } from '../../../src/conversation/delete-conversatio
 import type { PendingToolCall } from '../../../src/conversation/message.events.js';
 import type { SignedInUser } from '../../../src/identity/caller.js';
 import type { FrameBatch } from '../../../src/realtime/message-feed.js';
+import type { Seeded } from '../../support/seeded.js';
 import { Connection, type Reply } from './connection.js';
 import { Reading } from './history.js';
 import { planOf, questionOf } from './plan.js';
@@ -25,21 +26,31 @@ export class Asker {
   private conversationId: string | undefined;
   private questions = 0;
   private requests = 0;
+  private readonly random: Seeded;
 
   constructor(
     private readonly world: World,
-    private readonly name: string,
-  ) {}
+    readonly name: string,
+  ) {
+    this.random = world.simulation.random(name);
+  }
+
+  /** Where what they asked last is answered; undefined where nothing is. */
+  get conversation(): string | undefined {
+    return this.conversationId;
+  }
 
   async run(questions: number): Promise<void> {
     for (let count = 0; count < questions; count++) {
+      if (!this.world.parts.has(`question ${count} of ${this.name}`)) continue;
       await this.ask();
       await this.thinks();
     }
   }
 
   private async ask(): Promise<void> {
-    const { random, history, coverage } = this.world;
+    const { history, coverage } = this.world;
+    const { random } = this;
     const plan = planOf(`${this.name}q${++this.questions}`, random);
     const isEdit = this.conversationId !== undefined && random.oneIn(5);
     const request: QuestionRequest = {
@@ -60,7 +71,8 @@ export class Asker {
 
   /** With a key, over again until it is known what came of it; without one, once. */
   private async askUntilAnswered(request: QuestionRequest, key: string | undefined, name: string): Promise<Asked | undefined> {
-    const { history, random, coverage } = this.world;
+    const { history, coverage } = this.world;
+    const { random } = this;
     const asked: Asked = { conversationId: request.conversation_id ?? undefined, reading: new Reading(history) };
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const reply = await this.stream(request, key, asked);
@@ -90,7 +102,8 @@ export class Asker {
   }
 
   private async stream(request: QuestionRequest, key: string | undefined, asked: Asked): Promise<Reply<void>> {
-    const { random, simulation, coverage } = this.world;
+    const { simulation, coverage } = this.world;
+    const { random } = this;
     const fromMs = simulation.nowMs;
     const connection = this.connect<AcceptedQuestion>(`asks ${request.question ?? 'to go on'}`, asked, (roles) =>
       roles.desk.accept(request, this.caller(), { route: 'stream', idempotencyKey: key }),
@@ -113,7 +126,7 @@ export class Asker {
     return new Connection<void, FrameBatch>(
       simulation,
       network,
-      this.world.anyProcess(),
+      this.world.anyProcess(this.random),
       label,
       async (roles, { send, signal }) => {
         const accepted = await accept(roles);
@@ -142,7 +155,7 @@ export class Asker {
       const connection = new Connection<void, FrameBatch>(
         simulation,
         network,
-        this.world.anyProcess(),
+        this.world.anyProcess(this.random),
         `reads ${messageId} after ${asked.reading.next - 1}`,
         async (roles, { send, signal }) => {
           const turn = { conversationId, turnId: messageId };
@@ -157,7 +170,8 @@ export class Asker {
 
   /** What a turn that waits is told: approved or denied, perhaps by two at once; or nothing, until it expires or is moved on from. */
   private async mayDecide(asked: Asked): Promise<void> {
-    const { random, coverage } = this.world;
+    const { coverage } = this.world;
+    const { random } = this;
     for (let rounds = 0; rounds < 4; rounds++) {
       const pending = pendingIn(asked.reading);
       if (!pending || !asked.conversationId) return;
@@ -204,13 +218,18 @@ export class Asker {
   }
 
   private async stops(asked: Asked): Promise<void> {
-    const { random, simulation, network, history, coverage } = this.world;
+    const { simulation, network, history, coverage } = this.world;
+    const { random } = this;
     await simulation.pause(random.next() * 800, simulation.world, 'wants to stop');
     const { messageId } = asked.reading;
     if (messageId === undefined) return;
     const conversationId = await this.world.conversationOf(messageId);
-    const connection = new Connection<void>(simulation, network, this.world.anyProcess(), `stops ${messageId}`, (roles) =>
-      roles.commands.execute(new StopAnswer(conversationId, messageId, this.caller().cause)),
+    const connection = new Connection<void>(
+      simulation,
+      network,
+      this.world.anyProcess(this.random),
+      `stops ${messageId}`,
+      (roles) => roles.commands.execute(new StopAnswer(conversationId, messageId, this.caller().cause)),
     );
     if ((await connection.reply).how !== 'answered') return;
     coverage.note('a stop was accepted');
@@ -222,8 +241,12 @@ export class Asker {
     const { conversationId } = this;
     if (!conversationId) return;
     const command = new DeleteConversation(conversationId, this.name, this.caller().cause);
-    const connection = new Connection(simulation, network, this.world.anyProcess(), `deletes ${conversationId}`, (roles) =>
-      roles.commands.execute(command),
+    const connection = new Connection(
+      simulation,
+      network,
+      this.world.anyProcess(this.random),
+      `deletes ${conversationId}`,
+      (roles) => roles.commands.execute(command),
     );
     if ((await connection.reply).how !== 'answered') return;
     coverage.note('a conversation was deleted');
@@ -232,7 +255,8 @@ export class Asker {
   }
 
   private thinks(): Promise<void> {
-    const { simulation, random } = this.world;
+    const { simulation } = this.world;
+    const { random } = this;
     return simulation.pause(random.between(...THINKS_MS), simulation.world, `${this.name} thinks`);
   }
 

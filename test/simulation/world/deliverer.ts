@@ -1,4 +1,5 @@
 import { AcceptDelivery, type Accepted } from '../../../src/webhooks/accept-delivery.command.js';
+import type { Seeded } from '../../support/seeded.js';
 import { noteIn } from './asker.js';
 import { Connection } from './connection.js';
 import { planOf, questionOf } from './plan.js';
@@ -11,15 +12,20 @@ const AGAIN_AFTER_MS = [20, 500] as const;
 /** Another program that delivers to a webhook, over again until it is told that it was accepted, and sometimes twice at once. */
 export class Deliverer {
   private requests = 0;
+  private readonly random: Seeded;
 
   constructor(
     private readonly world: World,
     private readonly name: string,
-  ) {}
+  ) {
+    this.random = world.simulation.random(name);
+  }
 
   async run(deliveries: number): Promise<void> {
-    const { random, simulation, coverage } = this.world;
+    const { simulation, coverage } = this.world;
+    const { random } = this;
     for (let count = 0; count < deliveries; count++) {
+      if (!this.world.parts.has(`delivery ${count} of ${this.name}`)) continue;
       const plan = planOf(`${this.name}d${count}`, random);
       const key = `delivery ${plan.name}`;
       const times = random.oneIn(2) ? 2 : 1;
@@ -30,14 +36,19 @@ export class Deliverer {
   }
 
   private async deliver(key: string, input: string): Promise<void> {
-    const { simulation, network, history, random, coverage } = this.world;
+    const { simulation, network, history, coverage } = this.world;
+    const { random } = this;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const fromMs = simulation.nowMs;
       const requestId = `${this.name}-r${++this.requests}`;
       const cause = { actor: 'webhook', credential: 'webhook-token', correlationId: requestId, causationId: requestId } as const;
       const delivery = { agentId: AGENT_ID, ownerId: 'alice', key, input, value: input };
-      const connection = new Connection<Accepted>(simulation, network, this.world.anyProcess(), `delivers ${key}`, (roles) =>
-        roles.commands.execute(new AcceptDelivery(delivery, cause)),
+      const connection = new Connection<Accepted>(
+        simulation,
+        network,
+        this.world.anyProcess(this.random),
+        `delivers ${key}`,
+        (roles) => roles.commands.execute(new AcceptDelivery(delivery, cause)),
       );
       const reply = await connection.reply;
       if (reply.how === 'answered') noteIn(history.tasksOfKey, key, reply.value.taskId);

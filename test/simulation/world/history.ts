@@ -1,4 +1,5 @@
 import type { FrameBatch } from '../../../src/realtime/message-feed.js';
+import type { Acknowledged } from './noted-streams.js';
 
 /** What clients were told: what the log is held against after the run. */
 export class History {
@@ -20,6 +21,14 @@ export class History {
   readonly unavailable: Readonly<{ what: string; fromMs: number; toMs: number; error: string }>[] = [];
   /** Resumptions that were accepted, by message. */
   readonly resumed = new Map<string, number>();
+  /** Streams that are there because what begins them was accepted. */
+  readonly begun = new Set<string>();
+  /** Schedules whose end was accepted. */
+  readonly schedulesCancelled = new Set<string>();
+  /** Runs that were accepted when somebody wanted them, and their schedules. */
+  readonly runsAccepted = new Map<string, string>();
+  /** Appends that succeeded, as far as the one who made them knows. */
+  readonly acknowledged: Acknowledged[] = [];
   readonly violations: string[] = [];
 }
 

@@ -42,7 +42,48 @@ export class LogView {
     const tasks = this.named('DeliveryAccepted').flatMap(({ data }) =>
       over.has(data['taskId']) ? [] : [`task ${String(data['taskId'])}`],
     );
-    return [...turns, ...tasks];
+    return [...turns, ...tasks, ...this.openInBackground()];
+  }
+
+  /** What goes on without anybody waiting: it is over once its last word is said. */
+  private *openInBackground(): Generator<string> {
+    const has = (facts: readonly Fact[], ...types: readonly string[]) => facts.some(({ type }) => types.includes(type));
+    for (const [stream, facts] of this.of('schedule')) {
+      const begun = facts.filter(({ type }) => type === 'ScheduleRunQueued' || type === 'ScheduleRunRequested').length;
+      const ended = facts.filter(({ type }) => type === 'ScheduleRunEnded').length;
+      if (begun > ended || !has(facts, 'ScheduleCancelled', 'ScheduleCompleted')) yield stream;
+    }
+    yield* this.answersKeptFromChats();
+    for (const [stream, facts] of this.of('job')) {
+      if (!has(facts, 'JobTold', 'JobCancelled')) yield stream;
+    }
+    for (const [stream, facts] of this.of('monitor')) {
+      if (!has(facts, 'MonitorCompleted', 'MonitorCancelled')) yield stream;
+    }
+    const requested = new Set(this.named('WakeRequested').map(({ data }) => String(data['dedupeKey'])));
+    for (const { data } of this.named('MonitorWoke')) {
+      const key = `monitor:${data['monitorId'] as string}:${data['wake'] as number}`;
+      if (!requested.has(key)) yield `wake ${key}`;
+    }
+    for (const { data } of this.named('MonitorCompleted')) {
+      const key = `monitor_expired:${data['monitorId'] as string}:end`;
+      if (data['isNews'] === true && !requested.has(key)) yield `wake ${key}`;
+    }
+    for (const [stream, facts] of this.of('wakes')) {
+      const count = (isOfType: (type: string) => boolean) => facts.filter(({ type }) => isOfType(type)).length;
+      const settled = count((type) => type !== 'WakeRequested' && type !== 'WakesGathered');
+      if (count((type) => type === 'WakeRequested') > settled) yield stream;
+    }
+  }
+
+  private *answersKeptFromChats(): Generator<string> {
+    for (const { data } of this.named('ScheduleRunEnded').filter(({ data }) => data['status'] === 'success')) {
+      const runId = data['runId'] as string;
+      const conversationId = this.byStream.get(`run-${runId}`)?.[0]?.data['conversationId'];
+      const isAdded = this.byStream.get(`scheduleRun-${runId}`)?.some(({ type }) => type === 'ScheduledRunAppended');
+      const isGone = this.named('ConversationDeleted').some((deleted) => deleted.data['conversationId'] === conversationId);
+      if (conversationId !== undefined && !isAdded && !isGone) yield `what ${runId} said to its chat`;
+    }
   }
 
   private add(stored: StoredEvent): void {

@@ -1,5 +1,6 @@
-import type { EventStore } from '../../../src/kernel/event-store.js';
 import type { Ticker } from '../../../src/kernel/ticker.js';
+import type { ProcessStore } from '../ports/process-store.js';
+import type { ReadModelServer } from '../read-models/read-model-server.js';
 import type { Roles } from './roles.js';
 
 /** A fault that somebody might build into the service, planted on purpose: the simulation shows what it is worth by finding it. */
@@ -7,7 +8,10 @@ export type Mutant = Readonly<{
   name: string;
   /** What the oracles say of it. */
   foundAs: RegExp;
-  store?: (store: EventStore) => void;
+  store?: (store: ProcessStore) => void;
+  readModels?: (server: ReadModelServer) => void;
+  /** Reactions note that an event is done, and then act on it. */
+  isDoneBeforeActing?: boolean;
   /** Which of the tickers tick. */
   ticks?: (ticker: Ticker) => boolean;
   roles?: (roles: Roles) => void;

@@ -8,6 +8,13 @@ import type { Simulation } from '../kernel/simulation.js';
 import type { Network } from '../ports/network.js';
 
 const TAKES_MS = 200;
+/** One call in so many takes longer, where calls may go on as jobs. */
+const LONG_ONE_IN = 3;
+const LONG_MS = [300, 3_000] as const;
+/** How long what is watched stays as it is. */
+const NEWS_EVERY_MS = 1_700;
+/** The action with which monitors look. */
+export const WATCHED = 'look';
 const FAILS_ONE_IN = 12;
 
 /** What a tool did outside, where nobody can take it back. */
@@ -22,11 +29,14 @@ const ACTIONS: readonly OfferedAction[] = [
 /** What lies outside of the service: it remembers what was done to it. */
 export class Outside {
   readonly effects: Effect[] = [];
+  /** The looks of monitors, by their calls. */
+  readonly looks: string[] = [];
 
   constructor(
     private readonly simulation: Simulation,
     private readonly network: Network,
     private readonly random: Seeded,
+    private readonly hasLongCalls: boolean,
   ) {}
 
   toolbox(actor: Actor): Toolbox {
@@ -37,10 +47,18 @@ export class Outside {
     const { turnId, callId } = context;
     return this.network.call(actor, `tool ${actionName} ${callId}`, async () => {
       if (access === 'write') this.effects.push({ turnId, callId, tool: actionName, args: JSON.stringify(args) });
-      await this.simulation.pause(this.random.next() * TAKES_MS, this.simulation.world, 'outside');
+      const isLook = callId.startsWith(`${turnId}:`);
+      if (isLook) this.looks.push(callId);
+      await this.simulation.pause(this.takesMs(), this.simulation.world, 'outside');
       if (this.random.oneIn(FAILS_ONE_IN)) throw new ToolFailed('The other side does not want to.');
+      if (isLook) return `News ${Math.floor(this.simulation.nowMs / NEWS_EVERY_MS)}.`;
       return `${actionName} is done`;
     });
+  }
+
+  private takesMs(): number {
+    if (this.hasLongCalls && this.random.oneIn(LONG_ONE_IN)) return this.random.between(...LONG_MS);
+    return this.random.next() * TAKES_MS;
   }
 }
 

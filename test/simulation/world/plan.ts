@@ -16,9 +16,12 @@ export function planOf(name: string, random: Seeded): Plan {
 export const questionOf = ({ name, tools, pieces, fails }: Plan): string =>
   `${name} tools=${tools.join('+')} pieces=${pieces} fails=${fails}`;
 
+/** What is said where nobody asked, but something has happened. */
+const UNASKED: Plan = { name: 'unasked', tools: [], pieces: 1, fails: false };
+
 export function planIn(question: string): Plan {
   const found = /(\S+) tools=(\S*) pieces=(\d+) fails=(\w+)/.exec(question);
-  if (!found) throw new Error(`No plan in ${question}.`);
+  if (!found) return UNASKED;
   const [, name, tools, pieces, fails] = found;
   return {
     name: name!,

@@ -30,13 +30,16 @@ export class ReactionFollower {
     private readonly store: EventStore,
     private readonly reaction: Reaction,
     private readonly checkpoint: ReactionCheckpoint,
+    private readonly isDoneBeforeActing = false,
   ) {}
 
   async run(): Promise<void> {
     const { checkpoint, actor } = this;
+    const own = lifeOf(actor);
     const lead = () => {
-      if (checkpoint.leader && isAlive(checkpoint.leader)) return false;
-      checkpoint.leader = lifeOf(actor);
+      // Who has died meanwhile does not lead, and does not lead in its next life either.
+      if (!isAlive(own) || (checkpoint.leader && isAlive(checkpoint.leader))) return false;
+      checkpoint.leader = own;
       return true;
     };
     while (!(await this.network.call(actor, `leads ${this.reaction.name}?`, lead))) {
@@ -57,9 +60,9 @@ export class ReactionFollower {
             await lanes.room();
             const done = this.window.current.add(event.position);
             lanes.add(event.stream, async (turn) => {
+              if (this.isDoneBeforeActing) this.note(done);
               await this.act(event, turn);
-              done();
-              this.saveSoon();
+              this.note(done);
             });
           }
           this.window.current.considered(page.position);
@@ -69,6 +72,11 @@ export class ReactionFollower {
         await this.simulation.pause(RETRY_MS[0], this.actor, 'follows again');
       }
     }
+  }
+
+  private note(done: () => void): void {
+    done();
+    this.saveSoon();
   }
 
   private async act(event: StoredEvent, turn: <T>(work: () => Promise<T>) => Promise<T>): Promise<void> {

@@ -20,12 +20,13 @@ import { UnattendedAnswers } from '../../../src/answering/unattended-answers.js'
 import type { AttachmentShelf } from '../../../src/attachments/attachment-shelf.port.js';
 import { DeleteConversation, DeleteConversationHandler } from '../../../src/conversation/delete-conversation.command.js';
 import { WAITING } from '../../../src/jobs/background-calls.port.js';
+import type { Blobs } from '../../../src/kernel/blobs.js';
 import type { Clock } from '../../../src/kernel/clock.js';
 import type { EventStore } from '../../../src/kernel/event-store.js';
 import type { Ids } from '../../../src/kernel/ids.js';
 import type { KeyValue } from '../../../src/kernel/key-value.js';
+import type { Reaction } from '../../../src/kernel/reaction.js';
 import type { Signals } from '../../../src/kernel/signals.js';
-import { Streams } from '../../../src/kernel/streams.js';
 import type { Timing } from '../../../src/kernel/timing.js';
 import type { WorkQueue } from '../../../src/kernel/work-queue.js';
 import type { LanguageModels } from '../../../src/models/language-model.port.js';
@@ -43,17 +44,22 @@ import type { Toolbox } from '../../../src/tools/toolbox.port.js';
 import { AcceptDelivery, AcceptDeliveryHandler } from '../../../src/webhooks/accept-delivery.command.js';
 import { RunDeliveries } from '../../../src/webhooks/run-deliveries.reaction.js';
 import { WebhookOptions } from '../../../src/webhooks/webhook-options.js';
+import type { JobQueries } from '../../../projections/jobs/jobs.queries.js';
+import type { MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
+import type { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import type { TaskQueries } from '../../../projections/tasks/tasks.queries.js';
 import type { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import type { WakeQueries } from '../../../projections/wakes/wakes.queries.js';
+import { followUpRoles, jobRunner, type Rooms, scheduleRoles } from './background-roles.js';
+import { MESSAGE_RETENTION_SECONDS } from './background-settings.js';
 import type { Mutant } from './mutant.js';
-import { InMemoryBlobs } from '../../support/in-memory-blobs.js';
+import { type Acknowledged, NotedStreams } from './noted-streams.js';
 import { NoLimits } from '../../support/no-limits.js';
 
 export const STALE_PRODUCER_MS = 3_000;
 export const APPROVAL_TTL_MS = 5_000;
 export const IDEMPOTENCY_TTL_MS = 86_400_000;
 export const AGENT_ID = '00000000-0000-4000-8000-00000000a6e7';
-const DAY_SECONDS = 86_400;
 
 const options = new AnsweringOptions({
   worker: true,
@@ -62,11 +68,14 @@ const options = new AnsweringOptions({
   staleProducerMs: STALE_PRODUCER_MS,
   idempotencyTtlMs: IDEMPOTENCY_TTL_MS,
   approvalTtlMs: APPROVAL_TTL_MS,
-  messageEventsRetentionSeconds: 14 * DAY_SECONDS,
+  messageEventsRetentionSeconds: MESSAGE_RETENTION_SECONDS,
   shutdownMs: 1_000,
   apiBaseUrl: null,
   titleModelId: undefined,
 });
+
+/** Who carries out which command. */
+export type Handlers = Map<unknown, { execute: (command: never) => Promise<unknown> }>;
 
 /** What the roles of a process are given. */
 export type Ports = Readonly<{
@@ -81,16 +90,38 @@ export type Ports = Readonly<{
   toolbox: Toolbox;
   unsealedTurns: UnsealedTurnQueries;
   tasks: TaskQueries;
+  schedules: ScheduleQueries;
+  jobs: JobQueries;
+  monitors: MonitorQueries;
+  wakes: WakeQueries;
+  blobs: Blobs;
+  rooms: Rooms;
+  acknowledged: Acknowledged[];
   log: Logger;
   mutant: Mutant | undefined;
 }>;
 
 /** The roles of a process as the modules put them together, without Nest. */
 export function rolesOver(ports: Ports) {
-  const { store, signals, keyValue, queue, clock, timing, ids, models, toolbox, unsealedTurns, tasks, log, mutant } = ports;
-  const streams = new Streams(store, timing);
-  const blobs = new InMemoryBlobs();
-  const handlers = new Map<unknown, { execute: (command: never) => Promise<unknown> }>();
+  const {
+    store,
+    signals,
+    keyValue,
+    queue,
+    clock,
+    timing,
+    ids,
+    models,
+    toolbox,
+    unsealedTurns,
+    tasks,
+    log,
+    mutant,
+    blobs,
+    rooms,
+  } = ports;
+  const streams = new NotedStreams(store, timing, ports.acknowledged);
+  const handlers: Handlers = new Map();
   const commands = {
     execute: (command: Command<unknown>) => handlers.get(command.constructor)!.execute(command as never),
   } as unknown as CommandBus;
@@ -111,7 +142,8 @@ export function rolesOver(ports: Ports) {
     new AttachedFiles(shelf),
   );
   const closer = new TurnCloser(store, streams, continuations, clock, options);
-  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, WAITING, timing, ids);
+  const calls = rooms.followUps ? jobRunner(ports, { streams, blobs }) : WAITING;
+  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, calls, timing, ids);
   const runners = new TaskRunners();
   runners.add(
     new RunAgent(streams, new UnattendedAnswers(resolver, composer, store), { check: async () => ({ allowed: true }) }, timing),
@@ -132,6 +164,9 @@ export function rolesOver(ports: Ports) {
         new WebhookOptions(100_000, { ttlMs: IDEMPOTENCY_TTL_MS, mismatch: 'original' }),
       ),
     );
+  const shared = { commands, handlers, streams, blobs, runs, resolver };
+  const followUps = rooms.followUps ? followUpRoles(ports, shared) : undefined;
+  const background = [...(rooms.schedules ? [scheduleRoles(ports, shared)] : []), ...(followUps ? [followUps] : [])];
   const turnsWorker = new TurnsWorker(queue, keyValue, runner, timing, ids, options);
   const taskWorker = new TaskWorker(
     { store, streams, keyValue, workQueue: queue, blobs, clock, timing, ids, runners },
@@ -142,6 +177,7 @@ export function rolesOver(ports: Ports) {
       new SweepTurns(unsealedTurns, keyValue, runner, options),
       new ExpirePauses(unsealedTurns, streams, runner, ids),
       new SweepTasks(tasks, keyValue, queue, runners),
+      ...background.flatMap((room) => room.tickers),
     ].filter((ticker) => mutant?.ticks?.(ticker) ?? true),
     clock,
     timing,
@@ -152,8 +188,10 @@ export function rolesOver(ports: Ports) {
     ids,
     commands,
     handlers,
+    wakes: followUps?.wakes,
+    woken: followUps?.woken,
     tail: new MessageTail(feed, activity),
-    reactions: [new RunDeliveries(runs)],
+    reactions: [new RunDeliveries(runs) as Reaction, ...background.flatMap((room) => room.reactions)],
     start: () => {
       turnsWorker.onApplicationBootstrap();
       void taskWorker.work(new AbortController().signal);

@@ -2,19 +2,23 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../../src/kernel/clock.js';
 import { type Actor, isAlive, lifeOf } from '../kernel/actor.js';
 import { EPOCH_MS, type Simulation } from '../kernel/simulation.js';
+import { LogFollower } from '../ports/log-follower.js';
 import type { LogServer } from '../ports/log-server.js';
 import type { Network } from '../ports/network.js';
 import { ProcessStore, type StoreFaults } from '../ports/process-store.js';
+import type { SharedBlobs } from '../ports/shared-blobs.js';
 import type { SharedKeyValue } from '../ports/shared-key-value.js';
 import type { SharedWorkQueue } from '../ports/shared-work-queue.js';
 import type { SignalBus } from '../ports/signal-bus.js';
 import type { ReadModelServer } from '../read-models/read-model-server.js';
 import { ActorTiming } from '../kernel/actor-timing.js';
 import { SeededIds } from '../kernel/seeded-ids.js';
+import type { Rooms } from './background-roles.js';
 import type { Coverage } from './coverage.js';
 import type { Mutant } from './mutant.js';
+import type { Acknowledged } from './noted-streams.js';
 import type { Outside } from './outside.js';
-import { type ReactionCheckpoint, ReactionFollower } from './reaction-follower.js';
+import { ReactionCheckpoint, ReactionFollower } from './reaction-follower.js';
 import { type Roles, rolesOver } from './roles.js';
 import { ScriptedModel } from './scripted-model.js';
 
@@ -28,7 +32,11 @@ export type Surroundings = Readonly<{
   queue: SharedWorkQueue;
   readModels: ReadModelServer;
   outside: Outside;
+  blobs: SharedBlobs;
+  /** Of each reaction by its name. */
   checkpoints: Map<string, ReactionCheckpoint>;
+  rooms: Rooms;
+  acknowledged: Acknowledged[];
   coverage: Coverage;
   faults: StoreFaults;
   mutant: Mutant | undefined;
@@ -37,14 +45,18 @@ export type Surroundings = Readonly<{
 /** A process of the service: all roles, over ports of its own to what it shares with the others. It dies and comes back. */
 export class ServiceProcess {
   private roles: Roles | undefined;
+  private readonly follower: LogFollower | undefined;
   private readonly onDeath = new Set<() => void>();
 
   constructor(
     readonly actor: Actor,
     private readonly around: Surroundings,
     /** How far its clock is off. */
-    private readonly clockOffMs: number,
-  ) {}
+    public clockOffMs: number,
+    readsFromFollower: boolean,
+  ) {
+    this.follower = readsFromFollower ? new LogFollower(around.simulation, around.log, actor.name) : undefined;
+  }
 
   get isUp(): boolean {
     return this.roles !== undefined;
@@ -81,11 +93,20 @@ export class ServiceProcess {
   }
 
   private assembled(): Roles {
-    const { actor, around, clockOffMs } = this;
+    const { actor, around } = this;
     const { simulation, network, readModels, checkpoints } = around;
     const random = (what: string) => simulation.random(`${actor.name} ${actor.life} ${what}`);
-    const clock: Clock = { now: () => new Date(EPOCH_MS + Math.floor(simulation.nowMs + clockOffMs)) };
-    const store = new ProcessStore(simulation, actor, network, around.log, around.faults, random('store'), around.coverage);
+    const clock: Clock = { now: () => new Date(EPOCH_MS + Math.floor(simulation.nowMs + this.clockOffMs)) };
+    const store = new ProcessStore(
+      simulation,
+      actor,
+      network,
+      around.log,
+      around.faults,
+      random('store'),
+      around.coverage,
+      this.follower,
+    );
     around.mutant?.store?.(store);
     const roles = rolesOver({
       mutant: around.mutant,
@@ -100,12 +121,20 @@ export class ServiceProcess {
       toolbox: around.outside.toolbox(actor),
       unsealedTurns: readModels.reached(readModels.unsealedTurns, actor),
       tasks: readModels.reached(readModels.tasks, actor),
+      schedules: readModels.reached(readModels.schedules, actor),
+      jobs: readModels.reached(readModels.jobs, actor),
+      monitors: readModels.reached(readModels.monitors, actor),
+      wakes: readModels.reached(readModels.wakes, actor),
+      blobs: around.blobs.of(actor),
+      rooms: around.rooms,
+      acknowledged: around.acknowledged,
       log: { error: () => undefined } as unknown as Logger,
     });
     around.mutant?.roles?.(roles);
     for (const reaction of roles.reactions) {
-      const checkpoint = checkpoints.get(reaction.name)!;
-      void new ReactionFollower(simulation, network, actor, store, reaction, checkpoint).run();
+      const checkpoint = checkpoints.get(reaction.name) ?? new ReactionCheckpoint();
+      checkpoints.set(reaction.name, checkpoint);
+      void new ReactionFollower(simulation, network, actor, store, reaction, checkpoint, around.mutant?.isDoneBeforeActing).run();
     }
     return roles;
   }

@@ -7,19 +7,23 @@ import { withoutMachine } from '../kernel/no-machine.js';
 import { oracles } from '../oracles/oracles.js';
 import { IN_FLIGHT_TIMEOUT_MS, LogServer } from '../ports/log-server.js';
 import { Network } from '../ports/network.js';
+import { SharedBlobs } from '../ports/shared-blobs.js';
 import { SharedKeyValue } from '../ports/shared-key-value.js';
 import { SharedWorkQueue } from '../ports/shared-work-queue.js';
 import { SignalBus } from '../ports/signal-bus.js';
 import { ReadModelServer } from '../read-models/read-model-server.js';
-import { Asker } from './asker.js';
+import type { Rooms } from './background-roles.js';
 import { Coverage } from './coverage.js';
-import { Deliverer } from './deliverer.js';
 import { History } from './history.js';
+import { noteWhatTheLogShows } from './log-coverage.js';
 import { LogView } from './log-view.js';
 import type { Mutant } from './mutant.js';
 import { Outside } from './outside.js';
-import { ReactionCheckpoint } from './reaction-follower.js';
+import { Parts } from './parts.js';
 import { ServiceProcess, type Surroundings } from './service-process.js';
+import { Troubles } from './troubles.js';
+import { workload } from './workload.js';
+import { WrongClocks } from './wrong-clocks.js';
 
 /** How long faults go on. */
 const TROUBLE_MS = [800, 4_000] as const;
@@ -37,53 +41,93 @@ export type Result = Readonly<{
   violations: readonly string[];
   coverage: Coverage;
   lines: readonly string[];
+  /** What took part, or was left out. */
+  parts: readonly string[];
 }>;
 
 /** Everything there is in one run of the simulation, as its seed has it. */
 export class World {
-  readonly random: Seeded;
+  readonly parts: Parts;
   readonly history = new History();
   readonly coverage = new Coverage();
   readonly simulation: Simulation;
   readonly network: Network;
   readonly log: LogServer;
   readonly outside: Outside;
+  readonly rooms: Rooms;
   private readonly view: LogView;
+  private readonly queue: SharedWorkQueue;
   private readonly processes: readonly ServiceProcess[];
-  private readonly outages: { fromMs: number; toMs: number }[] = [];
+  readonly clocks: WrongClocks;
+  private readonly troubles: Troubles;
 
-  constructor(seed: number, isTraced: boolean, mutant: Mutant | undefined) {
+  constructor(seed: number, { isTraced = false, mutant, leftOut = new Set() }: Options) {
     this.simulation = new Simulation(seed, new Actor('world'), isTraced);
-    const { simulation, coverage } = this;
-    this.random = simulation.random('workload');
+    this.parts = new Parts(leftOut);
+    const { simulation, coverage, parts } = this;
+    const rooms = simulation.random('rooms');
+    this.rooms = { schedules: rooms.oneIn(3), followUps: rooms.oneIn(3) };
     this.network = new Network(simulation);
     this.log = new LogServer(simulation);
-    this.outside = new Outside(simulation, this.network, simulation.random('outside'));
+    this.outside = new Outside(simulation, this.network, simulation.random('outside'), this.rooms.followUps);
     this.view = new LogView(this.log.store);
+    this.queue = new SharedWorkQueue(simulation, this.network);
     const faults = simulation.random('faults');
+    const lostAnswerOneIn = LOST_ANSWERS_ONE_IN[faults.between(0, LOST_ANSWERS_ONE_IN.length - 1)]!;
     const around: Surroundings = {
       simulation,
       network: this.network,
       log: this.log,
       signals: new SignalBus(simulation, this.network),
       keyValue: new SharedKeyValue(simulation, this.network),
-      queue: new SharedWorkQueue(simulation, this.network),
+      queue: this.queue,
       readModels: new ReadModelServer(simulation, this.network, this.log),
       outside: this.outside,
-      checkpoints: new Map([['run-deliveries', new ReactionCheckpoint()]]),
+      blobs: new SharedBlobs(this.network),
+      checkpoints: new Map(),
+      rooms: this.rooms,
+      acknowledged: this.history.acknowledged,
       coverage,
       faults: {
-        lostAnswerOneIn: LOST_ANSWERS_ONE_IN[faults.between(0, LOST_ANSWERS_ONE_IN.length - 1)]!,
+        lostAnswerOneIn: parts.has('lost answers') ? lostAnswerOneIn : Infinity,
         inFlightTimeoutMs: mutant?.inFlightTimeoutMs ?? IN_FLIGHT_TIMEOUT_MS,
       },
       mutant,
     };
-    const names = ['one', 'two', 'three'].slice(0, faults.between(2, 3));
-    this.processes = names.map((name) => new ServiceProcess(new Actor(name), around, faults.between(-20, 20)));
+    mutant?.readModels?.(around.readModels);
+    const cluster = simulation.random('cluster');
+    const isCluster = cluster.oneIn(2);
+    const names = ['one', 'two', 'three']
+      .slice(0, faults.between(2, 3))
+      .filter((name) => name !== 'three' || parts.has('process three'));
+    this.processes = names.map(
+      (name) =>
+        new ServiceProcess(
+          new Actor(name),
+          around,
+          faults.between(-20, 20),
+          isCluster && cluster.oneIn(2) && parts.has(`the lag of what ${name} follows`),
+        ),
+    );
+    this.clocks = new WrongClocks(simulation, this.processes, coverage);
+    this.troubles = new Troubles(this, this.processes, isCluster);
   }
 
-  anyProcess(): ServiceProcess {
-    return this.processes[this.random.between(0, this.processes.length - 1)]!;
+  /** Of the jobs of a conversation, those that are not over. */
+  async jobsUnderWay(conversationId: string): Promise<readonly string[]> {
+    const jobs = (await this.view.refresh()).of('job').filter(([, facts]) => facts[0]!.data['conversationId'] === conversationId);
+    const underWay = jobs.filter(([, facts]) => facts.every(({ type }) => type === 'JobStarted' || type === 'JobProgressed'));
+    return underWay.map(([, facts]) => facts[0]!.data['jobId'] as string);
+  }
+
+  /** Resolves once the first slot of a schedule has come, and somebody has decided on it. */
+  async slotOf(scheduleId: string): Promise<void> {
+    const isDecided = async () => (await this.view.refresh()).byStream.get(`schedule-${scheduleId}`)!.length > 1;
+    while (!(await isDecided())) await this.simulation.pause(LOOK_EVERY_MS, this.simulation.world, 'looks for a slot');
+  }
+
+  anyProcess(random: Seeded): ServiceProcess {
+    return this.processes[random.between(0, this.processes.length - 1)]!;
   }
 
   noteUnavailable(what: string, fromMs: number, error: Error): void {
@@ -99,27 +143,31 @@ export class World {
   }
 
   /** Whether the store was away for a while in this time. */
-  readonly isTroubled = (fromMs: number, toMs: number): boolean =>
-    this.outages.some((outage) => outage.fromMs <= toMs && outage.toMs >= fromMs);
+  readonly isTroubled = (fromMs: number, toMs: number): boolean => this.troubles.isTroubled(fromMs, toMs);
 
   async run(): Promise<Result> {
     const { simulation } = this;
     for (const process of this.processes) process.start();
-    const troubleMs = simulation.random('trouble').between(...TROUBLE_MS);
+    const troubleMs = this.parts.has('time for troubles') ? simulation.random('trouble').between(...TROUBLE_MS) : 0;
     let isOver = false;
-    void this.troubles(troubleMs);
-    void this.work().then(async () => {
+    this.queue.losesUntilMs = troubleMs;
+    void this.troubles.run(troubleMs);
+    const isBackground = this.rooms.schedules || this.rooms.followUps;
+    if (isBackground && this.parts.has('wrong clocks')) void this.clocks.run(troubleMs);
+    void workload(this).then(async () => {
       while ((await this.view.refresh()).open.length > 0 || simulation.nowMs < troubleMs) {
         await simulation.pause(LOOK_EVERY_MS, simulation.world, 'looks whether all is over');
       }
       isOver = true;
     });
-    const limitMs = troubleMs + RECOVERY_MAX_MS;
+    // A pause that began by a clock that was ahead ends as much later.
+    const limitMs = troubleMs + RECOVERY_MAX_MS + this.clocks.aheadMsMax;
     await simulation.run(() => isOver, limitMs);
     await this.view.refresh();
     const { violations } = this.history;
     if (!isOver) violations.push(`After ${limitMs} ms this is not over: ${this.view.open.join(', ') || 'a client'}.`);
     violations.push(...oracles(this.view, this));
+    noteWhatTheLogShows(this.view, this.coverage);
     return {
       seed: simulation.seed,
       digest: simulation.trace.digest,
@@ -128,51 +176,22 @@ export class World {
       violations,
       coverage: this.coverage,
       lines: simulation.trace.lines,
+      parts: [...this.parts.known],
     };
-  }
-
-  private async work(): Promise<void> {
-    const { random } = this;
-    const askers = Array.from({ length: random.between(0, 2) }, (_, index) => new Asker(this, `asker${index}`));
-    const deliverers = Array.from({ length: askers.length === 0 ? 1 : random.between(0, 1) }, () => new Deliverer(this, 'shop'));
-    await Promise.all([
-      ...askers.map(async (asker) => {
-        await asker.run(random.between(1, 3));
-        if (random.oneIn(6)) await asker.deletes();
-      }),
-      ...deliverers.map((deliverer) => deliverer.run(random.between(1, 3))),
-    ]);
-  }
-
-  /** Processes die and come back, and the store goes away; in the end all of them are there. */
-  private async troubles(untilMs: number): Promise<void> {
-    const { simulation, coverage } = this;
-    const random = simulation.random('troubles');
-    const isCalm = random.oneIn(4);
-    while (!isCalm && simulation.nowMs < untilMs) {
-      await simulation.pause(random.next() * 900, simulation.world, 'trouble');
-      if (random.oneIn(4)) {
-        const ms = random.between(100, random.oneIn(3) ? 5_000 : 1_000);
-        this.outages.push({ fromMs: simulation.nowMs, toMs: simulation.nowMs + ms + 2_500 });
-        this.log.goAway(ms);
-        continue;
-      }
-      const process = this.processes[random.between(0, this.processes.length - 1)]!;
-      if (!process.isUp) continue;
-      coverage.note('a process was killed');
-      process.kill();
-      const backAfterMs = random.between(10, random.oneIn(4) ? 5_000 : 400);
-      simulation.after(backAfterMs, simulation.world, 'comes back', () => process.start());
-    }
   }
 }
 
-export type Options = Readonly<{ isTraced?: boolean; mutant?: Mutant | undefined }>;
+export type Options = Readonly<{
+  isTraced?: boolean;
+  mutant?: Mutant | undefined;
+  /** What does not take part. */
+  leftOut?: ReadonlySet<string>;
+}>;
 
 /** Runs a seed. */
-export async function runSeed(seed: number, { isTraced = false, mutant }: Options = {}): Promise<Result> {
+export async function runSeed(seed: number, options: Options = {}): Promise<Result> {
   Logger.overrideLogger(false);
-  const world = new World(seed, isTraced, mutant);
+  const world = new World(seed, options);
   const undo = withoutMachine();
   try {
     return await world.run();

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
+import { type MonitorEvent, monitorStream } from '../../../src/monitors/monitor.events.js';
+import type { ReadModelUnderTest } from './read-model.subject.js';
+
+const at = (time: string) => `2026-01-01T${time}:00.000Z`;
+const date = (time: string) => new Date(at(time));
+const terms = {
+  description: 'Price\0',
+  source: { type: 'webpage', url: 'https://shop.example/' },
+  check: { type: 'changed' },
+  condition: null,
+  onMatch: null,
+  intervalSeconds: 900,
+  wakesMax: 2,
+  expiresAt: at('20:00'),
+} as const;
+const seen = { hash: 'h', items: [], holds: false, gist: '' };
+const about = (monitorId: string, ownerId = 'ann', conversationId = 'c1') => ({ monitorId, ownerId, conversationId });
+const created = (id: string, ownerId = 'ann', conversationId = 'c1', createdAt = at('08:00')): MonitorEvent => {
+  const data = { ...about(id, ownerId, conversationId), agentId: null, terms, seen, createdAt, nextCheckAt: at('08:15') };
+  return { type: 'MonitorCreated', data };
+};
+const checked = (monitorId: string, check: number, outcome: 'changed' | 'unreachable' | 'matched'): MonitorEvent => ({
+  type: 'MonitorChecked',
+  data: {
+    monitorId,
+    check,
+    outcome,
+    error: outcome === 'unreachable' ? 'Away\0' : null,
+    usage: null,
+    judgeFailures: 0,
+    checkedAt: at('08:16'),
+    nextCheckAt: at('08:32'),
+  },
+});
+
+type Queries = Pick<MonitorQueries, 'due'>;
+
+/** Which monitors somebody has to look after. */
+export function dueMonitorsContract(setUp: () => Promise<ReadModelUnderTest<Queries>>): void {
+  let state: ReadModelUnderTest<Queries>;
+  let queries: Queries;
+  const given = (id: string, ...events: MonitorEvent[]) => state.given(monitorStream(id), events);
+  const due = async (time: string) => (await queries.due(date(time), 10)).map(({ monitorId }) => monitorId);
+
+  beforeAll(async () => {
+    state = await setUp();
+    ({ queries } = state);
+    await given('m1', created('m1'));
+    await given('m2', created('m2', 'ann', 'c2', at('08:01')));
+    await given('m3', created('m3', 'bob', 'c3'));
+  });
+  afterAll(() => state.close());
+
+  it('are due for their checks, and while somebody looks only once the claim has run out', async () => {
+    expect(await due('08:14')).toEqual([]);
+    expect(await due('08:15')).toEqual(['m1', 'm2', 'm3']);
+    const [first] = await queries.due(date('08:15'), 1);
+    expect((await queries.due(date('08:15'), 1, first)).map(({ monitorId }) => monitorId)).toEqual(['m2']);
+    const claim = { monitorId: 'm1', check: 1, startedAt: at('08:15'), leaseUntil: at('08:18') };
+    await given('m1', { type: 'MonitorCheckStarted', data: claim });
+    expect([await due('08:17'), await due('08:18')]).toEqual([
+      ['m2', 'm3'],
+      ['m2', 'm3', 'm1'],
+    ]);
+  });
+
+  it('are due for their next checks, at once when they are resumed', async () => {
+    await given('m1', checked('m1', 1, 'changed'));
+    expect([await due('08:31'), await due('08:32')]).toEqual([
+      ['m2', 'm3'],
+      ['m2', 'm3', 'm1'],
+    ]);
+    await given('m1', {
+      type: 'MonitorPaused',
+      data: { ...about('m1'), pause: 1, reason: 'It is away.', pausedAt: at('08:20') },
+    });
+    await given('m1', { type: 'MonitorResumed', data: { ...about('m1'), resumedAt: at('08:10'), nextCheckAt: at('08:10') } });
+    expect(await due('08:10')).toEqual(['m1']);
+  });
+
+  it('are due for their ends while they are paused, and for nothing once they are over', async () => {
+    await given('m1', { type: 'MonitorPaused', data: { ...about('m1'), pause: 2, reason: null, pausedAt: at('08:20') } });
+    expect([await due('19:59'), await due('20:00')]).toEqual([
+      ['m2', 'm3'],
+      ['m2', 'm3', 'm1'],
+    ]);
+    const completed = { ...about('m1'), reason: 'expired', isNews: false, completedAt: at('20:00') } as const;
+    await given('m1', { type: 'MonitorCompleted', data: completed });
+    await given('m2', { type: 'MonitorCancelled', data: { ...about('m2', 'ann', 'c2'), by: 'owner', cancelledAt: at('20:01') } });
+    expect(await due('23:00')).toEqual(['m3']);
+  });
+}

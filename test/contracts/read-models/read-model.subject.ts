@@ -1,0 +1,43 @@
+import type { Projection } from '../../../projections/projection.js';
+import { ReadModels } from '../../../projections/read-models.js';
+import type { StoredEvent } from '../../../src/kernel/event-store.js';
+import type { Event } from '../../../src/kernel/events.js';
+import { testDatabase } from '../../support/postgres-for-tests.js';
+import { type Circumstances, EventsForTests, projecting } from '../../support/projecting.js';
+
+/** A read model that is fed by hand: what it is given can be asked for once that resolves. */
+export type ReadModelUnderTest<Queries> = Readonly<{
+  queries: Queries;
+  given: (stream: string, events: readonly Event[], circumstances?: Circumstances) => Promise<unknown>;
+  close: () => Promise<void>;
+}>;
+
+/** The read model as it is: tables in a database of its own. */
+export async function inPostgres<Queries>(projection: Projection, queriesOf: (readModels: ReadModels) => Queries) {
+  const database = await testDatabase();
+  const model = await projecting(projection, database.sql);
+  const subject: ReadModelUnderTest<Queries> = {
+    queries: queriesOf(new ReadModels(database.sql)),
+    given: model.given,
+    close: () => database.close(),
+  };
+  return { ...subject, model };
+}
+
+type Twin = Readonly<{ apply: (event: StoredEvent) => void }>;
+
+/** The read model in memory, as the simulation has it. */
+export function asTwin<Queries>(
+  { codec }: Pick<Projection, 'codec'>,
+  queries: Queries & (Twin | { tables: Twin }),
+): ReadModelUnderTest<Queries> {
+  const log = new EventsForTests(codec);
+  const twin = 'tables' in queries ? queries.tables : queries;
+  return {
+    queries,
+    given: async (...given) => {
+      for (const event of log.add(...given)) twin.apply(event);
+    },
+    close: async () => {},
+  };
+}

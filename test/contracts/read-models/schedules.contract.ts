@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
+import { runIdOf, type ScheduleEvent, scheduleStream } from '../../../src/schedules/schedule.events.js';
+import type { ReadModelUnderTest } from './read-model.subject.js';
+
+const at = (time: string) => `2026-01-01T${time}:00.000Z`;
+const hourly = { kind: 'recurring', cron: '0 * * * *', timezone: 'Europe/Prague', endAt: null } as const;
+const terms = { name: 'Look', instruction: 'Nul\0', timing: hourly, toolAllowlist: ['t1'], modelId: null, tokenBudget: 5 };
+const created = (scheduleId: string, ownerId = 'ann', nextSlotAt: string | null = at('09:00')): ScheduleEvent => ({
+  type: 'ScheduleCreated',
+  data: {
+    scheduleId,
+    ownerId,
+    origin: { agentId: `agent-of-${ownerId}`, conversationId: null, createdVia: 'ui' },
+    terms,
+    createdAt: at('08:30'),
+    nextSlotAt,
+  },
+});
+const slot = (scheduleId: string, hour: number) => ({
+  scheduleId,
+  slot: at(`${String(hour).padStart(2, '0')}:00`),
+  nextSlotAt: at(`${String(hour + 1).padStart(2, '0')}:00`),
+});
+const runId = runIdOf('s1', at('09:00'));
+
+type Queries = Pick<ScheduleQueries, 'due' | 'runningSince'>;
+
+/** Which schedules have a slot to decide on, and which have a run that takes long. */
+export function dueSchedulesContract(setUp: () => Promise<ReadModelUnderTest<Queries>>): void {
+  let state: ReadModelUnderTest<Queries>;
+  let queries: Queries;
+  const given = (scheduleId: string, ...events: ScheduleEvent[]) => state.given(scheduleStream(scheduleId), events);
+  const due = async (time: string) => (await queries.due(new Date(at(time)), 9)).map(({ scheduleId }) => scheduleId);
+
+  beforeAll(async () => {
+    state = await setUp();
+    ({ queries } = state);
+    await given('s1', created('s1'));
+    await given('s2', created('s2', 'bob'));
+  });
+  afterAll(() => state.close());
+
+  it('are due in the order of their slots, page by page', async () => {
+    await given('s3', created('s3', 'ann', at('08:45')));
+    await given('s4', created('s4', 'ann', at('10:00')));
+    const now = new Date(at('09:00'));
+    const [first, second] = await queries.due(now, 2);
+    const rest = await queries.due(now, 2, second);
+    expect([first, second, ...rest].map((each) => each?.scheduleId)).toEqual(['s3', 's1', 's2']);
+    await given('s3', { type: 'ScheduleDeleted', data: { scheduleId: 's3', deletedAt: at('08:31') } });
+    await given('s4', { type: 'ScheduleDeleted', data: { scheduleId: 's4', deletedAt: at('08:31') } });
+  });
+
+  it('are due for the next slot once one is decided on, and have a run under way until it is over', async () => {
+    await given('s1', { type: 'ScheduleRunQueued', data: { ...slot('s1', 9), runId, queuedAt: at('09:00') } });
+    expect([await due('09:59'), await due('10:00')]).toEqual([['s2'], ['s2', 's1']]);
+    const running = (time: string) => queries.runningSince(new Date(at(time)), 9);
+    expect([await running('09:00'), await running('09:01')]).toEqual([[], ['s1']]);
+    const end = { scheduleId: 's1', runId, status: 'success', errorType: null, failuresInARow: 0, endedAt: at('09:02') } as const;
+    await given('s1', { type: 'ScheduleRunEnded', data: end });
+    expect(await running('23:00')).toEqual([]);
+  });
+
+  it('are due for what their owners want, and for nothing once they are over', async () => {
+    await given('s2', { type: 'ScheduleMissed', data: slot('s2', 9) });
+    await given('s2', { type: 'ScheduleResumed', data: { scheduleId: 's2', resumedAt: at('12:30'), nextSlotAt: at('13:00') } });
+    expect(await due('12:59')).toEqual(['s1']);
+    await given('s1', { type: 'ScheduleCancelled', data: { scheduleId: 's1', cancelledAt: at('10:30') } });
+    expect(await due('23:00')).toEqual(['s2']);
+    await given('s2', { type: 'ScheduleCompleted', data: { scheduleId: 's2', completedAt: at('13:30') } });
+    expect(await due('23:00')).toEqual([]);
+  });
+}

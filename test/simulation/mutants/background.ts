@@ -1,0 +1,80 @@
+import { CancelSchedule } from '../../../src/schedules/cancel-schedule.command.js';
+import { EndScheduleRun } from '../../../src/schedules/end-schedule-run.command.js';
+import { RunScheduleNow } from '../../../src/schedules/run-schedule-now.command.js';
+import { CreateMonitor } from '../../../src/monitors/create-monitor.command.js';
+import { TellOfJob } from '../../../src/jobs/tell-of-job.command.js';
+import type { Mutant } from '../world/mutant.js';
+import { withoutReaction, withoutTicker } from './without.js';
+
+const written = { execute: () => Promise.resolve(undefined) };
+
+/** Faults of schedules, jobs, monitors and wakes. */
+export const MUTANTS_OF_THE_BACKGROUND: readonly Mutant[] = [
+  { name: 'lets slots pass', foundAs: /is not over/, ticks: withoutTicker('due-schedules') },
+  {
+    name: 'decides on slots and runs nothing',
+    foundAs: /is not over: .*schedule/,
+    roles: withoutReaction('queue-scheduled-runs'),
+  },
+  {
+    name: 'does not hear how the runs of schedules end',
+    foundAs: /is not over: .*schedule/,
+    roles: withoutReaction('follow-scheduled-runs'),
+  },
+  {
+    name: 'does not tell a schedule that its run is over',
+    foundAs: /is not over: .*schedule/,
+    roles: ({ handlers }) => void handlers.set(EndScheduleRun, written),
+  },
+  {
+    name: 'keeps from a chat what it wanted done later',
+    foundAs: /is not over: .*chat/,
+    roles: withoutReaction('append-scheduled-answers'),
+  },
+  {
+    name: 'calls a schedule off and does not write it down',
+    foundAs: /was called off, and the log does not say so|is not over: .*schedule/,
+    roles: ({ handlers }) => void handlers.set(CancelSchedule, written),
+  },
+  {
+    name: 'accepts a run that is wanted now and does not write it down',
+    foundAs: /was accepted, and requested 0 times/,
+    roles: ({ handlers }) => void handlers.set(RunScheduleNow, written),
+  },
+  { name: 'never says that a job is lost', foundAs: /is not over: .*job/, ticks: withoutTicker('lose-jobs') },
+  { name: 'never says that a job is over', foundAs: /is not over: .*job/, ticks: withoutTicker('wake-for-jobs') },
+  {
+    name: 'wakes a conversation for a job and does not note it',
+    foundAs: /is not over: .*job/,
+    roles: ({ handlers }) => void handlers.set(TellOfJob, written),
+  },
+  { name: 'leaves wakes where they are', foundAs: /is not over: .*wakes/, ticks: withoutTicker('deliver-wakes') },
+  {
+    name: 'keeps from conversations what monitors find',
+    foundAs: /is not over: .*wake/,
+    roles: withoutReaction('wake-conversations-of-monitors'),
+  },
+  {
+    name: 'wakes once more whenever it is asked again',
+    foundAs: /wakes were requested|has \d+ wakes for|was told \d times/,
+    roles: ({ wakes, ids }) => {
+      if (!wakes) return;
+      const wake = wakes.wake.bind(wakes);
+      wakes.wake = (what, cause) => wake({ ...what, dedupeKey: `${what.dedupeKey} ${ids.next()}` }, cause);
+    },
+  },
+  {
+    name: 'asks the turn of a wake under another id each time',
+    foundAs: /was told in \d turns|told in another turn/,
+    roles: ({ woken, ids }) => {
+      if (!woken) return;
+      const ask = woken.ask.bind(woken);
+      woken.ask = (turn, cause) => ask({ ...turn, turnId: ids.next() }, cause);
+    },
+  },
+  {
+    name: 'accepts a monitor and does not write it down',
+    foundAs: /was accepted, and is not there/,
+    roles: ({ handlers }) => void handlers.set(CreateMonitor, written),
+  },
+];

@@ -1,0 +1,11 @@
+import type { Ticker } from '../../../src/kernel/ticker.js';
+import type { Roles } from '../world/roles.js';
+
+/** All tickers but one tick. */
+export const withoutTicker = (name: string) => (ticker: Ticker) => ticker.name !== name;
+
+/** All reactions but one react. */
+export const withoutReaction = (name: string) => (roles: Roles) => {
+  const at = roles.reactions.findIndex((reaction) => reaction.name === name);
+  if (at !== -1) roles.reactions.splice(at, 1);
+};

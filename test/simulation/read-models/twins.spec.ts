@@ -1,0 +1,27 @@
+import { describe } from '@jest/globals';
+import { jobs } from '../../../projections/jobs/jobs.projection.js';
+import { monitors } from '../../../projections/monitors/monitors.projection.js';
+import { schedules } from '../../../projections/schedules/schedules.projection.js';
+import { tasks } from '../../../projections/tasks/tasks.projection.js';
+import { unsealedTurns } from '../../../projections/unsealed-turns/unsealed-turns.projection.js';
+import { wakes } from '../../../projections/wakes/wakes.projection.js';
+import { jobsContract } from '../../contracts/read-models/jobs.contract.js';
+import { dueMonitorsContract } from '../../contracts/read-models/monitors.contract.js';
+import { asTwin } from '../../contracts/read-models/read-model.subject.js';
+import { dueSchedulesContract } from '../../contracts/read-models/schedules.contract.js';
+import { tasksContract } from '../../contracts/read-models/tasks.contract.js';
+import { unsealedTurnsContract } from '../../contracts/read-models/unsealed-turns.contract.js';
+import { dueWakesContract } from '../../contracts/read-models/wakes.contract.js';
+import { JobsTwin } from './jobs.twin.js';
+import { MonitorsTwin } from './monitors.twin.js';
+import { SchedulesTwin } from './schedules.twin.js';
+import { TasksTwin } from './tasks.twin.js';
+import { UnsealedTurnsTwin } from './unsealed-turns.twin.js';
+import { WakesTwin } from './wakes.twin.js';
+
+describe('the twin of tasks', () => tasksContract(async () => asTwin(tasks, new TasksTwin())));
+describe('the twin of unsealed turns', () => unsealedTurnsContract(async () => asTwin(unsealedTurns, new UnsealedTurnsTwin())));
+describe('the twin of schedules', () => dueSchedulesContract(async () => asTwin(schedules, new SchedulesTwin())));
+describe('the twin of jobs', () => jobsContract(async () => asTwin(jobs, new JobsTwin())));
+describe('the twin of monitors', () => dueMonitorsContract(async () => asTwin(monitors, new MonitorsTwin())));
+describe('the twin of wakes', () => dueWakesContract(async () => asTwin(wakes, new WakesTwin())));

@@ -1,0 +1,119 @@
+import type { CommandBus } from '@nestjs/cqrs';
+import { AskedWokenTurns } from '../../../src/answering/asked-woken-turns.js';
+import type { QuestionResolver } from '../../../src/answering/resolve-question.js';
+import { StoredTurnAdditions } from '../../../src/conversation/stored-turn-additions.js';
+import { CancelJob, CancelJobHandler } from '../../../src/jobs/cancel-job.command.js';
+import { JobRunner } from '../../../src/jobs/job-runner.js';
+import { LoseJob, LoseJobHandler } from '../../../src/jobs/lose-job.command.js';
+import { LoseJobs } from '../../../src/jobs/lose-jobs.ticker.js';
+import { TellOfJob, TellOfJobHandler } from '../../../src/jobs/tell-of-job.command.js';
+import { WakeForJobs } from '../../../src/jobs/wake-for-jobs.ticker.js';
+import type { Blobs } from '../../../src/kernel/blobs.js';
+import type { Reaction } from '../../../src/kernel/reaction.js';
+import type { Streams } from '../../../src/kernel/streams.js';
+import type { Ticker } from '../../../src/kernel/ticker.js';
+import { CheckMonitor } from '../../../src/monitors/check-monitor.js';
+import { CheckMonitors } from '../../../src/monitors/check-monitors.ticker.js';
+import { CreateMonitor, CreateMonitorHandler } from '../../../src/monitors/create-monitor.command.js';
+import { SteerMonitor, SteerMonitorHandler } from '../../../src/monitors/steer-monitor.command.js';
+import { WakeConversationsOfMonitors } from '../../../src/monitors/wake-conversations-of-monitors.reaction.js';
+import { WatchedSources } from '../../../src/monitors/watched-sources.js';
+import type { Runs } from '../../../src/runs/runs.port.js';
+import { AppendScheduledAnswers } from '../../../src/schedules/append-scheduled-answers.reaction.js';
+import { CancelSchedule, CancelScheduleHandler } from '../../../src/schedules/cancel-schedule.command.js';
+import { ChangeSchedule, ChangeScheduleHandler } from '../../../src/schedules/change-schedule.command.js';
+import { CreateSchedule, CreateScheduleHandler } from '../../../src/schedules/create-schedule.command.js';
+import { DueSchedules } from '../../../src/schedules/due-schedules.ticker.js';
+import { EndScheduleRun, EndScheduleRunHandler } from '../../../src/schedules/end-schedule-run.command.js';
+import { FollowScheduledRuns } from '../../../src/schedules/follow-scheduled-runs.reaction.js';
+import { KeptSchedulerPulse } from '../../../src/schedules/kept-scheduler-pulse.js';
+import { PauseSchedule, PauseScheduleHandler } from '../../../src/schedules/pause-schedule.command.js';
+import { QueueScheduledRuns } from '../../../src/schedules/queue-scheduled-runs.reaction.js';
+import { ResumeSchedule, ResumeScheduleHandler } from '../../../src/schedules/resume-schedule.command.js';
+import { RunScheduleNow, RunScheduleNowHandler } from '../../../src/schedules/run-schedule-now.command.js';
+import { SettleSchedule, SettleScheduleHandler } from '../../../src/schedules/settle-schedule.command.js';
+import { DeliverWakes } from '../../../src/wakes/deliver-wakes.ticker.js';
+import { RequestedWakes } from '../../../src/wakes/requested-wakes.js';
+import { NoLimits } from '../../support/no-limits.js';
+import {
+  JOBS,
+  MESSAGE_RETENTION_SECONDS,
+  MONITOR_RULES,
+  NO_JUDGE,
+  NO_PAGES,
+  NO_PATTERNS,
+  NO_SOURCES,
+  SCHEDULE_RULES,
+} from './background-settings.js';
+import type { Handlers, Ports } from './roles.js';
+
+/** What a seed has of what goes on without anybody waiting. A room that nobody uses is left out: it would only look at nothing. */
+export type Rooms = Readonly<{ schedules: boolean; followUps: boolean }>;
+
+/** What the rooms of the background share with those of answers. */
+export type Shared = Readonly<{
+  commands: CommandBus;
+  handlers: Handlers;
+  streams: Streams;
+  blobs: Blobs;
+  runs: Runs;
+  resolver: QuestionResolver;
+}>;
+
+type Background = Readonly<{ tickers: readonly Ticker[]; reactions: readonly Reaction[] }>;
+
+/** Schedules and the ledger of their slots, and the runs that come of them. */
+export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }: Ports, shared: Shared): Background {
+  const { commands, handlers, streams, runs } = shared;
+  handlers
+    .set(CreateSchedule, new CreateScheduleHandler(streams, clock, SCHEDULE_RULES))
+    .set(ChangeSchedule, new ChangeScheduleHandler(streams, clock, SCHEDULE_RULES))
+    .set(PauseSchedule, new PauseScheduleHandler(streams, clock, SCHEDULE_RULES))
+    .set(ResumeSchedule, new ResumeScheduleHandler(streams, clock, SCHEDULE_RULES))
+    .set(CancelSchedule, new CancelScheduleHandler(streams, clock, SCHEDULE_RULES))
+    .set(RunScheduleNow, new RunScheduleNowHandler(streams, clock, SCHEDULE_RULES))
+    .set(SettleSchedule, new SettleScheduleHandler(streams, clock, SCHEDULE_RULES))
+    .set(EndScheduleRun, new EndScheduleRunHandler(streams, clock, SCHEDULE_RULES));
+  const pulse = new KeptSchedulerPulse(keyValue, timing, ids);
+  const additions = new StoredTurnAdditions(store, streams, MESSAGE_RETENTION_SECONDS);
+  return {
+    tickers: [new DueSchedules(commands, schedules, SCHEDULE_RULES, pulse, ids)],
+    reactions: [
+      new QueueScheduledRuns(streams, runs, SCHEDULE_RULES),
+      new FollowScheduledRuns(streams, commands),
+      new AppendScheduledAnswers(store, streams, additions),
+    ],
+  };
+}
+
+/** Background jobs and monitors, and the wakes by which conversations go on with what became of them. */
+export function followUpRoles(ports: Ports, { commands, handlers, streams, blobs, resolver }: Shared) {
+  const { store, signals, keyValue, queue, clock, timing, ids, models, toolbox, unsealedTurns, jobs, monitors, wakes } = ports;
+  handlers
+    .set(CancelJob, new CancelJobHandler(streams, signals))
+    .set(LoseJob, new LoseJobHandler(streams, clock))
+    .set(TellOfJob, new TellOfJobHandler(streams))
+    .set(CreateMonitor, new CreateMonitorHandler(streams, clock))
+    .set(SteerMonitor, new SteerMonitorHandler(streams, clock));
+  const requested = new RequestedWakes(streams);
+  const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing);
+  const check = new CheckMonitor(streams, clock, MONITOR_RULES, sources, NO_PATTERNS, NO_JUDGE);
+  const woken = new AskedWokenTurns(store, streams, resolver, models, new NoLimits(), queue);
+  return {
+    wakes: requested,
+    woken,
+    tickers: [
+      new LoseJobs(jobs, keyValue, commands, ids),
+      new WakeForJobs(jobs, unsealedTurns, blobs, requested, commands, ids),
+      new CheckMonitors(monitors, check, ids),
+      new DeliverWakes(wakes, streams, woken, ids),
+    ],
+    reactions: [new WakeConversationsOfMonitors(store, requested)],
+  };
+}
+
+/** Where calls of tools wait, or go on as jobs. */
+export const jobRunner = (
+  { signals, keyValue, clock, timing, ids }: Ports,
+  { streams, blobs }: Pick<Shared, 'streams' | 'blobs'>,
+) => new JobRunner({ streams, signals, blobs, clock, timing, ids }, keyValue, JOBS);
