@@ -46,7 +46,7 @@ const ENVIRONMENT = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'coverage', '.data', '**/*.cjs', '**/*.mjs', '*.js', 'test/support/*.js'] },
+  { ignores: ['dist', 'node_modules', 'coverage', '.data', '**/*.cjs', '**/*.mjs', '*.js', 'test/support/**/*.js'] },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

@@ -1,19 +1,13 @@
-/** jest in ESM through swc. Suites are chosen by file name: unit `.spec.ts`, `.oracle.spec.ts`, `.int.spec.ts`, `.e2e.spec.ts`, `.fault.spec.ts`, `.nats.spec.ts`, `.browser.spec.ts`. */
+/** jest on Node itself (`test/support/jest/runtime.js`). Suites are chosen by file name: unit `.spec.ts`, `.oracle.spec.ts`, `.int.spec.ts`, `.e2e.spec.ts`, `.fault.spec.ts`, `.nats.spec.ts`, `.browser.spec.ts`. */
 const base = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/jest/environment.js',
+  runtime: '<rootDir>/test/support/jest/runtime.js',
+  injectGlobals: false,
   // For what never ends: a test that is only slow, on a machine that is, shall pass.
   testTimeout: 120_000,
   setupFiles: ['reflect-metadata'],
   roots: ['<rootDir>/src', '<rootDir>/projections', '<rootDir>/test'],
-  extensionsToTreatAsEsm: ['.ts'],
-  moduleFileExtensions: ['js', 'mjs', 'cjs', 'ts', 'json', 'node'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  transform: {
-    // @fastify/static is CommonJS and requires this ESM-only package; jest has no require(esm) below Node 24.9.
-    'content-disposition/dist/.+\\.js$': ['@swc/jest', { swcrc: false, jsc: { target: 'es2023' }, module: { type: 'commonjs' } }],
-    '^.+\\.ts$': '@swc/jest',
-  },
-  transformIgnorePatterns: ['/node_modules/(?!.*content-disposition/)'],
+  transform: {},
 };
 
 const suite = (displayName, testRegex, more = {}) => ({ ...base, displayName, testRegex, ...more });

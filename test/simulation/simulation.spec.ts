@@ -48,7 +48,7 @@ const COVERAGE_PERCENT_MIN = {
   'two wakes were told together': 1,
 };
 
-/** Within jest the same seeds take ten times as long: every timer, date and random number goes through its global object. */
+/** In a process of its own, where no test runner needs the timers and dates that a seed forbids. */
 async function simulate<T>(...args: readonly string[]): Promise<T> {
   const program = [
     '--import',

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { transformFile } from '@swc/core';
+import { compiled } from './compiled-file.js';
 
-const CONFIG = fileURLToPath(new URL('../../.swcrc', import.meta.url));
+const JEST_GLOBALS = new URL('./jest/globals.js', import.meta.url).href;
 
 /** Imports name the file that will be: `.js`. The file that is has another ending. */
 export async function resolve(specifier, context, next) {
+  if (specifier === '@jest/globals') return { url: JEST_GLOBALS, shortCircuit: true };
   if (specifier.startsWith('.') && specifier.endsWith('.js')) {
     const url = new URL(specifier.replace(/\.js$/, '.ts'), context.parentURL);
     if (existsSync(fileURLToPath(url))) return { url: url.href, format: 'module', shortCircuit: true };
@@ -15,6 +16,5 @@ export async function resolve(specifier, context, next) {
 
 export async function load(url, context, next) {
   if (!url.endsWith('.ts')) return next(url, context);
-  const { code } = await transformFile(fileURLToPath(url), { configFile: CONFIG });
-  return { format: 'module', source: code, shortCircuit: true };
+  return { format: 'module', source: await compiled(fileURLToPath(url)), shortCircuit: true };
 }

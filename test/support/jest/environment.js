@@ -1,0 +1,54 @@
+import { ModernFakeTimers } from '@jest/fake-timers';
+import { ModuleMocker } from 'jest-mock';
+
+/** Where suites run: in the process itself, whose globals are theirs. What a suite changes of them is put back after it. */
+export default class ProcessEnvironment {
+  global = globalThis;
+  moduleMocker = new ModuleMocker(globalThis);
+  fakeTimers = null;
+
+  constructor({ projectConfig }) {
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+    this.before = { env: { ...process.env }, exit: process.exit, directory: process.cwd(), console: globalThis.console };
+  }
+
+  /** What `jest` is to a suite; of it, what suites here use. */
+  get jest() {
+    const { fakeTimersModern: timers, moduleMocker } = this;
+    return {
+      spyOn: moduleMocker.spyOn.bind(moduleMocker),
+      useFakeTimers: (options) => timers.useFakeTimers(options),
+      useRealTimers: () => timers.useRealTimers(),
+      advanceTimersByTime: (ms) => timers.advanceTimersByTime(ms),
+      advanceTimersByTimeAsync: (ms) => timers.advanceTimersByTimeAsync(ms),
+      setTimeout: (ms) => {
+        globalThis[TIMEOUT] = ms;
+      },
+    };
+  }
+
+  async setup() {}
+
+  async teardown() {
+    this.fakeTimersModern.dispose();
+    this.moduleMocker.restoreAllMocks();
+    delete globalThis[TIMEOUT];
+    const { env, exit, directory, console } = this.before;
+    for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+    Object.assign(process.env, env);
+    process.exit = exit;
+    process.chdir(directory);
+    globalThis.console = console;
+  }
+
+  exportConditions() {
+    return ['node', 'node-addons'];
+  }
+
+  getVmContext() {
+    return null;
+  }
+}
+
+/** Where jest-circus looks for the time a test may take. */
+const TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
