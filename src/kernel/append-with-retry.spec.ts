@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { newEvents } from '../../test/contracts/event-store.subject.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
 import { VirtualTiming } from '../../test/support/virtual-timing.js';
-import { APPEND_PATIENCE_MS, appendWithRetry, WINNER_VISIBLE_MS_MAX } from './append-with-retry.js';
+import { APPEND_PATIENCE_MS, appendWithRetry, LAST_ANSWER_MS_MAX, WINNER_VISIBLE_MS_MAX } from './append-with-retry.js';
 import { type Appended, type ExpectedRevision, type NewEvent, StoreUnavailable, WrongRevision } from './event-store.js';
 
 /** Commits whatever it has accepted only when a time has passed, or never. */
@@ -82,5 +82,27 @@ describe('an append that is identical to one under way', () => {
     expect(await failure(append('s-1', 'none', events))).toBeInstanceOf(StoreUnavailable);
     expect(timing.elapsedMs()).toBeGreaterThan(3_000);
     expect(timing.elapsedMs()).toBeLessThanOrEqual(APPEND_PATIENCE_MS + 1_000);
+  });
+});
+
+describe('an append to a store that is away', () => {
+  it('is given up when its patience is over, however long the store takes to say so', async () => {
+    const { store, timing, append } = slow(0);
+    store.append = async () => {
+      await timing.pause(5_000);
+      throw new StoreUnavailable('The store is away.');
+    };
+    expect(await failure(append('s-1', 'none', newEvents(1)))).toBeInstanceOf(StoreUnavailable);
+    expect(timing.elapsedMs()).toBe(APPEND_PATIENCE_MS + LAST_ANSWER_MS_MAX);
+  });
+
+  it('counts when it is answered after all', async () => {
+    const { store, timing, append } = slow(0);
+    const keep = store.append.bind(store);
+    store.append = async (stream, expected, events) => {
+      await timing.pause(APPEND_PATIENCE_MS + LAST_ANSWER_MS_MAX - 1);
+      return keep(stream, expected, events);
+    };
+    expect(await append('s-1', 'none', newEvents(1))).toMatchObject({ revision: 0 });
   });
 });

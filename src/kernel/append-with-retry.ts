@@ -10,6 +10,8 @@ import type { Timing } from './timing.js';
 
 /** How long an append whose outcome is unknown is repeated before its caller is told 503. EventStoreDB itself takes 2 to 3 s. */
 export const APPEND_PATIENCE_MS = 8_000;
+/** How long after that the last repetition may still be answered. */
+export const LAST_ANSWER_MS_MAX = 1_000;
 const REPEAT_DELAY_MS_MIN = 50;
 const REPEAT_DELAY_MS_MAX = 1_000;
 
@@ -37,13 +39,25 @@ export async function appendWithRetry(
   const givingUpAt = timing.elapsedMs() + patienceMs;
   for (;;) {
     try {
-      return await whileUnavailable(timing, givingUpAt, () => store.append(stream, expected, events));
+      return await whileUnavailable(timing, givingUpAt, () =>
+        answeredBy(timing, givingUpAt + LAST_ANSWER_MS_MAX, () => store.append(stream, expected, events)),
+      );
     } catch (error) {
       if (!(error instanceof WrongRevision) || (await isVisible(store, timing, givingUpAt, error))) throw error;
     }
     if (timing.elapsedMs() + VISIBLE_DELAY_MS_MIN > givingUpAt)
       throw new StoreUnavailable(`What was appended to ${stream} cannot be read yet.`);
   }
+}
+
+/** What the store answers until then. What it does later is not known to the caller, as of every answer that was lost. */
+async function answeredBy<T>(timing: Timing, at: number, ask: () => Promise<T>): Promise<T> {
+  let forget: (() => void) | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const tell = () => reject(new StoreUnavailable('The event store does not answer.'));
+    forget = timing.after(Math.max(0, at - timing.elapsedMs()), tell, { unref: true });
+  });
+  return Promise.race([ask(), late]).finally(forget);
 }
 
 /** Whether reads show, sooner or later, the revision that the loser of a race was told of. */
