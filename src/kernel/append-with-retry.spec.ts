@@ -90,9 +90,9 @@ describe('an append to a store that is away', () => {
     const { store, timing, append } = slow(0);
     store.append = async () => {
       await timing.pause(5_000);
-      throw new StoreUnavailable('The store is away.');
+      throw new StoreUnavailable('Its disk is full.');
     };
-    expect(await failure(append('s-1', 'none', newEvents(1)))).toBeInstanceOf(StoreUnavailable);
+    expect(await failure(append('s-1', 'none', newEvents(1)))).toEqual(new StoreUnavailable('Its disk is full.'));
     expect(timing.elapsedMs()).toBe(APPEND_PATIENCE_MS + LAST_ANSWER_MS_MAX);
   });
 

@@ -39,8 +39,8 @@ export async function appendWithRetry(
   const givingUpAt = timing.elapsedMs() + patienceMs;
   for (;;) {
     try {
-      return await whileUnavailable(timing, givingUpAt, () =>
-        answeredBy(timing, givingUpAt + LAST_ANSWER_MS_MAX, () => store.append(stream, expected, events)),
+      return await whileUnavailable(timing, givingUpAt, (before) =>
+        answeredBy(timing, givingUpAt + LAST_ANSWER_MS_MAX, before, () => store.append(stream, expected, events)),
       );
     } catch (error) {
       if (!(error instanceof WrongRevision) || (await isVisible(store, timing, givingUpAt, error))) throw error;
@@ -50,11 +50,19 @@ export async function appendWithRetry(
   }
 }
 
-/** What the store answers until then. What it does later is not known to the caller, as of every answer that was lost. */
-async function answeredBy<T>(timing: Timing, at: number, ask: () => Promise<T>): Promise<T> {
+/**
+ * What the store answers until then. What it does later is not known to the caller, as of every answer that was lost.
+ * @throws StoreUnavailable then, which is what was said `before` where that is known
+ */
+async function answeredBy<T>(
+  timing: Timing,
+  at: number,
+  before: StoreUnavailable | undefined,
+  ask: () => Promise<T>,
+): Promise<T> {
   let forget: (() => void) | undefined;
   const late = new Promise<never>((_, reject) => {
-    const tell = () => reject(new StoreUnavailable('The event store does not answer.'));
+    const tell = () => reject(before ?? new StoreUnavailable('The event store does not answer.'));
     forget = timing.after(Math.max(0, at - timing.elapsedMs()), tell, { unref: true });
   });
   return Promise.race([ask(), late]).finally(forget);
@@ -75,14 +83,20 @@ async function isVisible(store: Store, timing: Timing, givingUpAt: number, { str
 
 /**
  * Does what is harmless to repeat, again and ever less often while the store is away, until it is done or the elapsed time has
- * come to `givingUpAt`. @throws StoreUnavailable then, and whatever else at once
+ * come to `givingUpAt`. The work is told how it failed before. @throws StoreUnavailable then, and whatever else at once
  */
-export async function whileUnavailable<T>(timing: Timing, givingUpAt: number, work: () => Promise<T>): Promise<T> {
+export async function whileUnavailable<T>(
+  timing: Timing,
+  givingUpAt: number,
+  work: (before: StoreUnavailable | undefined) => Promise<T>,
+): Promise<T> {
+  let before: StoreUnavailable | undefined;
   for (let delayMs = REPEAT_DELAY_MS_MIN; ; delayMs = Math.min(delayMs * 2, REPEAT_DELAY_MS_MAX)) {
     try {
-      return await work();
+      return await work(before);
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || timing.elapsedMs() + delayMs > givingUpAt) throw error;
+      before = error;
       await timing.pause(delayMs);
     }
   }
