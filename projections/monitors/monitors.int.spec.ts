@@ -7,38 +7,7 @@ import { inPostgres } from '../../test/contracts/read-models/read-model.subject.
 import { ReadModels } from '../read-models.js';
 import { monitors } from './monitors.projection.js';
 import { MonitorQueries } from './monitors.queries.js';
-
-const at = (time: string) => `2026-01-01T${time}:00.000Z`;
-const date = (time: string) => new Date(at(time));
-const terms = {
-  description: 'Price\0',
-  source: { type: 'webpage', url: 'https://shop.example/' },
-  check: { type: 'changed' },
-  condition: null,
-  onMatch: null,
-  intervalSeconds: 900,
-  wakesMax: 2,
-  expiresAt: at('20:00'),
-} as const;
-const seen = { hash: 'h', items: [], holds: false, gist: '' };
-const about = (monitorId: string, ownerId = 'ann', conversationId = 'c1') => ({ monitorId, ownerId, conversationId });
-const created = (id: string, ownerId = 'ann', conversationId = 'c1', createdAt = at('08:00')): MonitorEvent => {
-  const data = { ...about(id, ownerId, conversationId), agentId: null, terms, seen, createdAt, nextCheckAt: at('08:15') };
-  return { type: 'MonitorCreated', data };
-};
-const checked = (monitorId: string, check: number, outcome: 'changed' | 'unreachable' | 'matched'): MonitorEvent => ({
-  type: 'MonitorChecked',
-  data: {
-    monitorId,
-    check,
-    outcome,
-    error: outcome === 'unreachable' ? 'Away\0' : null,
-    usage: null,
-    judgeFailures: 0,
-    checkedAt: at('08:16'),
-    nextCheckAt: at('08:32'),
-  },
-});
+import { at, date, about, created, checked } from '../../test/contracts/read-models/monitors.given.js';
 
 let database: TestDatabase;
 let model: Awaited<ReturnType<typeof projecting>>;

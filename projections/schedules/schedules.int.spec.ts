@@ -8,27 +8,7 @@ import { dueSchedulesContract } from '../../test/contracts/read-models/schedules
 import { ReadModels } from '../read-models.js';
 import { schedules } from './schedules.projection.js';
 import { ScheduleQueries } from './schedules.queries.js';
-
-const at = (time: string) => `2026-01-01T${time}:00.000Z`;
-const hourly = { kind: 'recurring', cron: '0 * * * *', timezone: 'Europe/Prague', endAt: null } as const;
-const terms = { name: 'Look', instruction: 'Nul\0', timing: hourly, toolAllowlist: ['t1'], modelId: null, tokenBudget: 5 };
-const created = (scheduleId: string, ownerId = 'ann', nextSlotAt: string | null = at('09:00')): ScheduleEvent => ({
-  type: 'ScheduleCreated',
-  data: {
-    scheduleId,
-    ownerId,
-    origin: { agentId: `agent-of-${ownerId}`, conversationId: null, createdVia: 'ui' },
-    terms,
-    createdAt: at('08:30'),
-    nextSlotAt,
-  },
-});
-const slot = (scheduleId: string, hour: number) => ({
-  scheduleId,
-  slot: at(`${String(hour).padStart(2, '0')}:00`),
-  nextSlotAt: at(`${String(hour + 1).padStart(2, '0')}:00`),
-});
-const runId = runIdOf('s1', at('09:00'));
+import { at, hourly, terms, created, slot, runId } from '../../test/contracts/read-models/schedules.given.js';
 
 let database: TestDatabase;
 let model: Awaited<ReturnType<typeof projecting>>;

@@ -3,35 +3,12 @@ import { type TestDatabase, testDatabase } from '../../test/support/postgres-for
 import { projecting } from '../../test/support/projecting.js';
 import { expiredWakesStream } from '../../src/wakes/expired-wakes.events.js';
 import { type WakesEvent, wakesStream } from '../../src/wakes/wakes.events.js';
-import type { WakeSource } from '../../src/wakes/wakes.port.js';
 import { inPostgres } from '../../test/contracts/read-models/read-model.subject.js';
 import { dueWakesContract } from '../../test/contracts/read-models/wakes.contract.js';
 import { ReadModels } from '../read-models.js';
 import { TEXT_HEAD_CHARACTERS, wakes } from './wakes.projection.js';
 import { WakeQueries } from './wakes.queries.js';
-
-const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
-const requested = (
-  conversationId: string,
-  wakeId: string,
-  more: { ownerId?: string; source?: WakeSource; text?: string } = {},
-): WakesEvent => ({
-  type: 'WakeRequested',
-  data: {
-    conversationId,
-    wakeId,
-    ownerId: 'ann',
-    source: 'job',
-    refId: `ref ${wakeId}`,
-    dedupeKey: `key ${wakeId}`,
-    text: 'It is done.',
-    ...more,
-  },
-});
-const gathered = (conversationId: string, turnId: string, ...wakeIds: string[]): WakesEvent => ({
-  type: 'WakesGathered',
-  data: { conversationId, turnId, wakeIds },
-});
+import { at, requested, gathered } from '../../test/contracts/read-models/wakes.given.js';
 
 let database: TestDatabase;
 let model: Awaited<ReturnType<typeof projecting>>;

@@ -1,28 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
-import { runIdOf, type ScheduleEvent, scheduleStream } from '../../../src/schedules/schedule.events.js';
+import { type ScheduleEvent, scheduleStream } from '../../../src/schedules/schedule.events.js';
 import type { ReadModelUnderTest } from './read-model.subject.js';
-
-const at = (time: string) => `2026-01-01T${time}:00.000Z`;
-const hourly = { kind: 'recurring', cron: '0 * * * *', timezone: 'Europe/Prague', endAt: null } as const;
-const terms = { name: 'Look', instruction: 'Nul\0', timing: hourly, toolAllowlist: ['t1'], modelId: null, tokenBudget: 5 };
-const created = (scheduleId: string, ownerId = 'ann', nextSlotAt: string | null = at('09:00')): ScheduleEvent => ({
-  type: 'ScheduleCreated',
-  data: {
-    scheduleId,
-    ownerId,
-    origin: { agentId: `agent-of-${ownerId}`, conversationId: null, createdVia: 'ui' },
-    terms,
-    createdAt: at('08:30'),
-    nextSlotAt,
-  },
-});
-const slot = (scheduleId: string, hour: number) => ({
-  scheduleId,
-  slot: at(`${String(hour).padStart(2, '0')}:00`),
-  nextSlotAt: at(`${String(hour + 1).padStart(2, '0')}:00`),
-});
-const runId = runIdOf('s1', at('09:00'));
+import { at, created, slot, runId } from './schedules.given.js';
 
 type Queries = Pick<ScheduleQueries, 'due' | 'runningSince'>;
 

@@ -2,33 +2,11 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { WakeQueries } from '../../../projections/wakes/wakes.queries.js';
 import { type ConversationEvent, conversationStream } from '../../../src/conversation/conversation.events.js';
 import { type WakesEvent, wakesStream } from '../../../src/wakes/wakes.events.js';
-import type { WakeSource } from '../../../src/wakes/wakes.port.js';
 import { turnPaused, waitingCall } from '../../support/pauses.js';
 import { turnSettings } from '../../support/turn-settings.js';
 import type { ReadModelUnderTest } from './read-model.subject.js';
+import { at, requested, gathered } from './wakes.given.js';
 
-const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
-const requested = (
-  conversationId: string,
-  wakeId: string,
-  more: { ownerId?: string; source?: WakeSource; text?: string } = {},
-): WakesEvent => ({
-  type: 'WakeRequested',
-  data: {
-    conversationId,
-    wakeId,
-    ownerId: 'ann',
-    source: 'job',
-    refId: `ref ${wakeId}`,
-    dedupeKey: `key ${wakeId}`,
-    text: 'It is done.',
-    ...more,
-  },
-});
-const gathered = (conversationId: string, turnId: string, ...wakeIds: string[]): WakesEvent => ({
-  type: 'WakesGathered',
-  data: { conversationId, turnId, wakeIds },
-});
 const about = (conversationId: string, turnId: string) => ({ conversationId, turnId });
 const asked = (conversationId: string, turnId: string): ConversationEvent => ({
   type: 'TurnAsked',
