@@ -96,6 +96,17 @@ describe('an append to a store that is away', () => {
     expect(timing.elapsedMs()).toBe(APPEND_PATIENCE_MS + LAST_ANSWER_MS_MAX);
   });
 
+  it('is given up as soon where the store goes away before it shows what won', async () => {
+    const { store, timing, append } = slow(0);
+    store.append = () => Promise.reject(new WrongRevision('s-1', 'none', 0));
+    store.lastRevision = async () => {
+      await timing.pause(5_000);
+      throw new StoreUnavailable('The store is away.');
+    };
+    expect(await failure(append('s-1', 'none', newEvents(1)))).toEqual(new StoreUnavailable('The store is away.'));
+    expect(timing.elapsedMs()).toBe(APPEND_PATIENCE_MS + LAST_ANSWER_MS_MAX);
+  });
+
   it('counts when it is answered after all', async () => {
     const { store, timing, append } = slow(0);
     const keep = store.append.bind(store);

@@ -39,9 +39,7 @@ export async function appendWithRetry(
   const givingUpAt = timing.elapsedMs() + patienceMs;
   for (;;) {
     try {
-      return await whileUnavailable(timing, givingUpAt, (before) =>
-        answeredBy(timing, givingUpAt + LAST_ANSWER_MS_MAX, before, () => store.append(stream, expected, events)),
-      );
+      return await untilGivenUp(timing, givingUpAt, () => store.append(stream, expected, events));
     } catch (error) {
       if (!(error instanceof WrongRevision) || (await isVisible(store, timing, givingUpAt, error))) throw error;
     }
@@ -49,6 +47,10 @@ export async function appendWithRetry(
       throw new StoreUnavailable(`What was appended to ${stream} cannot be read yet.`);
   }
 }
+
+/** Asks again while the store is away; the last time it has a bound of its own, however long the store takes to fail. */
+const untilGivenUp = <T>(timing: Timing, givingUpAt: number, ask: () => Promise<T>): Promise<T> =>
+  whileUnavailable(timing, givingUpAt, (before) => answeredBy(timing, givingUpAt + LAST_ANSWER_MS_MAX, before, ask));
 
 /**
  * What the store answers until then. What it does later is not known to the caller, as of every answer that was lost.
@@ -73,7 +75,7 @@ async function isVisible(store: Store, timing: Timing, givingUpAt: number, { str
   if (typeof actual !== 'number') return true;
   const until = Math.min(givingUpAt, timing.elapsedMs() + WINNER_VISIBLE_MS_MAX);
   for (let delayMs = VISIBLE_DELAY_MS_MIN; ; delayMs = Math.min(delayMs * 2, VISIBLE_DELAY_MS_MAX)) {
-    const last = await whileUnavailable(timing, givingUpAt, () => store.lastRevision(stream));
+    const last = await untilGivenUp(timing, givingUpAt, () => store.lastRevision(stream));
     if (last !== 'none' && last >= actual) return true;
     const pauseMs = timing.random() * delayMs;
     if (timing.elapsedMs() + pauseMs > until) return false;
