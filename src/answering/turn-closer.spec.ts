@@ -17,16 +17,18 @@ const stream = conversationStream('c1');
 const turn = { conversationId: 'c1', turnId: 't1' };
 const AFTER_IT_EXPIRED = new Date('2026-01-02');
 
-/** A log to which something is added once somebody has read the conversation and turns to the journal. */
+/** A log to which something is added before a read of it that is counted from when that is asked for. */
 class InterruptedStore extends InMemoryEventStore {
-  meanwhile: (() => Promise<unknown>) | undefined;
+  private readsLeft = Infinity;
+  private meanwhile: (() => Promise<unknown>) | undefined;
+
+  before(read: number, meanwhile: () => Promise<unknown>): void {
+    this.readsLeft = read;
+    this.meanwhile = meanwhile;
+  }
 
   override async *read(...given: Parameters<InMemoryEventStore['read']>): ReturnType<InMemoryEventStore['read']> {
-    if (given[0] === messageStream('t1')) {
-      const { meanwhile } = this;
-      this.meanwhile = undefined;
-      await meanwhile?.();
-    }
+    if (--this.readsLeft === 0) await this.meanwhile!();
     yield* super.read(...given);
   }
 }
@@ -46,7 +48,7 @@ it('a pause that expires while it is looked at still gets its last run', async (
   const journaled = frames.map((text) => ({ id: newId(), type: FRAME_EVENT, data: text, metadata: '{}' }));
   await store.append(messageStream('t1'), 'none', journaled);
 
-  store.meanwhile = () => decide(expire('t1', AFTER_IT_EXPIRED));
+  store.before(2, () => decide(expire('t1', AFTER_IT_EXPIRED)));
   await runner.settle('c1', 't1');
   await runner.run('c1', 't1');
 
@@ -74,4 +76,23 @@ it('an answer that had failed, and was to be stopped when its producer died, sho
 
   expect((await framesOf(store, 't1')).slice(frames.length)).toMatchObject([{ type: 'error', code: 'stopped' }]);
   expect((await eventsOf(store, stream)).map(({ type }) => type).slice(-2)).toEqual(['TurnStopped', 'TurnSealed']);
+});
+
+it('an answer that had failed ends once, although somebody else ends it between the two reads of who takes it over', async () => {
+  const store = new InterruptedStore();
+  const streams = new Streams(store, systemTiming);
+  const [one, other] = [0, 1].map(() => workerOver(store, new InProcessSignals(), scripted(pieces('So.'))).runner);
+  await askedTurn(store, 'c1', 't1');
+  await streams.transact(stream, conversation, startTurn('t1', 'dead'), cause);
+  const first = { type: 'message_id', message_id: 't1', conversation_id: 'c1', request_id: 'r1' };
+  const frames = [first, { type: 'answer', answer: 'Be' }, { type: 'error', error: 'Too much.', code: 'overloaded' }];
+  const journaled = frames.map((frame) => ({ id: newId(), type: FRAME_EVENT, data: JSON.stringify(frame), metadata: '{}' }));
+  await store.append(messageStream('t1'), 'none', journaled);
+
+  // The first two reads are of what was left, the next two of what was left when it was taken over.
+  store.before(4, () => other!.settle('c1', 't1'));
+  await one!.settle('c1', 't1');
+
+  expect((await framesOf(store, 't1')).slice(frames.length)).toMatchObject([{ type: 'id' }, { type: 'end' }]);
+  expect((await eventsOf(store, stream)).map(({ type }) => type).slice(-2)).toEqual(['TurnFailed', 'TurnSealed']);
 });

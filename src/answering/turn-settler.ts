@@ -53,9 +53,13 @@ export class TurnSettler {
     return 'settled';
   }
 
-  /** Undefined when there is no such turn. */
+  /**
+   * Undefined when there is no such turn. The journal is read first: an outcome is stated before it is shown, so the
+   * conversation says of all that was shown how it came about, and what is shown later shuts out who writes where this ends.
+   */
   private async left(conversationId: string, turnId: string): Promise<Left | undefined> {
+    const soFar = await this.closer.readJournal(turnId);
     const transcript = await readTranscript(this.store, conversationId, turnId, TURN_RUNNER);
-    return transcript && { transcript, soFar: await this.closer.readJournal(turnId) };
+    return transcript && { transcript, soFar };
   }
 }
