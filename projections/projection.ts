@@ -1,7 +1,7 @@
 import type { PendingQuery, Row, TransactionSql } from 'postgres';
-import type { Codec } from '../src/kernel/codec.js';
-import type { LogFilter, StoredEvent } from '../src/kernel/event-store.js';
-import type { Event, Recorded } from '../src/kernel/events.js';
+import type { Codec } from '../src/kernel/event-sourcing/codec.js';
+import type { LogFilter, StoredEvent } from '../src/kernel/event-sourcing/event-store.js';
+import type { Event, Recorded } from '../src/kernel/event-sourcing/events.js';
 
 export type Statement = PendingQuery<readonly Row[]>;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AgentConfiguration, type AgentEvent, agentStream } from '../../src/agents/agent.events.js';
-import { BLANK_AGENT } from '../../src/agents/agent.policy.js';
-import { conversationStream, type TurnAsked } from '../../src/conversation/conversation.events.js';
+import { type AgentConfiguration, type AgentEvent, agentStream } from '../../src/resources/agents/agent.events.js';
+import { BLANK_AGENT } from '../../src/resources/agents/agent.policy.js';
+import { conversationStream, type TurnAsked } from '../../src/dialogue/conversation/conversation.events.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
 import { turnSettings } from '../../test/support/turn-settings.js';

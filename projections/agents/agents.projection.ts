@@ -1,8 +1,8 @@
 import type { TransactionSql } from 'postgres';
-import { agentCodec } from '../../src/agents/agent.codec.js';
-import type { AgentEvent } from '../../src/agents/agent.events.js';
-import { conversationCodec } from '../../src/conversation/conversation.codec.js';
-import type { TurnAsked } from '../../src/conversation/conversation.events.js';
+import { agentCodec } from '../../src/resources/agents/agent.codec.js';
+import type { AgentEvent } from '../../src/resources/agents/agent.events.js';
+import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
+import type { TurnAsked } from '../../src/dialogue/conversation/conversation.events.js';
 import { defineProjection, type Statement } from '../projection.js';
 import { asJsonb } from '../text.js';
 

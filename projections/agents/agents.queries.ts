@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import type { AgentConfiguration, AgentStatus, AgentWebhook } from '../../src/agents/agent.events.js';
+import type { AgentConfiguration, AgentStatus, AgentWebhook } from '../../src/resources/agents/agent.events.js';
 import { ReadModels } from '../read-models.js';
 
 /** An agent as it stands, with its key and its webhook only as the log knows them. */

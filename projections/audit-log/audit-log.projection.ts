@@ -1,9 +1,9 @@
-import { decodeCause } from '../../src/kernel/codec.js';
-import type { StoredEvent } from '../../src/kernel/event-store.js';
-import type { Cause } from '../../src/kernel/events.js';
-import { forgets } from '../../src/kernel/forgetting.js';
-import type { WakesExpired } from '../../src/wakes/expired-wakes.events.js';
-import { wakesStream } from '../../src/wakes/wakes.events.js';
+import { decodeCause } from '../../src/kernel/event-sourcing/codec.js';
+import type { StoredEvent } from '../../src/kernel/event-sourcing/event-store.js';
+import type { Cause } from '../../src/kernel/event-sourcing/events.js';
+import { forgets } from '../../src/kernel/event-sourcing/forgetting.js';
+import type { WakesExpired } from '../../src/background/follow-ups/expired-wakes.events.js';
+import { wakesStream } from '../../src/background/follow-ups/wakes.events.js';
 import { defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
 

@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
-import { DEFAULT_SOURCE_CONFIG } from '../../src/sources/source-config.policy.js';
-import { chunksStream, type SourceChunksIngested, type SourceEvent, sourceStream } from '../../src/sources/source.events.js';
+import { DEFAULT_SOURCE_CONFIG } from '../../src/resources/sources/source/source-config.policy.js';
+import {
+  chunksStream,
+  type SourceChunksIngested,
+  type SourceEvent,
+  sourceStream,
+} from '../../src/resources/sources/source/source.events.js';
 import { ReadModels } from '../read-models.js';
 import { chunks } from './chunks.projection.js';
 import { ChunkQueries } from './chunks.queries.js';

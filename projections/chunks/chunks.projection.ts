@@ -1,5 +1,5 @@
-import { chunksCodec, sourceCodec } from '../../src/sources/source.codec.js';
-import type { SourceChunksIngested, SourceEvent } from '../../src/sources/source.events.js';
+import { chunksCodec, sourceCodec } from '../../src/resources/sources/source/source.codec.js';
+import type { SourceChunksIngested, SourceEvent } from '../../src/resources/sources/source/source.events.js';
 import { defineProjection } from '../projection.js';
 import { moreWords } from './more-words.js';
 

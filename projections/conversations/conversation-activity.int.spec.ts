@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type ConversationEvent, conversationStream } from '../../src/conversation/conversation.events.js';
+import { type ConversationEvent, conversationStream } from '../../src/dialogue/conversation/conversation.events.js';
 import { PAUSE_EXPIRES_AT, turnPaused, waitingCall } from '../../test/support/pauses.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { PendingCall } from '../../src/conversation/conversation.events.js';
+import type { PendingCall } from '../../src/dialogue/conversation/conversation.events.js';
 import { ReadModels } from '../read-models.js';
 
 /** An answer that is being written, or is about to be. */

@@ -4,14 +4,24 @@ import { projecting } from '../../test/support/projecting.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { Seeded } from '../../test/support/seeded.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
-import { ask, conclude, conversation, open, remove, startTurn } from '../../src/conversation/conversation.decider.js';
-import { type ConversationEvent, conversationStream, type PauseType } from '../../src/conversation/conversation.events.js';
-import { type Mark, type Marked, markOf, unmarked, withMarkChangedBy } from '../../src/conversation/conversation-mark.policy.js';
-import { noteWork } from '../../src/conversation/background-work.decider.js';
-import { append } from '../../src/conversation/turn-additions.decider.js';
-import { goOn } from '../../src/conversation/woken-turn.decider.js';
-import { expire, handOn, pause, resume } from '../../src/conversation/pause.decider.js';
-import type { Conversation, Decide } from '../../src/conversation/turn.policy.js';
+import { ask, conclude, conversation, open, remove, startTurn } from '../../src/dialogue/conversation/conversation.decider.js';
+import {
+  type ConversationEvent,
+  conversationStream,
+  type PauseType,
+} from '../../src/dialogue/conversation/conversation.events.js';
+import {
+  type Mark,
+  type Marked,
+  markOf,
+  unmarked,
+  withMarkChangedBy,
+} from '../../src/dialogue/conversation/conversation-mark.policy.js';
+import { noteWork } from '../../src/dialogue/conversation/background-work.decider.js';
+import { append } from '../../src/dialogue/conversation/turn-additions.decider.js';
+import { goOn } from '../../src/dialogue/conversation/woken-turn.decider.js';
+import { expire, handOn, pause, resume } from '../../src/dialogue/conversation/pause.decider.js';
+import type { Conversation, Decide } from '../../src/dialogue/conversation/turn.policy.js';
 import { Rejection } from '../../src/kernel/rejection.js';
 import { ReadModels } from '../read-models.js';
 import { conversations } from './conversations.projection.js';

@@ -3,7 +3,7 @@ import { projecting } from '../../test/support/projecting.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { turnPaused, turnResumed, turnUnresumed, waitingCall } from '../../test/support/pauses.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
-import { conversationStream, type ConversationEvent } from '../../src/conversation/conversation.events.js';
+import { conversationStream, type ConversationEvent } from '../../src/dialogue/conversation/conversation.events.js';
 import { ReadModels } from '../read-models.js';
 import { conversations } from './conversations.projection.js';
 import { ConversationQueries } from './conversations.queries.js';

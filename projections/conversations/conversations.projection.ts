@@ -1,6 +1,11 @@
-import { conversationCodec } from '../../src/conversation/conversation.codec.js';
-import type { AnswerParts, ConversationEvent, TurnOutcome, TurnSettings } from '../../src/conversation/conversation.events.js';
-import type { Recorded } from '../../src/kernel/events.js';
+import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
+import type {
+  AnswerParts,
+  ConversationEvent,
+  TurnOutcome,
+  TurnSettings,
+} from '../../src/dialogue/conversation/conversation.events.js';
+import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
 import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { AttachedFile, PendingCall, TurnOrigin } from '../../src/conversation/conversation.events.js';
-import type { Mark } from '../../src/conversation/conversation-mark.policy.js';
-import { recordOf, withToolCalls } from '../../src/conversation/tool-call.policy.js';
+import type { AttachedFile, PendingCall, TurnOrigin } from '../../src/dialogue/conversation/conversation.events.js';
+import type { Mark } from '../../src/dialogue/conversation/conversation-mark.policy.js';
+import { recordOf, withToolCalls } from '../../src/dialogue/conversation/tool-call.policy.js';
 import { ReadModels } from '../read-models.js';
 
 /** A conversation as the sidebar lists it. */

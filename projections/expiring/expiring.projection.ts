@@ -1,20 +1,20 @@
-import { continuationCodec } from '../../src/answering/continuation.codec.js';
-import type { ContinuationEvent } from '../../src/answering/continuation.events.js';
-import { conversationCodec } from '../../src/conversation/conversation.codec.js';
-import type { ConversationEvent } from '../../src/conversation/conversation.events.js';
-import type { Recorded } from '../../src/kernel/events.js';
-import { journalsCodec } from '../../src/retention/journals.codec.js';
-import type { JournalsEvent } from '../../src/retention/journals.events.js';
-import { runCodec } from '../../src/runs/run.codec.js';
-import type { RunEvent } from '../../src/runs/run.events.js';
-import { scheduleCodec } from '../../src/schedules/schedule.codec.js';
-import type { ScheduleEvent } from '../../src/schedules/schedule.events.js';
-import { scheduleRunCodec } from '../../src/schedules/scheduled-run.codec.js';
-import type { ScheduledRunEvent } from '../../src/schedules/scheduled-run.events.js';
-import { oauthCodec } from '../../src/tools/mcp/oauth.codec.js';
-import type { OAuthEvent } from '../../src/tools/mcp/oauth.events.js';
-import { deliveryCodec } from '../../src/webhooks/delivery.codec.js';
-import type { DeliveryEvent } from '../../src/webhooks/delivery.events.js';
+import { continuationCodec } from '../../src/dialogue/answering/loop/continuation.codec.js';
+import type { ContinuationEvent } from '../../src/dialogue/answering/loop/continuation.events.js';
+import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
+import type { ConversationEvent } from '../../src/dialogue/conversation/conversation.events.js';
+import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
+import { journalsCodec } from '../../src/dialogue/journal/journals.codec.js';
+import type { JournalsEvent } from '../../src/dialogue/journal/journals.events.js';
+import { runCodec } from '../../src/background/runs/run.codec.js';
+import type { RunEvent } from '../../src/background/runs/run.events.js';
+import { scheduleCodec } from '../../src/triggers/schedules/schedule/schedule.codec.js';
+import type { ScheduleEvent } from '../../src/triggers/schedules/schedule/schedule.events.js';
+import { scheduleRunCodec } from '../../src/triggers/schedules/runs/scheduled-run.codec.js';
+import type { ScheduledRunEvent } from '../../src/triggers/schedules/runs/scheduled-run.events.js';
+import { oauthCodec } from '../../src/resources/tools/mcp/oauth.codec.js';
+import type { OAuthEvent } from '../../src/resources/tools/mcp/oauth.events.js';
+import { deliveryCodec } from '../../src/triggers/webhooks/delivery.codec.js';
+import type { DeliveryEvent } from '../../src/triggers/webhooks/delivery.events.js';
 import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
 
 type Noted =

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { projecting } from '../../test/support/projecting.js';
 import { jobStarted } from '../../test/support/jobs.js';
 import { testDatabase, type TestDatabase } from '../../test/support/postgres-for-tests.js';
-import { type JobEvent, jobStream } from '../../src/jobs/job.events.js';
+import { type JobEvent, jobStream } from '../../src/background/jobs/job.events.js';
 import { jobsContract } from '../../test/contracts/read-models/jobs.contract.js';
 import { inPostgres } from '../../test/contracts/read-models/read-model.subject.js';
 import { ReadModels } from '../read-models.js';

@@ -1,5 +1,5 @@
-import { jobCodec } from '../../src/jobs/job.codec.js';
-import type { JobEvent } from '../../src/jobs/job.events.js';
+import { jobCodec } from '../../src/background/jobs/job.codec.js';
+import type { JobEvent } from '../../src/background/jobs/job.events.js';
 import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 

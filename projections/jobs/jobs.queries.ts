@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import type { JobStatus } from '../../src/jobs/job.policy.js';
-import type { ToldBy, ToolReport } from '../../src/jobs/job.events.js';
+import type { JobStatus } from '../../src/background/jobs/job.policy.js';
+import type { ToldBy, ToolReport } from '../../src/background/jobs/job.events.js';
 import type { BlobRef } from '../../src/kernel/blobs.js';
 import { ReadModels } from '../read-models.js';
 

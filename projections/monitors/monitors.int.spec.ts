@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type MonitorEvent, monitorStream } from '../../src/monitors/monitor.events.js';
+import { type MonitorEvent, monitorStream } from '../../src/triggers/monitors/monitor/monitor.events.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
 import { dueMonitorsContract } from '../../test/contracts/read-models/monitors.contract.js';

@@ -1,5 +1,5 @@
-import { monitorCodec } from '../../src/monitors/monitor.codec.js';
-import type { MonitorEvent } from '../../src/monitors/monitor.events.js';
+import { monitorCodec } from '../../src/triggers/monitors/monitor/monitor.codec.js';
+import type { MonitorEvent } from '../../src/triggers/monitors/monitor/monitor.events.js';
 import { changeIn, type Columns, defineProjection, insertInto } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 

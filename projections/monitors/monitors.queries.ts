@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import type { MonitorTerms } from '../../src/monitors/monitor.events.js';
+import type { MonitorTerms } from '../../src/triggers/monitors/monitor/monitor.events.js';
 import { ReadModels } from '../read-models.js';
 
 export type MonitorRecord = Readonly<{

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type PromptEvent, promptStream } from '../../src/prompts/prompt.events.js';
+import { type PromptEvent, promptStream } from '../../src/resources/prompts/prompt.events.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
 import { ReadModels } from '../read-models.js';

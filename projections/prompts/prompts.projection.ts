@@ -1,5 +1,5 @@
-import { promptCodec } from '../../src/prompts/prompt.codec.js';
-import type { PromptEvent } from '../../src/prompts/prompt.events.js';
+import { promptCodec } from '../../src/resources/prompts/prompt.codec.js';
+import type { PromptEvent } from '../../src/resources/prompts/prompt.events.js';
 import { defineProjection } from '../projection.js';
 import { asText } from '../text.js';
 

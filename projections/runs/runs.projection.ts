@@ -1,6 +1,6 @@
-import type { Recorded } from '../../src/kernel/events.js';
-import { runCodec } from '../../src/runs/run.codec.js';
-import type { RunEvent } from '../../src/runs/run.events.js';
+import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
+import { runCodec } from '../../src/background/runs/run.codec.js';
+import type { RunEvent } from '../../src/background/runs/run.events.js';
 import { changeIn, type Columns, defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import type { ScheduleTiming } from '../../src/schedules/schedule.events.js';
+import type { ScheduleTiming } from '../../src/triggers/schedules/schedule/schedule.events.js';
 import { ReadModels } from '../read-models.js';
 import type { RunStanding } from './schedules.queries.js';
 

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { runIdOf, type ScheduleEvent, type ScheduleOrigin, scheduleStream } from '../../src/schedules/schedule.events.js';
-import { type ScheduledRunEvent, scheduledRunStream } from '../../src/schedules/scheduled-run.events.js';
+import {
+  runIdOf,
+  type ScheduleEvent,
+  type ScheduleOrigin,
+  scheduleStream,
+} from '../../src/triggers/schedules/schedule/schedule.events.js';
+import { type ScheduledRunEvent, scheduledRunStream } from '../../src/triggers/schedules/runs/scheduled-run.events.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
 import { inPostgres } from '../../test/contracts/read-models/read-model.subject.js';

@@ -1,14 +1,14 @@
-import { scheduleCodec } from '../../src/schedules/schedule.codec.js';
+import { scheduleCodec } from '../../src/triggers/schedules/schedule/schedule.codec.js';
 import {
   runIdOf,
   type ScheduleEvent,
   type ScheduleTerms,
   type ScheduleTiming,
   type SlotDecided,
-} from '../../src/schedules/schedule.events.js';
-import { scheduleRunCodec } from '../../src/schedules/scheduled-run.codec.js';
-import type { RunMessage, ScheduledRunEvent } from '../../src/schedules/scheduled-run.events.js';
-import type { Recorded } from '../../src/kernel/events.js';
+} from '../../src/triggers/schedules/schedule/schedule.events.js';
+import { scheduleRunCodec } from '../../src/triggers/schedules/runs/scheduled-run.codec.js';
+import type { RunMessage, ScheduledRunEvent } from '../../src/triggers/schedules/runs/scheduled-run.events.js';
+import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
 import { changeIn, type Columns, defineProjection, insertInto } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 import { asTimestamp } from '../timestamps.js';

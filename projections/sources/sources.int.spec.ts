@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { projecting } from '../../test/support/projecting.js';
 import { testDatabase, type TestDatabase } from '../../test/support/postgres-for-tests.js';
-import { DEFAULT_SOURCE_CONFIG } from '../../src/sources/source-config.policy.js';
-import { type SourceEvent, sourceStream } from '../../src/sources/source.events.js';
+import { DEFAULT_SOURCE_CONFIG } from '../../src/resources/sources/source/source-config.policy.js';
+import { type SourceEvent, sourceStream } from '../../src/resources/sources/source/source.events.js';
 import { ReadModels } from '../read-models.js';
 import { sources } from './sources.projection.js';
 import { SourceQueries } from './sources.queries.js';

@@ -1,5 +1,5 @@
-import { sourceCodec } from '../../src/sources/source.codec.js';
-import type { SourceEvent } from '../../src/sources/source.events.js';
+import { sourceCodec } from '../../src/resources/sources/source/source.codec.js';
+import type { SourceEvent } from '../../src/resources/sources/source/source.events.js';
 import { defineProjection } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 

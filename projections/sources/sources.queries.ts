@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import type { SourceConfig } from '../../src/sources/source-config.policy.js';
-import type { RemoteOrigin, SourceFile } from '../../src/sources/source.events.js';
-import type { SyncFrequency } from '../../src/sources/sync.policy.js';
+import type { SourceConfig } from '../../src/resources/sources/source/source-config.policy.js';
+import type { RemoteOrigin, SourceFile } from '../../src/resources/sources/source/source.events.js';
+import type { SyncFrequency } from '../../src/resources/sources/source/sync.policy.js';
 import { ReadModels } from '../read-models.js';
 
 export type IngestStatus = 'requested' | 'started' | 'completed' | 'failed';

@@ -1,7 +1,7 @@
 import { it } from '@jest/globals';
 import { tasksContract } from '../../test/contracts/read-models/tasks.contract.js';
 import { inPostgres } from '../../test/contracts/read-models/read-model.subject.js';
-import { taskStream } from '../../src/tasks/task.events.js';
+import { taskStream } from '../../src/work/tasks/task.events.js';
 import { tasks } from './tasks.projection.js';
 import { TaskQueries } from './tasks.queries.js';
 

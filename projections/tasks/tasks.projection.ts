@@ -1,5 +1,5 @@
-import { taskCodec } from '../../src/tasks/task.codec.js';
-import type { TaskEvent } from '../../src/tasks/task.events.js';
+import { taskCodec } from '../../src/work/tasks/task.codec.js';
+import type { TaskEvent } from '../../src/work/tasks/task.events.js';
 import { defineProjection, removeFrom } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 

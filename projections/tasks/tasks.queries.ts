@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import type { TaskResult } from '../../src/tasks/task.events.js';
+import type { TaskResult } from '../../src/work/tasks/task.events.js';
 import { ReadModels } from '../read-models.js';
 
 export type TaskStanding = 'queued' | 'started' | 'progressed' | 'waiting' | 'succeeded' | 'failed';

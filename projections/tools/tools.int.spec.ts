@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { defaultToolsStream } from '../../src/tools/default-tools.events.js';
-import { type ToolDefinition, type ToolEvent, toolStream } from '../../src/tools/tool.events.js';
+import { defaultToolsStream } from '../../src/resources/tools/defaults/default-tools.events.js';
+import { type ToolDefinition, type ToolEvent, toolStream } from '../../src/resources/tools/toolbox/tool.events.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
 import { ReadModels } from '../read-models.js';

@@ -1,7 +1,7 @@
-import { defaultToolsCodec } from '../../src/tools/default-tools.codec.js';
-import type { DefaultToolsEvent } from '../../src/tools/default-tools.events.js';
-import { toolCodec } from '../../src/tools/tool.codec.js';
-import type { ToolDefinition, ToolEvent } from '../../src/tools/tool.events.js';
+import { defaultToolsCodec } from '../../src/resources/tools/defaults/default-tools.codec.js';
+import type { DefaultToolsEvent } from '../../src/resources/tools/defaults/default-tools.events.js';
+import { toolCodec } from '../../src/resources/tools/toolbox/tool.codec.js';
+import type { ToolDefinition, ToolEvent } from '../../src/resources/tools/toolbox/tool.events.js';
 import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import type { ToolDefinition } from '../../src/tools/tool.events.js';
+import type { ToolDefinition } from '../../src/resources/tools/toolbox/tool.events.js';
 import { ReadModels } from '../read-models.js';
 
 /** A tool as it is defined now; `revision` is that of its stream. */

@@ -1,6 +1,6 @@
-import { conversationCodec } from '../../src/conversation/conversation.codec.js';
-import type { ConversationEvent } from '../../src/conversation/conversation.events.js';
-import type { Recorded } from '../../src/kernel/events.js';
+import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
+import type { ConversationEvent } from '../../src/dialogue/conversation/conversation.events.js';
+import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
 import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom } from '../projection.js';
 
 /** The turns whose journal is not complete yet, who is (or was) writing it, and until when it waits for somebody. */

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { testDatabase, type TestDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
-import { type ConversationEvent, conversationStream } from '../../src/conversation/conversation.events.js';
-import type { Recorded } from '../../src/kernel/events.js';
-import { type MonitorEvent, monitorStream } from '../../src/monitors/monitor.events.js';
-import { type RunEvent, runStream } from '../../src/runs/run.events.js';
-import { usedBy } from '../../src/runs/run-use.policy.js';
+import { type ConversationEvent, conversationStream } from '../../src/dialogue/conversation/conversation.events.js';
+import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
+import { type MonitorEvent, monitorStream } from '../../src/triggers/monitors/monitor/monitor.events.js';
+import { type RunEvent, runStream } from '../../src/background/runs/run.events.js';
+import { usedBy } from '../../src/background/runs/run-use.policy.js';
 import { ReadModels } from '../read-models.js';
 import { usage } from './usage.projection.js';
 import { UsageQueries } from './usage.queries.js';

@@ -1,11 +1,11 @@
 import type { TransactionSql } from 'postgres';
-import { conversationCodec } from '../../src/conversation/conversation.codec.js';
-import type { ConversationEvent, Usage } from '../../src/conversation/conversation.events.js';
-import type { Recorded } from '../../src/kernel/events.js';
-import { monitorCodec } from '../../src/monitors/monitor.codec.js';
-import type { MonitorEvent } from '../../src/monitors/monitor.events.js';
-import { runCodec } from '../../src/runs/run.codec.js';
-import type { RunEvent, RunUse } from '../../src/runs/run.events.js';
+import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
+import type { ConversationEvent, Usage } from '../../src/dialogue/conversation/conversation.events.js';
+import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
+import { monitorCodec } from '../../src/triggers/monitors/monitor/monitor.codec.js';
+import type { MonitorEvent } from '../../src/triggers/monitors/monitor/monitor.events.js';
+import { runCodec } from '../../src/background/runs/run.codec.js';
+import type { RunEvent, RunUse } from '../../src/background/runs/run.events.js';
 import { defineProjection, insertInto, type Statement } from '../projection.js';
 
 const HOUR_MS = 3_600_000;

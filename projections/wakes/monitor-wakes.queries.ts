@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { WakeSource } from '../../src/wakes/wakes.port.js';
+import type { WakeSource } from '../../src/background/follow-ups/wakes.port.js';
 import { ReadModels } from '../read-models.js';
 import type { WakeState } from './wakes.queries.js';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
-import { expiredWakesStream } from '../../src/wakes/expired-wakes.events.js';
-import { type WakesEvent, wakesStream } from '../../src/wakes/wakes.events.js';
+import { expiredWakesStream } from '../../src/background/follow-ups/expired-wakes.events.js';
+import { type WakesEvent, wakesStream } from '../../src/background/follow-ups/wakes.events.js';
 import { inPostgres } from '../../test/contracts/read-models/read-model.subject.js';
 import { dueWakesContract } from '../../test/contracts/read-models/wakes.contract.js';
 import { ReadModels } from '../read-models.js';

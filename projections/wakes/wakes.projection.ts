@@ -1,10 +1,10 @@
-import { conversationCodec } from '../../src/conversation/conversation.codec.js';
-import type { ConversationEvent, TurnOutcome } from '../../src/conversation/conversation.events.js';
-import type { Recorded } from '../../src/kernel/events.js';
-import { expiredWakesCodec } from '../../src/wakes/expired-wakes.codec.js';
-import type { ExpiredWakesEvent } from '../../src/wakes/expired-wakes.events.js';
-import { wakesCodec } from '../../src/wakes/wakes.codec.js';
-import type { WakeId, WakesEvent } from '../../src/wakes/wakes.events.js';
+import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
+import type { ConversationEvent, TurnOutcome } from '../../src/dialogue/conversation/conversation.events.js';
+import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
+import { expiredWakesCodec } from '../../src/background/follow-ups/expired-wakes.codec.js';
+import type { ExpiredWakesEvent } from '../../src/background/follow-ups/expired-wakes.events.js';
+import { wakesCodec } from '../../src/background/follow-ups/wakes.codec.js';
+import type { WakeId, WakesEvent } from '../../src/background/follow-ups/wakes.events.js';
 import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom, type RemovedRow } from '../projection.js';
 import { asText } from '../text.js';
 

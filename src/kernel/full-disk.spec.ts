@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { BlobsUnavailable } from './blobs.js';
-import { StoreUnavailable } from './event-store.js';
+import { StoreUnavailable } from './event-sourcing/event-store.js';
 import { isDiskFull } from './full-disk.js';
 
 const failure = (code: string, message = code) => Object.assign(new Error(message), { code });

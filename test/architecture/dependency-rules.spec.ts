@@ -22,25 +22,25 @@ async function judge(folder: string): Promise<Judgement> {
 
 /** Files that stand for the parts of the service. Probes import them. */
 const places = [
-  'src/main.ts',
-  'src/kernel/event-store.ts',
+  'src/app/main.ts',
+  'src/kernel/event-sourcing/event-store.ts',
   'src/kernel/ids.ts',
-  'src/kernel/events.ts',
-  'src/conversation/conversation.events.ts',
-  'src/conversation/conversation.codec.ts',
+  'src/kernel/event-sourcing/events.ts',
+  'src/dialogue/conversation/conversation.events.ts',
+  'src/dialogue/conversation/conversation.codec.ts',
   'src/conversation/conversation.policy.ts',
   'src/conversation/conversation.port.ts',
-  'src/conversation/conversation.decider.ts',
-  'src/conversation/conversation.module.ts',
-  'src/conversation/conversations.http.ts',
+  'src/dialogue/conversation/conversation.decider.ts',
+  'src/dialogue/conversation/conversation.module.ts',
+  'src/dialogue/conversation/conversations.http.ts',
   'src/conversation/rename.command.ts',
   'src/conversation/clean-up.reaction.ts',
   'src/conversation/private.ts',
-  'src/identity/caller.ts',
-  'src/identity/identity.http.ts',
+  'src/resources/identity/caller.ts',
+  'src/resources/identity/identity.http.ts',
   'src/platform/http/errors.ts',
   'src/platform/http/sse.ts',
-  'src/platform/signals/in-process-signals.ts',
+  'src/platform/messaging/signals/in-process-signals.ts',
   'src/platform/projections/projection-runner.ts',
   'src/legacy/old.http.ts',
   'projections/projection.ts',
@@ -48,7 +48,7 @@ const places = [
   'projections/conversations/conversations.projection.ts',
   'projections/conversations/conversations.queries.ts',
   'test/support/given.ts',
-  'src/conversation/conversation.decider.spec.ts',
+  'src/dialogue/conversation/conversation.decider.spec.ts',
 ];
 
 /** A rule that no longer fires looks just like a clean tree, so each is shown imports that break it. */
@@ -56,7 +56,7 @@ const broken: readonly [rule: string, file: string, imported: string][] = [
   ['no-circular', 'src/kernel/cycle-back.ts', './cycle.js'],
   ['nothing-unresolved', 'src/agents/lost.ts', './nowhere.js'],
   ['runs-on-its-dependencies', 'src/platform/tools.ts', 'fast-check'],
-  ['knows-no-test', 'src/agents/tested.ts', '../../test/support/given.js'],
+  ['knows-no-test', 'src/agents/tested.ts', '../support/given.js'],
   ['knows-no-test', 'src/agents/tested-too.ts', '../conversation/conversation.decider.spec.js'],
   ['kernel-imports-nothing', 'src/kernel/nest.ts', '@nestjs/common'],
   ['kernel-imports-nothing', 'src/kernel/features.ts', '../conversation/conversation.events.js'],
@@ -87,16 +87,20 @@ const broken: readonly [rule: string, file: string, imported: string][] = [
   ['platform-serves-ports', 'src/platform/feature.ts', '../conversation/rename.command.js'],
   ['commands-meet-in-events', 'src/conversation/chain.command.ts', './rename.command.js'],
   ['commands-meet-in-events', 'src/conversation/react.command.ts', './clean-up.reaction.js'],
-  ['a-projection-is-events-and-sql', 'projections/probe/decider.projection.ts', '../../src/conversation/conversation.decider.js'],
+  [
+    'a-projection-is-events-and-sql',
+    'projections/probe/decider.projection.ts',
+    '../../src/dialogue/conversation/conversation.decider.js',
+  ],
   ['a-projection-is-events-and-sql', 'projections/probe/nest.projection.ts', '@nestjs/common'],
   ['projections-send-no-command', 'projections/probe/command.queries.ts', '../../src/conversation/rename.command.js'],
   ['projections-send-no-command', 'projections/probe/platform.ts', '../../src/platform/projections/projection-runner.js'],
   ['projections-stand-apart', 'projections/probe/other.ts', '../conversations/conversations.queries.js'],
   ['projections-stand-apart', 'projections/probe/other.projection.ts', '../conversations/conversations.projection.js'],
-  ['queries-read-no-stream', 'projections/probe/store.queries.ts', '../../src/kernel/event-store.js'],
+  ['queries-read-no-stream', 'projections/probe/store.queries.ts', '../../src/kernel/event-sourcing/event-store.js'],
   ['nobody-writes-read-models', 'src/agents/writing.reaction.ts', '../../projections/conversations/conversations.projection.js'],
   ['nobody-writes-read-models', 'src/agents/all.command.ts', '../../projections/catalogue.js'],
-  ['parsers-stay-in-their-process', 'src/service.ts', './platform/parsers/word.js'],
+  ['parsers-stay-in-their-process', 'src/app/service.ts', './platform/parsers/word.js'],
   ['nobody-imports-legacy', 'src/agents/legacy.http.ts', '../legacy/old.http.js'],
   ['nobody-imports-legacy', 'src/main-too.ts', './legacy/old.http.js'],
 ];
@@ -120,10 +124,10 @@ const kept: readonly [file: string, imported: string][] = [
   ['src/platform/adapter.ts', '../conversation/conversation.port.js'],
   ['src/platform/driver.ts', 'postgres'],
   ['src/legacy/new.http.ts', '../conversation/conversation.events.js'],
-  ['projections/probe/good.projection.ts', '../../src/conversation/conversation.codec.js'],
+  ['projections/probe/good.projection.ts', '../../src/dialogue/conversation/conversation.codec.js'],
   ['projections/probe/sql.projection.ts', 'postgres'],
   ['projections/probe/good.queries.ts', '@nestjs/common'],
-  ['src/app.module.ts', './legacy/old.http.js'],
+  ['src/app/app.module.ts', './legacy/old.http.js'],
 ];
 
 let folder: string;
@@ -139,7 +143,7 @@ beforeAll(async () => {
   for (const name of ['node_modules', 'tsconfig.json', 'package.json']) symlinkSync(join(root, name), join(folder, name));
   for (const place of places) plant(place, 'export const here = 1;\n');
   plant('src/kernel/cycle.ts', `export * from './cycle-back.js';\n`);
-  plant('src/platform/parsers/word.ts', `export * from 'mammoth';\n`);
+  plant('src/resources/documents/formats/word.ts', `export * from 'mammoth';\n`);
   for (const [, file, imported] of broken) plant(file, `export * from '${imported}';\n`);
   for (const [file, imported] of kept) plant(file, `export * from '${imported}';\n`);
   judgement = await judge(folder);

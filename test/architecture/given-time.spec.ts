@@ -1,7 +1,7 @@
 import { ESLint } from 'eslint';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 
-const CORE_FILE = 'src/kernel/streams.ts';
+const CORE_FILE = 'src/kernel/event-sourcing/streams.ts';
 
 const CLOCK = 'Take the `Clock`';
 const TIMING = 'Take `Timing`';
@@ -90,12 +90,12 @@ describe('the core', () => {
   });
 
   it('is handed ids by its controllers', async () => {
-    expect(await messagesOf("import { newId } from '../kernel/ids.js';", 'src/schedules/schedules.http.ts')).toEqual([]);
-    expect(await messagesOf(broken[0]![0], 'src/schedules/schedules.http.ts')).toHaveLength(1);
+    expect(await messagesOf("import { newId } from '../kernel/ids.js';", 'src/triggers/schedules/schedules.http.ts')).toEqual([]);
+    expect(await messagesOf(broken[0]![0], 'src/triggers/schedules/schedules.http.ts')).toHaveLength(1);
   });
 
   it('ends where the platform and the specs begin', async () => {
-    for (const file of ['src/platform/system-timing.ts', 'src/kernel/streams.spec.ts', 'src/sources/probe.ts'])
+    for (const file of ['src/platform/system-timing.ts', 'src/kernel/event-sourcing/streams.spec.ts', 'src/sources/probe.ts'])
       expect(await messagesOf(broken[0]![0], file)).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
-import type { EventStore, ExpectedRevision, NewEvent } from '../../src/kernel/event-store.js';
+import type { EventStore, ExpectedRevision, NewEvent } from '../../src/kernel/event-sourcing/event-store.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 import { startEmbeddedPostgres } from '../../src/platform/postgres/embedded-postgres.js';
 import { type Bench, type Figure, interleaved, median, ratioOf } from './report.js';

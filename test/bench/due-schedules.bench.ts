@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import postgres, { type Sql } from 'postgres';
-import { currentVersion, encodeMetadata } from '../../src/kernel/codec.js';
-import { Streams } from '../../src/kernel/streams.js';
+import { currentVersion, encodeMetadata } from '../../src/kernel/event-sourcing/codec.js';
+import { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
-import { schedule } from '../../src/schedules/schedule.decider.js';
+import { schedule } from '../../src/triggers/schedules/schedule/schedule.decider.js';
 import { startService } from './measured-service.js';
 import { startProgram } from './program.js';
 import type { Bench, Figure } from './report.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Sql } from 'postgres';
 import { conversations } from '../../projections/conversations/conversations.projection.js';
 import { schemaOf } from '../../projections/projection.js';
-import type { EventStore, NewEvent } from '../../src/kernel/event-store.js';
+import type { EventStore, NewEvent } from '../../src/kernel/event-sourcing/event-store.js';
 import { EventStoreDbEventStore } from '../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 import { openDatabase } from '../../src/platform/postgres/database.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SessionTokens } from '../../src/identity/session-tokens.js';
-import type { DocumentFile } from '../../src/sources/document.port.js';
+import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
+import type { DocumentFile } from '../../src/resources/documents/document.port.js';
 import { Client } from '../support/client.js';
 import { textFile } from '../support/document-files.js';
 import { HOSTILE_FILES } from '../support/hostile-files.js';

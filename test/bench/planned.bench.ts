@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import postgres, { type Sql } from 'postgres';
-import { SessionTokens } from '../../src/identity/session-tokens.js';
-import { Streams } from '../../src/kernel/streams.js';
+import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
+import { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 import { startService } from './measured-service.js';
 import { type Bench, interleaved, median, quantile } from './report.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Decision } from '../../src/kernel/decider.js';
-import type { Cause } from '../../src/kernel/events.js';
-import { nothingYet, type Streams } from '../../src/kernel/streams.js';
-import { create, type Schedule, schedule } from '../../src/schedules/schedule.decider.js';
-import { type ScheduleEvent, scheduleStream } from '../../src/schedules/schedule.events.js';
+import type { Decision } from '../../src/kernel/event-sourcing/decider.js';
+import type { Cause } from '../../src/kernel/event-sourcing/events.js';
+import { nothingYet, type Streams } from '../../src/kernel/event-sourcing/streams.js';
+import { create, type Schedule, schedule } from '../../src/triggers/schedules/schedule/schedule.decider.js';
+import { type ScheduleEvent, scheduleStream } from '../../src/triggers/schedules/schedule/schedule.events.js';
 
 /** Appends that are under way at once, as in the service. */
 export const WRITERS = 64;

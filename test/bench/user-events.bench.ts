@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SessionTokens } from '../../src/identity/session-tokens.js';
+import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
 import { startService } from './measured-service.js';
 import { startProgram } from './program.js';
 import { type Bench, type Figure, median, quantile } from './report.js';

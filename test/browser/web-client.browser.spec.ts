@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { DEFAULT_SOURCE_CONFIG } from '../../src/sources/source-config.policy.js';
+import { DEFAULT_SOURCE_CONFIG } from '../../src/resources/sources/source/source-config.policy.js';
 import { Chromium } from '../support/chromium.js';
 import { answerIn, Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';

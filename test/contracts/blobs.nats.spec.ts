@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { BlobsUnavailable } from '../../src/kernel/blobs.js';
 import { NatsBlobs } from '../../src/platform/blobs/nats-blobs.js';
-import { NatsConnection } from '../../src/platform/nats/nats-connection.js';
+import { NatsConnection } from '../../src/platform/messaging/nats/nats-connection.js';
 import { eventually } from '../support/eventually.js';
 import { NatsServer } from '../support/nats-server.js';
 import { blobsContract } from './blobs.contract.js';

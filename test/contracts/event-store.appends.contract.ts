@@ -8,7 +8,7 @@ import {
   type ExpectedRevision,
   StreamGone,
   WrongRevision,
-} from '../../src/kernel/event-store.js';
+} from '../../src/kernel/event-sourcing/event-store.js';
 import { appendSurely } from '../support/append-surely.js';
 import {
   type Abilities,

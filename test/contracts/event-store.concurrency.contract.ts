@@ -6,7 +6,7 @@ import {
   type LogPage,
   type StoredEvent,
   WrongRevision,
-} from '../../src/kernel/event-store.js';
+} from '../../src/kernel/event-sourcing/event-store.js';
 import {
   eventually,
   Following,

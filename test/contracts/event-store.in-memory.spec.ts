@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { LOG_START, StoreUnavailable } from '../../src/kernel/event-store.js';
+import { LOG_START, StoreUnavailable } from '../../src/kernel/event-sourcing/event-store.js';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
 import { eventStoreContract } from './event-store.contract.js';
 import { eventsOf, newEvents, newStream, readLog } from './event-store.subject.js';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 
-import { type EventStore } from '../../src/kernel/event-store.js';
+import { type EventStore } from '../../src/kernel/event-sourcing/event-store.js';
 import { Following, ids, newCategory, newEvents, newStream, range, revisions, type Subject } from './event-store.subject.js';
 
 export function logFollowsContract(subject: () => Subject): void {

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 
-import { type EventStore } from '../../src/kernel/event-store.js';
+import { type EventStore } from '../../src/kernel/event-sourcing/event-store.js';
 import { eventsOf, Following, newCategory, newEvent, newStream, readLog, type Subject } from './event-store.subject.js';
 
 /** JSON texts that something on the way to a store and back likes to improve. */

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 
-import { type EventStore, WrongRevision } from '../../src/kernel/event-store.js';
+import { type EventStore, WrongRevision } from '../../src/kernel/event-sourcing/event-store.js';
 import {
   eventsOf,
   eventually,

@@ -5,7 +5,7 @@ import {
   type LogPage,
   type NewEvent,
   type StoredEvent,
-} from '../../src/kernel/event-store.js';
+} from '../../src/kernel/event-sourcing/event-store.js';
 import { newId } from '../../src/kernel/ids.js';
 
 /** A store held to the contract, and what its surroundings can do to it. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { KeyValueUnavailable } from '../../src/kernel/key-value.js';
-import { NatsKeyValue } from '../../src/platform/key-value/nats-key-value.js';
-import { ServerTime } from '../../src/platform/key-value/server-time.js';
-import { NatsConnection } from '../../src/platform/nats/nats-connection.js';
+import { NatsKeyValue } from '../../src/platform/messaging/key-value/nats-key-value.js';
+import { ServerTime } from '../../src/platform/messaging/key-value/server-time.js';
+import { NatsConnection } from '../../src/platform/messaging/nats/nats-connection.js';
 import { eventually } from '../support/eventually.js';
 import { NatsServer } from '../support/nats-server.js';
 import { keyValueContract } from './key-value.contract.js';

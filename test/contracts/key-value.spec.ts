@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InProcessKeyValue } from '../../src/platform/key-value/in-process-key-value.js';
+import { InProcessKeyValue } from '../../src/platform/messaging/key-value/in-process-key-value.js';
 import { keyValueContract } from './key-value.contract.js';
 
 describe('key-value in one process', () => {

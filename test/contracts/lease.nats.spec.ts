@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { holdLease, isHeld } from '../../src/kernel/lease.js';
-import { NatsKeyValue } from '../../src/platform/key-value/nats-key-value.js';
-import { NatsConnection } from '../../src/platform/nats/nats-connection.js';
+import { NatsKeyValue } from '../../src/platform/messaging/key-value/nats-key-value.js';
+import { NatsConnection } from '../../src/platform/messaging/nats/nats-connection.js';
 import { systemIds } from '../../src/platform/system-ids.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 import { eventually } from '../support/eventually.js';

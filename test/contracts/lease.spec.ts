@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { KeyValueUnavailable } from '../../src/kernel/key-value.js';
 import { holdLease } from '../../src/kernel/lease.js';
-import { InProcessKeyValue } from '../../src/platform/key-value/in-process-key-value.js';
+import { InProcessKeyValue } from '../../src/platform/messaging/key-value/in-process-key-value.js';
 import { systemIds } from '../../src/platform/system-ids.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 import { leaseContract } from './lease.contract.js';

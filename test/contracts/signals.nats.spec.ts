@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { NatsConnection } from '../../src/platform/nats/nats-connection.js';
-import { NatsSignals } from '../../src/platform/signals/nats-signals.js';
+import { NatsConnection } from '../../src/platform/messaging/nats/nats-connection.js';
+import { NatsSignals } from '../../src/platform/messaging/signals/nats-signals.js';
 import { eventually } from '../support/eventually.js';
 import { NatsServer } from '../support/nats-server.js';
 import { signalsContract } from './signals.contract.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InProcessSignals } from '../../src/platform/signals/in-process-signals.js';
+import { InProcessSignals } from '../../src/platform/messaging/signals/in-process-signals.js';
 import { signalsContract } from './signals.contract.js';
 
 describe('signals in one process', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WorkQueueUnavailable } from '../../src/kernel/work-queue.js';
-import { NatsConnection } from '../../src/platform/nats/nats-connection.js';
-import { NatsWorkQueue } from '../../src/platform/work-queue/nats-work-queue.js';
+import { NatsConnection } from '../../src/platform/messaging/nats/nats-connection.js';
+import { NatsWorkQueue } from '../../src/platform/messaging/work-queue/nats-work-queue.js';
 import { eventually } from '../support/eventually.js';
 import { NatsServer } from '../support/nats-server.js';
 import { workQueueContract } from './work-queue.contract.js';

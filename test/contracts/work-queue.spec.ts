@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DEDUPLICATION_MS, retryDelayMs } from '../../src/kernel/work-queue.js';
-import { InProcessWorkQueue } from '../../src/platform/work-queue/in-process-work-queue.js';
+import { InProcessWorkQueue } from '../../src/platform/messaging/work-queue/in-process-work-queue.js';
 import { eventually } from '../support/eventually.js';
 import { workQueueContract } from './work-queue.contract.js';
 

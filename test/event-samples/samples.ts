@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Codec, currentVersion } from '../../src/kernel/codec.js';
-import { FRAME_EVENT } from '../../src/conversation/message.events.js';
-import { USER_EVENT } from '../../src/realtime/user.events.js';
+import { type Codec, currentVersion } from '../../src/kernel/event-sourcing/codec.js';
+import { FRAME_EVENT } from '../../src/dialogue/journal/message.events.js';
+import { USER_EVENT } from '../../src/views/notifications/user.events.js';
 
 /** An event's data as some version of the program wrote it, under the category of its stream. */
 export type Sample = Readonly<{

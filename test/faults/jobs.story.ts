@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { jobIdOf } from '../../src/jobs/job.policy.js';
+import { jobIdOf } from '../../src/background/jobs/job.policy.js';
 import { askOver } from '../support/asked.js';
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';

@@ -1,11 +1,11 @@
-import { conversationCodec } from '../../src/conversation/conversation.codec.js';
-import type { ConversationEvent } from '../../src/conversation/conversation.events.js';
-import { type Codec, decode } from '../../src/kernel/codec.js';
-import { type EventStore, LOG_START, type StoredEvent } from '../../src/kernel/event-store.js';
-import type { Event } from '../../src/kernel/events.js';
+import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
+import type { ConversationEvent } from '../../src/dialogue/conversation/conversation.events.js';
+import { type Codec, decode } from '../../src/kernel/event-sourcing/codec.js';
+import { type EventStore, LOG_START, type StoredEvent } from '../../src/kernel/event-sourcing/event-store.js';
+import type { Event } from '../../src/kernel/event-sourcing/events.js';
 import { eventually } from '../support/eventually.js';
-import { runCodec } from '../../src/runs/run.codec.js';
-import type { RunEvent } from '../../src/runs/run.events.js';
+import { runCodec } from '../../src/background/runs/run.codec.js';
+import type { RunEvent } from '../../src/background/runs/run.events.js';
 import { TurnLog } from '../support/turn-log.js';
 
 /** Somebody has taken a stream that one alone may take. */

@@ -61,7 +61,7 @@ const reached = (position: bigint) =>
 /** `npm run rebuild -- conversations`, as a process of its own. */
 function rebuild(...options: string[]) {
   const { PATH, HOME } = process.env;
-  const child: ChildProcess = spawn(process.execPath, [join(program, 'src/rebuild.js'), 'conversations', ...options], {
+  const child: ChildProcess = spawn(process.execPath, [join(program, 'src/app/rebuild.js'), 'conversations', ...options], {
     env: { PATH, HOME, DATABASE_URL: database.url, DATA_DIR: dataDir },
     cwd: tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -147,7 +147,7 @@ describe('A rebuild as a process', () => {
   );
 
   it('refuses what there is not, and names what there is', async () => {
-    const child = spawn(process.execPath, [join(program, 'src/rebuild.js'), 'nonsense'], { cwd: tmpdir() });
+    const child = spawn(process.execPath, [join(program, 'src/app/rebuild.js'), 'nonsense'], { cwd: tmpdir() });
     let said = '';
     child.stderr.on('data', (text: Buffer) => (said += text.toString()));
     const [code] = (await once(child, 'close')) as [number];

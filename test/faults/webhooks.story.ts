@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { RunEvent, RunFinished, RunQueued } from '../../src/runs/run.events.js';
+import type { RunEvent, RunFinished, RunQueued } from '../../src/background/runs/run.events.js';
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { runIdOf, type ScheduleEvent, type ScheduleTiming } from '../../src/schedules/schedule.events.js';
+import { runIdOf, type ScheduleEvent, type ScheduleTiming } from '../../src/triggers/schedules/schedule/schedule.events.js';
 import { Days, type Fields } from './recurrence-oracle.js';
 
 type Slot = Extract<ScheduleEvent, { data: { slot: string } }>;

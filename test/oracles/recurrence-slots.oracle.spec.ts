@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
-import { clockPieces } from '../../src/activity/clock-pieces.policy.js';
-import { planOf } from '../../src/activity/cron-plan.policy.js';
-import { RecurrenceSlots, type SlotSum } from '../../src/activity/recurrence-slots.policy.js';
-import { slotsBetween } from '../../src/schedules/slots.policy.js';
+import { clockPieces } from '../../src/views/activity/clock-pieces.policy.js';
+import { planOf } from '../../src/views/activity/cron-plan.policy.js';
+import { RecurrenceSlots, type SlotSum } from '../../src/views/activity/recurrence-slots.policy.js';
+import { slotsBetween } from '../../src/triggers/schedules/schedule/slots.policy.js';
 import { DAYS, recurrences } from './recurrence-oracle.js';
 
 const DAY_MS = 86_400_000;

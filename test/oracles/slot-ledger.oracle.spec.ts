@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { change } from '../../src/schedules/schedule-changes.decider.js';
+import { change } from '../../src/triggers/schedules/schedule/schedule-changes.decider.js';
 import { fatesIn, LedgerOracle, slotsIn } from './ledger-oracle.js';
 import { every, HOUR_MS, MINUTE_MS, TwoProcesses } from './two-processes.js';
 

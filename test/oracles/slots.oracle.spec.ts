@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { slotsAfter } from '../../src/schedules/slots.policy.js';
+import { slotsAfter } from '../../src/triggers/schedules/schedule/slots.policy.js';
 import { DAYS, type Days, type Fields, recurrences } from './recurrence-oracle.js';
 
 function slotsOn({ timezone, from, until }: Pick<Days, 'timezone' | 'from' | 'until'>, fields: Fields): readonly string[] {

@@ -1,15 +1,19 @@
-import type { Decision } from '../../src/kernel/decider.js';
-import { decode } from '../../src/kernel/codec.js';
-import type { ExpectedRevision, NewEvent } from '../../src/kernel/event-store.js';
-import type { Cause } from '../../src/kernel/events.js';
+import type { Decision } from '../../src/kernel/event-sourcing/decider.js';
+import { decode } from '../../src/kernel/event-sourcing/codec.js';
+import type { ExpectedRevision, NewEvent } from '../../src/kernel/event-sourcing/event-store.js';
+import type { Cause } from '../../src/kernel/event-sourcing/events.js';
 import { Rejection } from '../../src/kernel/rejection.js';
-import { Streams } from '../../src/kernel/streams.js';
-import { transactCaughtUp } from '../../src/schedules/catch-up.js';
-import { create, type Schedule, schedule } from '../../src/schedules/schedule.decider.js';
-import { type ScheduleEvent, scheduleStream, type ScheduleTiming } from '../../src/schedules/schedule.events.js';
-import { type LedgerRules, runLimitMs } from '../../src/schedules/schedule.policy.js';
-import type { Asked } from '../../src/schedules/schedule-changes.decider.js';
-import { SettleSchedule, SettleScheduleHandler } from '../../src/schedules/settle-schedule.command.js';
+import { Streams } from '../../src/kernel/event-sourcing/streams.js';
+import { transactCaughtUp } from '../../src/triggers/schedules/schedule/catch-up.js';
+import { create, type Schedule, schedule } from '../../src/triggers/schedules/schedule/schedule.decider.js';
+import {
+  type ScheduleEvent,
+  scheduleStream,
+  type ScheduleTiming,
+} from '../../src/triggers/schedules/schedule/schedule.events.js';
+import { type LedgerRules, runLimitMs } from '../../src/triggers/schedules/schedule/schedule.policy.js';
+import type { Asked } from '../../src/triggers/schedules/schedule/schedule-changes.decider.js';
+import { SettleSchedule, SettleScheduleHandler } from '../../src/triggers/schedules/schedule/settle-schedule.command.js';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 

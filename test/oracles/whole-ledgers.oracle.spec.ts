@@ -1,8 +1,15 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { ScheduleTiming } from '../../src/schedules/schedule.events.js';
-import { cancel, change, pause, remove, requestRun, resume } from '../../src/schedules/schedule-changes.decider.js';
-import { endRun, type RunEnding } from '../../src/schedules/slot-ledger.decider.js';
+import type { ScheduleTiming } from '../../src/triggers/schedules/schedule/schedule.events.js';
+import {
+  cancel,
+  change,
+  pause,
+  remove,
+  requestRun,
+  resume,
+} from '../../src/triggers/schedules/schedule/schedule-changes.decider.js';
+import { endRun, type RunEnding } from '../../src/triggers/schedules/schedule/slot-ledger.decider.js';
 import { expectFitting, fatesIn, LedgerOracle, slotsIn } from './ledger-oracle.js';
 import { every, HOUR_MS, MINUTE_MS, rules, TOKEN_BUDGET, TwoProcesses } from './two-processes.js';
 

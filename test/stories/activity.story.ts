@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
-import { type JobStarted, jobStream } from '../../src/jobs/job.events.js';
-import { runIdOf } from '../../src/schedules/schedule.events.js';
+import { type JobStarted, jobStream } from '../../src/background/jobs/job.events.js';
+import { runIdOf } from '../../src/triggers/schedules/schedule/schedule.events.js';
 import {
   type Fields,
   type Now,

@@ -6,7 +6,7 @@ import { call, say } from '../support/scripted-model-server.js';
 import { TabForTests } from '../support/tab.js';
 import { ToolKindForTests } from '../support/tool-kinds.js';
 import { openWorld, type World } from '../support/world.js';
-import { ToolKinds } from '../../src/tools/tool-kinds.js';
+import { ToolKinds } from '../../src/resources/tools/toolbox/tool-kinds.js';
 
 type Listed = { id: string; mark: string | null };
 type Query = { status: string; tool_calls: { call_id: string; status: string; not_run?: string }[] };

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { KeyValue } from '../../src/kernel/key-value.js';
 import { newId } from '../../src/kernel/ids.js';
-import { monitorStream } from '../../src/monitors/monitor.events.js';
-import { SCHEDULER_KEPT_UP } from '../../src/schedules/kept-scheduler-pulse.js';
-import { SCHEDULER_BEHIND_MAX_MS } from '../../src/schedules/scheduler-pulse.port.js';
-import { runIdOf } from '../../src/schedules/schedule.events.js';
-import { nextSlot } from '../../src/schedules/slots.policy.js';
-import { sourceStream } from '../../src/sources/source.events.js';
+import { monitorStream } from '../../src/triggers/monitors/monitor/monitor.events.js';
+import { SCHEDULER_KEPT_UP } from '../../src/triggers/schedules/kept-scheduler-pulse.js';
+import { SCHEDULER_BEHIND_MAX_MS } from '../../src/triggers/schedules/scheduler-pulse.port.js';
+import { runIdOf } from '../../src/triggers/schedules/schedule/schedule.events.js';
+import { nextSlot } from '../../src/triggers/schedules/schedule/slots.policy.js';
+import { sourceStream } from '../../src/resources/sources/source/source.events.js';
 import { append } from '../support/accounts.js';
 import {
   type Fields,

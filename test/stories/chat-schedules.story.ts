@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
-import { defaultToolId } from '../../src/tools/default-tools.policy.js';
+import { defaultToolId } from '../../src/resources/tools/defaults/default-tools.policy.js';
 import { askOver } from '../support/asked.js';
 import type { MakeBacking } from '../support/backing.js';
 import { answerIn, type Client } from '../support/client.js';

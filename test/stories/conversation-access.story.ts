@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ConversationEvent, conversationStream } from '../../src/conversation/conversation.events.js';
-import { encodeMetadata } from '../../src/kernel/codec.js';
+import { type ConversationEvent, conversationStream } from '../../src/dialogue/conversation/conversation.events.js';
+import { encodeMetadata } from '../../src/kernel/event-sourcing/codec.js';
 import { newId } from '../../src/kernel/ids.js';
-import { ToolKinds } from '../../src/tools/tool-kinds.js';
+import { ToolKinds } from '../../src/resources/tools/toolbox/tool-kinds.js';
 import { type AnsweringRoute, type Asked, askOver } from '../support/asked.js';
 import type { MakeBacking } from '../support/backing.js';
 import type { Client } from '../support/client.js';

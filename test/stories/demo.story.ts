@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from '@jest/globals';
-import { DEMO_KEY } from '../../src/demo/seed-demo.js';
+import { DEMO_KEY } from '../../src/views/demo/seed-demo.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { MakeBacking } from '../support/backing.js';
 import { Client, type Streamed } from '../support/client.js';

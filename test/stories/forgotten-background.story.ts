@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { jobIdOf } from '../../src/jobs/job.policy.js';
-import { jobStream } from '../../src/jobs/job.events.js';
+import { jobIdOf } from '../../src/background/jobs/job.policy.js';
+import { jobStream } from '../../src/background/jobs/job.events.js';
 import { askOver } from '../support/asked.js';
 import type { MakeBacking } from '../support/backing.js';
 import { type Client, conversationIdIn } from '../support/client.js';
@@ -9,8 +9,8 @@ import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
 import { call, say } from '../support/scripted-model-server.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
-import { expiredWakesStream } from '../../src/wakes/expired-wakes.events.js';
-import { wakesStream } from '../../src/wakes/wakes.events.js';
+import { expiredWakesStream } from '../../src/background/follow-ups/expired-wakes.events.js';
+import { wakesStream } from '../../src/background/follow-ups/wakes.events.js';
 
 const RETENTION_SECONDS = 4;
 const SETTINGS = {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { runStream } from '../../src/runs/run.events.js';
-import { scheduledRunStream } from '../../src/schedules/scheduled-run.events.js';
-import { taskStream } from '../../src/tasks/task.events.js';
+import { runStream } from '../../src/background/runs/run.events.js';
+import { scheduledRunStream } from '../../src/triggers/schedules/runs/scheduled-run.events.js';
+import { taskStream } from '../../src/work/tasks/task.events.js';
 import type { MakeBacking } from '../support/backing.js';
 import type { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isTerminal } from '../../src/conversation/message.events.js';
+import { isTerminal } from '../../src/dialogue/journal/message.events.js';
 import type { MakeBacking } from '../support/backing.js';
 import { conversationIdIn, framesIn, messageIdIn } from '../support/client.js';
 import { openWorld, replyOf, type World } from '../support/world.js';

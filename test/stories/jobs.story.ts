@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { jobIdOf } from '../../src/jobs/job.policy.js';
+import { jobIdOf } from '../../src/background/jobs/job.policy.js';
 import { newId } from '../../src/kernel/ids.js';
 import { askOver } from '../support/asked.js';
 import type { MakeBacking } from '../support/backing.js';

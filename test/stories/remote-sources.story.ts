@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SourceQueries } from '../../projections/sources/sources.queries.js';
-import { SessionTokens } from '../../src/identity/session-tokens.js';
-import { lastEvent } from '../../src/kernel/event-store.js';
-import { Streams } from '../../src/kernel/streams.js';
-import { sourceCodec } from '../../src/sources/source.codec.js';
-import { type SourceSyncFellDue, sourceStream } from '../../src/sources/source.events.js';
-import { type UserEvent, userStream } from '../../src/realtime/user.events.js';
+import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
+import { lastEvent } from '../../src/kernel/event-sourcing/event-store.js';
+import { Streams } from '../../src/kernel/event-sourcing/streams.js';
+import { sourceCodec } from '../../src/resources/sources/source/source.codec.js';
+import { type SourceSyncFellDue, sourceStream } from '../../src/resources/sources/source/source.events.js';
+import { type UserEvent, userStream } from '../../src/views/notifications/user.events.js';
 import type { MakeBacking } from '../support/backing.js';
 import type { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';

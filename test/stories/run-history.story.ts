@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { HISTORY_OFFSET_MAX } from '../../src/activity/history.policy.js';
+import { HISTORY_OFFSET_MAX } from '../../src/views/activity/history.policy.js';
 import { newId } from '../../src/kernel/ids.js';
-import type { JobEvent } from '../../src/jobs/job.events.js';
-import { jobStream } from '../../src/jobs/job.events.js';
-import { runIdOf } from '../../src/schedules/schedule.events.js';
-import { wakesStream, type WakesEvent } from '../../src/wakes/wakes.events.js';
+import type { JobEvent } from '../../src/background/jobs/job.events.js';
+import { jobStream } from '../../src/background/jobs/job.events.js';
+import { runIdOf } from '../../src/triggers/schedules/schedule/schedule.events.js';
+import { wakesStream, type WakesEvent } from '../../src/background/follow-ups/wakes.events.js';
 import { append } from '../support/accounts.js';
 import {
   type Fields,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
-import { type UserEvent, userStream } from '../../src/realtime/user.events.js';
-import { type ScheduleEvent, runIdOf, scheduleStream } from '../../src/schedules/schedule.events.js';
+import { type UserEvent, userStream } from '../../src/views/notifications/user.events.js';
+import { type ScheduleEvent, runIdOf, scheduleStream } from '../../src/triggers/schedules/schedule/schedule.events.js';
 import { append } from '../support/accounts.js';
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DEFAULT_SOURCE_CONFIG } from '../../src/sources/source-config.policy.js';
+import { DEFAULT_SOURCE_CONFIG } from '../../src/resources/sources/source/source-config.policy.js';
 import type { MakeBacking } from '../support/backing.js';
 import type { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
-import { Streams } from '../../src/kernel/streams.js';
-import { failAttempt, failForGood, progress, queueTask, startTask, task } from '../../src/tasks/task.decider.js';
-import { taskStream } from '../../src/tasks/task.events.js';
-import { TasksModule } from '../../src/tasks/tasks.module.js';
+import { Streams } from '../../src/kernel/event-sourcing/streams.js';
+import { failAttempt, failForGood, progress, queueTask, startTask, task } from '../../src/work/tasks/task.decider.js';
+import { taskStream } from '../../src/work/tasks/task.events.js';
+import { TasksModule } from '../../src/work/tasks/tasks.module.js';
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
 import { endOf, statusOf, taskOf, webhookPath } from '../support/webhooks.js';

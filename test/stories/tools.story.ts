@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { defaultToolId } from '../../src/tools/default-tools.policy.js';
+import { defaultToolId } from '../../src/resources/tools/defaults/default-tools.policy.js';
 import { askOver, outlineOf } from '../support/asked.js';
 import type { MakeBacking } from '../support/backing.js';
 import { framesIn } from '../support/client.js';
@@ -182,7 +182,7 @@ export function toolsStory(makeBacking: MakeBacking): void {
     });
 
     const bearer = async () => {
-      const { SessionTokens } = await import('../../src/identity/session-tokens.js');
+      const { SessionTokens } = await import('../../src/resources/identity/session-tokens.js');
       const tokens = world.service.service.app.get(SessionTokens, { strict: false });
       return { authorization: `Bearer ${await tokens.issue({ userId: 'alice', roles: [] })}` };
     };

@@ -4,10 +4,10 @@ import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { serviceForTests, TEST_SETTINGS, type TestService } from '../support/service.js';
 import { TabForTests } from '../support/tab.js';
-import { SessionTokens } from '../../src/identity/session-tokens.js';
+import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
 import { newId } from '../../src/kernel/ids.js';
-import { userEventText } from '../../src/realtime/user-event.policy.js';
-import { USER_EVENT, userStream } from '../../src/realtime/user.events.js';
+import { userEventText } from '../../src/views/notifications/user-event.policy.js';
+import { USER_EVENT, userStream } from '../../src/views/notifications/user.events.js';
 
 const EVENTS = 2_000;
 const KEPT = 1_000;

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js';
 import { hang, refuse, say, ScriptedModelServer } from '../support/scripted-model-server.js';
 import { serviceForTests, TEST_SETTINGS, type TestService } from '../support/service.js';
 import { TabForTests } from '../support/tab.js';
-import { SessionTokens } from '../../src/identity/session-tokens.js';
+import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
 
 const tokens = new SessionTokens(TEST_SETTINGS.JWT_SECRET_KEY);
 const signedIn = async (url: string, userId: string): Promise<Client> =>

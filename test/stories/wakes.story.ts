@@ -8,10 +8,10 @@ import { TabForTests } from '../support/tab.js';
 import { ToolKindForTests } from '../support/tool-kinds.js';
 import { cause } from '../support/turns.js';
 import { openWorld, type World } from '../support/world.js';
-import { TurnAdditions } from '../../src/conversation/turn-additions.port.js';
+import { TurnAdditions } from '../../src/dialogue/conversation/turn-additions.port.js';
 import { newId } from '../../src/kernel/ids.js';
-import { ToolKinds } from '../../src/tools/tool-kinds.js';
-import { type Wake, Wakes } from '../../src/wakes/wakes.port.js';
+import { ToolKinds } from '../../src/resources/tools/toolbox/tool-kinds.js';
+import { type Wake, Wakes } from '../../src/background/follow-ups/wakes.port.js';
 
 type Listed = { id: string; mark: string | null; unread: boolean };
 type Query = {

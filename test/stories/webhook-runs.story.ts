@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
-import { Unattended } from '../../src/answering/unattended.port.js';
-import { Runs } from '../../src/runs/runs.port.js';
-import { taskStream } from '../../src/tasks/task.events.js';
-import { RETRIES_MAX } from '../../src/tasks/task.policy.js';
-import { defaultToolId } from '../../src/tools/default-tools.policy.js';
+import { Unattended } from '../../src/dialogue/answering/runner/unattended.port.js';
+import { Runs } from '../../src/background/runs/runs.port.js';
+import { taskStream } from '../../src/work/tasks/task.events.js';
+import { RETRIES_MAX } from '../../src/work/tasks/task.policy.js';
+import { defaultToolId } from '../../src/resources/tools/defaults/default-tools.policy.js';
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';

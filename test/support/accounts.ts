@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { defineProjection, insertInto, type Projection } from '../../projections/projection.js';
-import type { EventStore } from '../../src/kernel/event-store.js';
-import { encodeMetadata } from '../../src/kernel/codec.js';
-import type { Event } from '../../src/kernel/events.js';
+import type { EventStore } from '../../src/kernel/event-sourcing/event-store.js';
+import { encodeMetadata } from '../../src/kernel/event-sourcing/codec.js';
+import type { Event } from '../../src/kernel/event-sourcing/events.js';
 import { deterministicId } from '../../src/kernel/ids.js';
 
 type Opened = Event<'AccountOpened', { account: string; openedAt?: string }>;

@@ -1,6 +1,11 @@
 import { newId } from '../../src/kernel/ids.js';
-import { runIdOf, type ScheduleEvent, scheduleStream, type ScheduleTiming } from '../../src/schedules/schedule.events.js';
-import { nextSlot } from '../../src/schedules/slots.policy.js';
+import {
+  runIdOf,
+  type ScheduleEvent,
+  scheduleStream,
+  type ScheduleTiming,
+} from '../../src/triggers/schedules/schedule/schedule.events.js';
+import { nextSlot } from '../../src/triggers/schedules/schedule/slots.policy.js';
 import { append } from './accounts.js';
 import type { Client } from './client.js';
 import { eventually } from './eventually.js';

@@ -1,5 +1,5 @@
-import { APPEND_PATIENCE_MS, appendWithRetry } from '../../src/kernel/append-with-retry.js';
-import type { Appended, EventStore, ExpectedRevision, NewEvent } from '../../src/kernel/event-store.js';
+import { APPEND_PATIENCE_MS, appendWithRetry } from '../../src/kernel/event-sourcing/append-with-retry.js';
+import type { Appended, EventStore, ExpectedRevision, NewEvent } from '../../src/kernel/event-sourcing/event-store.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 
 /** An append to a store at hand, repeated while its outcome is unknown. */

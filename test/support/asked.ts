@@ -1,5 +1,5 @@
-import type { PendingToolCall } from '../../src/conversation/message.events.js';
-import type { ToolCallRecord } from '../../src/conversation/tool-call.policy.js';
+import type { PendingToolCall } from '../../src/dialogue/journal/message.events.js';
+import type { ToolCallRecord } from '../../src/dialogue/conversation/tool-call.policy.js';
 import { type Client, framesIn, messageIdIn, recordsIn, streamed } from './client.js';
 
 export type AnsweringRoute = '/stream' | '/api/answer';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { DocumentFile } from '../../src/sources/document.port.js';
+import type { DocumentFile } from '../../src/resources/documents/document.port.js';
 import type { Client } from './client.js';
 import { endOf } from './webhooks.js';
 import { type Reply, replyOf } from './world.js';

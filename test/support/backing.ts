@@ -1,4 +1,4 @@
-import type { EventStore } from '../../src/kernel/event-store.js';
+import type { EventStore } from '../../src/kernel/event-sourcing/event-store.js';
 import { EventStoreDbEventStore } from '../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 import { type EventStoreDbForTest, eventStoreDbForTest } from './eventstoredb-for-tests.js';

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
-import { encodeMetadata } from '../../src/kernel/codec.js';
-import type { ConversationEvent } from '../../src/conversation/conversation.events.js';
+import { encodeMetadata } from '../../src/kernel/event-sourcing/codec.js';
+import type { ConversationEvent } from '../../src/dialogue/conversation/conversation.events.js';
 import { turnSettings } from './turn-settings.js';
 
 /** Stands for the conversation's id in a template, and `TURN` with a digit for those of its turns. */

@@ -1,5 +1,5 @@
 import { strToU8, zipSync } from 'fflate';
-import type { DocumentFile, WaitingDocument } from '../../src/sources/document.port.js';
+import type { DocumentFile, WaitingDocument } from '../../src/resources/documents/document.port.js';
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';

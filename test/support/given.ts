@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import type { Decider, Decision } from '../../src/kernel/decider.js';
-import type { Event } from '../../src/kernel/events.js';
+import type { Decider, Decision } from '../../src/kernel/event-sourcing/decider.js';
+import type { Event } from '../../src/kernel/event-sourcing/events.js';
 
 /** `given(aggregate, past).when(decision)`, then `.then(events)`, `.thenNothing()` or `.thenRejected(code)`. */
 export function given<State, E extends Event>(decider: Decider<State, E>, past: readonly NoInfer<E>[]) {

@@ -1,4 +1,4 @@
-import { GuardedProcess } from '../../src/platform/guarded-process/guarded-process.js';
+import { GuardedProcess } from '../../src/platform/sandbox/guarded-process.js';
 import type { TestQuestion } from './guarded-program.js';
 
 // A process that owns a guarded one, asks what it is told to, prints the process id of its child, and then has nothing to do.

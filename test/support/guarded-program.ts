@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { answerQuestions } from '../../src/platform/guarded-process/answer-questions.js';
+import { answerQuestions } from '../../src/platform/sandbox/answer-questions.js';
 
 /** What the program of these tests can be asked. */
 export type TestQuestion =

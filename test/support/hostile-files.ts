@@ -1,5 +1,5 @@
 import { strToU8, unzipSync, zipSync } from 'fflate';
-import type { DocumentFile } from '../../src/sources/document.port.js';
+import type { DocumentFile } from '../../src/resources/documents/document.port.js';
 import { bookFile, pdfOf, slidesFile, spreadsheetFile, textFile, wordFile } from './document-files.js';
 
 /** A file that asks for more work than its size lets expect; it is given in about so many bytes (unpacked, where it is an archive). */

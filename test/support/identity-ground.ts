@@ -2,7 +2,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { Clock } from '../../src/kernel/clock.js';
 import { KeyValue } from '../../src/kernel/key-value.js';
 import { Config } from '../../src/platform/config/config.js';
-import { InProcessKeyValue } from '../../src/platform/key-value/in-process-key-value.js';
+import { InProcessKeyValue } from '../../src/platform/messaging/key-value/in-process-key-value.js';
 
 class IdentityGround {}
 

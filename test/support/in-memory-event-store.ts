@@ -19,7 +19,7 @@ import {
   StreamGone,
   type StreamReading,
   WrongRevision,
-} from '../../src/kernel/event-store.js';
+} from '../../src/kernel/event-sourcing/event-store.js';
 
 const PAGE_EVENTS_MAX = 256;
 

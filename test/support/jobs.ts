@@ -1,4 +1,4 @@
-import type { JobStarted } from '../../src/jobs/job.events.js';
+import type { JobStarted } from '../../src/background/jobs/job.events.js';
 
 /** The beginning of a job of alice's, as the test wants it. */
 export const jobStarted = (more: Partial<JobStarted['data']> = {}): JobStarted => ({

@@ -2,7 +2,7 @@ import { CUSTOM_ROUTE_ARGS_METADATA, METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_
 import { RequestMethod } from '@nestjs/common';
 import { type INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { CurrentCaller, KnownCaller, RequestCause, RequestIdentity } from '../../src/identity/identity.http.js';
+import { CurrentCaller, KnownCaller, RequestCause, RequestIdentity } from '../../src/resources/identity/identity.http.js';
 
 type Argument = Readonly<{ factory?: unknown }>;
 

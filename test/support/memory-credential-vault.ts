@@ -1,5 +1,5 @@
 import { newId } from '../../src/kernel/ids.js';
-import { CredentialsMissing, CredentialVault } from '../../src/tools/credential-vault.port.js';
+import { CredentialsMissing, CredentialVault } from '../../src/platform/credentials/credential-vault.port.js';
 
 type Kept = Readonly<{ ownerId: string; secrets: Readonly<Record<string, string>> }>;
 

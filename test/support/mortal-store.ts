@@ -7,7 +7,7 @@ import {
   type NewEvent,
   type Retention,
   type StreamReading,
-} from '../../src/kernel/event-store.js';
+} from '../../src/kernel/event-sourcing/event-store.js';
 
 /** The log as a process has it that dies after so many appends: nothing it does afterwards reaches the log. */
 export class MortalStore extends EventStore {

@@ -1,4 +1,4 @@
-import { UsageLimits } from '../../src/limits/usage-limits.port.js';
+import { UsageLimits } from '../../src/work/limits/usage-limits.port.js';
 
 /** Lets everything pass. */
 export class NoLimits extends UsageLimits {

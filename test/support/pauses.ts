@@ -4,7 +4,7 @@ import type {
   PauseType,
   PendingCall,
   TurnPaused,
-} from '../../src/conversation/conversation.events.js';
+} from '../../src/dialogue/conversation/conversation.events.js';
 
 /** A call that waits, of which a test says nothing but this. */
 export const waitingCall = (callId: string, pauseType: PauseType = 'awaiting_approval'): PendingCall => ({

@@ -1,5 +1,5 @@
 import { createCanvas } from '@napi-rs/canvas';
-import type { DocumentFile } from '../../src/sources/document.port.js';
+import type { DocumentFile } from '../../src/resources/documents/document.port.js';
 
 const fileOf = (filename: string, bytes: Uint8Array): DocumentFile => ({ filename, bytes: new Uint8Array(bytes) });
 

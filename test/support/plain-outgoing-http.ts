@@ -1,4 +1,4 @@
-import { OutgoingHttp, type OutgoingResponse } from '../../src/tools/outgoing-http.port.js';
+import { OutgoingHttp, type OutgoingResponse } from '../../src/platform/outgoing/outgoing-http.port.js';
 
 /** The way out without a guard, for servers of tests on this machine. */
 export class PlainOutgoingHttp extends OutgoingHttp {

@@ -1,9 +1,9 @@
 import { expect } from '@jest/globals';
 import type { Sql } from 'postgres';
 import type { Projection } from '../../projections/projection.js';
-import { type Codec, currentVersion, encodeMetadata } from '../../src/kernel/codec.js';
-import type { StoredEvent } from '../../src/kernel/event-store.js';
-import type { Cause, Event } from '../../src/kernel/events.js';
+import { type Codec, currentVersion, encodeMetadata } from '../../src/kernel/event-sourcing/codec.js';
+import type { StoredEvent } from '../../src/kernel/event-sourcing/event-store.js';
+import type { Cause, Event } from '../../src/kernel/event-sourcing/events.js';
 import { deterministicId } from '../../src/kernel/ids.js';
 import { definitionOf } from '../../src/platform/projections/definition.js';
 import { parkedIn } from '../../src/platform/projections/parking.js';

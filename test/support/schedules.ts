@@ -1,4 +1,4 @@
-import { SessionTokens } from '../../src/identity/session-tokens.js';
+import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
 import { eventually } from './eventually.js';
 import { type Reply, replyOf, type World } from './world.js';
 

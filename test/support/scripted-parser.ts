@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { parentPort } from 'node:worker_threads';
-import type { ParsingJob, ParsingReply, Ready } from '../../src/platform/parsers/parsing-messages.js';
+import type { ParsingJob, ParsingReply, Ready } from '../../src/resources/documents/parsing/parsing-messages.js';
 
 /** What a document of these tests does when it is read. Any other text is read as one section. */
 export type ScriptedDocument = 'endless' | 'stuck' | 'greedy' | 'hoarding' | 'deadly';

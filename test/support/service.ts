@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { readConfig } from '../../src/platform/config/config.js';
-import { openPlatform } from '../../src/platform/platform.js';
-import { type Service, startService } from '../../src/service.js';
+import { openPlatform } from '../../src/app/platform.js';
+import { type Service, startService } from '../../src/app/service.js';
 import { type Backing, type MakeBacking, onPostgres } from './backing.js';
 import type { TestDatabase } from './postgres-for-tests.js';
 

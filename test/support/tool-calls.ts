@@ -1,4 +1,4 @@
-import type { CallContext, ToolKind, UsedTool } from '../../src/tools/tool-kind.port.js';
+import type { CallContext, ToolKind, UsedTool } from '../../src/resources/tools/toolbox/tool-kind.port.js';
 import { cause } from './turns.js';
 
 let calls = 0;

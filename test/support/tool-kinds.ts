@@ -1,5 +1,11 @@
-import { type CallContext, type ConfigField, type Configured, ToolKind, type UsedTool } from '../../src/tools/tool-kind.port.js';
-import type { ActionDefinition } from '../../src/tools/tool.events.js';
+import {
+  type CallContext,
+  type ConfigField,
+  type Configured,
+  ToolKind,
+  type UsedTool,
+} from '../../src/resources/tools/toolbox/tool-kind.port.js';
+import type { ActionDefinition } from '../../src/resources/tools/toolbox/tool.events.js';
 import { Rejection } from '../../src/kernel/rejection.js';
 
 type Call = Readonly<{ action: string; args: Readonly<Record<string, unknown>>; tool: UsedTool; context: CallContext }>;

@@ -1,19 +1,19 @@
-import { AgentLoop } from '../../src/answering/agent-loop.js';
-import { AnswerComposer } from '../../src/answering/answer-composer.js';
-import type { AttachedFiles } from '../../src/answering/attached-files.js';
-import { Continuations } from '../../src/answering/continuations.js';
+import { AgentLoop } from '../../src/dialogue/answering/loop/agent-loop.js';
+import { AnswerComposer } from '../../src/dialogue/answering/loop/answer-composer.js';
+import type { AttachedFiles } from '../../src/dialogue/answering/loop/attached-files.js';
+import { Continuations } from '../../src/dialogue/answering/loop/continuations.js';
 import type { Blobs } from '../../src/kernel/blobs.js';
 import {
   LanguageModels,
   type ModelChunk,
   type ModelDescription,
   type ModelRequest,
-} from '../../src/models/language-model.port.js';
+} from '../../src/resources/models/model/language-model.port.js';
 import { systemIds } from '../../src/platform/system-ids.js';
-import type { PromptRenderer } from '../../src/prompts/prompt.port.js';
-import type { Search } from '../../src/sources/search.port.js';
-import type { CallContext } from '../../src/tools/tool-kind.port.js';
-import { type OfferedAction, OpenTools, Toolbox } from '../../src/tools/toolbox.port.js';
+import type { PromptRenderer } from '../../src/resources/prompts/prompt.port.js';
+import type { Search } from '../../src/resources/sources/chunks/search.port.js';
+import type { CallContext } from '../../src/resources/tools/toolbox/tool-kind.port.js';
+import { type OfferedAction, OpenTools, Toolbox } from '../../src/resources/tools/toolbox/toolbox.port.js';
 import { answeringOptions } from './turns.js';
 
 export type Chunks = Iterable<ModelChunk> | AsyncIterable<ModelChunk>;

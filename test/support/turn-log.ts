@@ -1,14 +1,14 @@
-import { conversationCodec } from '../../src/conversation/conversation.codec.js';
+import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
 import {
   type ConversationEvent,
   conversationStream,
   type TurnOutcome,
   type TurnSealed,
-} from '../../src/conversation/conversation.events.js';
-import { messageStream } from '../../src/conversation/message.events.js';
-import { renderFrame } from '../../src/conversation/message.policy.js';
-import { decode } from '../../src/kernel/codec.js';
-import { type EventStore, LOG_START } from '../../src/kernel/event-store.js';
+} from '../../src/dialogue/conversation/conversation.events.js';
+import { messageStream } from '../../src/dialogue/journal/message.events.js';
+import { renderFrame } from '../../src/dialogue/journal/message.policy.js';
+import { decode } from '../../src/kernel/event-sourcing/codec.js';
+import { type EventStore, LOG_START } from '../../src/kernel/event-sourcing/event-store.js';
 
 /** What the log says of one turn. */
 export type LoggedTurn = {

@@ -1,4 +1,4 @@
-import type { TurnSettings } from '../../src/conversation/conversation.events.js';
+import type { TurnSettings } from '../../src/dialogue/conversation/conversation.events.js';
 
 /** How a turn is run of which a test says nothing, or only this. */
 export const turnSettings = (more: Partial<TurnSettings> = {}): TurnSettings => ({

@@ -1,5 +1,5 @@
-import type { ToolDefinition } from '../../src/tools/tool.events.js';
-import type { CallContext, Configured, ToolKind, UsedTool } from '../../src/tools/tool-kind.port.js';
+import type { ToolDefinition } from '../../src/resources/tools/toolbox/tool.events.js';
+import type { CallContext, Configured, ToolKind, UsedTool } from '../../src/resources/tools/toolbox/tool-kind.port.js';
 
 type Secrets = Readonly<Record<string, string>>;
 

@@ -1,4 +1,4 @@
-import { UserEventsOptions } from '../../src/realtime/user-events-options.js';
+import { UserEventsOptions } from '../../src/views/notifications/user-events-options.js';
 
 /** As a service has them that was told nothing else. */
 export const userEventsOptions = (changes: Partial<UserEventsOptions['settings']> = {}): UserEventsOptions =>

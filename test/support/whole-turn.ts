@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { isTerminal } from '../../src/conversation/message.events.js';
+import { isTerminal } from '../../src/dialogue/journal/message.events.js';
 import { type Client, framesIn, recordsIn } from './client.js';
 import { eventually } from './eventually.js';
 import type { TurnLog } from './turn-log.js';

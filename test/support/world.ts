@@ -1,4 +1,4 @@
-import { SessionTokens } from '../../src/identity/session-tokens.js';
+import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
 import { type Backing, type MakeBacking, onPostgres } from './backing.js';
 import { Client } from './client.js';
 import { eventually } from './eventually.js';

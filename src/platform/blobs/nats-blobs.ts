@@ -7,8 +7,8 @@ import { Readable } from 'node:stream';
 import { jetstream, type JetStreamManager } from '@nats-io/jetstream';
 import { type ObjectInfo, type ObjectStore, Objm } from '@nats-io/obj';
 import { BlobMissing, type BlobRef, Blobs, BlobsUnavailable, isBlobName } from '../../kernel/blobs.js';
-import type { NatsConnection } from '../nats/nats-connection.js';
-import { OnNats } from '../nats/on-nats.js';
+import type { NatsConnection } from '../messaging/nats/nats-connection.js';
+import { OnNats } from '../messaging/nats/on-nats.js';
 import { meaningOf, writeHashedFile } from './hashed-file.js';
 import { openUploads } from './uploads-folder.js';
 

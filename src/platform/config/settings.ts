@@ -1,5 +1,5 @@
 import { JSON_ENTRIES_MAX } from '../../kernel/bounded-json.js';
-import { QUOTA_PERIODS } from '../../limits/limits.policy.js';
+import { QUOTA_PERIODS } from '../../work/limits/limits.policy.js';
 import { connectionTarget } from '../event-store/eventstoredb/connection-string.js';
 import { CONNECTIONS_MIN } from '../http/connection-limit.js';
 import { checkTrustedProxies } from '../http/trusted-proxies.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { newId } from '../../kernel/ids.js';
-import { CredentialsMissing, CredentialsUnreadable } from '../../tools/credential-vault.port.js';
+import { CredentialsMissing, CredentialsUnreadable } from './credential-vault.port.js';
 import { PostgresCredentialVault } from './postgres-credential-vault.js';
 
 const SECRET = 'a secret for tests that is long enough';

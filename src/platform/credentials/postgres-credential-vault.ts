@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import { isId, newId } from '../../kernel/ids.js';
-import { CredentialsMissing, CredentialsUnreadable, CredentialVault } from '../../tools/credential-vault.port.js';
+import { CredentialsMissing, CredentialsUnreadable, CredentialVault } from './credential-vault.port.js';
 import { migrate } from '../postgres/migrate.js';
 import { SealBroken, SealingKey } from './sealing-key.js';
 

@@ -6,7 +6,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
 import { Config, readConfig } from '../config/config.js';
-import { HttpModule } from './http.module.js';
+import { HttpModule } from '../../app/http.module.js';
 import { createHttpApp } from './http-server.js';
 import { SseStreams } from './sse.js';
 

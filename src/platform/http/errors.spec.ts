@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { StoreUnavailable } from '../../kernel/event-store.js';
-import { ModelFailed } from '../../models/language-model.port.js';
+import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
+import { ModelFailed } from '../../resources/models/model/language-model.port.js';
 import { failureOf, rejections } from './errors.js';
 
 const SOURCE = fileURLToPath(new URL('../../', import.meta.url));

@@ -1,10 +1,10 @@
 import { HttpException } from '@nestjs/common';
-import { AppendTooLarge, StoreUnavailable, StreamGone, WrongRevision } from '../../kernel/event-store.js';
+import { AppendTooLarge, StoreUnavailable, StreamGone, WrongRevision } from '../../kernel/event-sourcing/event-store.js';
 import { BlobsUnavailable } from '../../kernel/blobs.js';
 import { isDiskFull } from '../../kernel/full-disk.js';
 import { KeyValueUnavailable } from '../../kernel/key-value.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { ModelFailed } from '../../models/language-model.port.js';
+import { ModelFailed } from '../../resources/models/model/language-model.port.js';
 import { WorkQueueUnavailable } from '../../kernel/work-queue.js';
 
 /** How a refusal is told: `code` is what the body carries, if it carries one. */

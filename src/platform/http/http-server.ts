@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_DEPTH_MAX, JSON_LIMITS } from '../../kernel/bounded-json.js';
-import { Freshness } from '../../kernel/freshness.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { descriptorsMax } from '../descriptors.js';

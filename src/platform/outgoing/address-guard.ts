@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { AddressRefused } from '../../tools/outgoing-http.port.js';
+import { AddressRefused } from './outgoing-http.port.js';
 import { type Destination, type PrivateHosts, withoutDot } from './private-hosts.js';
 import { isPublicAddress } from './public-addresses.js';
 

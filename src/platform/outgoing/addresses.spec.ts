@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LocalServer, redirect } from '../../../test/support/local-server.js';
-import { AddressRefused } from '../../tools/outgoing-http.port.js';
+import { AddressRefused } from './outgoing-http.port.js';
 import type { Resolve } from './address-guard.js';
 import { GuardedHttp } from './guarded-http.js';
 

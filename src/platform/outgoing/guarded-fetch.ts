@@ -1,5 +1,5 @@
 import { type Agent, fetch as undiciFetch, type RequestInit as UndiciInit } from 'undici';
-import { OutgoingFailed } from '../../tools/outgoing-http.port.js';
+import { OutgoingFailed } from './outgoing-http.port.js';
 import { outgoingFailure } from './outgoing-failures.js';
 import { outgoingUrl } from './outgoing-url.js';
 import { type Hop, nextHop } from './redirects.js';

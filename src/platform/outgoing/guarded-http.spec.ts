@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
 import { LocalServer, redirect } from '../../../test/support/local-server.js';
-import { AddressRefused, OutgoingFailed } from '../../tools/outgoing-http.port.js';
+import { AddressRefused, OutgoingFailed } from './outgoing-http.port.js';
 import { FETCHED_BYTES_MAX } from './guarded-fetch.js';
 import { GuardedHttp, RESPONSE_BYTES_MAX } from './guarded-http.js';
 import { REDIRECTS_MAX } from './redirects.js';

@@ -5,7 +5,7 @@ import {
   OutgoingHttp,
   type OutgoingRequest,
   type OutgoingResponse,
-} from '../../tools/outgoing-http.port.js';
+} from './outgoing-http.port.js';
 import { AddressGuard, type Resolve, resolveByDns } from './address-guard.js';
 import { CONNECT_MS_MAX, guardedAgent } from './guarded-agent.js';
 import { guardedFetch } from './guarded-fetch.js';

@@ -1,4 +1,4 @@
-import { AddressRefused, OutgoingFailed } from '../../tools/outgoing-http.port.js';
+import { AddressRefused, OutgoingFailed } from './outgoing-http.port.js';
 
 const CAUSES_MAX = 5;
 

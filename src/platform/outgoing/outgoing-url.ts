@@ -1,4 +1,4 @@
-import { AddressRefused } from '../../tools/outgoing-http.port.js';
+import { AddressRefused } from './outgoing-http.port.js';
 import type { Destination } from './private-hosts.js';
 
 export const URL_CHARACTERS_MAX = 8192;

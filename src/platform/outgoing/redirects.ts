@@ -1,4 +1,4 @@
-import { AddressRefused, OutgoingFailed } from '../../tools/outgoing-http.port.js';
+import { AddressRefused, OutgoingFailed } from './outgoing-http.port.js';
 import { outgoingUrl } from './outgoing-url.js';
 
 export const REDIRECTS_MAX = 5;

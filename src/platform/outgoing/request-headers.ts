@@ -1,4 +1,4 @@
-import { OutgoingFailed } from '../../tools/outgoing-http.port.js';
+import { OutgoingFailed } from './outgoing-http.port.js';
 
 /** What the connection says itself; said by a caller, these could make one request look like two, or another host's. */
 const OF_THE_CONNECTION = new Set([

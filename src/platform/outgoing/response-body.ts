@@ -1,6 +1,6 @@
 import { PassThrough, pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { OutgoingFailed } from '../../tools/outgoing-http.port.js';
+import { OutgoingFailed } from './outgoing-http.port.js';
 
 export type ReadBody = Readonly<{ body: Uint8Array; truncated: boolean }>;
 

@@ -1,7 +1,7 @@
 import type { TransactionSql } from 'postgres';
 import type { Change } from '../../../projections/projection.js';
-import { decode } from '../../kernel/codec.js';
-import { categoryOf, type StoredEvent } from '../../kernel/event-store.js';
+import { decode } from '../../kernel/event-sourcing/codec.js';
+import { categoryOf, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import type { Definition } from './definition.js';
 
 /** What an event changes, by the projection's own word. @throws Undecodable, and whatever a handler stumbles over */

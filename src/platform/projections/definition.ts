@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type Projection, schemaOf } from '../../../projections/projection.js';
-import { currentVersion } from '../../kernel/codec.js';
+import { currentVersion } from '../../kernel/event-sourcing/codec.js';
 
 /** A projection with its tables at hand. */
 export type Definition = Readonly<{

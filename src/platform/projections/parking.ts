@@ -1,6 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { insertInto, type RowChange } from '../../../projections/projection.js';
-import type { StoredEvent } from '../../kernel/event-store.js';
+import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { describeFault, keep, revive } from '../supervision/kept-event.js';
 import { isOutage } from '../supervision/outage.js';
 import { type Definition, DefinitionChanged } from './definition.js';

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import { filterOf, type Projection, schemaOf } from '../../../projections/projection.js';
-import type { EventStore } from '../../kernel/event-store.js';
-import { Freshness } from '../../kernel/freshness.js';
+import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import type { Timing } from '../../kernel/timing.js';
 import type { Progress } from './progress.js';
 

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
-import { InProcessKeyValue } from '../key-value/in-process-key-value.js';
+import { InProcessKeyValue } from '../messaging/key-value/in-process-key-value.js';
 import { FAULT_TTL_MS, ProjectionFaults } from './projection-faults.js';
 
 const told = async (faults: ProjectionFaults) => Object.fromEntries(await faults.all());

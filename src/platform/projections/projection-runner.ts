@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import type { Logger } from 'pino';
 import { filterOf } from '../../../projections/projection.js';
-import type { EventStore, LogPage } from '../../kernel/event-store.js';
+import type { EventStore, LogPage } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
 import type { Leadership } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';

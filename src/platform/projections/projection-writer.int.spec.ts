@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { accounts, moved, opened } from '../../../test/support/accounts.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { EventsForTests, projecting } from '../../../test/support/projecting.js';
-import type { StoredEvent } from '../../kernel/event-store.js';
+import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { definitionOf } from './definition.js';
 import { HELD_EVENTS_MAX, TooManyHeld } from './parking.js';
 import { ProjectionWriter, Relieved } from './projection-writer.js';

@@ -1,6 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres';
 import type { Change } from '../../../projections/projection.js';
-import type { LogPage, StoredEvent } from '../../kernel/event-store.js';
+import type { LogPage, StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { isOutage } from '../supervision/outage.js';
 import { changesOf, concerns, entityOf } from './changes.js';
 import type { Definition } from './definition.js';

@@ -5,7 +5,7 @@ import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import type { Projection } from '../../../projections/projection.js';
-import { requireReached } from '../../kernel/freshness.js';
+import { requireReached } from '../../kernel/event-sourcing/freshness.js';
 import { systemTiming } from '../system-timing.js';
 import { definitionOf } from './definition.js';
 import { parkedIn, retryParked } from './parking.js';

@@ -1,4 +1,4 @@
-import type { LogPage, StoredEvent } from '../../kernel/event-store.js';
+import type { LogPage, StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 
 /** How much of the log goes into one transaction: enough to make its price small, little enough to lose to a kill. */
 export const BATCH_EVENTS_MAX = 2_000;

@@ -5,7 +5,7 @@ import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import type { Projection } from '../../../projections/projection.js';
-import { LOG_ENDS_EARLIER } from '../../kernel/event-store.js';
+import { LOG_ENDS_EARLIER } from '../../kernel/event-sourcing/event-store.js';
 import { systemTiming } from '../system-timing.js';
 import { PostgresFreshness } from './postgres-freshness.js';
 import { Progress } from './progress.js';

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import { filterOf, type Projection } from '../../../projections/projection.js';
-import type { EventStore } from '../../kernel/event-store.js';
+import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
 import { Leadership } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';

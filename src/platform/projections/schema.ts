@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres';
-import { LOG_START } from '../../kernel/event-store.js';
+import { LOG_START } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
 import type { Definition } from './definition.js';
 

@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres';
 import type { Logger } from 'pino';
-import { decode } from '../../kernel/codec.js';
-import { type EventStore, LOG_START, type StoredEvent } from '../../kernel/event-store.js';
-import type { Reaction } from '../../kernel/reaction.js';
+import { decode } from '../../kernel/event-sourcing/codec.js';
+import { type EventStore, LOG_START, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import type { Timing } from '../../kernel/timing.js';
 import { filterOf } from '../../../projections/projection.js';
 import { backOffMs } from '../supervision/back-off.js';

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import type { StoredEvent } from '../../kernel/event-store.js';
+import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { describeFault, keep, revive } from '../supervision/kept-event.js';
 
 export type ReactionCheckpoint = Readonly<{ position: bigint; epoch: bigint }>;

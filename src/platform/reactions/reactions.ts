@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Reaction } from '../../kernel/reaction.js';
+import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Leadership } from '../supervision/leadership.js';
 import { supervise } from '../supervision/supervise.js';
 import { type ReactionDependencies, ReactionRunner } from './reaction-runner.js';

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../kernel/event-store.js';
+import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 
 /** An event set aside as text. JSON escapes whatever bytes may have made it undecodable, so that a text column takes it. */
 export const keep = (event: StoredEvent): string => JSON.stringify({ ...event, position: String(event.position) });

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { BlobsUnavailable } from '../../kernel/blobs.js';
-import { StoreUnavailable } from '../../kernel/event-store.js';
-import { ReadModelsBehind } from '../../kernel/freshness.js';
+import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
+import { ReadModelsBehind } from '../../kernel/event-sourcing/freshness.js';
 import { isDiskFull } from '../../kernel/full-disk.js';
 import { KeyValueUnavailable } from '../../kernel/key-value.js';
 import { WorkQueueUnavailable } from '../../kernel/work-queue.js';

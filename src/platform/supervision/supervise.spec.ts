@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { StoreUnavailable } from '../../kernel/event-store.js';
+import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { systemTiming } from '../system-timing.js';
 import { BACK_OFF_FIRST_MS, BACK_OFF_MAX_MS, backOffMs } from './back-off.js';
 import { isOutage } from './outage.js';

@@ -8,7 +8,7 @@ import {
   type FollowerCondition,
   type ReadinessCheck,
 } from '../../kernel/conditions.js';
-import { type EventStore, LOG_ENDS_EARLIER, LOG_START } from '../../kernel/event-store.js';
+import { type EventStore, LOG_ENDS_EARLIER, LOG_START } from '../../kernel/event-sourcing/event-store.js';
 import { describeFault } from '../supervision/kept-event.js';
 import type { FollowerStanding } from '../supervision/follower-standing.js';
 import { reactionStandings } from '../reactions/reaction-standings.js';

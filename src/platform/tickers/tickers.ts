@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import type { Clock } from '../../kernel/clock.js';
-import type { Ticker } from '../../kernel/ticker.js';
+import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
 import type { Timing } from '../../kernel/timing.js';
 
 /** Lets tickers tick: each on its own grid that does not drift, never twice at once; a tick that is late is left out. */

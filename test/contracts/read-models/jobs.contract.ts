@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { JobQueries } from '../../../projections/jobs/jobs.queries.js';
-import { type JobEvent, jobStream } from '../../../src/jobs/job.events.js';
+import { type JobEvent, jobStream } from '../../../src/background/jobs/job.events.js';
 import { jobStarted } from '../../support/jobs.js';
 import type { ReadModelUnderTest } from './read-model.subject.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
-import { type MonitorEvent, monitorStream } from '../../../src/monitors/monitor.events.js';
+import { type MonitorEvent, monitorStream } from '../../../src/triggers/monitors/monitor/monitor.events.js';
 import type { ReadModelUnderTest } from './read-model.subject.js';
 import { at, date, about, created, checked } from './monitors.given.js';
 

@@ -1,4 +1,4 @@
-import type { MonitorEvent } from '../../../src/monitors/monitor.events.js';
+import type { MonitorEvent } from '../../../src/triggers/monitors/monitor/monitor.events.js';
 
 export const at = (time: string) => `2026-01-01T${time}:00.000Z`;
 export const date = (time: string) => new Date(at(time));

@@ -1,7 +1,7 @@
 import type { Projection } from '../../../projections/projection.js';
 import { ReadModels } from '../../../projections/read-models.js';
-import type { StoredEvent } from '../../../src/kernel/event-store.js';
-import type { Event } from '../../../src/kernel/events.js';
+import type { StoredEvent } from '../../../src/kernel/event-sourcing/event-store.js';
+import type { Event } from '../../../src/kernel/event-sourcing/events.js';
 import { testDatabase } from '../../support/postgres-for-tests.js';
 import { type Circumstances, EventsForTests, projecting } from '../../support/projecting.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
-import { type ScheduleEvent, scheduleStream } from '../../../src/schedules/schedule.events.js';
+import { type ScheduleEvent, scheduleStream } from '../../../src/triggers/schedules/schedule/schedule.events.js';
 import type { ReadModelUnderTest } from './read-model.subject.js';
 import { at, created, slot, runId } from './schedules.given.js';
 

@@ -1,4 +1,4 @@
-import { runIdOf, type ScheduleEvent } from '../../../src/schedules/schedule.events.js';
+import { runIdOf, type ScheduleEvent } from '../../../src/triggers/schedules/schedule/schedule.events.js';
 
 export const at = (time: string) => `2026-01-01T${time}:00.000Z`;
 export const hourly = { kind: 'recurring', cron: '0 * * * *', timezone: 'Europe/Prague', endAt: null } as const;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { TaskQueries } from '../../../projections/tasks/tasks.queries.js';
-import { type TaskEvent, taskStream } from '../../../src/tasks/task.events.js';
+import { type TaskEvent, taskStream } from '../../../src/work/tasks/task.events.js';
 import type { ReadModelUnderTest } from './read-model.subject.js';
 
 const queued = (taskId: string): TaskEvent => ({ type: 'TaskQueued', data: { taskId, kind: 'k', ownerId: 'ann', input: {} } });

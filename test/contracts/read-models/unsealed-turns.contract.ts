@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
-import { type ConversationEvent, conversationStream } from '../../../src/conversation/conversation.events.js';
+import { type ConversationEvent, conversationStream } from '../../../src/dialogue/conversation/conversation.events.js';
 import { turnPaused, turnResumed, turnUnresumed, waitingCall } from '../../support/pauses.js';
 import { settings } from '../../support/turns.js';
 import type { ReadModelUnderTest } from './read-model.subject.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { WakeQueries } from '../../../projections/wakes/wakes.queries.js';
-import { type ConversationEvent, conversationStream } from '../../../src/conversation/conversation.events.js';
-import { type WakesEvent, wakesStream } from '../../../src/wakes/wakes.events.js';
+import { type ConversationEvent, conversationStream } from '../../../src/dialogue/conversation/conversation.events.js';
+import { type WakesEvent, wakesStream } from '../../../src/background/follow-ups/wakes.events.js';
 import { turnPaused, waitingCall } from '../../support/pauses.js';
 import { turnSettings } from '../../support/turn-settings.js';
 import type { ReadModelUnderTest } from './read-model.subject.js';

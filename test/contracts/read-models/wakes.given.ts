@@ -1,5 +1,5 @@
-import type { WakesEvent } from '../../../src/wakes/wakes.events.js';
-import type { WakeSource } from '../../../src/wakes/wakes.port.js';
+import type { WakesEvent } from '../../../src/background/follow-ups/wakes.events.js';
+import type { WakeSource } from '../../../src/background/follow-ups/wakes.port.js';
 
 export const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 export const requested = (

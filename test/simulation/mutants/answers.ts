@@ -1,8 +1,8 @@
-import { AskQuestion } from '../../../src/answering/ask-question.command.js';
-import { ResumeTurn } from '../../../src/answering/resume-turn.command.js';
-import { StopAnswer } from '../../../src/answering/stop-answer.command.js';
-import { QueueTask } from '../../../src/tasks/queue-task.command.js';
-import { AcceptDelivery } from '../../../src/webhooks/accept-delivery.command.js';
+import { AskQuestion } from '../../../src/dialogue/answering/intake/ask-question.command.js';
+import { ResumeTurn } from '../../../src/dialogue/answering/intake/resume-turn.command.js';
+import { StopAnswer } from '../../../src/dialogue/answering/runner/stop-answer.command.js';
+import { QueueTask } from '../../../src/work/tasks/queue-task.command.js';
+import { AcceptDelivery } from '../../../src/triggers/webhooks/accept-delivery.command.js';
 import type { Mutant } from '../world/mutant.js';
 import { withoutReaction, withoutTicker } from './without.js';
 

@@ -1,4 +1,4 @@
-import { REVISION_MAX, type StoredEvent, WrongRevision } from '../../../src/kernel/event-store.js';
+import { REVISION_MAX, type StoredEvent, WrongRevision } from '../../../src/kernel/event-sourcing/event-store.js';
 import type { ProcessStore } from '../ports/process-store.js';
 import type { Mutant } from '../world/mutant.js';
 

@@ -1,4 +1,4 @@
-import type { Ticker } from '../../../src/kernel/ticker.js';
+import type { Ticker } from '../../../src/kernel/event-sourcing/ticker.js';
 import type { Roles } from '../world/roles.js';
 
 /** All tickers but one tick. */

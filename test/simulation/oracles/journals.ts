@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Frame } from '../../../src/conversation/message.events.js';
+import type { Frame } from '../../../src/dialogue/journal/message.events.js';
 import type { LogView } from '../world/log-view.js';
 
 /** A letter for each type of frame, so that an order of frames is a pattern of letters. */

@@ -1,4 +1,4 @@
-import { LOG_START, type LogPage, type StoredEvent } from '../../../src/kernel/event-store.js';
+import { LOG_START, type LogPage, type StoredEvent } from '../../../src/kernel/event-sourcing/event-store.js';
 import type { Seeded } from '../../support/seeded.js';
 import type { Simulation } from '../kernel/simulation.js';
 import type { LogServer } from './log-server.js';

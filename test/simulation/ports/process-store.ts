@@ -11,7 +11,7 @@ import {
   StoreUnavailable,
   type StreamReading,
   WrongRevision,
-} from '../../../src/kernel/event-store.js';
+} from '../../../src/kernel/event-sourcing/event-store.js';
 import type { Seeded } from '../../support/seeded.js';
 import { type Actor, lifeOf } from '../kernel/actor.js';
 import type { Simulation } from '../kernel/simulation.js';

@@ -1,5 +1,5 @@
 import { KeyValue, type KeyValueEntry } from '../../../src/kernel/key-value.js';
-import { InProcessKeyValue } from '../../../src/platform/key-value/in-process-key-value.js';
+import { InProcessKeyValue } from '../../../src/platform/messaging/key-value/in-process-key-value.js';
 import type { Actor } from '../kernel/actor.js';
 import type { Simulation } from '../kernel/simulation.js';
 import type { Network } from './network.js';

@@ -1,6 +1,6 @@
 import { jobs } from '../../../projections/jobs/jobs.projection.js';
 import { asJob, JobQueries, type JobRecord } from '../../../projections/jobs/jobs.queries.js';
-import type { JobEvent } from '../../../src/jobs/job.events.js';
+import type { JobEvent } from '../../../src/background/jobs/job.events.js';
 import { compared, TwinTables } from './twin-tables.js';
 
 const NOTHING_YET = {

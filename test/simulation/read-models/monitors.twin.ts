@@ -1,7 +1,7 @@
 import { monitors } from '../../../projections/monitors/monitors.projection.js';
 import { type DueMonitor, MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
 import { changeIn } from '../../../projections/projection.js';
-import type { MonitorEvent } from '../../../src/monitors/monitor.events.js';
+import type { MonitorEvent } from '../../../src/triggers/monitors/monitor/monitor.events.js';
 import { compared, TwinTables } from './twin-tables.js';
 
 /** The read model of monitors, in memory, as far as tickers ask it. */

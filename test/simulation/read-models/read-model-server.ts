@@ -1,4 +1,4 @@
-import { LOG_START, type StoredEvent } from '../../../src/kernel/event-store.js';
+import { LOG_START, type StoredEvent } from '../../../src/kernel/event-sourcing/event-store.js';
 import type { Seeded } from '../../support/seeded.js';
 import type { Actor } from '../kernel/actor.js';
 import type { Simulation } from '../kernel/simulation.js';

@@ -1,8 +1,8 @@
 import { changeIn, removeFrom } from '../../../projections/projection.js';
 import { schedules } from '../../../projections/schedules/schedules.projection.js';
 import { type DueSchedule, ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
-import type { ScheduleEvent } from '../../../src/schedules/schedule.events.js';
-import type { ScheduledRunEvent } from '../../../src/schedules/scheduled-run.events.js';
+import type { ScheduleEvent } from '../../../src/triggers/schedules/schedule/schedule.events.js';
+import type { ScheduledRunEvent } from '../../../src/triggers/schedules/runs/scheduled-run.events.js';
 import { compared, TwinTables } from './twin-tables.js';
 
 /** The read model of schedules, in memory, as far as tickers ask it. */

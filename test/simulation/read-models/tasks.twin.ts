@@ -1,9 +1,9 @@
 import { TaskQueries, type TaskRecord } from '../../../projections/tasks/tasks.queries.js';
 import { asJsonb, asText } from '../../../projections/text.js';
-import { decode } from '../../../src/kernel/codec.js';
-import type { StoredEvent } from '../../../src/kernel/event-store.js';
-import { taskCodec } from '../../../src/tasks/task.codec.js';
-import type { TaskEvent, TaskResult } from '../../../src/tasks/task.events.js';
+import { decode } from '../../../src/kernel/event-sourcing/codec.js';
+import type { StoredEvent } from '../../../src/kernel/event-sourcing/event-store.js';
+import { taskCodec } from '../../../src/work/tasks/task.codec.js';
+import type { TaskEvent, TaskResult } from '../../../src/work/tasks/task.events.js';
 
 type Row = { -readonly [Key in keyof TaskRecord]: TaskRecord[Key] } & { dueAt: Date | null };
 

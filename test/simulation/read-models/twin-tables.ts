@@ -6,9 +6,9 @@ import {
   RemovedRow,
   type RowChange,
 } from '../../../projections/projection.js';
-import { decode } from '../../../src/kernel/codec.js';
-import { categoryOf, type StoredEvent } from '../../../src/kernel/event-store.js';
-import type { Event, Recorded } from '../../../src/kernel/events.js';
+import { decode } from '../../../src/kernel/event-sourcing/codec.js';
+import { categoryOf, type StoredEvent } from '../../../src/kernel/event-sourcing/event-store.js';
+import type { Event, Recorded } from '../../../src/kernel/event-sourcing/events.js';
 
 export type TwinRow = Record<string, unknown>;
 

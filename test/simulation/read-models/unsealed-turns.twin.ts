@@ -3,10 +3,10 @@ import {
   type UnsealedTurn,
   UnsealedTurnQueries,
 } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
-import { conversationCodec } from '../../../src/conversation/conversation.codec.js';
-import type { ConversationEvent } from '../../../src/conversation/conversation.events.js';
-import { decode } from '../../../src/kernel/codec.js';
-import type { StoredEvent } from '../../../src/kernel/event-store.js';
+import { conversationCodec } from '../../../src/dialogue/conversation/conversation.codec.js';
+import type { ConversationEvent } from '../../../src/dialogue/conversation/conversation.events.js';
+import { decode } from '../../../src/kernel/event-sourcing/codec.js';
+import type { StoredEvent } from '../../../src/kernel/event-sourcing/event-store.js';
 
 type Row = { turnId: string; conversationId: string; producer: string | null; expiresAt: Date | null; since: Date };
 

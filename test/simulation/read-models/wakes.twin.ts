@@ -1,9 +1,9 @@
 import { removeFrom } from '../../../projections/projection.js';
 import { wakes } from '../../../projections/wakes/wakes.projection.js';
 import { WakeQueries } from '../../../projections/wakes/wakes.queries.js';
-import type { ConversationEvent } from '../../../src/conversation/conversation.events.js';
-import type { ExpiredWakesEvent } from '../../../src/wakes/expired-wakes.events.js';
-import type { WakesEvent } from '../../../src/wakes/wakes.events.js';
+import type { ConversationEvent } from '../../../src/dialogue/conversation/conversation.events.js';
+import type { ExpiredWakesEvent } from '../../../src/background/follow-ups/expired-wakes.events.js';
+import type { WakesEvent } from '../../../src/background/follow-ups/wakes.events.js';
 import { compared, TwinTables } from './twin-tables.js';
 
 /** The read model of wakes, in memory, as far as tickers ask it. */

@@ -1,10 +1,10 @@
-import type { AcceptedQuestion } from '../../../src/answering/accept-question.js';
-import type { QuestionRequest } from '../../../src/answering/question.dto.js';
-import { StopAnswer } from '../../../src/answering/stop-answer.command.js';
-import { DeleteConversation } from '../../../src/conversation/delete-conversation.command.js';
-import type { PendingToolCall } from '../../../src/conversation/message.events.js';
-import type { SignedInUser } from '../../../src/identity/caller.js';
-import type { FrameBatch } from '../../../src/realtime/message-feed.js';
+import type { AcceptedQuestion } from '../../../src/dialogue/answering/intake/accept-question.js';
+import type { QuestionRequest } from '../../../src/dialogue/answering/intake/question.dto.js';
+import { StopAnswer } from '../../../src/dialogue/answering/runner/stop-answer.command.js';
+import { DeleteConversation } from '../../../src/dialogue/conversation/delete-conversation.command.js';
+import type { PendingToolCall } from '../../../src/dialogue/journal/message.events.js';
+import type { SignedInUser } from '../../../src/resources/identity/caller.js';
+import type { FrameBatch } from '../../../src/dialogue/journal/message-feed.js';
 import type { Seeded } from '../../support/seeded.js';
 import { Connection, type Reply } from './connection.js';
 import { Reading } from './history.js';

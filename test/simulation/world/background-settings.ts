@@ -1,10 +1,10 @@
 import type { SourceQueries } from '../../../projections/sources/sources.queries.js';
-import { JobOptions } from '../../../src/jobs/job-options.js';
-import type { Judge } from '../../../src/monitors/judge.js';
-import type { MonitorRules } from '../../../src/monitors/monitor-rules.js';
-import type { Patterns } from '../../../src/monitors/patterns.port.js';
-import type { ScheduleRules } from '../../../src/schedules/schedule-rules.js';
-import type { WebPages } from '../../../src/tools/web/web-pages.port.js';
+import { JobOptions } from '../../../src/background/jobs/job-options.js';
+import type { Judge } from '../../../src/triggers/monitors/checks/judge.js';
+import type { MonitorRules } from '../../../src/triggers/monitors/monitor/monitor-rules.js';
+import type { Patterns } from '../../../src/triggers/monitors/patterns/patterns.port.js';
+import type { ScheduleRules } from '../../../src/triggers/schedules/schedule/schedule-rules.js';
+import type { WebPages } from '../../../src/resources/tools/web/web-pages.port.js';
 
 export const MESSAGE_RETENTION_SECONDS = 14 * 86_400;
 

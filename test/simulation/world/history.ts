@@ -1,4 +1,4 @@
-import type { FrameBatch } from '../../../src/realtime/message-feed.js';
+import type { FrameBatch } from '../../../src/dialogue/journal/message-feed.js';
 import type { Acknowledged } from './noted-streams.js';
 
 /** What clients were told: what the log is held against after the run. */

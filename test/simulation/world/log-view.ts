@@ -1,4 +1,4 @@
-import { LOG_START, type StoredEvent } from '../../../src/kernel/event-store.js';
+import { LOG_START, type StoredEvent } from '../../../src/kernel/event-sourcing/event-store.js';
 import type { InMemoryEventStore } from '../../support/in-memory-event-store.js';
 
 export type Fact = Readonly<{ type: string; data: Readonly<Record<string, unknown>>; stored: StoredEvent }>;

@@ -1,4 +1,4 @@
-import type { Ticker } from '../../../src/kernel/ticker.js';
+import type { Ticker } from '../../../src/kernel/event-sourcing/ticker.js';
 import type { ProcessStore } from '../ports/process-store.js';
 import type { ReadModelServer } from '../read-models/read-model-server.js';
 import type { Roles } from './roles.js';

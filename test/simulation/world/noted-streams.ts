@@ -1,5 +1,5 @@
-import type { EventStore, NewEvent } from '../../../src/kernel/event-store.js';
-import { Streams } from '../../../src/kernel/streams.js';
+import type { EventStore, NewEvent } from '../../../src/kernel/event-sourcing/event-store.js';
+import { Streams } from '../../../src/kernel/event-sourcing/streams.js';
 import type { Timing } from '../../../src/kernel/timing.js';
 
 /** Events that whoever appended them takes for stored. */

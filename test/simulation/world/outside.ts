@@ -1,6 +1,6 @@
-import type { CallContext } from '../../../src/tools/tool-kind.port.js';
-import { ToolFailed } from '../../../src/tools/tool-kind.port.js';
-import { type OfferedAction, OpenTools, Toolbox } from '../../../src/tools/toolbox.port.js';
+import type { CallContext } from '../../../src/resources/tools/toolbox/tool-kind.port.js';
+import { ToolFailed } from '../../../src/resources/tools/toolbox/tool-kind.port.js';
+import { type OfferedAction, OpenTools, Toolbox } from '../../../src/resources/tools/toolbox/toolbox.port.js';
 import type { Seeded } from '../../support/seeded.js';
 import { offeredAction } from '../../support/tool-turns.js';
 import type { Actor } from '../kernel/actor.js';

@@ -1,6 +1,6 @@
-import { decode } from '../../../src/kernel/codec.js';
-import { type EventStore, LOG_START, type StoredEvent } from '../../../src/kernel/event-store.js';
-import type { Reaction } from '../../../src/kernel/reaction.js';
+import { decode } from '../../../src/kernel/event-sourcing/codec.js';
+import { type EventStore, LOG_START, type StoredEvent } from '../../../src/kernel/event-sourcing/event-store.js';
+import type { Reaction } from '../../../src/kernel/event-sourcing/reaction.js';
 import { Lanes } from '../../../src/platform/reactions/lanes.js';
 import { Window } from '../../../src/platform/reactions/window.js';
 import { type Actor, isAlive, type Life, lifeOf } from '../kernel/actor.js';

@@ -1,11 +1,11 @@
 import type { Command } from '@nestjs/cqrs';
-import type { Cause } from '../../../src/kernel/events.js';
-import { CancelSchedule } from '../../../src/schedules/cancel-schedule.command.js';
-import { ChangeSchedule } from '../../../src/schedules/change-schedule.command.js';
-import { CreateSchedule } from '../../../src/schedules/create-schedule.command.js';
-import { PauseSchedule } from '../../../src/schedules/pause-schedule.command.js';
-import { ResumeSchedule } from '../../../src/schedules/resume-schedule.command.js';
-import { RunScheduleNow } from '../../../src/schedules/run-schedule-now.command.js';
+import type { Cause } from '../../../src/kernel/event-sourcing/events.js';
+import { CancelSchedule } from '../../../src/triggers/schedules/schedule/cancel-schedule.command.js';
+import { ChangeSchedule } from '../../../src/triggers/schedules/schedule/change-schedule.command.js';
+import { CreateSchedule } from '../../../src/triggers/schedules/schedule/create-schedule.command.js';
+import { PauseSchedule } from '../../../src/triggers/schedules/schedule/pause-schedule.command.js';
+import { ResumeSchedule } from '../../../src/triggers/schedules/schedule/resume-schedule.command.js';
+import { RunScheduleNow } from '../../../src/triggers/schedules/schedule/run-schedule-now.command.js';
 import type { Seeded } from '../../support/seeded.js';
 import { Connection, type Reply } from './connection.js';
 import { planOf, questionOf } from './plan.js';

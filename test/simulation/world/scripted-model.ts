@@ -1,4 +1,9 @@
-import { LanguageModels, type ModelChunk, ModelFailed, type ModelRequest } from '../../../src/models/language-model.port.js';
+import {
+  LanguageModels,
+  type ModelChunk,
+  ModelFailed,
+  type ModelRequest,
+} from '../../../src/resources/models/model/language-model.port.js';
 import type { Seeded } from '../../support/seeded.js';
 import { MODEL } from '../../support/tool-turns.js';
 import type { Actor } from '../kernel/actor.js';

@@ -1,8 +1,8 @@
 import type { Command } from '@nestjs/cqrs';
-import { CancelJob } from '../../../src/jobs/cancel-job.command.js';
-import type { Cause } from '../../../src/kernel/events.js';
-import { CreateMonitor } from '../../../src/monitors/create-monitor.command.js';
-import { type Steering, SteerMonitor } from '../../../src/monitors/steer-monitor.command.js';
+import { CancelJob } from '../../../src/background/jobs/cancel-job.command.js';
+import type { Cause } from '../../../src/kernel/event-sourcing/events.js';
+import { CreateMonitor } from '../../../src/triggers/monitors/monitor/create-monitor.command.js';
+import { type Steering, SteerMonitor } from '../../../src/triggers/monitors/monitor/steer-monitor.command.js';
 import type { Seeded } from '../../support/seeded.js';
 import { Connection, type Reply } from './connection.js';
 import { WATCHED } from './outside.js';

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../../src/kernel/event-store.js';
+import { StoreUnavailable } from '../../../src/kernel/event-sourcing/event-store.js';
 import { Logger } from '@nestjs/common';
 import type { Seeded } from '../../support/seeded.js';
 import { Actor } from '../kernel/actor.js';

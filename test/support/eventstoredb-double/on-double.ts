@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from '@jest/globals';
 
-import { StoreUnavailable } from '../../../src/kernel/event-store.js';
+import { StoreUnavailable } from '../../../src/kernel/event-sourcing/event-store.js';
 import { appendSurely } from '../append-surely.js';
 import { EventStoreDbEventStore } from '../../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { ids, newEvents } from '../../contracts/event-store.subject.js';

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../../kernel/event-store.js';
+import type { StoredEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { MessageFields } from './message-fields.js';
 
 /** One message of a read or a subscription. What does not concern us is `other`. */

@@ -7,7 +7,7 @@ import {
   StoreUnavailable,
   StreamGone,
   WrongRevision,
-} from '../../../kernel/event-store.js';
+} from '../../../kernel/event-sourcing/event-store.js';
 import { StoreRefused } from './errors.js';
 import { MESSAGE_EVENTS_MAX } from './limits.js';
 import {

@@ -8,7 +8,7 @@ import {
   type ExpectedRevision,
   type NewEvent,
   StoreUnavailable,
-} from '../../../kernel/event-store.js';
+} from '../../../kernel/event-sourcing/event-store.js';
 import { isId } from '../../../kernel/ids.js';
 import { AppendCall } from './append-call.js';
 import { appended, appendRequests } from './append-messages.js';

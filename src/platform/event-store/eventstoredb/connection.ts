@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../../kernel/event-store.js';
+import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { type Answer, decodeAnswer } from './answer.js';
 import { type ClientInternals, openClient } from './client.js';
 import { connectionTarget } from './connection-string.js';

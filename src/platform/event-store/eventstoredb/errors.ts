@@ -1,6 +1,6 @@
 import { AccessDeniedError, convertToCommandError, StreamDeletedError } from '@eventstore/db-client';
 
-import { LogEndsEarlier, StoreUnavailable, StreamGone } from '../../../kernel/event-store.js';
+import { LogEndsEarlier, StoreUnavailable, StreamGone } from '../../../kernel/event-sourcing/event-store.js';
 
 const PERMISSION_DENIED = 7;
 const UNAUTHENTICATED = 16;

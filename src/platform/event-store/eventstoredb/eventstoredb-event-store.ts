@@ -1,4 +1,4 @@
-import { AppendRaces } from '../../../kernel/append-races.js';
+import { AppendRaces } from '../../../kernel/event-sourcing/append-races.js';
 import {
   type Appended,
   EventStore,
@@ -11,7 +11,7 @@ import {
   type Retention,
   type StoredEvent,
   type StreamReading,
-} from '../../../kernel/event-store.js';
+} from '../../../kernel/event-sourcing/event-store.js';
 import { systemTiming } from '../../system-timing.js';
 import { Appends } from './appends.js';
 import { Connection } from './connection.js';

@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { StoreUnavailable } from '../../../kernel/event-store.js';
+import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import type { Answer } from './answer.js';
 import { Inbox, Silence } from './inbox.js';
 import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './limits.js';

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../../kernel/event-store.js';
+import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { type Answer, bytesOf } from './answer.js';
 import type { Opened } from './connection.js';
 import { meaningOf } from './errors.js';

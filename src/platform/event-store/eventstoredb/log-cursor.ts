@@ -1,4 +1,4 @@
-import { LOG_START, LogEndsEarlier, type LogFilter, type LogPage } from '../../../kernel/event-store.js';
+import { LOG_START, LogEndsEarlier, type LogFilter, type LogPage } from '../../../kernel/event-sourcing/event-store.js';
 import { systemTiming } from '../../system-timing.js';
 import { type Answer, eventsIn, positionOf } from './answer.js';
 import type { Cursor } from './reading.js';

@@ -7,7 +7,7 @@ import { createServer as createTlsServer } from 'node:tls';
 
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 
-import { StoreUnavailable } from '../../../kernel/event-store.js';
+import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { newEvents, newStream } from '../../../../test/contracts/event-store.subject.js';
 import { onDouble } from '../../../../test/support/eventstoredb-double/on-double.js';
 import { freePort } from '../../../../test/support/free-port.js';

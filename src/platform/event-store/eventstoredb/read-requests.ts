@@ -1,4 +1,4 @@
-import type { LogFilter } from '../../../kernel/event-store.js';
+import type { LogFilter } from '../../../kernel/event-sourcing/event-store.js';
 import { Empty, ReadReq, type ReadRequest, StreamIdentifier } from './stubs.js';
 import { streamPattern } from './stream-pattern.js';
 

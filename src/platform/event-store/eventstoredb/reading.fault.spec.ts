@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { LogEndsEarlier, StoreUnavailable } from '../../../kernel/event-store.js';
+import { LogEndsEarlier, StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { appendSurely } from '../../../../test/support/append-surely.js';
 import {
   eventsOf,

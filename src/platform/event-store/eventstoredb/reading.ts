@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 
-import { StoreUnavailable } from '../../../kernel/event-store.js';
+import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { BACK_OFF_MAX_MS, backOffMs } from '../../supervision/back-off.js';
 import { systemTiming } from '../../system-timing.js';
 import type { Answer } from './answer.js';

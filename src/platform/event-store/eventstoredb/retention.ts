@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-import type { AppendRaces } from '../../../kernel/append-races.js';
-import type { EventStore, ExpectedRevision, NewEvent, Retention } from '../../../kernel/event-store.js';
-import { APPEND_PATIENCE_MS, appendWithRetry } from '../../../kernel/append-with-retry.js';
+import type { AppendRaces } from '../../../kernel/event-sourcing/append-races.js';
+import type { EventStore, ExpectedRevision, NewEvent, Retention } from '../../../kernel/event-sourcing/event-store.js';
+import { APPEND_PATIENCE_MS, appendWithRetry } from '../../../kernel/event-sourcing/append-with-retry.js';
 import { systemTiming } from '../../system-timing.js';
 
 /** Where the server keeps what holds for a stream. */

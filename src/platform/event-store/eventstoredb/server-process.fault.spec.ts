@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 
-import { StoreUnavailable } from '../../../kernel/event-store.js';
+import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { appendSurely } from '../../../../test/support/append-surely.js';
 import {
   eventsOf,

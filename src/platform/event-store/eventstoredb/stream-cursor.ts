@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../../kernel/event-store.js';
+import type { StoredEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { type Answer, eventsIn } from './answer.js';
 import type { Cursor } from './reading.js';
 import { readStream, readStreamEnd, subscribeToStream } from './read-requests.js';

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
-import { categoryOf, type LogFilter } from '../../../kernel/event-store.js';
+import { categoryOf, type LogFilter } from '../../../kernel/event-sourcing/event-store.js';
 import { streamPattern } from './stream-pattern.js';
 
 const category = fc.string({ unit: fc.constantFrom(...'ab.*+?^${}()|[]/\\ ä😀'), minLength: 1, maxLength: 4 });

@@ -1,4 +1,4 @@
-import type { LogFilter } from '../../../kernel/event-store.js';
+import type { LogFilter } from '../../../kernel/event-sourcing/event-store.js';
 
 /**
  * The regular expression, in what .NET and ECMAScript have in common, that the names of wanted streams match. Not

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import type { NewEvent } from '../../../kernel/event-store.js';
+import type { NewEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { SEPARATOR } from './storable.js';
 
 /** What travels with others in one statement. `after` is the revision it was decided on, -1 for no stream. */

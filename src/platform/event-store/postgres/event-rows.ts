@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../../kernel/event-store.js';
+import type { StoredEvent } from '../../../kernel/event-sourcing/event-store.js';
 
 /** No page holds more events than this, nor more bytes than this unless its first event alone does. */
 export const PAGE_EVENTS_MAX = 500;

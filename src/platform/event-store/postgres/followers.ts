@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from 'postgres';
-import { type LogFilter, type LogPage, type StoredEvent, StoreUnavailable } from '../../../kernel/event-store.js';
+import { type LogFilter, type LogPage, type StoredEvent, StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { logPage } from './log-pages.js';
 import type { RecentEvents } from './recent-events.js';
 import { streamPage } from './stream-pages.js';

@@ -8,7 +8,7 @@ import {
   type StoredEvent,
   StoreUnavailable,
   WrongRevision,
-} from '../../../kernel/event-store.js';
+} from '../../../kernel/event-sourcing/event-store.js';
 import { isPassing } from '../../postgres/database.js';
 import type { Pool } from '../../postgres/pool.js';
 import { type Append, appendAll, type AppendResult } from './append-statement.js';

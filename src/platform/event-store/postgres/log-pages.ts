@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import type { LogFilter, LogPage } from '../../../kernel/event-store.js';
+import type { LogFilter, LogPage } from '../../../kernel/event-sourcing/event-store.js';
 import { EVENT_BYTES, EVENT_COLUMNS, eventOf, type EventRow, PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './event-rows.js';
 
 /** How many positions one statement looks at: a filter that wants next to nothing must not read the whole log at once. */

@@ -13,7 +13,7 @@ import {
 } from '../../../../test/contracts/event-store.subject.js';
 import { PostgresLine } from '../../../../test/support/postgres-for-tests.line.js';
 import { type TestDatabase, testDatabase } from '../../../../test/support/postgres-for-tests.js';
-import { type EventStore, StoreUnavailable } from '../../../kernel/event-store.js';
+import { type EventStore, StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { appendSurely } from '../../../../test/support/append-surely.js';
 import { PostgresEventStore } from './postgres-event-store.js';
 

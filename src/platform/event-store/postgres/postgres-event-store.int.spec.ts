@@ -14,7 +14,7 @@ import {
 } from '../../../../test/contracts/event-store.subject.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { type TestDatabase, testDatabase } from '../../../../test/support/postgres-for-tests.js';
-import { categoryOf, LOG_START, type NewEvent } from '../../../kernel/event-store.js';
+import { categoryOf, LOG_START, type NewEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { SchemaFromTheFuture } from '../../postgres/migrate.js';
 import { PAGE_BYTES_MAX } from './event-rows.js';
 import { PostgresEventStore } from './postgres-event-store.js';

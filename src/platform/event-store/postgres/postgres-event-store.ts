@@ -13,7 +13,7 @@ import {
   type StoredEvent,
   StoreUnavailable,
   type StreamReading,
-} from '../../../kernel/event-store.js';
+} from '../../../kernel/event-sourcing/event-store.js';
 import { isPassing, openDatabase } from '../../postgres/database.js';
 import { migrate } from '../../postgres/migrate.js';
 import { Pool } from '../../postgres/pool.js';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { StoredEvent } from '../../../kernel/event-store.js';
+import type { StoredEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { newId } from '../../../kernel/ids.js';
 import { PAGE_EVENTS_MAX } from './event-rows.js';
 import { RECENT_BYTES_MAX, RECENT_MS, RecentEvents } from './recent-events.js';

@@ -1,4 +1,4 @@
-import { categoryOf, type LogFilter, type LogPage, type StoredEvent } from '../../../kernel/event-store.js';
+import { categoryOf, type LogFilter, type LogPage, type StoredEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { PAGE_EVENTS_MAX } from './event-rows.js';
 import type { Committed } from './group-commit.js';
 import { matches } from './log-pages.js';

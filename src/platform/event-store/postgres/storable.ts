@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../../kernel/event-store.js';
+import type { NewEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { isId } from '../../../kernel/ids.js';
 
 /** Longer names do not fit into the index. */

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import type { ExpectedRevision, StoredEvent, StreamReading } from '../../../kernel/event-store.js';
+import type { ExpectedRevision, StoredEvent, StreamReading } from '../../../kernel/event-sourcing/event-store.js';
 import { EVENT_BYTES, EVENT_COLUMNS, eventOf, type EventRow, PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './event-rows.js';
 
 type Direction = NonNullable<StreamReading['direction']>;

@@ -1,0 +1,39 @@
+import 'reflect-metadata';
+import { DemoSeeding } from '../views/demo/demo-seeding.js';
+import { DEMO_KEY } from '../views/demo/seed-demo.js';
+import { configOrExit } from '../platform/config/load-config.js';
+import { openPlatform } from './platform.js';
+import { openLog } from '../platform/telemetry/log.js';
+import { startService } from './service.js';
+
+const config = configOrExit();
+const log = openLog({ level: config.logLevel, format: config.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json') });
+const fail = (error: unknown): never => {
+  log.fatal(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+};
+const onOutage = (error: unknown, waitMs: number) => log.warn({ err: error, waitMs }, 'What this process rests on is waited for');
+const platform = await openPlatform(config, fail, onOutage).catch(fail);
+const service = await startService(platform, log).catch(fail);
+log.info(`Listening on ${service.url}, the API reference is at ${service.url}/api/docs`);
+
+process.once('SIGTERM', shutDown);
+process.once('SIGINT', shutDown);
+
+if (await service.app.get(DemoSeeding).hasDemo) {
+  // Not through the log, which hides keys: this one is no secret.
+  process.stdout.write(`\nTry it:\n\n  ${exampleFor(service.url)}\n\n`);
+}
+
+/** A question to the demo agent, as one types it. */
+function exampleFor(url: string): string {
+  const question = JSON.stringify({ question: 'What happens to a stream when its producer dies?', api_key: DEMO_KEY });
+  return `curl -N ${url}/stream -H 'Content-Type: application/json' -d '${question}'`;
+}
+
+/** No new work, streams closed with a good cursor, work in hand finished or interrupted; and in any case an end. */
+function shutDown(signal: NodeJS.Signals): void {
+  log.info(`${signal}: closing.`);
+  setTimeout(() => fail('The shutdown took too long.'), config.shutdownMs).unref();
+  service.close().then(() => process.exit(0), fail);
+}

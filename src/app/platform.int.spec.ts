@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../test/support/free-port.js';
+import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { readConfig } from '../platform/config/config.js';
+import { openPlatform } from './platform.js';
+
+/** Another address of the same server, which nobody answers at before `open`. */
+class Elsewhere {
+  private readonly sockets = new Set<Socket>();
+  private readonly server: Server;
+
+  constructor(
+    readonly port: number,
+    { hostname, port: targetPort }: URL,
+  ) {
+    this.server = createServer((socket) => {
+      const onward = connect(Number(targetPort), hostname);
+      for (const [one, other] of [
+        [socket, onward],
+        [onward, socket],
+      ] as const) {
+        this.sockets.add(one);
+        one.on('error', () => other.destroy()).pipe(other);
+      }
+    });
+  }
+
+  async open(): Promise<void> {
+    this.server.listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+}
+
+describe('Opening the platform', () => {
+  let database: TestDatabase;
+  let dataDir: string;
+  beforeAll(async () => {
+    [database, dataDir] = await Promise.all([testDatabase(), mkdtemp(join(tmpdir(), 'verbatim-platform-'))]);
+  });
+  afterAll(async () => {
+    await database.close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  const config = (url: URL) =>
+    readConfig({ DATABASE_URL: url.href, DATA_DIR: dataDir, ENCRYPTION_SECRET_KEY: 'a secret for tests, long enough' });
+  const noneIsLost = (error: Error) => {
+    throw error;
+  };
+
+  it('waits for a Postgres that is not there yet, and says so each time', async () => {
+    const url = new URL(database.url);
+    const elsewhere = new Elsewhere(await freePort(), url);
+    url.port = String(elsewhere.port);
+    const outages: unknown[] = [];
+    const platform = await openPlatform(config(url), noneIsLost, (error) => {
+      outages.push((error as { code: unknown }).code);
+      if (outages.length === 2) void elsewhere.open();
+    });
+    expect(outages.slice(0, 2)).toEqual(['ECONNREFUSED', 'ECONNREFUSED']);
+    expect(await platform.store.head()).toBe(-1n);
+    await platform.close();
+    await elsewhere.close();
+  });
+
+  it('does not wait for what will not come by itself', async () => {
+    const url = new URL(database.url);
+    url.pathname = '/no_such_database';
+    const outages: unknown[] = [];
+    await expect(openPlatform(config(url), noneIsLost, (error) => void outages.push(error))).rejects.toThrow('no_such_database');
+    expect(outages).toEqual([]);
+  });
+});

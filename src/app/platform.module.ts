@@ -1,0 +1,53 @@
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import type { Logger } from 'pino';
+import { ReadModels } from '../../projections/read-models.js';
+import { Blobs } from '../kernel/blobs.js';
+import { Clock } from '../kernel/clock.js';
+import { EventStore } from '../kernel/event-sourcing/event-store.js';
+import { Ids } from '../kernel/ids.js';
+import { KeyValue } from '../kernel/key-value.js';
+import { LastWrites } from '../kernel/event-sourcing/last-writes.js';
+import { Signals } from '../kernel/signals.js';
+import { Streams } from '../kernel/event-sourcing/streams.js';
+import { Timing } from '../kernel/timing.js';
+import { WorkQueue } from '../kernel/work-queue.js';
+import { CredentialVault } from '../platform/credentials/credential-vault.port.js';
+import { OutgoingHttp } from '../platform/outgoing/outgoing-http.port.js';
+import { Config } from '../platform/config/config.js';
+import type { Platform } from './platform.js';
+import { systemIds } from '../platform/system-ids.js';
+import { systemTiming } from '../platform/system-timing.js';
+
+/** The connected platform, for the few who look after it as a whole. */
+export const PLATFORM = Symbol('Platform');
+
+/** The log of the process: what operators read. */
+export const LOG = Symbol('Log');
+
+/** Puts the adapters of an open platform behind the ports that features know. Who opened the platform closes it. */
+@Global()
+@Module({})
+export class PlatformModule {
+  static over(platform: Platform, log: Logger): DynamicModule {
+    const values = [
+      { provide: PLATFORM, useValue: platform },
+      { provide: LOG, useValue: log },
+      { provide: Config, useValue: platform.config },
+      { provide: EventStore, useValue: platform.store },
+      { provide: Streams, useValue: new Streams(platform.store, systemTiming, platform.config.eventStorePatienceMs) },
+      { provide: LastWrites, useValue: new LastWrites() },
+      { provide: Signals, useValue: platform.signals },
+      { provide: KeyValue, useValue: platform.keyValue },
+      { provide: WorkQueue, useValue: platform.queue },
+      { provide: Blobs, useValue: platform.blobs },
+      { provide: CredentialVault, useValue: platform.credentials },
+      { provide: OutgoingHttp, useValue: platform.outgoing },
+      { provide: ReadModels, useValue: new ReadModels(platform.sql) },
+      { provide: Clock, useValue: { now: () => new Date() } satisfies Clock },
+      { provide: Timing, useValue: systemTiming },
+      { provide: Ids, useValue: systemIds },
+    ];
+    return { module: PlatformModule, imports: [CqrsModule.forRoot()], providers: values, exports: [...values, CqrsModule] };
+  }
+}

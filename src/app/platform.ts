@@ -1,0 +1,153 @@
+import { join } from 'node:path';
+import type { Sql } from 'postgres';
+import type { Blobs } from '../kernel/blobs.js';
+import type { EventStore } from '../kernel/event-sourcing/event-store.js';
+import { isDiskFull } from '../kernel/full-disk.js';
+import type { KeyValue } from '../kernel/key-value.js';
+import type { Signals } from '../kernel/signals.js';
+import type { WorkQueue } from '../kernel/work-queue.js';
+import type { CredentialVault } from '../platform/credentials/credential-vault.port.js';
+import type { OutgoingHttp } from '../platform/outgoing/outgoing-http.port.js';
+import { FolderBlobs } from '../platform/blobs/folder-blobs.js';
+import { NatsBlobs } from '../platform/blobs/nats-blobs.js';
+import { Closers } from '../platform/closers.js';
+import type { Config } from '../platform/config/config.js';
+import { PostgresCredentialVault } from '../platform/credentials/postgres-credential-vault.js';
+import { checkDescriptors } from '../platform/descriptors.js';
+import { systemTiming } from '../platform/system-timing.js';
+import { EventStoreDbEventStore } from '../platform/event-store/eventstoredb/eventstoredb-event-store.js';
+import { PostgresEventStore } from '../platform/event-store/postgres/postgres-event-store.js';
+import { InProcessKeyValue } from '../platform/messaging/key-value/in-process-key-value.js';
+import { NatsKeyValue } from '../platform/messaging/key-value/nats-key-value.js';
+import { NatsConnection } from '../platform/messaging/nats/nats-connection.js';
+import { GuardedHttp } from '../platform/outgoing/guarded-http.js';
+import { openDatabase } from '../platform/postgres/database.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/postgres/embedded-postgres.js';
+import { claimDatabaseAlone } from '../platform/postgres/sole-owner.js';
+import { WatchedDatabase } from '../platform/postgres/watched-database.js';
+import { type OnOutage, throughOutages } from '../platform/supervision/start-up.js';
+import { InProcessSignals } from '../platform/messaging/signals/in-process-signals.js';
+import { NatsSignals } from '../platform/messaging/signals/nats-signals.js';
+import { InProcessWorkQueue } from '../platform/messaging/work-queue/in-process-work-queue.js';
+import { NatsWorkQueue } from '../platform/messaging/work-queue/nats-work-queue.js';
+
+/** Everything outside the process that the service rests on, connected. */
+export type Platform = Readonly<{
+  config: Config;
+  sql: Sql;
+  store: EventStore;
+  signals: Signals;
+  keyValue: KeyValue;
+  queue: WorkQueue;
+  blobs: Blobs;
+  credentials: CredentialVault;
+  outgoing: OutgoingHttp;
+  /** Whether each dependency answers, by its name. */
+  checks: Readonly<Record<string, () => Promise<void>>>;
+  /** Whether a full disk keeps something of it down. */
+  isDownForSpace(): boolean;
+  /** What an operator should know of what was found, as soon as that is known; it never fails. */
+  warnings: Promise<readonly string[]>;
+  /** Lets go of everything, in the reverse order of its making. */
+  close(): Promise<void>;
+}>;
+
+/** How long queries in hand may still take when the process ends. */
+const CLOSE_SECONDS = 5;
+
+/** Connects what the configuration names, and waits for it where it is away; what it does not name runs embedded. */
+export async function openPlatform(
+  config: Config,
+  onLost: (error: Error) => void,
+  onOutage: OnOutage = () => undefined,
+): Promise<Platform> {
+  const closers = new Closers();
+  const opened: Opened = (making, close) => closers.opened(making, close);
+  try {
+    const embedded = config.databaseUrl ? undefined : await openEmbedded(config, opened, onOutage);
+    const url = config.databaseUrl ?? embedded!.url;
+    const connected = (name: string, connections: number) => () => openDatabase({ url, name, connections });
+    const watched = new WatchedDatabase({
+      open: connected('read models', config.databasePoolMax),
+      probe: connected('read models, watched', 1),
+    });
+    const { sql } = await opened(watched, (each) => each.close(CLOSE_SECONDS));
+    if (!config.natsUrl) {
+      const claimed = throughOutages(systemTiming, () => claimDatabaseAlone(url, onLost), onOutage);
+      await opened(claimed, (claim) => claim.release());
+    }
+    const store = await openEventStore(config, url, opened, onOutage);
+    const credentials = new PostgresCredentialVault(sql, config.encryptionSecretKey);
+    await throughOutages(systemTiming, () => credentials.start(), onOutage);
+    const shared = config.natsUrl ? await openNats(config.natsUrl, config, opened) : inProcess(config);
+    const outgoing = await opened(new GuardedHttp({ privateHosts: config.allowedPrivateHosts }), (http) => http.close());
+    const checks = {
+      postgres: () => answers(sql, embedded),
+      'event store': async () => void (await (store instanceof EventStoreDbEventStore ? store.ping() : store.head())),
+      'file descriptors': () => checkDescriptors(),
+      ...shared.checks,
+    };
+    const warnings = warningsOf(store);
+    const isDownForSpace = () => embedded?.outage()?.isDiskFull ?? false;
+    const close = () => closers.close();
+    return { config, sql, store, ...shared, credentials, outgoing, checks, isDownForSpace, warnings, close };
+  } catch (error) {
+    // Why it could not be opened says more than what could not be closed again.
+    await closers.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Waits for space, as a start waits for whatever may come back. */
+const openEmbedded = ({ dataDir }: Config, opened: Opened, onOutage: OnOutage): Promise<EmbeddedPostgres> =>
+  opened(
+    throughOutages(systemTiming, () => startEmbeddedPostgres({ dataDir }), onOutage, isDiskFull),
+    (server) => server.stop(),
+  );
+
+/** @throws Error that says why, where that is known */
+async function answers(sql: Sql, embedded: EmbeddedPostgres | undefined): Promise<void> {
+  const outage = embedded?.outage();
+  if (outage) throw new Error(outage.text);
+  await sql`select 1`;
+}
+
+type Opened = Closers['opened'];
+
+async function openEventStore(config: Config, url: string, opened: Opened, onOutage: OnOutage): Promise<EventStore> {
+  const { eventStore, eventStoreDeadlineMs: deadlineMs } = config;
+  if (eventStore !== 'postgres') {
+    const options = { connectionString: eventStore, appendDeadlineMs: deadlineMs, answerDeadlineMs: deadlineMs };
+    return opened(new EventStoreDbEventStore(options), (store) => store.close());
+  }
+  const store = await opened(new PostgresEventStore({ url, deadlineMs }), (each) => each.close());
+  await throughOutages(systemTiming, () => store.start(), onOutage);
+  return store;
+}
+
+/** A store that is away says nothing here: that it is away is told elsewhere. */
+async function warningsOf(store: EventStore): Promise<readonly string[]> {
+  if (!(store instanceof EventStoreDbEventStore)) return [];
+  const warning = await store.versionWarning().catch(() => undefined);
+  return warning === undefined ? [] : [warning];
+}
+
+const inProcess = (config: Config) => ({
+  signals: new InProcessSignals(),
+  keyValue: new InProcessKeyValue(),
+  queue: new InProcessWorkQueue(),
+  blobs: new FolderBlobs(join(config.dataDir, 'blobs')),
+  checks: {},
+});
+
+async function openNats(url: string, config: Config, opened: Opened) {
+  const options = { url, prefix: config.natsPrefix, deadlineMs: config.natsDeadlineMs, name: 'verbatim' };
+  const nats = await opened(new NatsConnection(options), (connection) => connection.close());
+  return {
+    signals: new NatsSignals(nats),
+    keyValue: new NatsKeyValue(nats),
+    queue: new NatsWorkQueue(nats),
+    blobs: new NatsBlobs(nats, join(config.dataDir, 'uploads')),
+    checks: { nats: async () => void (await nats.ready()) },
+  };
+}

@@ -1,0 +1,155 @@
+import { Command } from 'commander';
+import type { Sql } from 'postgres';
+import { projections } from '../../projections/catalogue.js';
+import type { Projection } from '../../projections/projection.js';
+import type { EventStore } from '../kernel/event-sourcing/event-store.js';
+import { configOrExit } from '../platform/config/load-config.js';
+import { EventStoreDbEventStore } from '../platform/event-store/eventstoredb/eventstoredb-event-store.js';
+import { PostgresEventStore } from '../platform/event-store/postgres/postgres-event-store.js';
+import { openDatabase } from '../platform/postgres/database.js';
+import { DirectoryInUse } from '../platform/postgres/directory-lock.js';
+import { startEmbeddedPostgres } from '../platform/postgres/embedded-postgres.js';
+import { runningPostgres } from '../platform/postgres/running-postgres.js';
+import { definitionOf } from '../platform/projections/definition.js';
+import { retryParked } from '../platform/projections/parking.js';
+import { Rebuild, RebuildCancelled } from '../platform/projections/rebuild.js';
+import { outcomeJson, outcomeLines, RebuildDisplay } from '../platform/projections/rebuild-display.js';
+import { askToRetry, takeBackReactions } from '../platform/reactions/reaction-tables.js';
+import { backOffMs } from '../platform/supervision/back-off.js';
+import { isOutage } from '../platform/supervision/outage.js';
+import { systemTiming } from '../platform/system-timing.js';
+
+/** Rebuilds read models from the log while the service runs, or only says whether they are what the log says. */
+const CONNECTIONS = 6;
+const OUTAGES_IN_A_ROW_MAX = 20;
+const CANCELLED_EXIT_CODE = 130;
+const REACTION = 'reaction:';
+
+type Options = { verify?: true; parked?: true; json?: true };
+
+const command = new Command('rebuild')
+  .description('Rebuilds read models from the log, beside the live rows and while the service runs.')
+  .argument('<projection>', `which: ${projections.map(({ name }) => name).join(', ')}, or all`)
+  .option('--verify', 'change nothing; compare the live rows with the log and name the first that differs')
+  .option('--parked', `only try again what was parked; also for ${REACTION}<name>`)
+  .option('--json', 'one line of JSON for each projection, and no progress')
+  .parse();
+const [name] = command.processedArgs as [string];
+const options = command.opts<Options>();
+
+const wanted = name === 'all' ? projections : projections.filter((projection) => projection.name === name);
+if (wanted.length === 0 && !(options.parked && name.startsWith(REACTION))) {
+  command.error(`There is no projection ${name}; there are ${projections.map((projection) => projection.name).join(', ')}.`);
+}
+
+const cancel = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => (cancel.signal.aborted ? process.exit(CANCELLED_EXIT_CODE) : cancel.abort()));
+}
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const { sql, store, close } = await open();
+try {
+  process.exitCode = await run();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = error instanceof RebuildCancelled ? CANCELLED_EXIT_CODE : 1;
+} finally {
+  await close();
+}
+
+/** As the service opens them, and beside it: an embedded Postgres that it runs is shared, one that nobody runs is started. */
+async function open(): Promise<{ sql: Sql; store: EventStore; close: () => Promise<void> }> {
+  const config = configOrExit();
+  const embedded = config.databaseUrl === undefined ? await embeddedPostgres(config.dataDir) : undefined;
+  const url = config.databaseUrl ?? embedded!.url;
+  const settings = { idle_in_transaction_session_timeout: 0 };
+  const database = openDatabase({ url, name: 'rebuild', connections: CONNECTIONS, statementTimeoutMs: 0, settings });
+  const isOwn = config.eventStore === 'postgres';
+  const log = isOwn ? new PostgresEventStore({ url }) : new EventStoreDbEventStore({ connectionString: config.eventStore });
+  if (log instanceof PostgresEventStore) await log.start();
+  return {
+    sql: database,
+    store: log,
+    close: async () => {
+      await log.close();
+      await database.end({ timeout: 5 });
+      await embedded?.stop();
+    },
+  };
+}
+
+async function embeddedPostgres(dataDir: string): Promise<{ url: string; stop: () => Promise<void> }> {
+  try {
+    return await startEmbeddedPostgres({ dataDir });
+  } catch (error) {
+    const url = error instanceof DirectoryInUse ? runningPostgres(dataDir) : undefined;
+    if (url === undefined) throw error;
+    return { url, stop: async () => undefined };
+  }
+}
+
+async function run(): Promise<number> {
+  if (options.parked)
+    return (name.startsWith(REACTION) ? await retryReaction(name.slice(REACTION.length)) : await retryAll()) ? 1 : 0;
+  let differences = 0;
+  for (const projection of wanted) {
+    const outcome = await rebuilt(projection);
+    if (options.json) say(outcomeJson(outcome));
+    else for (const line of outcomeLines(outcome)) say(line);
+    if (outcome.comparison?.difference) differences++;
+  }
+  if (name === 'all' && !options.verify) await takeBack();
+  return options.verify && differences > 0 ? 1 : 0;
+}
+
+/** Of a log that was restored from an older backup, reactions know more than it holds, too. */
+async function takeBack(): Promise<void> {
+  if (!(store instanceof EventStoreDbEventStore)) return;
+  const taken = await takeBackReactions(sql, await store.head());
+  if (taken.length > 0 && !options.json)
+    say(`Taken back to the end of the log: ${taken.map((each) => REACTION + each).join(', ')}.`);
+}
+
+/** Goes on after an outage, as a rebuild that was killed does. */
+async function rebuilt(projection: Projection) {
+  const style = options.json ? 'silent' : process.stdout.isTTY ? 'bar' : 'lines';
+  for (let outages = 1; ; outages++) {
+    const display = new RebuildDisplay(style, projection.name, systemTiming);
+    try {
+      return await Rebuild.run(sql, store, projection, {
+        verifyOnly: options.verify === true,
+        timing: systemTiming,
+        signal: cancel.signal,
+        onProgress: (progress) => display.show(progress),
+      });
+    } catch (error) {
+      if (!isOutage(error) || outages === OUTAGES_IN_A_ROW_MAX || cancel.signal.aborted) throw error;
+      display.end();
+      process.stderr.write(`${(error as Error).message} Trying again.\n`);
+      await systemTiming.pause(backOffMs(outages, systemTiming), cancel.signal);
+    } finally {
+      display.end();
+    }
+  }
+}
+
+/** How many entities stay parked. */
+async function retryAll(): Promise<number> {
+  let left = 0;
+  for (const projection of wanted) {
+    const { freed, parked } = await retryParked(sql, await definitionOf(projection));
+    if (options.json) say(JSON.stringify({ projection: projection.name, freed, parked }));
+    else {
+      say(`${projection.name}: ${freed.length} let go, ${parked.length} still parked.`);
+      for (const { entity, held, error } of parked) say(`  ${entity}, ${held} events held: ${error}`);
+    }
+    left += parked.length;
+  }
+  return left;
+}
+
+async function retryReaction(reaction: string): Promise<number> {
+  say(`${reaction}: ${await askToRetry(sql, reaction)} parked events will be tried again by whoever runs it.`);
+  return 0;
+}

@@ -1,0 +1,35 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Logger } from 'pino';
+import { projections } from '../../projections/catalogue.js';
+import { AppModule } from './app.module.js';
+import { serveApiReference } from '../platform/http/api-reference.js';
+import { createHttpApp } from '../platform/http/http-server.js';
+import { NestLog } from '../platform/telemetry/log.js';
+import { observeRequests } from '../platform/telemetry/observe-requests.js';
+import { PrometheusMeasurements } from '../platform/telemetry/prometheus-measurements.js';
+import type { Platform } from './platform.js';
+
+const VERSION = '0.1.0';
+
+/** A running service. */
+export type Service = Readonly<{ app: NestFastifyApplication; url: string; close(): Promise<void> }>;
+
+/** Starts the service over an open platform; closing it ends streams and work first, and the platform last. */
+export async function startService(platform: Platform, log: Logger): Promise<Service> {
+  const { config } = platform;
+  const readModels = projections.map(({ name }) => name);
+  const options = { ...config, readModels, isDownForSpace: () => platform.isDownForSpace() };
+  const app = await createHttpApp(AppModule.over(platform, log), options, { logger: new NestLog(log) });
+  void platform.warnings.then((warnings) => warnings.forEach((warning) => log.warn(warning)));
+  observeRequests(app.getHttpAdapter().getInstance(), app.get(PrometheusMeasurements));
+  serveApiReference(app, VERSION);
+  await app.listen(config.port, config.host);
+  const close = async () => {
+    try {
+      await app.close();
+    } finally {
+      await platform.close();
+    }
+  };
+  return { app, url: await app.getUrl(), close };
+}

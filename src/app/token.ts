@@ -1,0 +1,34 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { Role } from '../resources/identity/caller.js';
+import { SessionTokens } from '../resources/identity/session-tokens.js';
+import { configOrExit } from '../platform/config/load-config.js';
+
+/** Prints a session token for a user, signed as this installation signs its own. */
+const ROLES: readonly Role[] = ['user', 'admin'];
+
+const roles = (text: string): readonly Role[] =>
+  text.split(',').map((part) => {
+    const role = ROLES.find((known) => known === part.trim());
+    if (!role) throw new InvalidArgumentError(`Roles are ${ROLES.join(', ')}.`);
+    return role;
+  });
+
+const seconds = (text: string): number => {
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It is a whole number of seconds.');
+  return Number(text);
+};
+
+const {
+  user,
+  roles: granted,
+  expiresIn,
+} = new Command('token')
+  .description('Prints a session token.')
+  .requiredOption('--user <id>', 'whose it is')
+  .option('--roles <list>', 'roles, separated by commas: user, admin', roles, [] as readonly Role[])
+  .option('--expires-in <seconds>', 'after how long it stops being good; never when left out', seconds)
+  .parse()
+  .opts<{ user: string; roles: readonly Role[]; expiresIn?: number }>();
+
+const token = await new SessionTokens(configOrExit().jwtSecretKey).issue({ userId: user, roles: granted }, expiresIn);
+process.stdout.write(`${token}\n`);

@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
+import { JobQueries } from '../../../projections/jobs/jobs.queries.js';
+import { conversationCodec } from '../../dialogue/conversation/conversation.codec.js';
+import type { ConversationDeleted } from '../../dialogue/conversation/conversation.events.js';
+import type { Codec } from '../../kernel/event-sourcing/codec.js';
+import { type Cause, causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
+import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
+import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { CancelJob } from './cancel-job.command.js';
+import { ForgetJob } from './forget-job.command.js';
+import { jobCodec } from './job.codec.js';
+import type { JobEnd, JobStarted } from './job.events.js';
+
+type Followed = ConversationDeleted | JobStarted | JobEnd;
+type OfJob = Recorded<JobStarted> | Recorded<JobEnd>;
+
+/** Whenever it ended. */
+const ANY_TIME = new Date(8_640_000_000_000_000);
+
+/**
+ * The jobs of a conversation go with it. Steps, of a conversation that is deleted: wait until the jobs of before are listed;
+ * cancel those that are under way, forget the others. Of a job that begins or ends: wait until deletions of before are known;
+ * where its conversation is gone, the same. A crash in between repeats it for those that are left.
+ */
+@Injectable()
+export class EndJobsOfConversation implements Reaction<Followed> {
+  readonly name = 'end-jobs-of-conversation';
+  readonly categories = ['conversation', 'job'];
+  readonly codec: Codec<Followed> = { ...conversationCodec, ...jobCodec };
+  readonly on = {
+    ConversationDeleted: (event: Recorded<ConversationDeleted>) => this.endAll(event),
+    JobStarted: (event: Recorded<JobStarted>) => this.endIfAlone(event),
+    JobCompleted: (event: OfJob) => this.endIfAlone(event),
+    JobFailed: (event: OfJob) => this.endIfAlone(event),
+    JobCancelled: (event: OfJob) => this.endIfAlone(event),
+    JobLost: (event: OfJob) => this.endIfAlone(event),
+  };
+
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly jobs: JobQueries,
+    private readonly conversations: ConversationQueries,
+    private readonly freshness: Freshness,
+  ) {}
+
+  private async endAll(event: Recorded<ConversationDeleted>): Promise<void> {
+    await requireReached(this.freshness, ['jobs'], event.position);
+    const cause = causedBy(event, `system:${this.name}`);
+    for (const job of await this.jobs.inConversation(event.data.conversationId)) await this.end(job, cause);
+  }
+
+  private async endIfAlone(event: OfJob): Promise<void> {
+    const { jobId, ownerId, conversationId } = event.data;
+    await requireReached(this.freshness, ['conversations'], event.position);
+    if (await this.conversations.isThere(conversationId)) return;
+    const status = event.type === 'JobStarted' ? 'working' : 'over';
+    await this.end({ jobId, ownerId, status }, causedBy(event, `system:${this.name}`));
+  }
+
+  private async end({ jobId, ownerId, status }: { jobId: string; ownerId: string; status: string }, cause: Cause) {
+    if (status !== 'working') return this.commands.execute(new ForgetJob(jobId, ANY_TIME, cause));
+    await this.commands.execute(new CancelJob(jobId, ownerId, 'conversation-deleted', cause)).catch(unlessGone);
+  }
+}
+
+/** It was forgotten meanwhile. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof Rejection) || error.code !== 'job-not-found') throw error;
+}

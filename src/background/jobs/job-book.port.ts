@@ -1,0 +1,27 @@
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import type { JobId, ToolReport } from './job.events.js';
+import type { JobStatus } from './job.policy.js';
+
+/** How a job stands, as a model is told. */
+export type JobReport = Readonly<{
+  job_id: JobId;
+  status: JobStatus;
+  action: string;
+  elapsed_s: number;
+  progress?: ToolReport;
+  output_tail?: string;
+  result?: unknown;
+  error?: string;
+  note: string;
+}>;
+
+/** In whose name and where a job is asked for. */
+export type JobAsker = Readonly<{ ownerId: string; conversationId: string; cause: Cause }>;
+
+/** Where a model looks how the jobs of its conversation stand; an end that it was told is told to nobody again. */
+export abstract class JobBook {
+  /** Whether calls become jobs at all. */
+  abstract readonly isKept: boolean;
+  /** Undefined where there is no such job in this conversation. */
+  abstract check(jobId: string, asker: JobAsker): Promise<JobReport | undefined>;
+}

@@ -1,0 +1,122 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { CommandBus, ICommand } from '@nestjs/cqrs';
+import { InMemoryBlobs } from '../../../test/support/in-memory-blobs.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { jobStarted } from '../../../test/support/jobs.js';
+import { cause } from '../../../test/support/turns.js';
+import type { JobQueries, JobRecord } from '../../../projections/jobs/jobs.queries.js';
+import type { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
+import type { Wake } from '../follow-ups/wakes.port.js';
+import { ForgetJob, ForgetJobHandler } from './forget-job.command.js';
+import { endJob, job, startJob } from './job.decider.js';
+import { jobStream } from './job.events.js';
+import { jobLease } from './job.policy.js';
+import { keepResult, keptResult } from './job-result.js';
+import { LoseJobs } from './lose-jobs.ticker.js';
+import { TOLD_PER_TICK_MAX, WakeForJobs } from './wake-for-jobs.ticker.js';
+import { systemIds } from '../../platform/system-ids.js';
+import { systemTiming } from '../../platform/system-timing.js';
+
+const now = new Date('2026-01-01T00:05:00Z');
+let blobs: InMemoryBlobs;
+let sent: ICommand[];
+let commands: CommandBus;
+
+beforeEach(() => {
+  blobs = new InMemoryBlobs();
+  sent = [];
+  commands = { execute: async (command: ICommand) => void sent.push(command) } as unknown as CommandBus;
+});
+
+const record = (more: Partial<JobRecord>) =>
+  ({ jobId: 'j1', ownerId: 'alice', conversationId: 'c1', toolName: 'api_tool', actionName: 'build', ...more }) as JobRecord;
+
+describe('a job that is forgotten', () => {
+  it('is so once it is old enough, and its result goes with it', async () => {
+    const streams = new Streams(new InMemoryEventStore(), systemTiming);
+    const result = await keepResult(blobs, 'j1', { rows: 7 });
+    await streams.transact(jobStream('j1'), job, startJob(jobStarted().data), cause);
+    await streams.transact(jobStream('j1'), job, endJob({ type: 'completed', result }, now), cause);
+    const handler = new ForgetJobHandler(streams, blobs);
+    await handler.execute(new ForgetJob('j1', now, cause));
+    expect(await keptResult(blobs, result)).toEqual({ value: { rows: 7 } });
+    await handler.execute(new ForgetJob('j1', new Date(now.getTime() + 1), cause));
+    expect(await keptResult(blobs, result)).toBeUndefined();
+    expect((await streams.fold(jobStream('j1'), job)).state.forgotten).toBe(true);
+  });
+});
+
+describe('a job on which nobody holds a lease', () => {
+  it('is lost when it is found so twice in a row', async () => {
+    const keyValue = new InProcessKeyValue();
+    const jobs = { working: async () => [record({ jobId: 'j1' }), record({ jobId: 'j2' })] } as unknown as JobQueries;
+    const ticker = new LoseJobs(jobs, keyValue, commands, systemIds);
+    await keyValue.put(jobLease('j2'), '{}');
+    await ticker.tick();
+    expect(sent).toEqual([]);
+    await ticker.tick();
+    expect(sent).toMatchObject([{ jobId: 'j1' }]);
+    await keyValue.put(jobLease('j1'), '{}');
+    await ticker.tick();
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('a conversation whose job is over', () => {
+  const ticking = (untold: readonly JobRecord[], busy: readonly string[], wake: (wake: Wake) => Promise<void>) => {
+    const page = (limit: number, after?: JobRecord) => {
+      const from = after ? untold.indexOf(after) + 1 : 0;
+      return Promise.resolve(untold.slice(from, from + limit));
+    };
+    const jobs = { untold: page } as unknown as JobQueries;
+    const turns = { conversationsUnderWay: async () => new Set(busy) } as unknown as UnsealedTurnQueries;
+    return new WakeForJobs(jobs, turns, blobs, { wake }, commands, systemIds).tick();
+  };
+
+  it('is woken with what it came to, unless an answer is being written there', async () => {
+    const result = await keepResult(blobs, 'j1', { rows: 7 });
+    const woken: Wake[] = [];
+    const free = record({ status: 'completed', result });
+    const busy = record({ jobId: 'j2', conversationId: 'c2', status: 'completed', result });
+    const lost = record({ jobId: 'j3', conversationId: 'c3', status: 'lost', result: null });
+    await ticking([free, busy, lost], ['c2'], async (wake) => void woken.push(wake));
+    expect(woken).toMatchObject([
+      { conversationId: 'c1', ownerId: 'alice', source: 'job', refId: 'j1', dedupeKey: 'job:j1' },
+      { conversationId: 'c3', source: 'lost', refId: 'j3' },
+    ]);
+    expect(woken[0]!.text).toContain('{"rows":7}');
+    expect(woken[1]!.text).toContain('not repeated');
+    expect(sent).toMatchObject([
+      { jobId: 'j1', by: 'wake' },
+      { jobId: 'j3', by: 'wake' },
+    ]);
+  });
+
+  it('is found however many others are busy, and some are left to the next tick', async () => {
+    const ended = (conversationId: string) => (_: unknown, index: number) =>
+      record({ jobId: `${conversationId}-${index}`, conversationId, status: 'lost', result: null });
+    const busy = Array.from({ length: 3 * TOLD_PER_TICK_MAX }, ended('busy'));
+    const free = Array.from({ length: TOLD_PER_TICK_MAX + 1 }, ended('free'));
+    const woken: string[] = [];
+    await ticking([...busy, ...free], ['busy'], async ({ refId }) => void woken.push(refId));
+    expect(woken).toEqual(free.slice(0, -1).map(({ jobId }) => jobId));
+  });
+
+  it('that is gone is told nothing, and one that cannot be woken keeps nobody else asleep', async () => {
+    const jobs = ['c1', 'c2', 'c3'].map((conversationId) =>
+      record({ jobId: conversationId, conversationId, status: 'lost', result: null }),
+    );
+    const ticked = ticking(jobs, [], async ({ conversationId }) => {
+      if (conversationId === 'c1') throw new Rejection('conversation-not-found', 'gone');
+      if (conversationId === 'c2') throw new Error('away');
+    });
+    await expect(ticked).rejects.toThrow('away');
+    expect(sent).toMatchObject([
+      { jobId: 'c1', by: 'nobody' },
+      { jobId: 'c3', by: 'wake' },
+    ]);
+  });
+});

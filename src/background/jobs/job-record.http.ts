@@ -1,0 +1,29 @@
+import type { JobRecord } from '../../../projections/jobs/jobs.queries.js';
+import { deliveryOf, noteOn } from './job.policy.js';
+
+/** A job as its owner sees it; `progress` and `output_tail` are as empty as what its tool says of how far it has come. */
+export const jobSummary = (job: JobRecord, now: Date) => ({
+  job_id: job.jobId,
+  conversation_id: job.conversationId,
+  tool_name: job.toolName,
+  action_name: job.actionName,
+  status: job.status,
+  status_message: noteOn(job.status, job.hasEffects, job.cancelRequested),
+  progress: job.progress ?? {},
+  output_tail: job.outputTail,
+  elapsed_s: Math.max(0, Math.round(((job.finishedAt ?? now).getTime() - job.startedAt.getTime()) / 1000)),
+  started_at: job.startedAt.toISOString(),
+  finished_at: job.finishedAt?.toISOString() ?? null,
+  delivery_state: deliveryOf(job.status, job.autoResume, job.toldBy),
+  auto_resume: job.autoResume,
+  cancel_requested: job.cancelRequested,
+});
+
+/** The same with what it came to; `result` is undefined where nothing is kept of it. */
+export const jobDetail = (job: JobRecord, now: Date, result: unknown) => ({
+  ...jobSummary(job, now),
+  result: result ?? null,
+  error: job.error,
+  artifacts: [],
+  ...(job.status !== 'working' && { note: noteOn(job.status, job.hasEffects, job.cancelRequested) }),
+});

@@ -1,0 +1,428 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { InMemoryBlobs } from '../../../test/support/in-memory-blobs.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { cause } from '../../../test/support/turns.js';
+import type { CalledTool } from '../../dialogue/conversation/conversation.events.js';
+import { BlobsUnavailable } from '../../kernel/blobs.js';
+import { isHeld } from '../../kernel/lease.js';
+import { KeyValueUnavailable } from '../../kernel/key-value.js';
+import { newId } from '../../kernel/ids.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
+import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
+import { ToolFailed } from '../../resources/tools/toolbox/tool-kind.port.js';
+import type { Background, LongCall } from '../../dialogue/answering/loop/background-calls.port.js';
+import { endJob, job, requestCancel } from './job.decider.js';
+import { type ToolReport, jobStream } from './job.events.js';
+import { cancelSubject, ERROR_CHARACTERS_MAX, jobIdOf, jobLease } from './job.policy.js';
+import { JobOptions } from './job-options.js';
+import { keptResult } from './job-result.js';
+import { JobRunner } from './job-runner.js';
+import { CANCEL_LOOK_MS, LATE_WORK_MS_MAX } from './running-job.js';
+import { systemIds } from '../../platform/system-ids.js';
+import { systemTiming } from '../../platform/system-timing.js';
+
+const YIELD_MS = 30_000;
+const JOB_MS = 1_000_000;
+const STALE_MS = 60_000;
+
+let store: InMemoryEventStore;
+let streams: Streams;
+let keyValue: InProcessKeyValue;
+let signals: InProcessSignals;
+let blobs: InMemoryBlobs;
+
+beforeEach(() => {
+  jest.useFakeTimers({ now: new Date('2026-01-01T00:00:00Z'), doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+  store = new InMemoryEventStore();
+  streams = new Streams(store, systemTiming);
+  keyValue = new InProcessKeyValue();
+  signals = new InProcessSignals();
+  blobs = new InMemoryBlobs();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const processOf = (more: Partial<JobOptions['settings']> = {}) =>
+  new JobRunner(
+    { streams, signals, blobs, clock: { now: () => new Date() }, timing: systemTiming, ids: systemIds },
+    keyValue,
+    new JobOptions({
+      enabled: true,
+      yieldMs: YIELD_MS,
+      jobMsMax: JOB_MS,
+      staleMs: STALE_MS,
+      perConversationMax: 2,
+      perUserMax: 5,
+      perProcessMax: 16,
+      autoResume: true,
+      retentionMs: 1,
+      shutdownMs: 1,
+      ...more,
+    }),
+  );
+
+/** Work that ends when the test says so, or when it is told to stop. */
+function work({ stopsWhenTold = true } = {}) {
+  const ends = { resolve: (_: unknown): void => undefined, reject: (_: Error): void => undefined };
+  let until: AbortSignal | undefined;
+  let told: Background | undefined;
+  const perform = (signal: AbortSignal, background?: Background) =>
+    new Promise((resolve, reject) => {
+      told = background;
+      Object.assign(ends, { resolve, reject });
+      until = signal;
+      if (stopsWhenTold) signal.addEventListener('abort', () => reject(new ToolFailed('The call was stopped.')));
+    });
+  return {
+    perform,
+    ends,
+    isStopped: () => until?.aborted ?? false,
+    report: (report: ToolReport) => told!.report(report),
+  };
+}
+
+let calls = 0;
+function longCall(more: Partial<Omit<LongCall, 'call'>> & Partial<CalledTool> = {}): LongCall {
+  const { userId = 'alice', conversationId = 'c1', turnId = 't1', hasEffects = false, ...tool } = more;
+  const call: CalledTool = {
+    callId: `k${++calls}`,
+    toolId: 'tool-1',
+    toolName: 'api_tool',
+    actionName: 'build',
+    name: 'build',
+    arguments: { year: 2025 },
+    argumentsSha256: '',
+    ...tool,
+  };
+  return { call, hasEffects, userId, agentId: null, conversationId, turnId, cause };
+}
+const idOf = ({ turnId, call }: LongCall) => jobIdOf(turnId, call.callId);
+const stateOf = async (call: LongCall) => (await streams.fold(jobStream(idOf(call)), job)).state;
+const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+const never = () => new AbortController().signal;
+/** Whether a call has been answered, and with what. */
+function answered(run: Promise<unknown>) {
+  const answer: { value?: unknown; error?: unknown } = {};
+  run.then(
+    (value) => (answer.value = value),
+    (error: unknown) => (answer.error = error),
+  );
+  return answer;
+}
+/** A call that has become a job. */
+async function jobOf(runner: JobRunner, call = longCall(), { perform, ...rest } = work(), signal = never()) {
+  const answer = answered(runner.run(call, signal, perform));
+  await pass(YIELD_MS);
+  expect(answer.value).toMatchObject({ status: 'running', job_id: idOf(call) });
+  return { call, ...rest };
+}
+
+describe('what a tool says of how far it has come', () => {
+  const typesOf = async (call: LongCall) => {
+    const types: string[] = [];
+    for await (const page of store.read(jobStream(idOf(call)))) types.push(...page.map(({ type }) => type));
+    return types;
+  };
+
+  it('is stated of its job now and then, also what it said before it was one, and not once it is over', async () => {
+    const call = longCall();
+    const { perform, ends, report } = work();
+    void processOf().run(call, never(), perform);
+    report({ progress: 1, total: 3, message: 'Reading.' });
+    await pass(YIELD_MS + CANCEL_LOOK_MS);
+    expect((await stateOf(call)).progress).toEqual({
+      report: { progress: 1, total: 3, message: 'Reading.' },
+      outputTail: 'Reading.',
+    });
+    for (let said = 0; said < 100; said++) report({ progress: 2 + said / 100 });
+    await pass(3 * CANCEL_LOOK_MS);
+    expect((await stateOf(call)).progress?.report).toEqual({ progress: 2.99 });
+    report({ progress: 3 });
+    ends.resolve({ done: 1 });
+    await pass(2 * CANCEL_LOOK_MS);
+    expect(await typesOf(call)).toEqual(['JobStarted', 'JobProgressed', 'JobProgressed', 'JobCompleted']);
+  });
+
+  it('is stated later where the log was away', async () => {
+    const { call, report } = await jobOf(processOf());
+    const read = store.read.bind(store);
+    store.read = () => {
+      throw new Error('Away.');
+    };
+    report({ progress: 1 });
+    await pass(CANCEL_LOOK_MS);
+    store.read = read;
+    await pass(CANCEL_LOOK_MS);
+    expect((await stateOf(call)).progress?.report).toEqual({ progress: 1 });
+  });
+});
+
+describe('a call', () => {
+  it('that is over in time is answered with what it comes to, and no job', async () => {
+    const runner = processOf();
+    const call = longCall();
+    const { perform, ends } = work();
+    const answer = answered(runner.run(call, never(), perform));
+    await pass(YIELD_MS - 1);
+    ends.resolve({ done: 1 });
+    await pass(0);
+    expect(answer).toEqual({ value: { done: 1 } });
+    expect((await stateOf(call)).started).toBeNull();
+    expect(await keyValue.keys('')).toEqual([]);
+  });
+
+  it('that takes longer is answered with a job, which is in the log by then', async () => {
+    const runner = processOf();
+    const call = longCall({ hasEffects: true });
+    const answer = answered(runner.run(call, never(), work().perform));
+    await pass(YIELD_MS - 1);
+    expect(answer).toEqual({});
+    await pass(1);
+    expect(answer.value).toEqual({
+      status: 'running',
+      job_id: idOf(call),
+      started_as: 'background',
+      elapsed_s: 30,
+      note: expect.stringContaining('check_job'),
+    });
+    expect((await stateOf(call)).started).toEqual({
+      jobId: idOf(call),
+      conversationId: 'c1',
+      ownerId: 'alice',
+      turnId: 't1',
+      callId: call.call.callId,
+      agentId: null,
+      toolId: 'tool-1',
+      toolName: 'api_tool',
+      actionName: 'build',
+      arguments: { year: 2025 },
+      hasEffects: true,
+      runner: runner.id,
+      begunAt: '2026-01-01T00:00:00.000Z',
+      deadlineAt: '2026-01-01T00:16:40.000Z',
+      autoResume: true,
+    });
+    expect(await isHeld(keyValue, jobLease(idOf(call)))).toBe(true);
+  });
+
+  it('of a tool that is about the service itself, or where there are to be no jobs, is waited for', async () => {
+    const others = [
+      answered(processOf().run(longCall({ toolName: 'memory' }), never(), work().perform)),
+      answered(processOf({ enabled: false }).run(longCall(), never(), work().perform)),
+    ];
+    await pass(3 * YIELD_MS);
+    expect(others).toEqual([{}, {}]);
+  });
+
+  it('that fails in time fails', async () => {
+    const { perform, ends } = work();
+    const answer = answered(processOf().run(longCall(), never(), perform));
+    ends.reject(new ToolFailed('No.'));
+    await pass(0);
+    expect(answer.error).toEqual(new ToolFailed('No.'));
+  });
+
+  it('whose answer is stopped while it is waited for is stopped', async () => {
+    const answering = new AbortController();
+    const { perform } = work();
+    const answer = answered(processOf().run(longCall(), answering.signal, perform));
+    await pass(1);
+    answering.abort('stopped');
+    await pass(0);
+    expect(answer.error).toEqual(new ToolFailed('The call was stopped.'));
+  });
+
+  it('of which nobody can tell whether there is room is waited for, and becomes a job when they can', async () => {
+    const create = jest.spyOn(keyValue, 'create').mockRejectedValueOnce(new KeyValueUnavailable('away'));
+    const call = longCall();
+    const answer = answered(processOf().run(call, never(), work().perform));
+    await pass(YIELD_MS);
+    expect([answer, create.mock.calls.length]).toEqual([{}, 1]);
+    await pass(YIELD_MS);
+    expect(answer.value).toMatchObject({ elapsed_s: 60 });
+  });
+
+  it('that was a job of another process is waited for by this one', async () => {
+    const { call } = await jobOf(processOf());
+    await keyValue.delete(jobLease(idOf(call)));
+    const again = answered(processOf().run(call, never(), work().perform));
+    await pass(3 * YIELD_MS);
+    expect(again).toEqual({});
+    expect(await isHeld(keyValue, jobLease(idOf(call)))).toBe(false);
+  });
+});
+
+it('a call is told when it goes on as a job, and how long it may', async () => {
+  let told: Background | undefined;
+  const perform = (_: AbortSignal, background?: Background) => ((told = background), new Promise(() => undefined));
+  void processOf().run(longCall(), never(), perform);
+  await pass(YIELD_MS - 1);
+  expect([told!.msMax, told!.begun.aborted]).toEqual([JOB_MS, false]);
+  await pass(1);
+  expect(told!.begun.aborted).toBe(true);
+});
+
+describe('a call finds no room', () => {
+  it.each([
+    ['in its conversation', { perConversationMax: 2, perUserMax: 9 }, () => ({ conversationId: 'c1' }), 2],
+    ['of its user', { perConversationMax: 9, perUserMax: 5 }, () => ({ conversationId: newId() }), 5],
+    ['in its process', { perProcessMax: 3 }, () => ({ conversationId: newId(), userId: newId() }), 3],
+  ])('%s, and becomes a job when there is some', async (_, limits, another, room) => {
+    const runner = processOf(limits);
+    const jobs = [];
+    for (let count = 0; count < room; count++) jobs.push(await jobOf(runner, longCall(another())));
+    const answer = answered(runner.run(longCall(another()), never(), work().perform));
+    await pass(2 * YIELD_MS);
+    expect(answer).toEqual({});
+    jobs[0]!.ends.resolve('done');
+    await pass(YIELD_MS);
+    expect(answer.value).toMatchObject({ status: 'running' });
+  });
+
+  it('though there is some for others', async () => {
+    const runner = processOf({ perConversationMax: 1 });
+    await jobOf(runner);
+    await jobOf(runner, longCall({ conversationId: 'c2' }));
+    await jobOf(processOf(), longCall({ conversationId: 'c1', userId: 'alice' }));
+  });
+});
+
+describe('a job', () => {
+  it('that is done says what it came to, and gives its room back', async () => {
+    const { call, ends } = await jobOf(processOf());
+    ends.resolve({ rows: 7 });
+    await pass(0);
+    const { end } = await stateOf(call);
+    expect(end).toMatchObject({ type: 'JobCompleted', data: { endedAt: '2026-01-01T00:00:30.000Z' } });
+    expect(end?.type === 'JobCompleted' && (await keptResult(blobs, end.data.result))).toEqual({ value: { rows: 7 } });
+    expect(await keyValue.keys('')).toEqual([]);
+  });
+
+  it('whose result finds no space keeps it once there is some, and gives it up when its time is up', async () => {
+    const put = blobs.put.bind(blobs);
+    const full = () => Promise.reject(new BlobsUnavailable('full', { cause: Object.assign(new Error(), { code: 'ENOSPC' }) }));
+    blobs.put = full;
+    const [patient, late] = [await jobOf(processOf()), await jobOf(processOf(), longCall({ conversationId: 'c2' }))];
+    patient.ends.resolve({ rows: 7 });
+    await pass(60_000);
+    expect((await stateOf(patient.call)).end).toBeNull();
+    blobs.put = put;
+    await pass(1_000);
+    expect((await stateOf(patient.call)).end).toMatchObject({ type: 'JobCompleted' });
+    blobs.put = full;
+    late.ends.resolve({ rows: 7 });
+    await pass(JOB_MS + LATE_WORK_MS_MAX);
+    expect((await stateOf(late.call)).end).toMatchObject({ type: 'JobFailed' });
+  });
+
+  it.each([
+    ['says so', (ends: ReturnType<typeof work>['ends']) => ends.reject(new ToolFailed('No card.')), 'No card.'],
+    ['answers so', (ends: ReturnType<typeof work>['ends']) => ends.resolve({ error: 'No card.' }), '{"error":"No card."}'],
+    ['breaks', (ends: ReturnType<typeof work>['ends']) => ends.reject(new Error('secret')), 'a reason that it does not tell'],
+  ])('whose tool failed and %s has failed', async (_, fail, text) => {
+    Logger.overrideLogger(false);
+    const { call, ends } = await jobOf(processOf());
+    fail(ends);
+    await pass(0);
+    expect((await stateOf(call)).end).toMatchObject({
+      type: 'JobFailed',
+      data: { error: expect.stringContaining(text), reason: 'tool' },
+    });
+  });
+
+  it('says no more of an error than it may', async () => {
+    const { call, ends } = await jobOf(processOf());
+    ends.reject(new ToolFailed('x'.repeat(ERROR_CHARACTERS_MAX + 1)));
+    await pass(0);
+    const { end } = await stateOf(call);
+    expect(end?.type === 'JobFailed' && end.data.error).toHaveLength(ERROR_CHARACTERS_MAX);
+  });
+
+  it('does not end with the answer that began it', async () => {
+    const answering = new AbortController();
+    const begun = await jobOf(processOf(), longCall(), work(), answering.signal);
+    answering.abort('stopped');
+    await pass(CANCEL_LOOK_MS);
+    expect(begun.isStopped()).toBe(false);
+    expect((await stateOf(begun.call)).end).toBeNull();
+  });
+
+  it('is stopped when its time is up, and given up when it does not stop', async () => {
+    const obedient = await jobOf(processOf());
+    const stubborn = await jobOf(processOf(), longCall(), work({ stopsWhenTold: false }));
+    await pass(JOB_MS - YIELD_MS - 1 - YIELD_MS);
+    expect(obedient.isStopped()).toBe(false);
+    await pass(1);
+    const timeout = { type: 'JobFailed', data: { error: 'The call was stopped after 1000 seconds.', reason: 'timeout' } };
+    expect((await stateOf(obedient.call)).end).toMatchObject(timeout);
+    await pass(YIELD_MS + LATE_WORK_MS_MAX - 1);
+    expect((await stateOf(stubborn.call)).end).toBeNull();
+    await pass(1);
+    expect((await stateOf(stubborn.call)).end).toMatchObject(timeout);
+  });
+
+  it.each([
+    ['is told', (call: LongCall) => (signals.publish(cancelSubject(idOf(call)), ''), 0)],
+    ['finds it in the log', () => CANCEL_LOOK_MS],
+  ])('that is asked to stop %s, and is cancelled once its work has ended', async (_, afterMs) => {
+    const { call, ends, ...begun } = await jobOf(processOf(), longCall(), work({ stopsWhenTold: false }));
+    await streams.transact(jobStream(idOf(call)), job, requestCancel('alice', 'by-owner'), cause);
+    await pass(afterMs(call));
+    expect(begun.isStopped()).toBe(true);
+    await pass(10 * LATE_WORK_MS_MAX);
+    expect((await stateOf(call)).end).toBeNull();
+    ends.reject(new ToolFailed('The call was stopped.'));
+    await pass(0);
+    expect((await stateOf(call)).end?.type).toBe('JobCancelled');
+  });
+
+  it('that is done before it can be stopped is done', async () => {
+    const { call, ends } = await jobOf(processOf(), longCall(), work({ stopsWhenTold: false }));
+    await streams.transact(jobStream(idOf(call)), job, requestCancel('alice', 'by-owner'), cause);
+    await pass(CANCEL_LOOK_MS);
+    ends.resolve('done');
+    await pass(0);
+    expect((await stateOf(call)).end?.type).toBe('JobCompleted');
+  });
+
+  it('is lost with the lease on it, and what its work comes to afterwards is not told', async () => {
+    const { call, ends, ...begun } = await jobOf(processOf(), longCall(), work({ stopsWhenTold: false }));
+    await keyValue.delete(jobLease(idOf(call)));
+    await pass(STALE_MS);
+    expect(begun.isStopped()).toBe(true);
+    expect((await stateOf(call)).end?.type).toBe('JobLost');
+    ends.resolve('done');
+    await pass(0);
+    expect((await stateOf(call)).end?.type).toBe('JobLost');
+  });
+
+  it('that others have given up for lost is stopped', async () => {
+    const begun = await jobOf(processOf());
+    await streams.transact(jobStream(idOf(begun.call)), job, endJob({ type: 'lost' }, new Date()), cause);
+    await pass(CANCEL_LOOK_MS);
+    expect(begun.isStopped()).toBe(true);
+    expect(await keyValue.keys('')).toEqual([]);
+  });
+});
+
+describe('a process that ends', () => {
+  it('lets jobs finish for a while, then leaves them, and makes no more', async () => {
+    const runner = processOf();
+    const quick = await jobOf(runner);
+    const slow = await jobOf(runner);
+    const closing = runner.close(5_000);
+    const late = answered(runner.run(longCall(), never(), work().perform));
+    quick.ends.resolve('done');
+    await pass(4_000);
+    expect((await stateOf(quick.call)).end?.type).toBe('JobCompleted');
+    expect((await stateOf(slow.call)).end).toBeNull();
+    await pass(YIELD_MS);
+    await closing;
+    expect((await stateOf(slow.call)).end?.type).toBe('JobLost');
+    expect(late).toEqual({});
+    expect(await keyValue.keys('')).toEqual([]);
+  });
+});

@@ -1,0 +1,217 @@
+import { KeyValueUnavailable, type KeyValue } from '../../kernel/key-value.js';
+import { holdLease, holdSlot, type Lease } from '../../kernel/lease.js';
+import { Rejection } from '../../kernel/rejection.js';
+import type { Timing } from '../../kernel/timing.js';
+import { BackgroundCalls, type LongCall, type LongWork } from '../../dialogue/answering/loop/background-calls.port.js';
+import { job, startJob } from './job.decider.js';
+import { type JobId, type JobProgress, type JobStarted, type ToolReport, jobStream } from './job.events.js';
+import { progressAfter } from './job-progress.policy.js';
+import { conversationSlots, jobIdOf, jobLease, mayRunLong, ownerSlots } from './job.policy.js';
+import type { JobOptions } from './job-options.js';
+import { type JobParts, RunningJob, type Settled, type Work } from './running-job.js';
+
+/** How long the beginning of a job is tried to be stated; after that the turn fails as it does over any other statement. */
+export const START_PATIENCE_MS = 20_000;
+const ACTOR = 'system:jobs';
+
+/** What a model is told of a call that has become a job. */
+export type RunningNote = Readonly<{
+  status: 'running';
+  job_id: JobId;
+  started_as: 'background';
+  elapsed_s: number;
+  note: string;
+}>;
+
+/**
+ * Waits for the calls of turns, and makes jobs of those that take long: claims room for one of the conversation, of the user
+ * and of this process, states that it began, and lets the turn go on. What finds no room is waited for, and asks again.
+ */
+export class JobRunner extends BackgroundCalls {
+  /** Names this process in its jobs and their leases. */
+  readonly id: string;
+  private readonly running = new Map<JobId, RunningJob>();
+  /** Jobs that are being made: they count as well. */
+  private starting = 0;
+  private closing = false;
+
+  constructor(
+    private readonly parts: JobParts,
+    private readonly keyValue: KeyValue,
+    private readonly options: JobOptions,
+  ) {
+    super();
+    this.id = parts.ids.next();
+  }
+
+  async run(call: LongCall, signal: AbortSignal, perform: LongWork): Promise<unknown> {
+    const { enabled, yieldMs, jobMsMax: msMax } = this.options.settings;
+    if (!enabled || !mayRunLong(call.call.toolName)) return perform(signal);
+    const controller = new AbortController();
+    const begun = new AbortController();
+    const onAbort = () => controller.abort(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+    const begunAt = this.parts.clock.now();
+    let progress: JobProgress | null = null;
+    const report = (said: ToolReport) => void (progress = progressAfter(progress, said));
+    const done = settled(perform(controller.signal, { begun: begun.signal, msMax, report }));
+    const work: Work = { done, controller, progress: () => progress };
+    try {
+      for (;;) {
+        const ended = await within(this.parts.timing, yieldMs, work.done);
+        if (ended) return valueOf(ended);
+        if (signal.aborted || !(await this.begin(call, begunAt, work))) continue;
+        begun.abort();
+        return this.note(call, begunAt);
+      }
+    } catch (error) {
+      // Whoever waited does so no more, and nobody else does.
+      controller.abort(error);
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Makes no more jobs; lets those in hand finish for a while, then leaves them and says so. */
+  async close(graceMs: number): Promise<void> {
+    this.closing = true;
+    const over = () => Promise.all([...this.running.values()].map((running) => running.over));
+    await within(this.parts.timing, graceMs, over());
+    for (const running of this.running.values()) running.leave();
+    await over();
+  }
+
+  /** Whether the call is a job from here on. @throws StoreUnavailable */
+  private async begin(call: LongCall, begunAt: Date, work: Work): Promise<boolean> {
+    if (this.closing || this.running.size + this.starting >= this.options.settings.perProcessMax) return false;
+    this.starting++;
+    try {
+      const started = this.beginningOf(call, begunAt);
+      const claim = await this.claim(started);
+      if (!claim) return false;
+      if (!(await this.state(started, call).catch(releasing(claim.leases)))) return claim.release();
+      this.follow(started, work, call, claim);
+      return true;
+    } finally {
+      this.starting--;
+    }
+  }
+
+  private follow(started: JobStarted['data'], work: Work, { cause }: LongCall, { lease, release }: Claim): void {
+    const running = new RunningJob(this.parts, started, work, { ...cause, actor: ACTOR, credential: 'system' });
+    lease.lost.addEventListener('abort', () => running.leave(), { once: true });
+    this.running.set(started.jobId, running);
+    void running.over.then(async () => {
+      this.running.delete(started.jobId);
+      await release();
+    });
+  }
+
+  /** False where the call was a job of another process before, which is not run as another one. */
+  private async state(started: JobStarted['data'], { cause }: LongCall): Promise<boolean> {
+    const stream = jobStream(started.jobId);
+    try {
+      await this.parts.streams.outlasting(START_PATIENCE_MS, () =>
+        this.parts.streams.transact(stream, job, startJob(started), cause),
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof Rejection && error.code === 'job-exists') return false;
+      throw error;
+    }
+  }
+
+  /** Room for the job, and the word that somebody runs it; undefined where there is none, or nobody can tell. */
+  private async claim({ jobId, ownerId, conversationId }: JobStarted['data']): Promise<Claim | undefined> {
+    const { staleMs, perConversationMax, perUserMax } = this.options.settings;
+    const { timing, ids } = this.parts;
+    const options = { ttlMs: staleMs, renewMs: staleMs / 3, holder: this.id, timing, ids };
+    const leases: Lease[] = [];
+    const claims = [
+      () => holdSlot(this.keyValue, conversationSlots(conversationId), perConversationMax, options),
+      () => holdSlot(this.keyValue, ownerSlots(ownerId), perUserMax, options),
+      () => holdLease(this.keyValue, jobLease(jobId), options),
+    ];
+    try {
+      for (const hold of claims) {
+        const lease = await hold();
+        if (!lease) return void (await releaseAll(leases));
+        leases.push(lease);
+      }
+    } catch (error) {
+      await releaseAll(leases);
+      if (error instanceof KeyValueUnavailable) return undefined;
+      throw error;
+    }
+    return { lease: leases.at(-1)!, leases, release: () => releaseAll(leases) };
+  }
+
+  private beginningOf(call: LongCall, begunAt: Date): JobStarted['data'] {
+    const { conversationId, userId: ownerId, turnId, agentId, hasEffects } = call;
+    const { callId, toolId, toolName, actionName, arguments: args } = call.call;
+    const { jobMsMax, autoResume } = this.options.settings;
+    const tool = { toolId, toolName, actionName, arguments: args, hasEffects };
+    const times = { begunAt: begunAt.toISOString(), deadlineAt: new Date(begunAt.getTime() + jobMsMax).toISOString() };
+    return {
+      jobId: jobIdOf(turnId, callId),
+      conversationId,
+      ownerId,
+      turnId,
+      callId,
+      agentId,
+      ...tool,
+      runner: this.id,
+      ...times,
+      autoResume,
+    };
+  }
+
+  private note({ turnId, call }: LongCall, begunAt: Date): RunningNote {
+    const elapsed = this.parts.clock.now().getTime() - begunAt.getTime();
+    const { autoResume } = this.options.settings;
+    const after = autoResume ? ' When it is over, the conversation goes on by itself.' : '';
+    return {
+      status: 'running',
+      job_id: jobIdOf(turnId, call.callId),
+      started_as: 'background',
+      elapsed_s: Math.round(elapsed / 1000),
+      note: `The call goes on in the background and is not to be repeated. check_job tells how it stands.${after}`,
+    };
+  }
+}
+
+type Claim = Readonly<{ lease: Lease; leases: readonly Lease[]; release: () => Promise<false> }>;
+
+async function releaseAll(leases: readonly Lease[]): Promise<false> {
+  await Promise.all(leases.map((lease) => lease.release()));
+  return false;
+}
+
+const releasing = (leases: readonly Lease[]) => async (error: unknown) => {
+  await releaseAll(leases);
+  throw error;
+};
+
+const settled = (work: Promise<unknown>): Promise<Settled> =>
+  work.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+
+function valueOf(ended: Settled): unknown {
+  if ('value' in ended) return ended.value;
+  throw ended.error;
+}
+
+/** What it comes to, unless that takes longer. */
+function within<T>(timing: Timing, ms: number, work: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const cancel = timing.after(ms, () => resolve(undefined));
+    void work.then((value) => {
+      cancel();
+      resolve(value);
+    });
+  });
+}

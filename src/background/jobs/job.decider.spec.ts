@@ -1,0 +1,150 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../../test/support/given.js';
+import { jobStarted } from '../../../test/support/jobs.js';
+import {
+  endJob,
+  forgetJob,
+  type Job,
+  job,
+  type JobEnding,
+  progressJob,
+  requestCancel,
+  startJob,
+  tellOfJob,
+} from './job.decider.js';
+import type { JobEvent } from './job.events.js';
+
+const now = new Date('2026-01-01T00:05:00.000Z');
+const later = new Date('2026-01-08T00:05:00.001Z');
+const started = jobStarted();
+const about = { jobId: 'j1', conversationId: 'c0', ownerId: 'alice' };
+const result = { sha256: 'a'.repeat(64), size: 7 };
+const end = { ...about, endedAt: now.toISOString() };
+const completed: JobEvent = { type: 'JobCompleted', data: { ...end, result } };
+const asked: JobEvent = { type: 'JobCancelRequested', data: { ...about, reason: 'by-owner' } };
+const told: JobEvent = { type: 'JobTold', data: { ...about, by: 'wake' } };
+const forgotten: JobEvent = { type: 'JobForgotten', data: about };
+
+const ENDINGS: readonly (readonly [JobEnding, JobEvent])[] = [
+  [{ type: 'completed', result }, completed],
+  [
+    { type: 'failed', error: 'Broken.', reason: 'tool' },
+    { type: 'JobFailed', data: { ...end, error: 'Broken.', reason: 'tool' } },
+  ],
+  [{ type: 'cancelled' }, { type: 'JobCancelled', data: end }],
+  [{ type: 'lost' }, { type: 'JobLost', data: end }],
+];
+
+describe('a call', () => {
+  it('becomes a job once', () => {
+    given(job, []).when(startJob(started.data)).then([started]);
+    given(job, [started]).when(startJob(started.data)).thenNothing();
+  });
+  it('that is a job of one process is not one of another', () =>
+    given(job, [started])
+      .when(startJob({ ...started.data, runner: 'process-2' }))
+      .thenRejected('job-exists'));
+});
+
+describe('a job under way', () => {
+  it.each(ENDINGS)('ends as $type', (ending, event) => given(job, [started]).when(endJob(ending, now)).then([event]));
+  it('is asked to stop once, by its owner', () => {
+    given(job, [started]).when(requestCancel('alice', 'by-owner')).then([asked]);
+    given(job, [started, asked]).when(requestCancel('alice', 'conversation-deleted')).thenNothing();
+    given(job, [started]).when(requestCancel('bob', 'by-owner')).thenRejected('job-not-found');
+  });
+  it('may still be done although it was asked to stop', () =>
+    given(job, [started, asked])
+      .when(endJob({ type: 'completed', result }, now))
+      .then([completed]));
+  it('is nothing to tell of, and not forgotten', () => {
+    given(job, [started]).when(tellOfJob('wake')).thenNothing();
+    given(job, [started]).when(forgetJob(later)).thenNothing();
+  });
+});
+
+describe('a job that is over', () => {
+  it.each(ENDINGS)('stays so, whoever finds that it was %j', (ending) =>
+    given(job, [started, completed]).when(endJob(ending, later)).thenNothing(),
+  );
+  it('cannot be stopped', () => given(job, [started, completed]).when(requestCancel('alice', 'by-owner')).thenNothing());
+  it('is told once', () => {
+    given(job, [started, completed]).when(tellOfJob('wake')).then([told]);
+    given(job, [started, completed, told]).when(tellOfJob('model')).thenNothing();
+  });
+  it('is forgotten when it ended before the time that is asked for, and not before', () => {
+    given(job, [started, completed]).when(forgetJob(now)).thenNothing();
+    given(job, [started, completed]).when(forgetJob(later)).then([forgotten]);
+    given(job, [started, completed, forgotten]).when(forgetJob(later)).thenNothing();
+    given(job, [started, completed, forgotten]).when(requestCancel('alice', 'by-owner')).thenRejected('job-not-found');
+  });
+});
+
+describe('how far a job has come', () => {
+  const progress = { report: { progress: 1, total: 3, message: 'Reading.' }, outputTail: 'Reading.' };
+  const { jobId, conversationId, ownerId } = started.data;
+  const progressed: JobEvent = { type: 'JobProgressed', data: { jobId, conversationId, ownerId, ...progress } };
+  it('is stated while it goes on, and nothing where that is nothing new', () => {
+    given(job, [started]).when(progressJob(progress)).then([progressed]);
+    given(job, [started, progressed]).when(progressJob(progress)).thenNothing();
+    given(job, [started, completed]).when(progressJob(progress)).thenNothing();
+    given(job, []).when(progressJob(progress)).thenNothing();
+  });
+});
+
+describe('a job that is forgotten', () => {
+  it('is not begun again, also where nothing else is left of it', () => {
+    given(job, [started, completed, forgotten])
+      .when(startJob({ ...started.data, runner: 'process-2' }))
+      .thenRejected('job-exists');
+    given(job, [forgotten]).when(startJob(started.data)).thenRejected('job-exists');
+  });
+  it('is not told', () => given(job, [started, completed, forgotten]).when(tellOfJob('wake')).thenNothing());
+});
+
+describe('what nobody began', () => {
+  it('does not end, is not told, not forgotten, and nobody’s to stop', () => {
+    for (const decision of [endJob({ type: 'lost' }, now), tellOfJob('wake'), forgetJob(later)]) {
+      given(job, []).when(decision).thenNothing();
+    }
+    given(job, []).when(requestCancel('alice', 'by-owner')).thenRejected('job-not-found');
+  });
+});
+
+it('whatever is decided in whatever order: said at once again it says nothing, there is one end, and one who told it', () => {
+  const runner = fc.constantFrom('process-1', 'process-2');
+  const decision = fc.oneof(
+    runner.map((each) => startJob({ ...started.data, runner: each })),
+    fc.constantFrom(...ENDINGS).map(([ending]) => endJob(ending, now)),
+    fc.integer({ max: 3 }).map((progress) => progressJob({ report: { progress }, outputTail: null })),
+    fc.constantFrom('alice', 'bob').map((each) => requestCancel(each, 'by-owner')),
+    fc.constantFrom('model' as const, 'wake' as const, 'nobody' as const).map(tellOfJob),
+    fc.constantFrom(now, later).map(forgetJob),
+  );
+  fc.assert(
+    fc.property(fc.array(decision, { maxLength: 20 }), (decisions) => {
+      let state: Job = job.initial;
+      const said: JobEvent[] = [];
+      for (const decide of decisions) {
+        let events: readonly JobEvent[];
+        try {
+          events = decide(state);
+        } catch {
+          continue;
+        }
+        state = events.reduce(job.evolve, state);
+        said.push(...events);
+        const again = () => decide(state);
+        // Of what is forgotten nobody is asked anything.
+        if (!state.forgotten) expect(again()).toEqual([]);
+      }
+      const types = said.map(({ type }) => type).filter((type) => type !== 'JobProgressed');
+      expect(types.filter((type) => ENDINGS.some(([, event]) => event.type === type)).length).toBeLessThanOrEqual(1);
+      expect(new Set(types).size).toBe(types.length);
+      expect(state.forgotten && !state.end).toBe(false);
+      expect(state.told !== null && !state.end).toBe(false);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,111 @@
+import type { Decision } from '../../kernel/event-sourcing/decider.js';
+import { Rejection } from '../../kernel/rejection.js';
+import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
+import { jobCodec } from './job.codec.js';
+import type { CancelReason, JobEnd, JobEvent, JobProgress, JobStarted, ToldBy } from './job.events.js';
+import { isSameProgress } from './job-progress.policy.js';
+import { jobNotFound } from './job.policy.js';
+
+/** What has happened to a job. Of one that is forgotten nothing else may be left in the log. */
+export type Job = Readonly<{
+  started: JobStarted['data'] | null;
+  progress: JobProgress | null;
+  cancelRequested: CancelReason | null;
+  end: JobEnd | null;
+  told: ToldBy | null;
+  forgotten: boolean;
+}>;
+
+type Decide = Decision<Job, JobEvent>;
+
+const initial: Job = { started: null, progress: null, cancelRequested: null, end: null, told: null, forgotten: false };
+
+export const job: Aggregate<Job, JobEvent> = { initial, evolve, codec: jobCodec };
+
+function evolve(state: Job, event: JobEvent): Job {
+  switch (event.type) {
+    case 'JobStarted':
+      return { ...state, started: event.data };
+    case 'JobProgressed': {
+      const { report, outputTail } = event.data;
+      return { ...state, progress: { report, outputTail } };
+    }
+    case 'JobCancelRequested':
+      return { ...state, cancelRequested: event.data.reason };
+    case 'JobCompleted':
+    case 'JobFailed':
+    case 'JobCancelled':
+    case 'JobLost':
+      return { ...state, end: event };
+    case 'JobTold':
+      return { ...state, told: event.data.by };
+    case 'JobForgotten':
+      return { ...state, forgotten: true };
+  }
+}
+
+const aboutOf = ({ jobId, conversationId, ownerId }: JobStarted['data']) => ({ jobId, conversationId, ownerId });
+
+/** Refused where the call is a job already, of another process: the same call is not two jobs. */
+export const startJob =
+  (data: JobStarted['data']): Decide =>
+  ({ started, forgotten }) => {
+    if (!started && !forgotten) return [{ type: 'JobStarted', data }];
+    if (started?.runner !== data.runner)
+      throw new Rejection('job-exists', `Job ${data.jobId} has been started by another process.`);
+    return [];
+  };
+
+/** How far the work has come, as long as it goes on. */
+export const progressJob =
+  (progress: JobProgress): Decide =>
+  ({ started, progress: before, end }) =>
+    !started || end || isSameProgress(progress, before)
+      ? []
+      : [{ type: 'JobProgressed', data: { ...aboutOf(started), ...progress } }];
+
+/** A request that the work ends; of a job that is over there is nothing to ask. Refused where there is no such job of the owner. */
+export const requestCancel =
+  (ownerId: string, reason: CancelReason): Decide =>
+  ({ started, end, cancelRequested, forgotten }) => {
+    if (!started || started.ownerId !== ownerId || forgotten) throw jobNotFound();
+    return end || cancelRequested ? [] : [{ type: 'JobCancelRequested', data: { ...aboutOf(started), reason } }];
+  };
+
+/** The first end that is stated is the end: what a process says of a job that was given up for lost comes too late. */
+export const endJob =
+  (ending: JobEnding, now: Date): Decide =>
+  ({ started, end }) => {
+    if (!started || end) return [];
+    const data = { ...aboutOf(started), endedAt: now.toISOString() };
+    switch (ending.type) {
+      case 'completed':
+        return [{ type: 'JobCompleted', data: { ...data, result: ending.result } }];
+      case 'failed':
+        return [{ type: 'JobFailed', data: { ...data, error: ending.error, reason: ending.reason } }];
+      case 'cancelled':
+        return [{ type: 'JobCancelled', data }];
+      case 'lost':
+        return [{ type: 'JobLost', data }];
+    }
+  };
+
+/** How the work of a job ended. */
+export type JobEnding =
+  | Readonly<{ type: 'completed' } & Pick<Extract<JobEnd, { type: 'JobCompleted' }>['data'], 'result'>>
+  | Readonly<{ type: 'failed' } & Pick<Extract<JobEnd, { type: 'JobFailed' }>['data'], 'error' | 'reason'>>
+  | Readonly<{ type: 'cancelled' | 'lost' }>;
+
+/** The end was told; whoever tells it first has told it. */
+export const tellOfJob =
+  (by: ToldBy): Decide =>
+  ({ started, end, told, forgotten }) =>
+    !started || !end || told || forgotten ? [] : [{ type: 'JobTold', data: { ...aboutOf(started), by } }];
+
+/** A job that is over is forgotten once it ended before a time. */
+export const forgetJob =
+  (endedBefore: Date): Decide =>
+  ({ started, end, forgotten }) =>
+    !started || !end || forgotten || new Date(end.data.endedAt) >= endedBefore
+      ? []
+      : [{ type: 'JobForgotten', data: aboutOf(started) }];

@@ -1,0 +1,61 @@
+import type { BlobRef } from '../../kernel/blobs.js';
+import type { Event } from '../../kernel/event-sourcing/events.js';
+
+export type JobId = string;
+
+/** Why a job is to end before its work does: its owner said so, or its conversation is gone. */
+export type CancelReason = 'by-owner' | 'conversation-deleted';
+/** What told the conversation of the job's end: a model that asked for it, or a wake; `nobody` where none is to. */
+export type ToldBy = 'model' | 'wake' | 'nobody';
+
+/** What a tool says while it works: how far it has come, of how much where it knows that, and a word on what it does. */
+export type ToolReport = Readonly<{ progress: number; total?: number | undefined; message?: string | undefined }>;
+
+/** How far a job has come: the newest that its tool said, and the end of all that it said in words. */
+export type JobProgress = Readonly<{ report: ToolReport; outputTail: string | null }>;
+
+type About<More = unknown> = { jobId: JobId; conversationId: string; ownerId: string } & More;
+
+/** A tool call of a turn has run for long: the turn goes on, and so does the call, on its own. */
+export type JobStarted = Event<
+  'JobStarted',
+  About<{
+    turnId: string;
+    callId: string;
+    agentId: string | null;
+    toolId: string;
+    /** The kind of the tool. */
+    toolName: string;
+    actionName: string;
+    arguments: Readonly<Record<string, unknown>>;
+    /** Whether it changes something somewhere: how far that came is not known of one that ends without a result. */
+    hasEffects: boolean;
+    /** The process at which the call runs. */
+    runner: string;
+    /** When the call began. */
+    begunAt: string;
+    /** Until when it may run. */
+    deadlineAt: string;
+    /** Whether the conversation goes on by itself once the job is over. */
+    autoResume: boolean;
+  }>
+>;
+/** Its tool has said more of how far it has come; stated now and then only, the newest of it. */
+export type JobProgressed = Event<'JobProgressed', About<JobProgress>>;
+export type JobCancelRequested = Event<'JobCancelRequested', About<{ reason: CancelReason }>>;
+/** What came of it is kept outside of the log, for as long as results are kept. */
+export type JobCompleted = Event<'JobCompleted', About<{ endedAt: string; result: BlobRef }>>;
+export type JobFailed = Event<'JobFailed', About<{ endedAt: string; error: string; reason: 'tool' | 'timeout' }>>;
+/** The work has really ended. */
+export type JobCancelled = Event<'JobCancelled', About<{ endedAt: string }>>;
+/** The process at which the call ran is gone, or has let go of it: nobody knows what came of it. */
+export type JobLost = Event<'JobLost', About<{ endedAt: string }>>;
+/** The end of the job was told where the job began. */
+export type JobTold = Event<'JobTold', About<{ by: ToldBy }>>;
+/** It and what came of it are no longer shown: it is long over, or its conversation is gone. */
+export type JobForgotten = Event<'JobForgotten', About>;
+
+export type JobEnd = JobCompleted | JobFailed | JobCancelled | JobLost;
+export type JobEvent = JobStarted | JobProgressed | JobCancelRequested | JobEnd | JobTold | JobForgotten;
+
+export const jobStream = (jobId: JobId): string => `job-${jobId}`;

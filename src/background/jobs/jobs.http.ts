@@ -1,0 +1,62 @@
+import { Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { JobQueries } from '../../../projections/jobs/jobs.queries.js';
+import type { SignedInUser } from '../../resources/identity/caller.js';
+import { SessionUser } from '../../resources/identity/session-only.js';
+import { Blobs } from '../../kernel/blobs.js';
+import { Clock } from '../../kernel/clock.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { CancelJob } from './cancel-job.command.js';
+import { jobNotFound } from './job.policy.js';
+import { jobDetail, jobSummary } from './job-record.http.js';
+import { keptResult, shownResult } from './job-result.js';
+
+/** Of a conversation no more are listed. */
+export const LISTED_JOBS_MAX = 50;
+
+/** Tool calls that go on in the background, for the owner of their conversation. */
+@ApiTags('Background jobs')
+@Controller('api/background_jobs')
+export class JobsController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly jobs: JobQueries,
+    private readonly blobs: Blobs,
+    private readonly clock: Clock,
+    private readonly freshness: Freshness,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'The background jobs of a conversation, newest first.' })
+  @ApiQuery({ name: 'conversation_id', required: true })
+  async list(@SessionUser() { userId }: SignedInUser, @Query('conversation_id') conversationId: unknown) {
+    if (!isId(conversationId)) throw new Rejection('invalid-request', 'conversation_id is required');
+    const jobs = await this.jobs.ofConversation(userId, conversationId, LISTED_JOBS_MAX);
+    return { jobs: jobs.map((job) => jobSummary(job, this.clock.now())) };
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'One background job, with what it came to.' })
+  async one(@SessionUser() { userId }: SignedInUser, @Param('id') id: string) {
+    const job = isId(id) ? await this.jobs.byId(id) : undefined;
+    if (job?.ownerId !== userId) throw jobNotFound();
+    const kept = job.result && (await keptResult(this.blobs, job.result));
+    return jobDetail(job, this.clock.now(), kept && shownResult(kept.value));
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Asks a background job to stop; it is cancelled once it really has stopped.' })
+  async cancel(@SessionUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
+    if (!isId(id)) throw jobNotFound();
+    const position = await this.commands.execute(new CancelJob(id, user.userId, 'by-owner', user.cause));
+    answerPosition(reply, position);
+    await this.freshness.reached(['jobs'], position);
+    return this.one(user, id);
+  }
+}

@@ -1,0 +1,172 @@
+import { Logger } from '@nestjs/common';
+import { isErrorResult, textOf } from '../../dialogue/answering/loop/tool-result.policy.js';
+import { type Blobs, BlobsUnavailable } from '../../kernel/blobs.js';
+import type { Clock } from '../../kernel/clock.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { isDiskFull } from '../../kernel/full-disk.js';
+import type { Ids } from '../../kernel/ids.js';
+import type { Signals } from '../../kernel/signals.js';
+import { type Folded, type Streams } from '../../kernel/event-sourcing/streams.js';
+import type { Timing } from '../../kernel/timing.js';
+import { ToolFailed } from '../../resources/tools/toolbox/tool-kind.port.js';
+import { endJob, type Job, job, type JobEnding, progressJob } from './job.decider.js';
+import { type JobProgress, type JobStarted, jobStream } from './job.events.js';
+import { beginningOf, cancelSubject, ERROR_CHARACTERS_MAX } from './job.policy.js';
+import { keepResult } from './job-result.js';
+
+/** A cancellation is told by a signal, which may be lost: so often a job looks for one in the log, and says how far it has come. */
+export const CANCEL_LOOK_MS = 2_000;
+/** How long work whose time is up is waited for. One that is cancelled is waited for until then: it is over when it really is. */
+export const LATE_WORK_MS_MAX = 10_000;
+/** The same where the process is about to end. */
+const LEFT_WORK_MS_MAX = 500;
+/** How often, and how far apart, a result is tried to be kept. */
+const KEEP_ATTEMPTS_MAX = 5;
+const KEEP_AGAIN_MS = 1_000;
+/** How long the end of a job is tried to be stated; after that it is found to be lost. */
+const END_PATIENCE_MS = 60_000;
+
+const UNTOLD = 'The tool failed for a reason that it does not tell.';
+
+/** How the work of a call ended. */
+export type Settled = Readonly<{ value: unknown } | { error: unknown }>;
+
+export type JobParts = Readonly<{
+  streams: Streams;
+  signals: Signals;
+  blobs: Blobs;
+  clock: Clock;
+  timing: Timing;
+  ids: Ids;
+}>;
+
+/** A call that goes on by itself, and how far it has come by what its tool says. */
+export type Work = Readonly<{ done: Promise<Settled>; controller: AbortController; progress: () => JobProgress | null }>;
+
+/** Why work is stopped, and which of two reasons is the one that is stated. */
+const WEIGHTS = { cancelled: 1, timeout: 2, lost: 3 } as const;
+type Stop = keyof typeof WEIGHTS;
+
+/** A job at the process that runs it: watched until its work has ended, and then stated to be over. */
+export class RunningJob {
+  /** Resolves once the end of the job is in the log, or cannot be brought there. */
+  readonly over: Promise<void>;
+  private readonly logger = new Logger('Jobs');
+  private readonly givenUp = new AbortController();
+  private stop: Stop | undefined;
+  private known: Folded<Job> | undefined;
+  private told: JobProgress | null = null;
+
+  constructor(
+    private readonly parts: JobParts,
+    private readonly started: JobStarted['data'],
+    private readonly work: Work,
+    private readonly cause: Cause,
+  ) {
+    // Whoever stopped the answer did so while the job was being made of its call.
+    const { signal } = work.controller;
+    if (signal.aborted) this.end(signal.reason === 'stopped' ? 'cancelled' : 'lost');
+    this.over = this.follow();
+  }
+
+  /** The process ends, or may no longer run it. */
+  leave(): void {
+    this.end('lost');
+  }
+
+  private async follow(): Promise<void> {
+    const stopWatching = this.watch();
+    try {
+      const settled = await Promise.race([this.work.done, untilAborted(this.givenUp.signal)]);
+      const ending = await this.ending(settled ?? undefined);
+      await this.parts.streams.outlasting(END_PATIENCE_MS, () =>
+        this.parts.streams.record(jobStream(this.started.jobId), job, endJob(ending, this.parts.clock.now()), this.cause),
+      );
+    } catch (error) {
+      this.logger.error(`The end of job ${this.started.jobId} could not be stated; it will be found lost.`, error);
+    } finally {
+      stopWatching();
+    }
+  }
+
+  private async ending(settled: Settled | undefined): Promise<JobEnding> {
+    if (settled && 'value' in settled) {
+      // It was done before it could be stopped.
+      if (isErrorResult(settled.value)) return failedBy(textOf(settled.value));
+      return this.completed(settled.value);
+    }
+    if (this.stop === 'timeout') {
+      const seconds = Math.round((Date.parse(this.started.deadlineAt) - Date.parse(this.started.begunAt)) / 1000);
+      return { type: 'failed', error: `The call was stopped after ${seconds} seconds.`, reason: 'timeout' };
+    }
+    if (this.stop) return { type: this.stop };
+    const error = settled?.error;
+    if (error instanceof ToolFailed) return failedBy(error.message);
+    this.logger.error(`The call of job ${this.started.jobId} failed unexpectedly.`, error);
+    return failedBy(UNTOLD);
+  }
+
+  private async completed(value: unknown): Promise<JobEnding> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return { type: 'completed', result: await keepResult(this.parts.blobs, this.started.jobId, value) };
+      } catch (error) {
+        if (!(error instanceof BlobsUnavailable)) throw error;
+        // There is space sooner or later; until the time of the job is up the result waits for it.
+        const waits = isDiskFull(error) && !this.givenUp.signal.aborted;
+        if (attempt >= KEEP_ATTEMPTS_MAX && !waits) return failedBy('The call was completed, but its result could not be kept.');
+        await this.parts.timing.pause(KEEP_AGAIN_MS);
+      }
+    }
+  }
+
+  private watch(): () => void {
+    const { clock, signals, timing } = this.parts;
+    const { jobId, deadlineAt } = this.started;
+    const dropDeadline = timing.after(Date.parse(deadlineAt) - clock.now().getTime(), () => this.end('timeout'));
+    // A look that fails is made again; what is not seen in time ends with the job's time.
+    let looked = Promise.resolve();
+    const look = () => void (looked = looked.then(() => this.look()).catch(() => undefined));
+    const stopLooking = timing.every(CANCEL_LOOK_MS, look);
+    const unsubscribe = signals.subscribe(cancelSubject(jobId), look);
+    return () => {
+      dropDeadline();
+      stopLooking();
+      unsubscribe();
+    };
+  }
+
+  private async look(): Promise<void> {
+    this.known = await this.parts.streams.fold(jobStream(this.started.jobId), job, this.known);
+    const { end, cancelRequested } = this.known.state;
+    if (end) return this.end('lost');
+    if (cancelRequested) this.end('cancelled');
+    await this.tell(this.known);
+  }
+
+  private async tell(known: Folded<Job>): Promise<void> {
+    const progress = this.work.progress();
+    if (!progress || progress === this.told) return;
+    this.known = await this.parts.streams.transact(jobStream(this.started.jobId), job, progressJob(progress), this.cause, known);
+    this.told = progress;
+  }
+
+  /** Only for a weightier reason than the one it has. */
+  private end(stop: Stop): void {
+    if (this.stop && WEIGHTS[this.stop] >= WEIGHTS[stop]) return;
+    this.stop = stop;
+    this.work.controller.abort(stop);
+    if (stop === 'cancelled') return;
+    const patienceMs = stop === 'lost' ? LEFT_WORK_MS_MAX : LATE_WORK_MS_MAX;
+    this.parts.timing.after(patienceMs, () => this.givenUp.abort(), { unref: true });
+  }
+}
+
+const failedBy = (error: string): JobEnding => ({
+  type: 'failed',
+  error: beginningOf(error, ERROR_CHARACTERS_MAX),
+  reason: 'tool',
+});
+
+const untilAborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));

@@ -1,0 +1,222 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { cause } from '../../../test/support/turns.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { turnSettings } from '../../../test/support/turn-settings.js';
+import {
+  type EffectKnown,
+  type HistoryPin,
+  Unattended,
+  type UnattendedAnswer,
+  type UnattendedWork,
+} from '../../dialogue/answering/runner/unattended.port.js';
+import type { CalledTool } from '../../dialogue/conversation/conversation.events.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import type { QuotaAnswer } from '../../work/limits/run-quota.port.js';
+import { queueRun, run } from './run.decider.js';
+import { runStream } from './run.events.js';
+import { RunAgent } from './run-agent.js';
+import { systemTiming } from '../../platform/system-timing.js';
+
+const runId = 'r1';
+const parts = { answer: 'Done.', thought: 'Hm.', sources: [], toolCalls: [], structured: false };
+const RESULT = { status: 'success', result: { answer: 'Done.', sources: [], tool_calls: [], thought: 'Hm.' } };
+const called = (callId: string, actionName: string, args: Readonly<Record<string, unknown>> = {}): CalledTool => ({
+  callId,
+  toolId: 't1',
+  toolName: 'api_tool',
+  actionName,
+  name: actionName,
+  arguments: args,
+  argumentsSha256: 'h',
+});
+
+type Script = (work: UnattendedWork) => Promise<Partial<UnattendedAnswer> | void>;
+
+class ScriptedAgent extends Unattended {
+  settled = 0;
+  readonly scripts: Script[] = [];
+  history: HistoryPin | undefined;
+  readonly seen: UnattendedWork[] = [];
+  settle = async () => turnSettings({ modelId: `model-${++this.settled}` });
+  historyOf = async () => this.history;
+  answer = async (work: UnattendedWork): Promise<UnattendedAnswer> => {
+    this.seen.push(work);
+    work.used({ promptTokens: 10, completionTokens: 5 });
+    return { parts, error: null, ...(await this.scripts.shift()?.(work)) };
+  };
+}
+
+let store: InMemoryEventStore;
+let streams: Streams;
+let agent: ScriptedAgent;
+let quota: QuotaAnswer;
+let attempts: number;
+beforeEach(async () => {
+  store = new InMemoryEventStore();
+  streams = new Streams(store, systemTiming);
+  agent = new ScriptedAgent();
+  quota = { allowed: true };
+  attempts = 0;
+  const data = { runId, ownerId: 'alice', agentId: 'a1', trigger: 'webhook', input: '{"n":1}' } as const;
+  await streams.transact(runStream(runId), run, queueRun(data), cause);
+});
+
+const runner = () => new RunAgent(streams, agent, { check: () => Promise.resolve(quota) }, systemTiming);
+const attempt = (signal = new AbortController().signal, taskId = runId) =>
+  runner().run({
+    taskId,
+    ownerId: 'alice',
+    input: {},
+    attempt: ++attempts,
+    cause,
+    signal,
+    progress: () => Promise.resolve(),
+  });
+const told = async () => {
+  const types: string[] = [];
+  for await (const page of store.read(runStream(runId))) types.push(...page.map(({ type }) => type));
+  return types;
+};
+const crash = () => Promise.reject(new Error('The process is gone.'));
+
+describe('an agent that runs with nobody watching', () => {
+  it('gives what it said, and the log has it with what it used', async () => {
+    expect(await attempt()).toEqual(RESULT);
+    expect(await told()).toEqual(['RunQueued', 'RunStarted', 'RunFinished']);
+    const { state } = await streams.fold(runStream(runId), run);
+    expect(state.finished).toMatchObject({ modelId: 'model-1', usage: { promptTokens: 10, completionTokens: 5 }, error: null });
+  });
+
+  it('gives the same once more where its task had not heard of it, and works no second time', async () => {
+    await attempt();
+    agent.scripts.push(() => crash());
+    expect(await attempt()).toEqual(RESULT);
+    expect(await told()).toHaveLength(3);
+  });
+
+  it('goes on from a chat as it was when the first attempt began, and from none where it is not told of any', async () => {
+    agent.history = { conversationId: 'c1', revision: 4 };
+    await attempt();
+    expect(agent.seen[0]!.history).toBeUndefined();
+    const data = {
+      runId: 'r2',
+      ownerId: 'alice',
+      agentId: null,
+      trigger: 'schedule',
+      input: 'Go on.',
+      conversationId: 'c1',
+    } as const;
+    await streams.transact(runStream('r2'), run, queueRun(data), cause);
+    agent.scripts.push(() => crash());
+    await expect(attempt(undefined, 'r2')).rejects.toThrow('The process is gone.');
+    agent.history = { conversationId: 'c1', revision: 9 };
+    await attempt(undefined, 'r2');
+    expect(agent.seen.slice(1).map(({ history }) => history?.revision)).toEqual([4, 4]);
+  });
+
+  it('whose model gave up has succeeded as far as it came', async () => {
+    agent.scripts.push(async () => ({ parts: { ...parts, answer: 'Do' }, error: { text: 'Gone.', code: 'unavailable' } }));
+    expect(await attempt()).toMatchObject({ status: 'success', result: { answer: 'Do' } });
+  });
+
+  it('does not begin where the owner’s quota has no room, and says so again when asked again', async () => {
+    quota = { allowed: false, error: 'Usage quota exceeded.' };
+    const refusal = { status: 'quota_exceeded', error: 'Usage quota exceeded.' };
+    expect([await attempt(), await attempt()]).toEqual([refusal, refusal]);
+    expect(await told()).toEqual(['RunQueued', 'RunRefused']);
+  });
+
+  it('is not cut off by a quota once it has begun', async () => {
+    agent.scripts.push(crash);
+    await expect(attempt()).rejects.toThrow('gone');
+    quota = { allowed: false, error: 'Usage quota exceeded.' };
+    expect(await attempt()).toEqual(RESULT);
+  });
+
+  it('begins anew after a failure, with the settings it had, and what the failed attempt used is told', async () => {
+    agent.scripts.push(crash);
+    await expect(attempt()).rejects.toThrow('gone');
+    expect(await attempt()).toEqual(RESULT);
+    expect(await told()).toEqual(['RunQueued', 'RunStarted', 'RunAttemptAbandoned', 'RunStarted', 'RunFinished']);
+    expect((await streams.fold(runStream(runId), run)).state.finished?.modelId).toBe('model-1');
+    expect(agent.settled).toBe(1);
+  });
+
+  it('has an end of its own when its task has failed', async () => {
+    agent.scripts.push(() => Promise.reject(new Rejection('prompt-not-renderable', 'The prompt cannot be used.')));
+    await expect(attempt()).rejects.toThrow('The prompt');
+    await runner().failed(runId, {}, 'The prompt cannot be used.', cause);
+    await runner().failed(runId, {}, 'The prompt cannot be used.', cause);
+    expect((await told()).slice(-2)).toEqual(['RunAttemptAbandoned', 'RunFailed']);
+    await expect(attempt()).rejects.toMatchObject({ code: 'run-failed', message: 'The prompt cannot be used.' });
+  });
+});
+
+describe('an attempt after another', () => {
+  const doing =
+    (calls: readonly CalledTool[], known: (EffectKnown | undefined)[] = [], after: Script = async () => undefined): Script =>
+    async (work) => {
+      for (const call of calls) {
+        const before = await work.ledger.begin(call);
+        known.push(before);
+        if (!before) await work.ledger.finish(call.callId, 'completed', `${call.actionName} done`);
+      }
+      return after(work);
+    };
+  const ends = (known: readonly (EffectKnown | undefined)[]) => known.map((each) => each && (each.end?.result ?? 'unknown'));
+
+  it('does not do again what was done, whatever its calls are named this time', async () => {
+    agent.scripts.push(doing([called('c1', 'send', { to: 'x', text: 'y' })], [], crash));
+    await expect(attempt()).rejects.toThrow('gone');
+    const known: (EffectKnown | undefined)[] = [];
+    agent.scripts.push(doing([called('c7', 'send', { text: 'y', to: 'x' }), called('c8', 'send', { to: 'z' })], known));
+    await attempt();
+    expect(ends(known)).toEqual(['send done', undefined]);
+  });
+
+  it('knows calls again in another order, and each of several equal ones', async () => {
+    agent.scripts.push(doing([called('1', 'a'), called('2', 'b'), called('3', 'a')], [], crash));
+    await expect(attempt()).rejects.toThrow('gone');
+    const known: (EffectKnown | undefined)[] = [];
+    agent.scripts.push(doing([called('4', 'b'), called('5', 'a'), called('6', 'a'), called('7', 'a')], known));
+    await attempt();
+    expect(ends(known)).toEqual(['b done', 'a done', 'a done', undefined]);
+  });
+
+  it('does not repeat a call of which nobody knows what came of it', async () => {
+    agent.scripts.push(async ({ ledger }) => {
+      await ledger.begin(called('c1', 'send'));
+      return crash();
+    });
+    await expect(attempt()).rejects.toThrow('gone');
+    const known: (EffectKnown | undefined)[] = [];
+    agent.scripts.push(doing([called('c1', 'send')], known));
+    await attempt();
+    expect(ends(known)).toEqual(['unknown']);
+  });
+
+  it('is told which ids of calls are spoken for', async () => {
+    agent.scripts.push(doing([called('c1', 'send')], [], crash));
+    await expect(attempt()).rejects.toThrow('gone');
+    let taken: ReadonlySet<string> = new Set();
+    agent.scripts.push(async ({ callIdsTaken }) => void (taken = callIdsTaken));
+    await attempt();
+    expect([...taken]).toEqual(['c1']);
+  });
+
+  it('takes the run from one that still works: that one begins no call any more', async () => {
+    let release: () => void = () => undefined;
+    const waiting = new Promise<void>((resolve) => (release = resolve));
+    agent.scripts.push(async ({ ledger }) => {
+      await waiting;
+      await ledger.begin(called('c1', 'send'));
+    });
+    const first = attempt();
+    while ((await told()).length < 2) await Promise.resolve();
+    expect(await attempt()).toEqual(RESULT);
+    release();
+    await expect(first).rejects.toMatchObject({ code: 'run-over' });
+    expect(await told()).not.toContain('RunToolCallStarted');
+  });
+});

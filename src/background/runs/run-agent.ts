@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import { type HistoryPin, Unattended } from '../../dialogue/answering/runner/unattended.port.js';
+import type { TurnSettings, Usage } from '../../dialogue/conversation/conversation.events.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
+import { Timing } from '../../kernel/timing.js';
+import { RunQuota } from '../../work/limits/run-quota.port.js';
+import type { TaskAttempt, TaskRunner } from '../../work/tasks/task-runner.port.js';
+import { abandonAttempt, failRun, finishRun, isOver, refuseRun, type Run, run, startRun } from './run.decider.js';
+import { type RunFinished, runStream } from './run.events.js';
+import { RUN_PATIENCE_MS } from './run.policy.js';
+import { RunLedger } from './run-ledger.js';
+import { RUN_AGENT } from './runs.port.js';
+
+/** What is told of a run to whoever waits for its task. */
+export type RunResult =
+  Readonly<{ status: 'success'; result: RunAnswer }> | Readonly<{ status: 'quota_exceeded'; error: string }>;
+
+type RunAnswer = Readonly<{ answer: string; sources: readonly unknown[]; tool_calls: readonly unknown[]; thought: string }>;
+
+const TIMED_OUT_TEXT = 'The run took longer than it may.';
+
+/** How far a task is once it is settled how its agent answers. */
+const SETTLED_PERCENT = 50;
+
+/**
+ * Runs agents. Each attempt begins from the start, with the settings of the first; what earlier attempts did to the world
+ * is not done again. An attempt that finds the run ended gives its outcome once more.
+ */
+@Injectable()
+export class RunAgent implements TaskRunner {
+  readonly kind = RUN_AGENT;
+
+  constructor(
+    private readonly streams: Streams,
+    private readonly unattended: Unattended,
+    private readonly quota: RunQuota,
+    private readonly timing: Timing,
+  ) {}
+
+  async run(task: TaskAttempt): Promise<RunResult> {
+    const found = await this.streams.fold(runStream(task.taskId), run);
+    const ended = resultOf(found.state) ?? (await this.refused(task, found));
+    if (ended) return ended;
+    const begun = await this.begin(task, found);
+    await task.progress(SETTLED_PERCENT);
+    return resultOf(await this.finish(task, begun))!;
+  }
+
+  /** However it failed, the run has an end of its own. */
+  async failed(runId: string, _input: Readonly<Record<string, unknown>>, reason: string, cause: Cause): Promise<void> {
+    await this.streams.record(runStream(runId), run, failRun(runId, reason), cause);
+  }
+
+  /** What the quota says counts before the first attempt; a run that was begun is not cut off. */
+  private async refused({ taskId: runId, ownerId, cause }: TaskAttempt, found: Folded<Run>): Promise<RunResult | undefined> {
+    if (found.state.status !== 'queued') return undefined;
+    const answer = await this.quota.check(ownerId, found.position);
+    if (answer.allowed) return undefined;
+    const { state } = await this.streams.transact(runStream(runId), run, refuseRun(runId, answer.error), cause, found);
+    return resultOf(state);
+  }
+
+  private async begin({ taskId: runId, attempt, cause }: TaskAttempt, found: Folded<Run>): Promise<Folded<Run>> {
+    const { agentId, ownerId, terms, conversationId } = found.state.queued!;
+    const { settings } = found.state;
+    const start = (...pinned: readonly [TurnSettings, HistoryPin?]) =>
+      this.streams.transact(runStream(runId), run, startRun(runId, attempt, ...pinned), cause, found);
+    if (settings) return start(settings);
+    const history = conversationId === undefined ? undefined : await this.unattended.historyOf(conversationId, ownerId);
+    return start(await this.unattended.settle(agentId, ownerId, cause, terms?.modelId), history);
+  }
+
+  private async finish({ taskId: runId, attempt, cause, signal }: TaskAttempt, begun: Folded<Run>): Promise<Run> {
+    const { queued, settings, history, effects } = begun.state;
+    const { ownerId, input, terms } = queued!;
+    const { modelId } = settings!;
+    const decide = (decision: ReturnType<typeof failRun>) => this.streams.record(runStream(runId), run, decision, cause);
+    const time = terms ? this.timing.deadline(terms.timeoutMs) : undefined;
+    let usage: Usage | null = null;
+    try {
+      const { parts, error } = await this.unattended.answer({
+        runId,
+        ownerId,
+        input,
+        settings: settings!,
+        ...(history && { history }),
+        ...(terms && { toolAllowlist: terms.toolAllowlist }),
+        cause,
+        ledger: new RunLedger(this.streams, { runId, attempt }, cause, begun),
+        callIdsTaken: new Set(effects.map(({ call }) => call.callId)),
+        used: (all) => (usage = all),
+        signal: time ? AbortSignal.any([signal, time]) : signal,
+      });
+      const data: RunFinished['data'] = { runId, attempt, ...parts, modelId, usage, error };
+      return (await this.streams.outlasting(RUN_PATIENCE_MS, () => decide(finishRun(data)))).state;
+    } catch (error) {
+      // Whether it can be noted or not, the attempt has failed for its own reason.
+      await decide(abandonAttempt(runId, attempt, modelId, usage)).catch(() => undefined);
+      if (!time?.aborted || signal.aborted) throw error;
+      await decide(failRun(runId, TIMED_OUT_TEXT, 'timeout'));
+      throw new Rejection('run-timed-out', TIMED_OUT_TEXT);
+    }
+  }
+}
+
+/** @throws Rejection run-failed when the run has failed for good */
+function resultOf(state: Run): RunResult | undefined {
+  if (!isOver(state)) return undefined;
+  if (state.failure !== null) throw new Rejection('run-failed', state.failure);
+  if (state.refusal !== null) return { status: 'quota_exceeded', error: state.refusal };
+  if (!state.finished) return undefined;
+  const { answer, sources, toolCalls, thought } = state.finished;
+  return { status: 'success', result: { answer, sources, tool_calls: toolCalls, thought } };
+}

@@ -1,0 +1,171 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../../test/support/given.js';
+import { turnSettings } from '../../../test/support/turn-settings.js';
+import type { CalledTool } from '../../dialogue/conversation/conversation.events.js';
+import {
+  abandonAttempt,
+  failRun,
+  finishEffect,
+  finishRun,
+  forgetRun,
+  isOver,
+  queueRun,
+  refuseRun,
+  type Run,
+  run,
+  startEffect,
+  startRun,
+} from './run.decider.js';
+import type { RunEvent, RunFinished, RunQueued } from './run.events.js';
+
+const runId = 'r1';
+const data: RunQueued['data'] = { runId, ownerId: 'alice', agentId: 'a1', trigger: 'webhook', input: '{}' };
+const settings = turnSettings();
+const later = turnSettings({ modelId: 'another' });
+const call: CalledTool = {
+  callId: 'c1',
+  toolId: 't1',
+  toolName: 'api_tool',
+  actionName: 'send',
+  name: 'send',
+  arguments: {},
+  argumentsSha256: 'h',
+};
+const parts = { answer: 'Done.', thought: '', sources: [], toolCalls: [], structured: false };
+const answer = (attempt: number): RunFinished['data'] => ({ runId, attempt, ...parts, modelId: 'm', usage: null, error: null });
+
+const queued: RunEvent = { type: 'RunQueued', data };
+const started = (attempt: number): RunEvent => ({ type: 'RunStarted', data: { runId, attempt, settings } });
+const begun = (attempt: number, effect: number): RunEvent => ({
+  type: 'RunToolCallStarted',
+  data: { runId, attempt, effect, call },
+});
+const ended = (attempt: number, effect: number): RunEvent => ({
+  type: 'RunToolCallFinished',
+  data: { runId, attempt, effect, status: 'completed', result: 'ok' },
+});
+const finished = (attempt: number): RunEvent => ({ type: 'RunFinished', data: answer(attempt) });
+const refused: RunEvent = { type: 'RunRefused', data: { runId, reason: 'quota_exceeded', error: 'No room.' } };
+const failed: RunEvent = { type: 'RunFailed', data: { runId, error: 'x' } };
+
+describe('a run', () => {
+  it('is queued once', () => {
+    given(run, []).when(queueRun(data)).then([queued]);
+    given(run, [queued]).when(queueRun(data)).thenNothing();
+  });
+  it('keeps the settings of its first attempt', () =>
+    given(run, [queued, started(1)])
+      .when(startRun(runId, 2, later))
+      .then([started(2)]));
+  it('knows what was said before as its first attempt found it', () => {
+    const history = { conversationId: 'c1', revision: 4 };
+    const first: RunEvent = { type: 'RunStarted', data: { runId, attempt: 1, settings, history } };
+    const second: RunEvent = { type: 'RunStarted', data: { runId, attempt: 2, settings, history } };
+    given(run, [queued])
+      .when(startRun(runId, 1, settings, history))
+      .then([first]);
+    given(run, [queued, first])
+      .when(startRun(runId, 2, later, { ...history, revision: 9 }))
+      .then([second]);
+    given(run, [queued, started(1)])
+      .when(startRun(runId, 2, later, history))
+      .then([started(2)]);
+  });
+  it('takes nothing more from an attempt that another has followed', () => {
+    const past = given(run, [queued, started(1), started(2)]);
+    past.when(startRun(runId, 1, settings)).thenRejected('run-attempt-superseded');
+    past.when(startEffect(runId, 1, call)).thenRejected('run-attempt-superseded');
+    past.when(finishRun(answer(1))).thenRejected('run-attempt-superseded');
+    past.when(abandonAttempt(runId, 1, 'm', null)).thenNothing();
+  });
+  it('learns what came of a call also from an attempt of before', () =>
+    given(run, [queued, started(1), begun(1, 0), started(2)])
+      .when(finishEffect(runId, 0, 'completed', 'ok'))
+      .then([ended(1, 0)]));
+  it('numbers its effects over all attempts', () =>
+    given(run, [queued, started(1), begun(1, 0), started(2)])
+      .when(startEffect(runId, 2, call))
+      .then([begun(2, 1)]));
+  it('is refused before it is begun, and not any more after', () => {
+    given(run, [queued]).when(refuseRun(runId, 'No room.')).then([refused]);
+    given(run, [queued, started(1)])
+      .when(refuseRun(runId, 'No room.'))
+      .thenNothing();
+  });
+  it.each([[finished(1)], [refused], [failed]])('goes no further after its end: %j', (end) => {
+    const past = given(run, [queued, started(1), begun(1, 0), end]);
+    past.when(startRun(runId, 2, settings)).thenRejected('run-over');
+    past.when(startEffect(runId, 1, call)).thenRejected('run-over');
+    past.when(finishEffect(runId, 0, 'completed', 'ok')).thenNothing();
+    past.when(failRun(runId, 'y')).thenNothing();
+  });
+  it('that nobody queued cannot be begun', () =>
+    given(run, [])
+      .when(startRun(runId, 1, settings))
+      .thenRejected('run-unknown'));
+});
+
+it('whatever is decided in whatever order: it ends once, attempts only grow, and each effect has one end at most', () => {
+  const attempt = fc.integer({ min: 1, max: 3 });
+  const decision = fc.oneof(
+    attempt.map((each) => startRun(runId, each, settings)),
+    attempt.map((each) => startEffect(runId, each, call)),
+    fc.integer({ min: 0, max: 3 }).map((effect) => finishEffect(runId, effect, 'completed', 'ok')),
+    attempt.map((each) => abandonAttempt(runId, each, 'm', null)),
+    attempt.map((each) => finishRun(answer(each))),
+    fc.constantFrom(queueRun(data), refuseRun(runId, 'x'), failRun(runId, 'x')),
+  );
+  fc.assert(
+    fc.property(fc.array(decision, { maxLength: 25 }), (decisions) => {
+      let state: Run = run.initial;
+      for (const decide of [queueRun(data), ...decisions]) {
+        const before = state;
+        let events: readonly RunEvent[];
+        try {
+          events = decide(state);
+        } catch {
+          continue;
+        }
+        state = events.reduce<Run>(run.evolve, state);
+        if (isOver(before)) expect(events).toEqual([]);
+        expect(state.attempt).toBeGreaterThanOrEqual(before.attempt);
+        before.effects.forEach(({ end }, effect) => end && expect(state.effects[effect]!.end).toBe(end));
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+describe('a run that is over', () => {
+  const now = new Date('2026-02-01T00:00:00.000Z');
+  const delivery = { stream: 'delivery-k', revision: 2 };
+  const use = { revision: 1, at: '2026-01-01T00:00:00.000Z', requests: 1, promptTokens: 0, completionTokens: 0 };
+  const forgotten: RunEvent = {
+    type: 'RunForgotten',
+    data: { runId, ownerId: 'alice', agentId: 'a1', trigger: 'webhook', delivery, used: [use], forgottenAt: now.toISOString() },
+  };
+  const forget = forgetRun(runId, delivery, [use], now);
+
+  it('is forgotten once, however it ended', () => {
+    for (const end of [finished(1), failed]) {
+      given(run, [queued, started(1), end])
+        .when(forget)
+        .then([forgotten]);
+      given(run, [queued, started(1), end, forgotten])
+        .when(forget)
+        .thenNothing();
+    }
+    given(run, [queued, refused]).when(forget).then([forgotten]);
+  });
+  it('is not forgotten before', () => {
+    for (const past of [[], [queued], [queued, started(1)]]) given(run, past).when(forget).thenNothing();
+  });
+  it('is neither queued nor begun again when nothing else is left of it', () => {
+    given(run, [forgotten]).when(queueRun(data)).thenNothing();
+    given(run, [forgotten])
+      .when(startRun(runId, 2, settings))
+      .thenRejected('run-over');
+    given(run, [forgotten]).when(forget).thenNothing();
+  });
+});

@@ -1,0 +1,25 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { AnsweringModule } from '../../dialogue/answering/answering.module.js';
+import { LimitsModule } from '../../work/limits/limits.module.js';
+import { TaskRunners } from '../../work/tasks/task-runner.port.js';
+import { TasksModule } from '../../work/tasks/tasks.module.js';
+import { QueuedRuns } from './queued-runs.js';
+import { RunAgent } from './run-agent.js';
+import { Runs } from './runs.port.js';
+
+/** Agents at work with nobody watching. */
+@Module({
+  imports: [AnsweringModule, LimitsModule, TasksModule],
+  providers: [RunAgent, { provide: Runs, useClass: QueuedRuns }],
+  exports: [Runs],
+})
+export class RunsModule implements OnModuleInit {
+  constructor(
+    private readonly runners: TaskRunners,
+    private readonly runAgent: RunAgent,
+  ) {}
+
+  onModuleInit(): void {
+    this.runners.add(this.runAgent);
+  }
+}

@@ -1,0 +1,78 @@
+import { Module } from '@nestjs/common';
+import { AgentQueries } from '../../../projections/agents/agents.queries.js';
+import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { Config } from '../../platform/config/config.js';
+import { AttachmentsModule } from '../../resources/attachments/attachments.module.js';
+import { LimitsModule } from '../../work/limits/limits.module.js';
+import { JobsModule } from '../../background/jobs/jobs.module.js';
+import { PromptsModule } from '../../resources/prompts/prompts.module.js';
+import { RealtimeModule } from '../../views/notifications/realtime.module.js';
+import { SourcesModule } from '../../resources/sources/sources.module.js';
+import { ToolsModule } from '../../resources/tools/tools.module.js';
+import { QuestionDesk } from './intake/accept-question.js';
+import { AgentLoop } from './loop/agent-loop.js';
+import { AnswerComposer } from './loop/answer-composer.js';
+import { AnsweringController } from './intake/answering.http.js';
+import { AnsweringOptions } from './loop/answering-options.js';
+import { AskQuestionHandler } from './intake/ask-question.command.js';
+import { AskedWokenTurns } from './intake/asked-woken-turns.js';
+import { AttachedFiles } from './loop/attached-files.js';
+import { Continuations } from './loop/continuations.js';
+import { ExpirePauses } from './runner/expire-pauses.ticker.js';
+import { QuestionResolver } from './intake/resolve-question.js';
+import { ResumeTurnHandler } from './intake/resume-turn.command.js';
+import { StopAnswerHandler } from './runner/stop-answer.command.js';
+import { StopAnswerController } from './runner/stop-answer.http.js';
+import { SweepTurns } from './runner/sweep-turns.ticker.js';
+import { TitleConversation } from './title-conversation.reaction.js';
+import { TurnCloser } from './runner/turn-closer.js';
+import { TurnRunner } from './runner/turn-runner.js';
+import { TurnsWorker } from './runner/turns-worker.js';
+import { Unattended } from './runner/unattended.port.js';
+import { UnattendedAnswers } from './runner/unattended-answers.js';
+import { WokenTurns } from './intake/woken-turns.port.js';
+
+@Module({
+  imports: [AttachmentsModule, LimitsModule, SourcesModule, RealtimeModule, PromptsModule, ToolsModule, JobsModule],
+  controllers: [AnsweringController, StopAnswerController],
+  providers: [
+    {
+      provide: AnsweringOptions,
+      inject: [Config],
+      useFactory: (config: Config) =>
+        new AnsweringOptions({
+          worker: config.roles.includes('worker'),
+          turnsConcurrentMax: config.turnsConcurrentMax,
+          streamsMax: config.sseConnectionsMax,
+          staleProducerMs: config.staleProducerMs,
+          idempotencyTtlMs: config.idempotencyTtlMs,
+          approvalTtlMs: config.approvalTtlMs,
+          messageEventsRetentionSeconds: config.messageEventsRetentionSeconds,
+          shutdownMs: config.shutdownMs,
+          apiBaseUrl: config.publicApiBaseUrl ?? null,
+          titleModelId: config.titleModelId,
+        }),
+    },
+    AgentQueries,
+    UnsealedTurnQueries,
+    QuestionResolver,
+    QuestionDesk,
+    AgentLoop,
+    Continuations,
+    AttachedFiles,
+    AnswerComposer,
+    AskQuestionHandler,
+    ResumeTurnHandler,
+    ExpirePauses,
+    StopAnswerHandler,
+    TurnCloser,
+    TurnRunner,
+    TurnsWorker,
+    SweepTurns,
+    TitleConversation,
+    { provide: Unattended, useClass: UnattendedAnswers },
+    { provide: WokenTurns, useClass: AskedWokenTurns },
+  ],
+  exports: [ExpirePauses, SweepTurns, TitleConversation, TurnRunner, Unattended, WokenTurns],
+})
+export class AnsweringModule {}

@@ -1,0 +1,110 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Body, Controller, Headers, HttpCode, Post, Res, UseGuards } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { Frame } from '../../journal/message.events.js';
+import { type Message, noMessage, withFrame } from '../../journal/message.policy.js';
+import { isWaiting } from '../../conversation/tool-call.policy.js';
+import { ownerOf } from '../../../resources/identity/caller.js';
+import { type Identity, unauthenticated } from '../../../resources/identity/identity.js';
+import { RequestIdentity } from '../../../resources/identity/identity.http.js';
+import { LastWrites } from '../../../kernel/event-sourcing/last-writes.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { UsageLimits } from '../../../work/limits/usage-limits.port.js';
+import { JsonBodyOnly } from '../../../platform/http/json-body-only.js';
+import { SseStreams } from '../../../platform/http/sse.js';
+import { type AcceptedQuestion, QuestionDesk, type WayIn } from './accept-question.js';
+import { AnsweringOptions } from '../loop/answering-options.js';
+import { QuestionRequest } from './question.dto.js';
+import { FrameTail } from '../../journal/frame-tail.port.js';
+
+/** The main job: a question comes in, an answer goes out, whole or as it is written. Both read the same journal. */
+@ApiTags('Answering')
+@Controller()
+export class AnsweringController {
+  constructor(
+    private readonly desk: QuestionDesk,
+    private readonly frames: FrameTail,
+    private readonly streams: SseStreams,
+    private readonly lastWrites: LastWrites,
+    private readonly options: AnsweringOptions,
+    private readonly limits: UsageLimits,
+  ) {}
+
+  @ApiOperation({ summary: 'Ask a question; the answer streams as Server-Sent Events' })
+  @Post('stream')
+  @HttpCode(200)
+  @UseGuards(JsonBodyOnly)
+  async stream(
+    @Body() request: QuestionRequest,
+    @RequestIdentity() identity: Identity,
+    @Headers() headers: IncomingHttpHeaders,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    if (typeof request.index === 'number' && request.conversation_id === undefined) {
+      throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
+    }
+    if (this.streams.size >= this.options.settings.streamsMax)
+      throw new Rejection('too-many-requests', 'Too many concurrent streams');
+    const accepted = await this.accept(request, identity, 'stream', headers);
+    const sse = this.streams.start(reply, { headers: headersOf(accepted) });
+    for await (const { text } of this.tail(accepted, sse.signal)) if (!(await sse.write(text))) break;
+    sse.end();
+  }
+
+  @ApiOperation({ summary: 'Ask a question; the answer comes as one JSON object' })
+  @Post('api/answer')
+  @HttpCode(200)
+  @UseGuards(JsonBodyOnly)
+  async answer(
+    @Body() request: QuestionRequest,
+    @RequestIdentity() identity: Identity,
+    @Headers() headers: IncomingHttpHeaders,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const whole = { ...request, index: null, attachments: null };
+    const accepted = await this.accept(whole, identity, 'answer', headers);
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    let message = noMessage;
+    for await (const { data } of this.tail(accepted, gone.signal)) {
+      message = data.reduce((soFar, each) => withFrame(soFar, JSON.parse(each) as Frame), message);
+    }
+    void reply.headers(headersOf(accepted));
+    if (message.error) throw new Rejection('answer-failed', message.error.text);
+    return answerOf(accepted, message);
+  }
+
+  private async *tail(accepted: AcceptedQuestion, signal: AbortSignal) {
+    try {
+      yield* this.frames.tail(accepted, accepted.after, signal);
+    } finally {
+      this.limits.told(accepted.turnId);
+    }
+  }
+
+  private async accept(request: QuestionRequest, identity: Identity, route: WayIn['route'], headers: IncomingHttpHeaders) {
+    const caller = await identity.caller();
+    if (!caller) throw unauthenticated();
+    const key = headers['idempotency-key'];
+    const way = { route, idempotencyKey: typeof key === 'string' ? key : undefined };
+    const accepted = await this.desk.accept(request, caller, way);
+    this.lastWrites.note(ownerOf(caller), accepted.position);
+    return accepted;
+  }
+}
+
+const headersOf = ({ position, replayed }: AcceptedQuestion): Record<string, string> => ({
+  ...(position === undefined ? {} : { 'X-Position': String(position) }),
+  ...(replayed ? { 'Idempotent-Replayed': 'true' } : {}),
+});
+
+const answerOf = ({ conversationId }: AcceptedQuestion, { parts, schema, pending }: Message) => ({
+  conversation_id: conversationId,
+  answer: parts.answer,
+  sources: parts.sources,
+  tool_calls: parts.toolCalls.filter((call) => !isWaiting(call)),
+  thought: parts.thought,
+  ...(pending.length > 0 ? { pending_tool_calls: pending } : {}),
+  ...(parts.structured ? { structured: true, schema } : {}),
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import { JSON_ENTRIES_MAX } from '../../../kernel/bounded-json.js';
+import { HISTORY_CHARACTERS_MAX, HISTORY_EXCHANGES_MAX, parseHistory } from './question.policy.js';
+
+describe('a history', () => {
+  const exchange = { prompt: 'Why?', response: 'Because.' };
+
+  it('is an array of exchanges, or the text of one; whatever else entries say is dropped', () => {
+    const given = [{ ...exchange, sources: [1] }, { prompt: 'Unanswered' }, exchange];
+    for (const history of [given, JSON.stringify(given)]) expect(parseHistory(history)).toEqual([exchange, exchange]);
+    for (const history of [undefined, null, '', ' ']) expect(parseHistory(history)).toEqual([]);
+  });
+
+  it('may be long', () => {
+    const long = Array.from({ length: HISTORY_EXCHANGES_MAX }, () => ({ ...exchange, response: 'x'.repeat(4_000) }));
+    expect(parseHistory(JSON.stringify(long))).toEqual(long);
+  });
+
+  it.each([
+    [
+      'of too many exchanges',
+      [...Array(HISTORY_EXCHANGES_MAX + 1).keys()].map(() => exchange),
+      'invalid-request',
+      /at most 1000 entries/,
+    ],
+    ['of too many entries inside', `[{"a":[${'0,'.repeat(JSON_ENTRIES_MAX)}0]}]`, 'too-large', /^history holds more than 20000/],
+    ['nested too deep', '['.repeat(1_000_000), 'invalid-request', /^history is nested deeper than 100/],
+    ['of too many characters', ' '.repeat(HISTORY_CHARACTERS_MAX) + '[]', 'too-large', /more than 4194304 characters/],
+    ['that is no JSON', '[{', 'invalid-request', /must be valid JSON/],
+  ])('%s is refused', (_, history, code, message) => {
+    expect(() => parseHistory(history)).toThrow(
+      expect.objectContaining({ code, message: expect.stringMatching(message) as unknown }),
+    );
+  });
+});

@@ -1,0 +1,49 @@
+import type { Exchange } from '../../conversation/conversation.events.js';
+import { parseBoundedJson } from '../../../kernel/bounded-json.js';
+import { Rejection } from '../../../kernel/rejection.js';
+
+export const HISTORY_EXCHANGES_MAX = 1_000;
+/** What is kept of it has to fit one append of 1 MiB; the rest is room for what entries say beside that. */
+export const HISTORY_CHARACTERS_MAX = 4 * 1024 * 1024;
+export const CONVERSATION_NAME_CHARACTERS = 50;
+
+const invalidHistory = (why: string) => new Rejection('invalid-request', `history ${why}`);
+
+/**
+ * The exchanges a caller brings along: the JSON text of an array of `{prompt, response}`, or that array; an empty text is
+ * none. Entries may say more than we keep. @throws Rejection invalid-request, too-large
+ */
+export function parseHistory(history: unknown): readonly Exchange[] {
+  if (history === undefined || history === null) return [];
+  const value = typeof history === 'string' ? parseText(history) : history;
+  if (!Array.isArray(value)) throw invalidHistory('must be a JSON array of objects with prompt and response.');
+  if (value.length > HISTORY_EXCHANGES_MAX) throw invalidHistory(`must have at most ${HISTORY_EXCHANGES_MAX} entries.`);
+  return value.flatMap((entry: unknown) => exchangeOf(entry));
+}
+
+function parseText(text: string): unknown {
+  if (text.trim() === '') return [];
+  if (text.length > HISTORY_CHARACTERS_MAX)
+    throw new Rejection('too-large', `history has more than ${HISTORY_CHARACTERS_MAX} characters.`);
+  try {
+    return parseBoundedJson(text, 'history');
+  } catch (error) {
+    throw error instanceof SyntaxError ? invalidHistory('must be valid JSON.') : error;
+  }
+}
+
+/** An entry without both sides (a question that was never answered) is no exchange. */
+function exchangeOf(entry: unknown): readonly Exchange[] {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
+    throw invalidHistory('must hold objects with prompt and response.');
+  }
+  const { prompt, response } = entry as Partial<Record<keyof Exchange, unknown>>;
+  if (prompt === undefined || prompt === null || response === undefined || response === null) return [];
+  if (typeof prompt !== 'string' || typeof response !== 'string')
+    throw invalidHistory('must have prompt and response as strings.');
+  return [{ prompt, response }];
+}
+
+/** A conversation is called after its first question until somebody names it. */
+export const nameFor = (question: string): string =>
+  [...question.trim()].slice(0, CONVERSATION_NAME_CHARACTERS).join('') || 'New Conversation';

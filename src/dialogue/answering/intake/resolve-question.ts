@@ -1,0 +1,165 @@
+import { Injectable } from '@nestjs/common';
+import { AgentQueries, type AgentRecord } from '../../../../projections/agents/agents.queries.js';
+import { AttachmentShelf } from '../../../resources/attachments/attachment-shelf.port.js';
+import { type Beginning, BEGINNING_EVENTS_MAX, belongsTo } from '../../conversation/conversation-access.policy.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import {
+  type AttachedFile,
+  type ConversationStarted,
+  conversationStream,
+  type TurnSettings,
+} from '../../conversation/conversation.events.js';
+import { type Caller, ownerOf, signedInUserOf } from '../../../resources/identity/caller.js';
+import { isId } from '../../../kernel/ids.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
+import { CHUNKS_DEFAULT, chunksWithinBounds } from '../../../resources/sources/source/retrieval.policy.js';
+import { isForOwnersOnly } from '../../../resources/tools/defaults/default-tools.policy.js';
+import { Toolbox, type ToolPin } from '../../../resources/tools/toolbox/toolbox.port.js';
+import { ATTACHMENTS_MAX } from '../loop/attached.policy.js';
+import type { QuestionRequest } from './question.dto.js';
+import { parseHistory } from './question.policy.js';
+import { clientToolsOf } from './tool-actions.policy.js';
+
+/** A question whose caller, agent and settings are settled; asking it needs nothing more. */
+export type ResolvedQuestion = Readonly<{
+  question: string;
+  ownerId: string;
+  agent: AgentRecord | undefined;
+  /** The conversation it continues, undefined for a new one. */
+  conversationId: string | undefined;
+  index: number | null;
+  visibility: ConversationStarted['data']['visibility'];
+  history: ConversationStarted['data']['history'];
+  sharedUsage: boolean;
+  settings: TurnSettings;
+}>;
+
+const conversationNotFound = () => new Rejection('conversation-not-found', 'Conversation not found');
+const agentNotFound = () => new Rejection('agent-not-found', 'Agent not found');
+
+/** Finds out whom a question is for and how it is to be answered: key, then agent, then the request's own fields. */
+@Injectable()
+export class QuestionResolver {
+  constructor(
+    private readonly streams: Streams,
+    private readonly agents: AgentQueries,
+    private readonly models: LanguageModels,
+    private readonly toolbox: Toolbox,
+    private readonly attachments: AttachmentShelf,
+  ) {}
+
+  /** @throws Rejection agent-not-found, conversation-not-found, attachment-…, invalid-request */
+  async resolve(request: QuestionRequest, caller: Caller): Promise<ResolvedQuestion> {
+    const question = request.question ?? '';
+    if (question.trim() === '') throw new Rejection('invalid-request', 'Missing required fields: question');
+    const history = parseHistory(request.history);
+    const modelId = await this.checkedModel(request.model_id);
+    const ownerId = ownerOf(caller);
+    const conversationId = request.conversation_id || undefined;
+    const continued = conversationId === undefined ? undefined : await this.continued(conversationId, caller);
+    const agent = await this.agentFor(request, caller, continued);
+    return {
+      question,
+      ownerId,
+      agent,
+      conversationId,
+      // In a conversation that is still to begin there is no place to take.
+      index: conversationId === undefined ? null : (request.index ?? null),
+      visibility: request.visibility === 'listed' ? 'listed' : 'hidden',
+      history,
+      sharedUsage: agent !== undefined && agent.ownerId !== ownerId,
+      settings: await this.settings(request, caller, agent, modelId),
+    };
+  }
+
+  /** The agent whose key the caller has, if it has one. @throws Rejection agent-not-found */
+  async agentOfKey(caller: Caller): Promise<AgentRecord | undefined> {
+    return caller.kind === 'agent-key' ? this.usable(caller.agentId, caller.ownerId) : undefined;
+  }
+
+  private async checkedModel(modelId: string | null | undefined): Promise<string | undefined> {
+    if (!modelId) return undefined;
+    if (!(await this.models.has(modelId)))
+      throw new Rejection('invalid-request', `model_id names no model of this service: ${modelId}`);
+    return modelId;
+  }
+
+  private async continued(conversationId: string, caller: Caller): Promise<Beginning> {
+    if (!isId(conversationId)) throw conversationNotFound();
+    const began = await this.streams.beginning(conversationStream(conversationId), conversation, BEGINNING_EVENTS_MAX);
+    if (!belongsTo(began, caller)) throw conversationNotFound();
+    return began;
+  }
+
+  /** A key's agent, else the named one, else the one the conversation was begun with, if the caller may still use it. */
+  private async agentFor(request: QuestionRequest, caller: Caller, continued: Beginning | undefined) {
+    if (caller.kind === 'agent-key') return this.usable(caller.agentId, caller.ownerId);
+    if (request.agent_id) return this.usable(request.agent_id, caller.userId);
+    if (!continued?.agentId) return undefined;
+    return this.usable(continued.agentId, caller.userId).catch(() => undefined);
+  }
+
+  private async usable(agentId: string, userId: string): Promise<AgentRecord> {
+    const agent = isId(agentId) ? await this.agents.byId(agentId) : undefined;
+    if (agent?.ownerId !== userId) throw agentNotFound();
+    return agent;
+  }
+
+  private async settings(request: QuestionRequest, caller: Caller, agent: AgentRecord | undefined, modelId: string | undefined) {
+    const configuration = agent?.configuration;
+    const ownerId = agent?.ownerId ?? ownerOf(caller);
+    const model = modelId ?? (await this.modelFor(configuration?.defaultModelId));
+    const writeAllowlist = isOwner(caller, ownerId) ? null : (configuration?.config.api_write_allowlist ?? []);
+    const pins = await this.pinned(ownerId, model, configuration?.tools);
+    const own = configuration ? [configuration.source, ...configuration.additionalSources].filter(Boolean) : [];
+    const sources = own.length > 0 ? own : sourceIds(request.active_docs);
+    return {
+      agentId: agent?.id ?? null,
+      agentKeyId: caller.kind === 'agent-key' ? caller.keyId : null,
+      modelId: model,
+      promptId: configuration?.promptId || request.prompt_id || '',
+      configurationOwnerId: ownerId,
+      // Web clients send it with every agent: what it means is that the user selected no source of his own.
+      sources: request.isNoneDoc && !agent ? [] : [...new Set(sources)].map((id) => ({ id })),
+      chunks: chunksWithinBounds((configuration ? configuration.chunks : request.chunks) ?? CHUNKS_DEFAULT),
+      retriever: configuration?.retriever || request.retriever || 'classic',
+      passthrough: request.passthrough ?? {},
+      responseSchema: configuration?.jsonSchema ?? null,
+      tools: writeAllowlist === null ? pins : pins.filter(({ toolId }) => !isForOwnersOnly(toolId)),
+      clientTools: clientToolsOf(request.client_tools ?? []),
+      agentType: configuration?.agentType ?? 'classic',
+      writeAllowlist,
+      attachments: await this.attached(request.attachments ?? [], caller),
+    };
+  }
+
+  /** The tools as they are now, where the model can call any: an agent's own, else those of the user's chats. */
+  private async pinned(ownerId: string, modelId: string, toolIds: readonly string[] | undefined): Promise<readonly ToolPin[]> {
+    if (toolIds?.length === 0) return [];
+    const model = (await this.models.list()).find(({ id }) => id === modelId);
+    return model?.tools ? this.toolbox.pin(ownerId, toolIds) : [];
+  }
+
+  /** Whoever uploaded them with a key of the same owner, or was signed in as the same user, may refer to them. */
+  private async attached(ids: readonly string[], caller: Caller): Promise<readonly AttachedFile[]> {
+    if (ids.length === 0) return [];
+    if (new Set(ids).size > ATTACHMENTS_MAX)
+      throw new Rejection('invalid-request', `attachments must be at most ${ATTACHMENTS_MAX}.`);
+    const userIds = [ownerOf(caller), signedInUserOf(caller)?.userId].filter((id) => id !== undefined);
+    const picked = await this.attachments.pick(ids, userIds);
+    return picked.map(({ attachmentId: id, filename, mimeType }) => ({ id, filename, mimeType }));
+  }
+
+  private async modelFor(preferred: string | undefined): Promise<string> {
+    return preferred && (await this.models.has(preferred)) ? preferred : this.models.defaultModelId();
+  }
+}
+
+/** Whoever signs in as the owner may have the owner's credentials write, also when the request carries a key. */
+const isOwner = (caller: Caller, ownerId: string): boolean => signedInUserOf(caller)?.userId === ownerId;
+
+/** `default` stands for no source at all. */
+const sourceIds = (docs: QuestionRequest['active_docs']): readonly string[] =>
+  (typeof docs === 'string' ? [docs] : (docs ?? [])).filter((id) => id !== '' && id !== 'default');

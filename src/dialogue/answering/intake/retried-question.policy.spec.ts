@@ -1,0 +1,61 @@
+import { expect, it } from '@jest/globals';
+import type { Turn, TurnStatus } from '../../conversation/turn.policy.js';
+import { fingerprintOf } from '../../../kernel/event-sourcing/idempotency.js';
+import type { QuestionRequest } from './question.dto.js';
+import { asksForPlace, repetitionOf } from './retried-question.policy.js';
+
+const fingerprint = (request: QuestionRequest) => fingerprintOf('stream', request);
+const first: QuestionRequest = { question: 'Why?', conversation_id: null };
+const turn = (status: TurnStatus, more: Partial<Turn> = {}) => ({ index: 0, status, superseded: false, ...more }) as Turn;
+
+/** What a request means under the key of the first question of the conversation `c`, or of another request. */
+const means = (request: QuestionRequest, stands: Turn | undefined, asked: QuestionRequest = first) =>
+  repetitionOf(request, { fingerprint: fingerprint(asked), conversationId: 'c', turn: stands }, fingerprint);
+
+const RETRIES: readonly QuestionRequest[] = [
+  { ...first, index: 0 },
+  { ...first, index: 0, conversation_id: 'c' },
+];
+
+it.each(RETRIES)('a retry is the question itself while that may be answered, and once it was: %j', (retry) => {
+  for (const status of ['asked', 'running', 'paused', 'answered'] as const) expect(means(retry, turn(status))).toBe('again');
+});
+
+it.each(RETRIES)('a retry of what got no answer asks anew, whatever else it changes: %j', (retry) => {
+  for (const status of ['failed', 'stopped'] as const) {
+    expect(means(retry, turn(status))).toBe('anew');
+    expect(means({ ...retry, model_id: 'another' }, turn(status))).toBe('anew');
+    expect(means(retry, turn(status), retry)).toBe('anew');
+  }
+});
+
+it('a retry is known as the one that was sent before the conversation was known', () =>
+  expect(means(RETRIES[1]!, turn('running'), RETRIES[0])).toBe('again'));
+
+it('a first question that named no conversation at all is retried as well', () =>
+  expect(means(RETRIES[1]!, turn('running'), { question: 'Why?' })).toBe('again'));
+
+it('a question for another place, in another conversation, or another question is another request', () => {
+  for (const more of [{ index: 1 }, { conversation_id: 'd' }, { question: 'How?' }]) {
+    expect(means({ ...RETRIES[1]!, ...more }, turn('answered'))).toBe('differently');
+  }
+  expect(means({ ...RETRIES[1]!, index: 1 }, turn('failed'))).toBe('differently');
+  expect(means({ ...RETRIES[1]!, conversation_id: 'd' }, turn('failed'))).toBe('differently');
+});
+
+it('a question whose turn has lost its place, or is not in the log yet, stands for itself alone', () => {
+  for (const stands of [turn('failed', { superseded: true }), undefined]) {
+    expect(means(RETRIES[1]!, stands)).toBe('differently');
+    expect(means(RETRIES[1]!, stands, RETRIES[1])).toBe('again');
+  }
+});
+
+it('the same request without a place is a repetition, also of a failure', () => {
+  expect(means(first, turn('failed'))).toBe('again');
+  expect(means({ ...first, question: 'How?' }, turn('failed'))).toBe('differently');
+});
+
+it('decisions about tool calls ask for no place', () => {
+  expect(asksForPlace({ index: 0, tool_actions: [{ call_id: 'c1' }] })).toBe(false);
+  expect(asksForPlace({ index: 0, tool_actions: [] })).toBe(true);
+});

@@ -1,0 +1,312 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  MODEL,
+  offeredAction,
+  type Ran,
+  roundOf,
+  ScriptedModels,
+  text,
+  toldIn,
+  toolCall,
+  ToolboxForTests,
+  ToolsForTests,
+} from '../../../../test/support/tool-turns.js';
+import { turnPaused, waitingCall } from '../../../../test/support/pauses.js';
+import { turnSettings } from '../../../../test/support/turn-settings.js';
+import { cause } from '../../../../test/support/turns.js';
+import type { TurnSettings } from '../../conversation/conversation.events.js';
+import { recordOf, withToolCalls } from '../../conversation/tool-call.policy.js';
+import type {
+  ChatMessage,
+  ModelChunk,
+  ModelDescription,
+  ModelRequest,
+} from '../../../resources/models/model/language-model.port.js';
+import { systemIds } from '../../../platform/system-ids.js';
+import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
+import {
+  AgentLoop,
+  beginning,
+  CALL_ID_CHARACTERS_MAX,
+  CALLS_PER_ROUND_MAX,
+  type LoopPiece,
+  type LoopState,
+  RESULT_CHARACTERS_MIN,
+  TOOL_ROUNDS_MAX,
+} from './agent-loop.js';
+import { type Attendance, ATTENDED } from './attendance.policy.js';
+import { FUNCTIONS_MAX } from './offered-tools.js';
+import { RECORDS_BYTES_MAX } from './call-judge.js';
+import type { Resumption, Transcript } from './transcript.js';
+
+const ACTIONS = [
+  offeredAction('read_it'),
+  offeredAction('write_it', { access: 'write' }),
+  offeredAction('ask_first', { access: 'write', requiresApproval: true }),
+];
+const MESSAGES: readonly ChatMessage[] = [{ role: 'user', content: 'Why?' }];
+const PICK = { name: 'pick', description: '', parameters: {} };
+
+type Setting = Partial<{
+  actions: readonly OfferedAction[];
+  does: (ran: Ran) => unknown;
+  model: Partial<ModelDescription>;
+  settings: Partial<TurnSettings>;
+  transcript: Partial<Transcript>;
+  state: LoopState;
+  records: Readonly<Record<string, unknown>>[];
+  attendance: Attendance;
+}>;
+
+/** Runs the loop with a model of which a script says everything, and keeps what comes out. */
+async function looped(script: (request: ModelRequest) => readonly ModelChunk[], given: Setting = {}) {
+  const model = { ...MODEL, ...given.model };
+  const tools = new ToolsForTests(given.actions ?? ACTIONS, given.does);
+  const models = new ScriptedModels((request) => script(request), model);
+  const loop = new AgentLoop(models, new ToolboxForTests(tools), systemIds);
+  const begun: string[] = [];
+  const controller = new AbortController();
+  let records: readonly Readonly<Record<string, unknown>>[] = given.records ?? [];
+  const transcript = {
+    ownerId: 'alice',
+    cause,
+    asked: { conversationId: 'c1', turnId: 't1', settings: turnSettings({ modelId: model.id, ...given.settings }) },
+    resumption: null,
+    calls: { begun: new Map(), finished: new Map() },
+    waited: new Set(),
+    ...given.transcript,
+  } as unknown as Transcript;
+  const pieces: LoopPiece[] = [];
+  const request = { modelId: model.id, question: 'Why?', documents: [] };
+  const run = {
+    signal: controller.signal,
+    attendance: given.attendance ?? ATTENDED,
+    records: () => records,
+    ledger: { begin: async ({ callId }: { callId: string }) => void begun.push(callId), finish: async () => undefined },
+  };
+  for await (const piece of loop.run({ transcript, model, tools, request }, given.state ?? beginning(MESSAGES), run)) {
+    pieces.push(piece);
+    if (piece.type === 'tool-call') records = withToolCalls(records, [piece.record]);
+  }
+  const ended = pieces.flatMap((piece) =>
+    piece.type === 'tool-call' && piece.record.status !== 'pending' ? [piece.record] : [],
+  );
+  const pause = pieces.find((piece) => piece.type === 'pause');
+  return { pieces, ended, pause, tools, begun, requests: models.requests, types: pieces.map(({ type }) => type) };
+}
+
+const rounds =
+  (...all: (readonly ModelChunk[])[]) =>
+  (request: ModelRequest) =>
+    all[roundOf(request)]!;
+
+describe('model and tools', () => {
+  it('the user is told, once, where not every function is offered', async () => {
+    const actions = Array.from({ length: FUNCTIONS_MAX + 2 }, (_, index) => offeredAction(`look_${index}`));
+    const { pieces, requests } = await looped(rounds([toolCall('k1', 'look_0')], [text('Because.')]), { actions });
+    const notices = pieces.flatMap((piece) => (piece.type === 'notice' ? [piece.text] : []));
+    expect(notices).toEqual(['The model is offered the first 128 of 130 functions; the others were left out.']);
+    expect(requests[0]!.tools).toHaveLength(FUNCTIONS_MAX);
+  });
+
+  it('take turns until the model answers', async () => {
+    const usage = { type: 'usage', promptTokens: 3, completionTokens: 4 } as const;
+    const { types, requests } = await looped(
+      rounds([text('Hm. '), toolCall('k1', 'read_it', { a: 1 }), usage], [text('Because.'), usage]),
+    );
+    expect(types).toEqual(['text', 'usage', 'round-over', 'tool-call', 'tool-call', 'text', 'usage']);
+    expect(requests[0]!.tools!.map(({ name }) => name)).toEqual(['read_it', 'write_it', 'ask_first']);
+    expect(requests[1]!.messages).toEqual([
+      ...MESSAGES,
+      { role: 'assistant', content: 'Hm. ', toolCalls: [{ id: 'k1', name: 'read_it', arguments: '{"a":1}' }] },
+      { role: 'tool', toolCallId: 'k1', content: 'read_it is done' },
+    ]);
+  });
+
+  it('are a model alone where it cannot call any, or there are none', async () => {
+    const models = new ScriptedModels(() => []);
+    const loop = new AgentLoop(models, new ToolboxForTests(new ToolsForTests(ACTIONS)), systemIds);
+    const transcript = (settings: Partial<TurnSettings>) =>
+      ({ asked: { settings: turnSettings(settings) } }) as unknown as Transcript;
+    const pins = [{ toolId: 'tool-1', revision: 0 }];
+    const offered = async (settings: Partial<TurnSettings>, model?: ModelDescription) =>
+      (await loop.open(transcript(settings), model)).actions.length;
+    expect(await offered({ tools: pins }, MODEL)).toBe(ACTIONS.length);
+    expect(await offered({ tools: [], agentType: 'agentic' }, MODEL)).toBe(ACTIONS.length);
+    expect(await offered({}, MODEL)).toBe(0);
+    expect(await offered({ tools: pins }, { ...MODEL, tools: false })).toBe(0);
+    expect(await offered({ tools: pins })).toBe(0);
+    const { requests } = await looped(() => [text('Because.')], {
+      actions: [],
+      model: { tools: false },
+      settings: { clientTools: [PICK] },
+    });
+    expect(requests.map((request) => 'tools' in request)).toEqual([false]);
+  });
+
+  it('are no more than so many rounds; then the model answers without', async () => {
+    const { requests, ended, types } = await looped((request) => [text('.'), toolCall(`k${roundOf(request)}`, 'read_it')]);
+    expect(ended).toHaveLength(TOOL_ROUNDS_MAX);
+    expect(requests).toHaveLength(TOOL_ROUNDS_MAX + 1);
+    expect(requests.map(({ tools }) => tools !== undefined)).toEqual([...Array<boolean>(TOOL_ROUNDS_MAX).fill(true), false]);
+    expect(types.at(-1)).toBe('text');
+  });
+
+  it('are no more than so many calls in a round', async () => {
+    const calls = Array.from({ length: CALLS_PER_ROUND_MAX + 1 }, (_, index) => toolCall(`k${index}`, 'read_it'));
+    const { ended, requests } = await looped(rounds(calls, [text('Done.')]), { does: () => 'x'.repeat(10_000) });
+    expect(ended.map(({ status }) => status)).toEqual(Array(CALLS_PER_ROUND_MAX).fill('completed'));
+    expect(Object.keys(toldIn(requests[1]!))).toHaveLength(CALLS_PER_ROUND_MAX);
+  });
+
+  it('are no more once there is no room to keep what they do', async () => {
+    const large = { a: 'x'.repeat(30_000) };
+    const { requests, ended } = await looped((request) =>
+      request.tools ? Array.from({ length: 40 }, (_, index) => toolCall(`k${index}`, 'write_it', large)) : [text('Done.')],
+    );
+    expect(requests.at(-1)!.tools).toBeUndefined();
+    expect(requests.length).toBeLessThan(5);
+    const bytes = Buffer.byteLength(JSON.stringify(ended));
+    expect(bytes).toBeLessThan(RECORDS_BYTES_MAX + 40 * 1024);
+  });
+
+  it('are told apart by ids of their own, however the provider numbers them', async () => {
+    const ids = ['', 'k1', 'k1', 'x'.repeat(CALL_ID_CHARACTERS_MAX + 1), 'über', 'a"b', 'asked before', 'k0', 'ok-1'];
+    const { requests, ended } = await looped(
+      rounds(
+        ids.map((id) => toolCall(id, 'read_it')),
+        [text('Done.')],
+      ),
+      { records: [{ call_id: 'k0', status: 'completed' }], transcript: { waited: new Set(['asked before']) } },
+    );
+    const given = Object.keys(toldIn(requests[1]!));
+    expect(new Set(given).size).toBe(ids.length);
+    expect(ended.map(({ call_id: id }) => id)).toEqual(given);
+    expect(given.filter((id) => ids.includes(id))).toEqual(['k1', 'ok-1']);
+    for (const id of given) expect(id).toMatch(/^[\w-]+$/);
+  });
+
+  it('share what is left of the model’s window, however many results a round has', async () => {
+    const calls = Array.from({ length: 10 }, (_, index) => toolCall(`k${index}`, 'read_it'));
+    const window = async (contextWindow: number) => {
+      const { requests } = await looped(rounds(calls, [text('Done.')]), {
+        model: { contextWindow },
+        does: () => 'x'.repeat(200_000),
+      });
+      return Object.values(toldIn(requests[1]!)).reduce((sum, told) => sum + told.length, 0);
+    };
+    const characters = await window(100_000);
+    expect(characters).toBeLessThanOrEqual(100_000 * 3.5 * 0.5);
+    expect(characters).toBeGreaterThan(100_000 * 3.5 * 0.4);
+    expect(await window(1_000)).toBeLessThanOrEqual(10 * RESULT_CHARACTERS_MIN);
+  });
+
+  it('without anybody watching, are told what cannot be asked for, and some are not offered', async () => {
+    const scheduler = offeredAction('schedule', { toolName: 'scheduler' });
+    const { pause, ended, requests } = await looped(rounds([toolCall('k1', 'ask_first')], [text('Done.')]), {
+      attendance: {
+        ...ATTENDED,
+        offers: (toolName) => toolName !== 'scheduler',
+        refusalOf: (called) => ({ record: recordOf(called, { status: 'denied' }), text: 'Nobody is there.' }),
+      },
+      actions: [...ACTIONS, scheduler],
+    });
+    expect(pause).toBeUndefined();
+    expect(ended).toMatchObject([{ call_id: 'k1', status: 'denied' }]);
+    expect(requests[0]!.tools!.map(({ name }) => name)).not.toContain('schedule');
+  });
+});
+
+describe('a pause', () => {
+  const asking = [text('Hm. '), toolCall('k1', 'ask_first', { to: 'bob' }), toolCall('k2', 'read_it'), toolCall('k3', 'pick')];
+  const paused = () => looped(rounds(asking, [text('Done.')]), { settings: { clientTools: [PICK] } });
+
+  /** The loop of a turn that was paused, gone on with as was decided. */
+  async function resumed(decisions: Resumption['decisions'], given: Setting = {}) {
+    const { pause } = await paused();
+    if (pause?.type !== 'pause') throw new Error('It did not pause.');
+    const state = JSON.parse(pause.continuation) as LoopState;
+    const resumption: Resumption = { paused: turnPaused({ conversationId: 'c1', turnId: 't1' }, pause.calls).data, decisions };
+    const transcript = { resumption, ...given.transcript } as Partial<Transcript>;
+    return looped(rounds([], [text('Done.')]), { ...given, settings: { clientTools: [PICK] }, state, transcript });
+  }
+  const about = { conversationId: 'c1', turnId: 't1' };
+  type Decided = readonly [string, Resumption['decisions'] extends ReadonlyMap<string, infer D> ? D : never];
+  const approved = (callId: string): Decided => [callId, { type: 'ToolCallApproved', data: { ...about, callId } }];
+  const answered = (callId: string, result: string): Decided => [
+    callId,
+    { type: 'ToolCallAnswered', data: { ...about, callId, result } },
+  ];
+
+  it('waits for what the model asked for, and has run what needs nobody', async () => {
+    const { pause, tools, types } = await paused();
+    expect(pause).toMatchObject({ calls: [{ callId: 'k1', arguments: { to: 'bob' } }, { callId: 'k3' }] });
+    expect(types.at(-1)).toBe('pause');
+    expect(tools.names).toEqual(['read_it']);
+  });
+
+  it('is gone on from where it was: what is decided is done, and the model told all of it in order', async () => {
+    const { requests, tools, begun, ended } = await resumed(new Map([approved('k1'), answered('k3', '"red"')]));
+    expect(tools.ran).toMatchObject([{ name: 'ask_first', args: { to: 'bob' } }]);
+    expect(begun).toEqual(['k1']);
+    expect(requests).toHaveLength(1);
+    expect(requests[0]!.messages.slice(-4)).toMatchObject([
+      { role: 'assistant', content: 'Hm. ' },
+      { role: 'tool', toolCallId: 'k1', content: 'ask_first is done' },
+      { role: 'tool', toolCallId: 'k2', content: 'read_it is done' },
+      { role: 'tool', toolCallId: 'k3', content: 'red' },
+    ]);
+    expect(ended).toMatchObject([
+      { call_id: 'k1', status: 'completed' },
+      { call_id: 'k3', status: 'completed', result: 'red' },
+    ]);
+  });
+
+  it('denies what was denied, and what nothing is known of', async () => {
+    const denied = { type: 'ToolCallDenied', data: { ...about, callId: 'k1', comment: 'too long', notRun: null } } as const;
+    const { requests, tools, ended } = await resumed(new Map([['k1', denied]]));
+    expect(tools.names).toEqual([]);
+    expect(toldIn(requests[0]!)).toMatchObject({ k1: 'Tool execution denied by user. Reason: too long' });
+    expect(ended).toMatchObject([
+      { call_id: 'k1', status: 'denied' },
+      { call_id: 'k3', status: 'denied' },
+    ]);
+  });
+
+  it('does not run what was begun before; what is known of its end is told', async () => {
+    const calls = { begun: new Map([['k1', waitingCall('k1')]]), finished: new Map() };
+    const unknown = await resumed(new Map([approved('k1')]), { transcript: { calls } });
+    expect(unknown.ended[0]).toMatchObject({ call_id: 'k1', error_type: 'outcome_unknown' });
+    const end = { ...about, callId: 'k1', status: 'completed', result: '{"sent":1}' } as const;
+    const known = await resumed(new Map([approved('k1')]), {
+      transcript: { calls: { ...calls, finished: new Map([['k1', end]]) } },
+    });
+    expect(known.ended[0]).toMatchObject({ call_id: 'k1', status: 'completed', result: { sent: 1 } });
+    expect(toldIn(known.requests[0]!)).toMatchObject({ k1: '{"sent":1}' });
+    expect([...unknown.tools.names, ...known.tools.names]).toEqual([]);
+  });
+
+  it('runs again what may be repeated', async () => {
+    const calls = { begun: new Map([['k1', waitingCall('k1')]]), finished: new Map() };
+    const actions = ACTIONS.map((action) => ({ ...action, idempotent: true }));
+    const { tools, ended } = await resumed(new Map([approved('k1')]), { transcript: { calls }, actions });
+    expect(tools.names).toEqual(['ask_first']);
+    expect(ended[0]).toMatchObject({ call_id: 'k1', status: 'completed' });
+  });
+
+  it('says of an approved call whose tool is gone that it was not run', async () => {
+    const { tools, ended, requests } = await resumed(new Map([approved('k1')]), { actions: [offeredAction('read_it')] });
+    expect(tools.names).toEqual([]);
+    expect(ended[0]).toMatchObject({ call_id: 'k1', status: 'error', error: expect.stringContaining('no longer') as unknown });
+    expect(toldIn(requests[0]!)['k1']).toContain('no longer available');
+  });
+
+  it('counts as a round, and remembers how often the model guessed', async () => {
+    const state: LoopState = { messages: MESSAGES, round: TOOL_ROUNDS_MAX - 1, unknownCalls: 2, results: {} };
+    const resumption: Resumption = { paused: turnPaused(about, []).data, decisions: new Map() };
+    const { requests } = await looped(() => [text('Done.'), toolCall('k9', 'read_it')], { state, transcript: { resumption } });
+    expect(requests.map(({ tools }) => tools)).toEqual([undefined]);
+    const guessing = await looped(rounds([toolCall('k9', 'guess')], [text('Done.')]), { state: { ...state, round: 0 } });
+    expect(toldIn(guessing.requests[1]!)['k9']).toContain('answer with what you have');
+  });
+});

@@ -1,0 +1,217 @@
+import { Injectable } from '@nestjs/common';
+import type { PendingCall, Source } from '../../conversation/conversation.events.js';
+import {
+  denialFor,
+  deniedRecord,
+  OUTCOME_UNKNOWN_TEXT,
+  outcomeUnknown,
+  type ToolCallRecord,
+} from '../../conversation/tool-call.policy.js';
+import { Ids } from '../../../kernel/ids.js';
+import {
+  type ChatMessage,
+  LanguageModels,
+  type ModelDescription,
+  type ModelRequest,
+  type ModelToolCall,
+} from '../../../resources/models/model/language-model.port.js';
+import { type OpenTools, Toolbox } from '../../../resources/tools/toolbox/toolbox.port.js';
+import type { Attendance } from './attendance.policy.js';
+import { finishedAs, outcomeOf } from './call-ends.policy.js';
+import { hasRoomForCalls, type Step, unavailable } from './call-judge.js';
+import { contentTokens } from './attached.policy.js';
+import { CHARACTERS_PER_TOKEN } from './messages.policy.js';
+import { OfferedTools } from './offered-tools.js';
+import { MODEL_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';
+import { type CallLedger, ToolRound } from './tool-round.js';
+import type { Resumption, Transcript } from './transcript.js';
+
+/** Rounds of model and tools; after these the model has to answer without. */
+export const TOOL_ROUNDS_MAX = 25;
+/** Calls of one round; a model that asks for more has those beyond forgotten. */
+export const CALLS_PER_ROUND_MAX = 64;
+/** Longer ids of calls, and such with characters that JSON escapes, are replaced. */
+export const CALL_ID_CHARACTERS_MAX = 256;
+/** What a model is told of one result even when its window is nearly full. */
+export const RESULT_CHARACTERS_MIN = 2_000;
+const NO_TOOLS: OpenTools = { actions: [], notices: [], run: () => Promise.reject(new Error('There are no tools.')) };
+
+export type LoopPiece =
+  | Readonly<{ type: 'text' | 'thought' | 'notice'; text: string }>
+  | Readonly<{ type: 'usage'; promptTokens: number; completionTokens: number }>
+  | Readonly<{ type: 'tool-call'; record: ToolCallRecord }>
+  | Readonly<{ type: 'found'; sources: readonly Source[] }>
+  /** What the model wrote so far was said on the way to its answer. */
+  | Readonly<{ type: 'round-over' }>
+  | Readonly<{ type: 'pause'; calls: readonly PendingCall[]; continuation: string }>;
+
+/** Where the exchange between a model and its tools stands: what a paused turn goes on from, as JSON. */
+export type LoopState = Readonly<{
+  messages: readonly ChatMessage[];
+  round: number;
+  unknownCalls: number;
+  /** What the model is told of calls of the last round that have been settled. */
+  results: Readonly<Record<string, string>>;
+}>;
+
+export const beginning = (messages: readonly ChatMessage[]): LoopState => ({ messages, round: 0, unknownCalls: 0, results: {} });
+
+/** A turn's run, as far as its loop has to know it. */
+export type Run = Readonly<{
+  signal: AbortSignal;
+  ledger: CallLedger;
+  attendance: Attendance;
+  /** The calls of the turn so far, as they are kept with its answer. */
+  records: () => readonly Readonly<Record<string, unknown>>[];
+}>;
+
+/** What stays the same in every round. */
+export type LoopSetting = Readonly<{
+  transcript: Transcript;
+  model: ModelDescription | undefined;
+  tools: OpenTools;
+  request: Omit<ModelRequest, 'messages' | 'tools'>;
+}>;
+
+/** Model, tools, model …, until the model answers, somebody has to be asked, or enough is enough. */
+@Injectable()
+export class AgentLoop {
+  constructor(
+    private readonly models: LanguageModels,
+    private readonly toolbox: Toolbox,
+    private readonly ids: Ids,
+  ) {}
+
+  /** The tools of a turn; none for models that cannot call any. */
+  async open({ asked }: Transcript, model: ModelDescription | undefined): Promise<OpenTools> {
+    const { tools: pins = [], agentType = 'classic', configurationOwnerId: ownerId, agentId, sources } = asked.settings;
+    if (!model?.tools || (pins.length === 0 && agentType !== 'agentic')) return NO_TOOLS;
+    return this.toolbox.open({ pins, ownerId, agentId, agentType, hasSources: sources.length > 0 });
+  }
+
+  async *run(setting: LoopSetting, state: LoopState, run: Run): AsyncGenerator<LoopPiece> {
+    const { transcript, model, tools, request } = setting;
+    const { clientTools = [] } = transcript.asked.settings;
+    const offered = new OfferedTools(
+      tools.actions.filter(({ toolName }) => run.attendance.offers(toolName)),
+      model?.tools ? clientTools : [],
+    );
+    let { messages, round: number, unknownCalls } = state;
+    if (offered.notice && !transcript.resumption) yield { type: 'notice', text: offered.notice };
+    if (transcript.resumption) {
+      const round = this.round(setting, offered, state, run);
+      yield* round.perform(stepsOf(transcript, transcript.resumption, tools));
+      if (run.signal.aborted) return;
+      messages = [...messages, ...toldIn(messages, { ...state.results, ...Object.fromEntries(round.results) })];
+      number++;
+    }
+    for (; ; number++) {
+      const mayCall = offered.size > 0 && number < TOOL_ROUNDS_MAX && hasRoomForCalls(bytesOf(run.records()));
+      const calls: ModelToolCall[] = [];
+      let text = '';
+      const chunks = this.models.stream({ ...request, messages, ...(mayCall && { tools: offered.forModel }) }, run.signal);
+      for await (const chunk of chunks) {
+        if (chunk.type === 'text') text += chunk.text;
+        if (chunk.type === 'tool-call') calls.push(chunk);
+        else if (chunk.type !== 'finish') yield chunk;
+      }
+      if (run.signal.aborted || calls.length === 0 || !mayCall) return;
+      yield { type: 'round-over' };
+      const known = run.records().map((record) => record['call_id'] as string);
+      const asked = withOwnIds(calls.slice(0, CALLS_PER_ROUND_MAX), [...known, ...transcript.waited], this.ids);
+      messages = [...messages, { role: 'assistant', content: text, toolCalls: asked }];
+      const round = this.round(setting, offered, { messages, round: number, unknownCalls, results: {} }, run);
+      yield* round.run(asked);
+      ({ unknownCalls } = round);
+      if (run.signal.aborted) return;
+      const results = Object.fromEntries(round.results);
+      if (round.pending.length > 0) {
+        const paused: LoopState = { messages, round: number, unknownCalls, results };
+        yield { type: 'pause', calls: round.pending, continuation: JSON.stringify(paused) };
+        return;
+      }
+      messages = [...messages, ...toldIn(messages, results)];
+    }
+  }
+
+  private round({ transcript, model, tools }: LoopSetting, offered: OfferedTools, state: LoopState, run: Run): ToolRound {
+    const { conversationId, turnId, settings } = transcript.asked;
+    const { signal, ledger, attendance, records } = run;
+    const context = {
+      userId: transcript.ownerId,
+      agentId: settings.agentId,
+      conversationId,
+      turnId,
+      sources: settings.sources,
+      cause: transcript.cause,
+      signal,
+    };
+    return new ToolRound({
+      offered,
+      tools,
+      writeAllowlist: settings.writeAllowlist ?? null,
+      attendance,
+      context,
+      ledger,
+      signal,
+      recordsBytes: bytesOf(records()),
+      unknownCalls: state.unknownCalls,
+      resultCharactersMax: resultCharactersMax(state.messages, model),
+    });
+  }
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** The results of a round, which answer the calls of the last message, may together fill half of what is left of the model's window. */
+function resultCharactersMax(messages: readonly ChatMessage[], model: ModelDescription | undefined): number {
+  if (!model) return MODEL_RESULT_CHARACTERS_MAX;
+  const used = messages.reduce((sum, { content }) => sum + contentTokens(content), 0);
+  const left = ((model.contextWindow - used) * CHARACTERS_PER_TOKEN) / 2 / Math.max(1, callsOf(messages).length);
+  return Math.min(MODEL_RESULT_CHARACTERS_MAX, Math.max(RESULT_CHARACTERS_MIN, Math.floor(left)));
+}
+
+/** What every provider takes back, and costs no more bytes than characters. */
+const USABLE_ID = new RegExp(`^[!#-\\[\\]-~]{1,${CALL_ID_CHARACTERS_MAX}}$`);
+
+/** Providers number calls anew in every reply, or not at all; within a conversation nobody is asked about two calls under one id. */
+function withOwnIds(calls: readonly ModelToolCall[], known: Iterable<string>, ids: Ids): ModelToolCall[] {
+  const taken = new Set(known);
+  return calls.map((call) => {
+    const id = taken.has(call.id) || !USABLE_ID.test(call.id) ? ids.next() : call.id;
+    taken.add(id);
+    return { id, name: call.name, arguments: call.arguments };
+  });
+}
+
+function callsOf(messages: readonly ChatMessage[]): readonly ModelToolCall[] {
+  const last = messages.at(-1);
+  return (last?.role === 'assistant' && last.toolCalls) || [];
+}
+
+/** The results of the calls of the last message, in the order of the calls. */
+const toldIn = (messages: readonly ChatMessage[], results: Readonly<Record<string, string>>): readonly ChatMessage[] =>
+  callsOf(messages).map(({ id }) => ({ role: 'tool', toolCallId: id, content: results[id] ?? '' }));
+
+/** What becomes of the calls of a pause now that all of them are decided. */
+function stepsOf(
+  { calls: { begun, finished } }: Transcript,
+  { paused, decisions }: Resumption,
+  tools: OpenTools,
+): readonly Step[] {
+  return paused.calls.map((call): Step => {
+    const decision = decisions.get(call.callId);
+    const end = finished.get(call.callId);
+    if (end) return { call, ...finishedAs(call, end) };
+    if (decision?.type === 'ToolCallAnswered') return { call, ...outcomeOf(call, JSON.parse(decision.data.result)) };
+    if (decision?.type !== 'ToolCallApproved') {
+      const { comment, notRun } = decision?.data ?? { comment: null, notRun: null };
+      return { call, record: deniedRecord(call, notRun), text: denialFor(comment, notRun) };
+    }
+    const action = tools.actions.find(({ toolId, actionName }) => toolId === call.toolId && actionName === call.actionName);
+    if (begun.has(call.callId) && !action?.idempotent) {
+      return { call, record: outcomeUnknown(call), text: OUTCOME_UNKNOWN_TEXT };
+    }
+    return action ? { call, action } : unavailable(call);
+  });
+}

@@ -1,0 +1,112 @@
+import { Injectable } from '@nestjs/common';
+import { sourceOf } from '../../journal/message.policy.js';
+import { Clock } from '../../../kernel/clock.js';
+import { type ChatMessage, LanguageModels, type ModelDescription } from '../../../resources/models/model/language-model.port.js';
+import { PromptRenderer } from '../../../resources/prompts/prompt.port.js';
+import { type RetrievedChunk, Search } from '../../../resources/sources/chunks/search.port.js';
+import { AgentLoop, beginning, type Run } from './agent-loop.js';
+import { type Attached, AttachedFiles } from './attached-files.js';
+import { AnsweringOptions } from './answering-options.js';
+import { Continuations } from './continuations.js';
+import { documentsThatFit, messagesFor } from './messages.policy.js';
+import { wokenQuestion, withoutNoReply } from './no-reply.js';
+import type { Piece } from './piece.js';
+import type { Transcript } from './transcript.js';
+
+export type { Piece } from './piece.js';
+
+const DEFAULT_CONTEXT_WINDOW = 128_000;
+
+type Retrieved = Readonly<{ chunks: readonly RetrievedChunk[] | undefined; failed: readonly string[] }>;
+
+/** Retrieves, renders the prompt and lets model and tools work; what it yields says nothing yet of frames or of the log. */
+@Injectable()
+export class AnswerComposer {
+  constructor(
+    private readonly search: Search,
+    private readonly prompts: PromptRenderer,
+    private readonly models: LanguageModels,
+    private readonly loop: AgentLoop,
+    private readonly continuations: Continuations,
+    private readonly clock: Clock,
+    private readonly options: AnsweringOptions,
+    private readonly attachedFiles: AttachedFiles,
+  ) {}
+
+  /** Where nobody asked, an answer may also be none; one whose form is fixed, or that has begun, is one. */
+  compose(transcript: Transcript, run: Run): AsyncGenerator<Piece> {
+    const { asked, resumption } = transcript;
+    const mayBeNone = asked.origin?.kind === 'wake' && !asked.settings.responseSchema && !resumption?.paused.answer;
+    const pieces = this.pieces(transcript, run);
+    return mayBeNone ? withoutNoReply(pieces) : pieces;
+  }
+
+  private async *pieces(transcript: Transcript, run: Run): AsyncGenerator<Piece> {
+    const { settings, question } = transcript.asked;
+    const model = (await this.models.list()).find(({ id }) => id === settings.modelId);
+    const request = {
+      modelId: settings.modelId,
+      question,
+      ...(settings.responseSchema ? { responseSchema: settings.responseSchema } : {}),
+    };
+    if (transcript.resumption) {
+      const [tools, state] = await Promise.all([
+        this.loop.open(transcript, model),
+        this.continuations.recall(transcript.resumption.paused.continuation),
+      ]);
+      yield* this.loop.run({ transcript, model, tools, request: { ...request, documents: [] } }, state, run);
+      return;
+    }
+    const [tools, { chunks, failed }] = await Promise.all([this.loop.open(transcript, model), this.retrieve(transcript, model)]);
+    for (const source of failed) yield { type: 'notice', text: `A source could not be searched and was skipped: ${source}` };
+    for (const text of tools.notices) yield { type: 'notice', text };
+    const contextWindow = model?.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
+    const attached = await this.attachedFiles.give(settings.attachments ?? [], model, contextWindow);
+    for (const text of attached.notices) yield { type: 'notice', text };
+    const documents = chunks && documentsThatFit(chunks, contextWindow - attached.tokens);
+    yield { type: 'sources', sources: (documents ?? []).map(sourceOf) };
+    if (run.signal.aborted) return;
+    const messages = await this.messages(transcript, documents, attached, contextWindow);
+    yield* this.loop.run(
+      { transcript, model, tools, request: { ...request, documents: [...attached.documents, ...(documents ?? [])] } },
+      beginning(messages),
+      run,
+    );
+  }
+
+  private async retrieve({ asked }: Transcript, model: ModelDescription | undefined): Promise<Retrieved> {
+    const { sources, chunks, configurationOwnerId, agentType } = asked.settings;
+    // An agentic agent searches by itself, where its model can.
+    const searchesItself = agentType === 'agentic' && model?.tools;
+    if (sources.length === 0 || chunks === 0 || searchesItself) return { chunks: undefined, failed: [] };
+    try {
+      const found = await this.search.search({ sources, question: asked.question, chunks, ownerId: configurationOwnerId });
+      return { chunks: found.chunks, failed: found.failedSources };
+    } catch {
+      // The answer goes on without documents, and says so: every source counts as failed.
+      return { chunks: undefined, failed: sources.map((source) => source.id) };
+    }
+  }
+
+  private async messages(
+    { asked, exchanges, ownerId }: Transcript,
+    documents: readonly RetrievedChunk[] | undefined,
+    attached: Attached,
+    contextWindow: number,
+  ): Promise<readonly ChatMessage[]> {
+    const { settings, requestId } = asked;
+    const question = asked.origin?.kind === 'wake' ? wokenQuestion(asked.question) : asked.question;
+    const { text: systemPrompt, holdsDocuments } = await this.prompts.render({
+      promptId: settings.promptId,
+      ownerId: settings.configurationOwnerId,
+      whenMissing: 'use-default',
+      namespaces: {
+        system: { now: this.clock.now(), requestId, userId: ownerId, apiBaseUrl: this.options.settings.apiBaseUrl },
+        passthrough: settings.passthrough,
+        documents: documents ?? [],
+        attachments: settings.attachments ?? [],
+      },
+    });
+    return messagesFor({ systemPrompt, holdsDocuments, documents, exchanges, question, attached, contextWindow });
+  }
+}

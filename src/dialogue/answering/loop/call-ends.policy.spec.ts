@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import { waitingCall } from '../../../../test/support/pauses.js';
+import type { ToolCallFinished } from '../../conversation/conversation.events.js';
+import { recordOf, type ToolCallStatus } from '../../conversation/tool-call.policy.js';
+import { cutOff, failureOf, finishedAs, outcomeOf } from './call-ends.policy.js';
+import { SHOWN_RESULT_BYTES_MAX } from './tool-result.policy.js';
+
+const call = waitingCall('k1');
+const finished = (result: string, status: 'completed' | 'error' = 'completed'): ToolCallFinished['data'] => ({
+  conversationId: 'c1',
+  turnId: 't1',
+  callId: 'k1',
+  status,
+  result,
+});
+
+describe('the end of a call', () => {
+  it('is shown with its result, the model is told it as text', () => {
+    expect(outcomeOf(call, { id: 7 })).toEqual({
+      record: recordOf(call, { status: 'completed', result: { id: 7 }, artifact_id: null }),
+      text: '{"id":7}',
+    });
+    expect(outcomeOf(call, { error: 'no' }).record.status).toBe('error');
+  });
+  it('names the note or the list that it wrote, and nothing of any length', () => {
+    expect(outcomeOf(call, { artifact_id: 'n1' }).record.artifact_id).toBe('n1');
+    for (const artifact of ['x'.repeat(65), 7, null]) {
+      expect(outcomeOf(call, { artifact_id: artifact }).record.artifact_id).toBeNull();
+    }
+  });
+  it('is shown in short where it is long, also when it is a failure', () => {
+    const { record, text } = failureOf(call, 'x'.repeat(100_000));
+    expect(Buffer.byteLength(record.error!)).toBeLessThanOrEqual(SHOWN_RESULT_BYTES_MAX);
+    expect(text).toHaveLength(100_000);
+  });
+  it.each([[{ id: 7 }], ['sent'], [[1, 2]], [null], [{ error: 'no such card' }]])(
+    'is shown and told from the log as it was when it happened: %j',
+    (result) => {
+      const end = outcomeOf(call, result);
+      expect(finishedAs(call, finished(end.text, end.record.status as 'completed'))).toEqual(end);
+    },
+  );
+  it('is told from the log also when it is a failure', () => {
+    const end = failureOf(call, 'Error executing tool: no card');
+    expect(finishedAs(call, finished(end.text, 'error'))).toEqual(end);
+  });
+});
+
+describe('calls of a turn that ends', () => {
+  const none = { begun: new Map(), finished: new Map() };
+  const begun = new Map([['k1', call]]);
+  const shown = (status: ToolCallStatus) => [recordOf(call, { status })];
+  it.each(['completed', 'error', 'denied', 'skipped'] as const)('stay as they are when they are %s', (status) => {
+    expect(cutOff(shown(status), none)).toEqual([]);
+    expect(cutOff(shown(status), { begun, finished: new Map() })).toEqual([]);
+  });
+  it('were interrupted when they were under way', () => {
+    expect(cutOff(shown('pending'), none)).toEqual([recordOf(call, { status: 'error', error: 'The call was interrupted.' })]);
+  });
+  it.each(['awaiting_approval', 'requires_client_execution'] as const)('were not run when they were %s', (status) => {
+    expect(cutOff(shown(status), none)).toMatchObject([{ call_id: 'k1', status: 'skipped' }]);
+  });
+  it.each([['pending'], ['awaiting_approval'], [undefined]] as const)(
+    'with effects end as the log says, or nobody knows, when they are shown as %p',
+    (status) => {
+      const records = status ? shown(status) : [];
+      expect(cutOff(records, { begun, finished: new Map() })).toMatchObject([{ call_id: 'k1', error_type: 'outcome_unknown' }]);
+      const ended = new Map([['k1', finished('{"id":7}')]]);
+      expect(cutOff(records, { begun, finished: ended })).toEqual([outcomeOf(call, { id: 7 }).record]);
+    },
+  );
+});

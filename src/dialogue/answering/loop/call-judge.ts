@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import type { CalledTool, PendingCall } from '../../conversation/conversation.events.js';
+import { recordOf, type ToolCallRecord } from '../../conversation/tool-call.policy.js';
+import type { ModelToolCall } from '../../../resources/models/model/language-model.port.js';
+import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
+import type { Attendance } from './attendance.policy.js';
+import { failureOf } from './call-ends.policy.js';
+import { type OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
+import { SHOWN_RESULT_BYTES_MAX } from './tool-result.policy.js';
+
+/** Of one call, as JSON. */
+export const ARGUMENTS_BYTES_MAX = 32 * 1024;
+/** All calls of a turn as they are kept with its answer: they have to fit one event with it. Calls past this are skipped. */
+export const RECORDS_BYTES_MAX = 256 * 1024;
+/** With less room than this left no tools are offered any more. */
+const CALL_BYTES_MIN = 4 * 1024;
+/** So many calls of tools that do not exist are answered kindly. */
+export const UNKNOWN_TOOLS_MAX = 2;
+/** What a call may still add to its record once it has run. */
+const RESULT_BYTES_RESERVED = SHOWN_RESULT_BYTES_MAX + 512;
+
+/** What becomes of a call: it is settled without running, or it runs. */
+export type Step = Readonly<{ call: CalledTool } & ({ record: ToolCallRecord; text: string } | { action: OfferedAction })>;
+
+/** Whether a turn with such records has room for another call. */
+export const hasRoomForCalls = (recordsBytes: number): boolean => recordsBytes + CALL_BYTES_MIN <= RECORDS_BYTES_MAX;
+
+export type JudgeSetting = Readonly<{
+  offered: OfferedTools;
+  /** Null: whoever asked may have anything written. */
+  writeAllowlist: readonly string[] | null;
+  attendance: Attendance;
+  /** Bytes of the records that the turn has already. */
+  recordsBytes: number;
+  unknownCalls: number;
+}>;
+
+/** Judges the calls that a model asks for at once: each runs, waits for somebody, or is answered without. */
+export class CallJudge {
+  readonly pending: PendingCall[] = [];
+  unknownCalls: number;
+  private recordsBytes: number;
+
+  constructor(private readonly setting: JudgeSetting) {
+    ({ unknownCalls: this.unknownCalls, recordsBytes: this.recordsBytes } = setting);
+  }
+
+  /** None where the call waits for somebody. */
+  stepsFor(asked: ModelToolCall): readonly Step[] {
+    const offer = this.setting.offered.byName(asked.name);
+    const parsed = argumentsOf(asked.arguments);
+    const args = 'problem' in parsed ? {} : parsed.args;
+    const name = asked.name.slice(0, TOOL_NAME_CHARACTERS_MAX);
+    const tool = !offer
+      ? { toolId: '', toolName: 'unknown', actionName: name }
+      : offer.runBy === 'client'
+        ? { toolId: '', toolName: offer.tool.name, actionName: offer.tool.name }
+        : { toolId: offer.action.toolId, toolName: offer.action.toolName, actionName: offer.action.actionName };
+    const call: CalledTool = { callId: asked.id, name, ...tool, arguments: args, argumentsSha256: digestOf(args) };
+    if (!this.hasRoomFor(call)) return [skipped(asked)];
+    if (!offer) return [failed(call, this.unknownTool(name))];
+    if ('problem' in parsed) return [failed(call, parsed.problem)];
+    if (offer.runBy === 'client') return this.waits(call, 'requires_client_execution');
+    return this.judgeAction(call, offer.action);
+  }
+
+  private judgeAction(call: CalledTool, action: OfferedAction): readonly Step[] {
+    const { writeAllowlist } = this.setting;
+    if (writeAllowlist !== null && action.ownerCredentials && action.access === 'write') {
+      // What the owner allows beforehand runs without being asked about.
+      if (writeAllowlist.includes(`${action.toolId}:${action.actionName}`)) return [{ call, action }];
+      return [notAllowed(call)];
+    }
+    const mustWait = action.requiresApproval && !this.setting.attendance.isApproved(call);
+    return mustWait ? this.waits(call, 'awaiting_approval') : [{ call, action }];
+  }
+
+  private waits(call: CalledTool, pauseType: PendingCall['pauseType']): readonly Step[] {
+    const refusal = this.setting.attendance.refusalOf(call, pauseType);
+    if (refusal) return [{ call, ...refusal }];
+    this.pending.push({ ...call, pauseType });
+    return [];
+  }
+
+  private hasRoomFor(call: CalledTool): boolean {
+    const bytes = Buffer.byteLength(JSON.stringify(call)) + RESULT_BYTES_RESERVED;
+    if (this.recordsBytes + bytes > RECORDS_BYTES_MAX) return false;
+    this.recordsBytes += bytes;
+    return true;
+  }
+
+  private unknownTool(name: string): string {
+    const text = `There is no tool called ${JSON.stringify(name)}.`;
+    return ++this.unknownCalls > UNKNOWN_TOOLS_MAX ? `${text} Call no tool that is not listed; answer with what you have.` : text;
+  }
+}
+
+/** An approved call whose tool is gone, or out of reach. */
+export const unavailable = (call: CalledTool): Step => failed(call, 'This tool is no longer available, so the call was not run.');
+
+function failed(call: CalledTool, text: string): Step {
+  return { call, ...failureOf(call, text) };
+}
+
+function notAllowed(call: CalledTool): Step {
+  const text = `${call.actionName} writes with credentials of this agent's owner, who has not allowed that to callers of the agent's API.`;
+  return { call, record: recordOf(call, { status: 'denied', error: text, error_type: 'tool_not_allowed' }), text };
+}
+
+/** Kept short, for there may be many: its name in characters of one byte, no arguments. */
+function skipped({ id, name: asked }: ModelToolCall): Step {
+  const name = asked.slice(0, TOOL_NAME_CHARACTERS_MAX).replace(/[^\w-]/g, '_');
+  const call: CalledTool = {
+    callId: id,
+    toolId: '',
+    toolName: 'system',
+    actionName: name,
+    name,
+    arguments: {},
+    argumentsSha256: '',
+  };
+  const text = 'Skipped: this answer has called too many tools already.';
+  return { call, record: recordOf(call, { status: 'skipped', result: text }), text };
+}
+
+function argumentsOf(text: string): { args: Readonly<Record<string, unknown>> } | { problem: string } {
+  if (Buffer.byteLength(text) > ARGUMENTS_BYTES_MAX) return { problem: 'The arguments are too long.' };
+  try {
+    const args: unknown = text.trim() === '' ? {} : JSON.parse(text);
+    if (typeof args === 'object' && args !== null && !Array.isArray(args)) return { args: args as Record<string, unknown> };
+  } catch {
+    // Told below, like any other text that is no object.
+  }
+  return { problem: 'The arguments must be one JSON object.' };
+}
+
+const digestOf = (args: object): string => createHash('sha256').update(JSON.stringify(args)).digest('hex');

@@ -1,0 +1,319 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { offeredAction, type Ran, ToolsForTests } from '../../../../test/support/tool-turns.js';
+import { cause } from '../../../../test/support/turns.js';
+import type { ClientTool } from '../../conversation/conversation.events.js';
+import { OUTCOME_UNKNOWN_TEXT, type ToolCallRecord } from '../../conversation/tool-call.policy.js';
+import type { ModelToolCall } from '../../../resources/models/model/language-model.port.js';
+import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
+import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
+import { ATTENDED } from './attendance.policy.js';
+import { ARGUMENTS_BYTES_MAX, hasRoomForCalls, RECORDS_BYTES_MAX, UNKNOWN_TOOLS_MAX } from './call-judge.js';
+import { OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
+import { SHOWN_RESULT_BYTES_MAX, SHOWN_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';
+import { PARALLEL_READS_MAX, type RoundPiece, type RoundSetting, ToolRound } from './tool-round.js';
+
+const write = (name: string, more: Partial<OfferedAction> = {}) => offeredAction(name, { access: 'write', ...more });
+const ACTIONS = [
+  offeredAction('read_a'),
+  offeredAction('read_b'),
+  write('write_a'),
+  write('write_b'),
+  write('ask_first', { requiresApproval: true }),
+  write('as_owner', { ownerCredentials: true, requiresApproval: true }),
+  offeredAction('read_as_owner', { ownerCredentials: true }),
+];
+const PICK: ClientTool = { name: 'pick', description: '', parameters: {} };
+
+const call = (id: string, name: string, args = '{}'): ModelToolCall => ({ id, name, arguments: args });
+
+/** A round over tools that do what the test says; what it does and writes down comes out in one order. */
+function round(does: (ran: Ran) => unknown = ({ name }) => `${name} done`, more: Partial<RoundSetting> = {}) {
+  const happened: string[] = [];
+  const tools = new ToolsForTests(ACTIONS, async (ran) => {
+    happened.push(`run ${ran.name}`);
+    return does(ran);
+  });
+  const controller = new AbortController();
+  const toolRound = new ToolRound({
+    offered: new OfferedTools(ACTIONS, [PICK]),
+    tools,
+    writeAllowlist: null,
+    attendance: ATTENDED,
+    context: {
+      userId: 'alice',
+      agentId: 'a1',
+      conversationId: 'c1',
+      turnId: 't1',
+      sources: [],
+      cause,
+      signal: controller.signal,
+    },
+    ledger: {
+      begin: async ({ callId }) => void happened.push(`begin ${callId}`),
+      finish: async (callId, status, result) => void happened.push(`finish ${callId} ${status} ${result}`),
+    },
+    signal: controller.signal,
+    recordsBytes: 2,
+    unknownCalls: 0,
+    resultCharactersMax: 70_000,
+    ...more,
+  });
+  const pieces: RoundPiece[] = [];
+  const records = () => pieces.flatMap((piece) => (piece.type === 'tool-call' ? [piece.record] : []));
+  const run = async (...asked: ModelToolCall[]): Promise<readonly ToolCallRecord[]> => {
+    for await (const piece of toolRound.run(asked)) {
+      pieces.push(piece);
+      if (piece.type === 'tool-call') happened.push(`${piece.record.status} ${piece.record.call_id}`);
+    }
+    return records();
+  };
+  return { toolRound, tools, controller, happened, pieces, records, run };
+}
+
+describe('calls that run', () => {
+  it('are shown before and after, and the model is told what they came to', async () => {
+    const { run, toolRound, tools } = round(() => ({ sent: 1 }));
+    const [pending, completed] = await run(call('k1', 'read_a', '{"to":"bob"}'));
+    const shown = { tool_name: 'api_tool', call_id: 'k1', action_name: 'read_a', arguments: { to: 'bob' } };
+    expect(pending).toEqual({ ...shown, status: 'pending' });
+    expect(completed).toEqual({ ...shown, status: 'completed', result: { sent: 1 }, artifact_id: null });
+    expect(Object.fromEntries(toolRound.results)).toEqual({ k1: '{"sent":1}' });
+    expect(tools.ran[0]).toMatchObject({ args: { to: 'bob' }, context: { callId: 'k1', userId: 'alice', turnId: 't1' } });
+  });
+
+  it('are reads side by side and writes alone, in the order of the calls; a write is written down before and after', async () => {
+    const { run, happened } = round();
+    await run(call('r1', 'read_a'), call('r2', 'read_b'), call('w1', 'write_a'), call('w2', 'write_b'), call('r3', 'read_a'));
+    expect(happened).toEqual([
+      ...['pending r1', 'run read_a', 'pending r2', 'run read_b', 'completed r1', 'completed r2'],
+      ...['pending w1', 'begin w1', 'run write_a', 'finish w1 completed write_a done', 'completed w1'],
+      ...['pending w2', 'begin w2', 'run write_b', 'finish w2 completed write_b done', 'completed w2'],
+      ...['pending r3', 'run read_a', 'completed r3'],
+    ]);
+  });
+
+  it('are at most so many reads at once', async () => {
+    let running = 0;
+    let most = 0;
+    const { run } = round(async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running--;
+    });
+    await run(...Array.from({ length: 2 * PARALLEL_READS_MAX + 1 }, (_, index) => call(`k${index}`, 'read_a')));
+    expect(most).toBe(PARALLEL_READS_MAX);
+  });
+
+  it('are told as they fail, and do not end the answer', async () => {
+    const { run, toolRound, happened } = round(() => {
+      throw new ToolFailed('no card');
+    });
+    const records = await run(call('r1', 'read_a'), call('w1', 'write_a'));
+    const error = 'Error executing tool: no card';
+    expect(records.filter(({ status }) => status === 'error')).toMatchObject([{ error }, { error }]);
+    expect([...toolRound.results.values()]).toEqual([error, error]);
+    expect(happened).toContain(`finish w1 error ${error}`);
+  });
+
+  it('end the answer when a tool fails in a way it should not, whichever of those side by side it is', async () => {
+    const { run, happened } = round(async ({ context: { callId } }) => {
+      if (callId === 'r1') await new Promise((resolve) => setImmediate(resolve));
+      throw new Error(`a bug in ${callId}`);
+    });
+    await expect(run(call('r1', 'read_a'), call('r2', 'read_b'), call('w1', 'write_a'))).rejects.toThrow('a bug in r2');
+    expect(happened).not.toContain('begin w1');
+  });
+
+  it('are not counted as unhandled when nobody listens any more', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => unhandled.push(error);
+    process.on('unhandledRejection', note);
+    const { toolRound } = round(() => Promise.reject(new Error('a bug')));
+    for await (const piece of toolRound.run([call('r1', 'read_a'), call('r2', 'read_b')])) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      if (piece.type === 'tool-call' && piece.record.call_id === 'r2') break;
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+  });
+
+  it('tell a reader the beginning of what is long, and the model as much as it may be told', async () => {
+    const { run, toolRound, happened } = round(() => 'x'.repeat(10_000), { resultCharactersMax: 3_000 });
+    const records = await run(call('w1', 'write_a'));
+    expect(records[1]!.result).toHaveLength(SHOWN_RESULT_CHARACTERS_MAX + 3);
+    const told = toolRound.results.get('w1')!;
+    expect(told.length).toBeLessThanOrEqual(3_000);
+    expect(told).toContain('characters are left out here');
+    expect(happened).toContain(`finish w1 completed ${told}`);
+  });
+
+  it('tell in short also of a failure of any length', async () => {
+    const { run } = round(() => {
+      throw new ToolFailed('x'.repeat(1_000_000));
+    });
+    expect((await run(call('r1', 'read_a')))[1]!.error!.length).toBeLessThanOrEqual(SHOWN_RESULT_BYTES_MAX);
+  });
+
+  it('give sources to the answer when they search those of the turn', async () => {
+    const search = offeredAction('search', { toolName: 'internal_search' });
+    const sources = [{ text: 'Because.', title: 'Why', source: 's1', filename: 'why.md' }];
+    const tools = new ToolsForTests([search], () => ({ sources }));
+    const { run, pieces } = round(undefined, { offered: new OfferedTools([search], []), tools });
+    await run(call('k1', 'search'));
+    expect(pieces.map(({ type }) => type)).toEqual(['tool-call', 'found', 'tool-call']);
+    expect(pieces[1]).toEqual({ type: 'found', sources });
+  });
+});
+
+describe('calls that do not run', () => {
+  it.each([
+    ['{', 'The arguments must be one JSON object.'],
+    ['[1]', 'The arguments must be one JSON object.'],
+    ['null', 'The arguments must be one JSON object.'],
+    ['"text"', 'The arguments must be one JSON object.'],
+    [`{"a":"${'x'.repeat(ARGUMENTS_BYTES_MAX)}"}`, 'The arguments are too long.'],
+    [`{"a":"${'漢'.repeat(ARGUMENTS_BYTES_MAX / 3)}"}`, 'The arguments are too long.'],
+  ])('have arguments that cannot be used', async (args, problem) => {
+    const { run, toolRound, tools } = round();
+    expect(await run(call('k1', 'write_a', args))).toMatchObject([{ status: 'error', error: problem, arguments: {} }]);
+    expect(toolRound.results.get('k1')).toBe(problem);
+    expect(tools.names).toEqual([]);
+  });
+
+  it.each(['', '  ', '{}'])('are not those without arguments: %j', async (args) => {
+    const { run, tools } = round();
+    await run(call('k1', 'write_a', args));
+    expect(tools.ran).toMatchObject([{ args: {} }]);
+  });
+
+  it('are of tools that do not exist; the model is told so kindly for a while', async () => {
+    const { run, toolRound } = round();
+    const asked = Array.from({ length: UNKNOWN_TOOLS_MAX + 1 }, (_, index) => call(`k${index}`, 'guess'));
+    const records = await run(...asked);
+    expect(records).toMatchObject(asked.map(() => ({ tool_name: 'unknown', action_name: 'guess', status: 'error' })));
+    expect([...toolRound.results.values()].map((text) => text.includes('answer with what you have'))).toEqual([
+      ...Array.from({ length: UNKNOWN_TOOLS_MAX }, () => false),
+      true,
+    ]);
+    expect(toolRound.unknownCalls).toBe(UNKNOWN_TOOLS_MAX + 1);
+  });
+
+  it('are shown under a name of a bounded length, whatever the model made up', async () => {
+    const { run } = round();
+    const [record] = await run(call('k1', 'x'.repeat(10_000)));
+    expect(record!.action_name).toHaveLength(TOOL_NAME_CHARACTERS_MAX);
+    expect(JSON.stringify(record).length).toBeLessThan(1_000);
+  });
+
+  it('are skipped when there is no room left to keep them, and those that fit are not', async () => {
+    const large = `{"a":"${'x'.repeat(ARGUMENTS_BYTES_MAX - 10)}"}`;
+    const { run, toolRound, tools } = round(undefined, { recordsBytes: RECORDS_BYTES_MAX - 48 * 1024 });
+    const records = await run(call('k1', 'write_a', large), call('k2', 'write_a', large), call('k3', 'write_b'));
+    expect(records.map(({ call_id: id, status }) => `${id} ${status}`)).toEqual([
+      ...['k1 pending', 'k1 completed', 'k2 skipped', 'k3 pending', 'k3 completed'],
+    ]);
+    expect(records[2]).toMatchObject({ tool_name: 'system', arguments: {} });
+    expect(toolRound.results.get('k2')).toContain('too many tools');
+    expect(tools.names).toEqual(['write_a', 'write_b']);
+  });
+
+  it('leave no room for others once the limit is near', () => {
+    expect(hasRoomForCalls(2)).toBe(true);
+    expect(hasRoomForCalls(RECORDS_BYTES_MAX - 1_000)).toBe(false);
+  });
+
+  it('wait: for a decision, or for the client; what needs nobody runs meanwhile', async () => {
+    const { run, toolRound, tools } = round();
+    const records = await run(call('k1', 'ask_first', '{"to":"bob"}'), call('k2', 'pick'), call('k3', 'read_a'));
+    expect(records.map(({ call_id: id }) => id)).toEqual(['k3', 'k3']);
+    const argumentsSha256 = createHash('sha256').update('{"to":"bob"}').digest('hex');
+    expect(toolRound.pending).toMatchObject([
+      { callId: 'k1', toolId: 'tool-1', actionName: 'ask_first', pauseType: 'awaiting_approval', argumentsSha256 },
+      { callId: 'k2', toolId: '', toolName: 'pick', name: 'pick', pauseType: 'requires_client_execution' },
+    ]);
+    expect(tools.names).toEqual(['read_a']);
+  });
+});
+
+describe('for a caller who is not the owner', () => {
+  const ids = (records: readonly ToolCallRecord[]) => records.map(({ call_id: id, status }) => `${id} ${status}`);
+  const all = [call('k1', 'as_owner'), call('k2', 'read_as_owner'), call('k3', 'ask_first'), call('k4', 'write_a')];
+
+  it('nothing is written with the owner’s credentials; all else is as ever', async () => {
+    const { run, toolRound, tools } = round(undefined, { writeAllowlist: ['tool-1:write_a', 'as_owner', 'tool-2:as_owner'] });
+    const records = await run(...all);
+    expect(records[0]).toMatchObject({ call_id: 'k1', status: 'denied', error_type: 'tool_not_allowed' });
+    expect(toolRound.results.get('k1')).toContain('has not allowed');
+    expect(tools.names).toEqual(['read_as_owner', 'write_a']);
+    expect(toolRound.pending).toMatchObject([{ callId: 'k3' }]);
+  });
+  it('what the owner has allowed is written without anybody being asked', async () => {
+    const { run, toolRound } = round(undefined, { writeAllowlist: ['tool-1:as_owner'] });
+    expect(ids(await run(all[0]!))).toEqual(['k1 pending', 'k1 completed']);
+    expect(toolRound.pending).toEqual([]);
+  });
+  it('the owner is asked as ever', async () => {
+    const { run, toolRound } = round();
+    await run(all[0]!);
+    expect(toolRound.pending).toMatchObject([{ callId: 'k1', pauseType: 'awaiting_approval' }]);
+  });
+});
+
+describe('a round that is aborted', () => {
+  const stopping = (reason: string) => {
+    const aborting: ReturnType<typeof round> = round(({ name, context }) => {
+      aborting.controller.abort(reason);
+      if (context.signal.aborted) throw new ToolFailed('The call was stopped.');
+      return `${name} done`;
+    });
+    return aborting;
+  };
+  it('by a stop ends reads, begins nothing more, and waits for what has begun', async () => {
+    const reading = stopping('stopped');
+    expect(await reading.run(call('r1', 'read_a'), call('w1', 'write_a'))).toMatchObject([
+      { status: 'pending' },
+      { call_id: 'r1', status: 'error' },
+    ]);
+    const writing = stopping('stopped');
+    const records = await writing.run(call('w1', 'write_a'), call('w2', 'write_b'));
+    expect(records).toMatchObject([{ status: 'pending' }, { call_id: 'w1', status: 'completed' }]);
+    expect(writing.happened).toContain('finish w1 completed write_a done');
+  });
+  it('by the end of the process lets go of a write, of which nobody then knows', async () => {
+    const { run, happened, toolRound } = stopping('interrupted');
+    expect((await run(call('w1', 'write_a')))[1]).toMatchObject({ status: 'error', error_type: 'outcome_unknown' });
+    expect(happened.filter((each) => each.startsWith('finish'))).toEqual([]);
+    expect(toolRound.results.get('w1')).toBe(OUTCOME_UNKNOWN_TEXT);
+  });
+  it('by the end of the process believes a write that came to its end all the same', async () => {
+    const { run, controller }: ReturnType<typeof round> = round(() => {
+      controller.abort('interrupted');
+      return 'sent';
+    });
+    expect((await run(call('w1', 'write_a')))[1]).toMatchObject({ status: 'completed', result: 'sent' });
+  });
+  it.each(['stopped', 'interrupted'])('while a write is written down (%s) does not run it', async (reason) => {
+    const aborting: ReturnType<typeof round> = round(undefined, {
+      ledger: {
+        begin: async () => aborting.controller.abort(reason),
+        finish: async (callId, status) => void aborting.happened.push(`finish ${callId} ${status}`),
+      },
+    });
+    const [, record] = await aborting.run(call('w1', 'write_a'));
+    expect(record).toMatchObject({ status: 'error', error: expect.stringContaining('before the call was run') as unknown });
+    expect(aborting.tools.names).toEqual([]);
+    expect(aborting.happened).toContain('finish w1 error');
+  });
+  it('leaves no listener behind', async () => {
+    const { run, controller } = round();
+    const added = { count: 0 };
+    const { signal } = controller;
+    const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+    signal.addEventListener = (...given: Parameters<typeof add>) => (added.count++, add(...given));
+    signal.removeEventListener = (...given: Parameters<typeof remove>) => (added.count--, remove(...given));
+    await run(call('w1', 'write_a'), call('w2', 'write_b'), call('r1', 'read_a'));
+    expect(added.count).toBe(0);
+  });
+});

@@ -1,0 +1,157 @@
+import type { CalledTool, PendingCall, Source } from '../../conversation/conversation.events.js';
+import {
+  NOT_BEGUN_TEXT,
+  OUTCOME_UNKNOWN_TEXT,
+  outcomeUnknown,
+  recordOf,
+  type ToolCallRecord,
+} from '../../conversation/tool-call.policy.js';
+import type { ModelToolCall } from '../../../resources/models/model/language-model.port.js';
+import { type CallContext, ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
+import type { OfferedAction, OpenTools } from '../../../resources/tools/toolbox/toolbox.port.js';
+import { type CallEnd, failureOf, outcomeOf } from './call-ends.policy.js';
+import { CallJudge, type JudgeSetting, type Step } from './call-judge.js';
+import { forModel } from './tool-result.policy.js';
+
+/** Reads of one round that run side by side. */
+export const PARALLEL_READS_MAX = 8;
+
+/** Where calls with effects are written down before and after they run. */
+export type CallLedger = Readonly<{
+  /** Resolves to how the call ended before, where that is known: it is not run again then. */
+  begin: (call: CalledTool) => Promise<CallEnd | void>;
+  finish: (callId: string, status: 'completed' | 'error', result: string) => Promise<void>;
+}>;
+
+export type RoundPiece =
+  Readonly<{ type: 'tool-call'; record: ToolCallRecord }> | Readonly<{ type: 'found'; sources: readonly Source[] }>;
+
+type RunEnd = CallEnd & Readonly<{ sources?: readonly Source[] }>;
+
+export type RoundSetting = JudgeSetting &
+  Readonly<{
+    tools: OpenTools;
+    context: Omit<CallContext, 'callId'>;
+    ledger: CallLedger;
+    /** Aborts reads at once. A call with effects that was begun is waited for, unless the whole process ends. */
+    signal: AbortSignal;
+    /** How much a model is told of one result, in characters. */
+    resultCharactersMax: number;
+  }>;
+
+/** The calls that a model asks for at once: judged, run where nobody has to be asked, and told. */
+export class ToolRound {
+  /** What the model is told of each call, by its id. */
+  readonly results = new Map<string, string>();
+  private readonly judge: CallJudge;
+
+  constructor(private readonly setting: RoundSetting) {
+    this.judge = new CallJudge(setting);
+  }
+
+  get pending(): readonly PendingCall[] {
+    return this.judge.pending;
+  }
+
+  get unknownCalls(): number {
+    return this.judge.unknownCalls;
+  }
+
+  /** Judges the calls and runs those that may run; those that may not, and wait for nobody, are told to the model. */
+  async *run(asked: readonly ModelToolCall[]): AsyncGenerator<RoundPiece> {
+    yield* this.perform(asked.flatMap((call) => this.judge.stepsFor(call)));
+  }
+
+  /** In the order of the calls; reads that follow one another run together. */
+  async *perform(steps: readonly Step[]): AsyncGenerator<RoundPiece> {
+    for (let at = 0; at < steps.length && !this.setting.signal.aborted;) {
+      const reads = steps.slice(at, at + PARALLEL_READS_MAX);
+      const end = reads.findIndex((step) => !('action' in step) || step.action.access !== 'read');
+      const group = end === -1 ? reads : reads.slice(0, Math.max(end, 1));
+      yield* this.together(group);
+      at += group.length;
+    }
+  }
+
+  private async *together(steps: readonly Step[]): AsyncGenerator<RoundPiece> {
+    const running = new Map<string, Promise<{ callId: string; pieces: readonly RoundPiece[] }>>();
+    for (const step of steps) {
+      const { callId } = step.call;
+      if ('record' in step) {
+        yield this.settled(step.call, step.record, step.text);
+      } else {
+        yield { type: 'tool-call', record: recordOf(step.call, { status: 'pending' }) };
+        const run = this.execute(step.call, step.action).then((pieces) => ({ callId, pieces }));
+        // A failure is thrown in its turn, if anybody still listens; it must not count as unhandled before.
+        run.catch(() => undefined);
+        running.set(callId, run);
+      }
+    }
+    while (running.size > 0) {
+      const { callId, pieces } = await Promise.race(running.values());
+      running.delete(callId);
+      yield* pieces;
+    }
+  }
+
+  private settled(call: CalledTool, record: ToolCallRecord, text: string): RoundPiece {
+    this.results.set(call.callId, forModel(text, this.setting.resultCharactersMax));
+    return { type: 'tool-call', record };
+  }
+
+  private async execute(call: CalledTool, action: OfferedAction): Promise<readonly RoundPiece[]> {
+    const { tools, context, signal, attendance } = this.setting;
+    const long = { ...context, call, hasEffects: action.access === 'write' };
+    const run = (until: AbortSignal) =>
+      this.outcome(call, () =>
+        attendance.calls.run(long, until, (end, background) =>
+          tools.run(action, call.arguments, {
+            ...context,
+            callId: call.callId,
+            signal: end,
+            ...(background && { background }),
+          }),
+        ),
+      );
+    const { record, text, sources = [] } = action.access === 'read' ? await run(signal) : await this.effect(call, run);
+    const found: readonly RoundPiece[] = sources.length > 0 ? [{ type: 'found', sources }] : [];
+    return [...found, this.settled(call, record, text)];
+  }
+
+  /**
+   * Is written down before and after. Whoever stops an answer does not un-happen what was begun; a process that ends lets
+   * go of it, and does not learn what came of it.
+   */
+  private async effect(call: CalledTool, run: (until: AbortSignal) => Promise<RunEnd>): Promise<RunEnd> {
+    const { ledger, signal, resultCharactersMax } = this.setting;
+    const before = await ledger.begin(call);
+    if (before) return before;
+    const letGo = new AbortController();
+    const onAbort = () => signal.reason !== 'stopped' && letGo.abort(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    const end = await (signal.aborted ? Promise.resolve(failureOf(call, NOT_BEGUN_TEXT)) : run(letGo.signal)).finally(() =>
+      signal.removeEventListener('abort', onAbort),
+    );
+    if (letGo.signal.aborted && end.record.status === 'error') {
+      return { record: outcomeUnknown(call), text: OUTCOME_UNKNOWN_TEXT };
+    }
+    const text = forModel(end.text, resultCharactersMax);
+    await ledger.finish(call.callId, end.record.status === 'error' ? 'error' : 'completed', text);
+    return { ...end, text };
+  }
+
+  private async outcome(call: CalledTool, run: () => Promise<unknown>): Promise<RunEnd> {
+    try {
+      const result = await run();
+      return { ...outcomeOf(call, result), sources: call.toolName === 'internal_search' ? sourcesIn(result) : [] };
+    } catch (error) {
+      if (!(error instanceof ToolFailed)) throw error;
+      return failureOf(call, `Error executing tool: ${error.message}`);
+    }
+  }
+}
+
+function sourcesIn(result: unknown): readonly Source[] {
+  const { sources } = (result ?? {}) as { sources?: unknown };
+  return Array.isArray(sources) ? (sources as Source[]) : [];
+}

@@ -1,0 +1,166 @@
+import { describe, expect, it } from '@jest/globals';
+import { waitingCall } from '../../../../test/support/pauses.js';
+import type { AnswerParts, Source, Usage } from '../../conversation/conversation.events.js';
+import type { Frame } from '../../journal/message.events.js';
+import { recordOf } from '../../conversation/tool-call.policy.js';
+import { ANSWER_BYTES_MAX, AnswerWriter } from './answer-writer.js';
+import type { Piece } from '../loop/answer-composer.js';
+import { SOURCES_BYTES_MAX } from '../loop/messages.policy.js';
+
+const SCHEMA = { type: 'object', properties: { why: { type: 'string' } }, required: ['why'] };
+const NOTHING: AnswerParts = { answer: '', thought: '', sources: [], toolCalls: [], structured: false };
+
+/** A writer whose frames are kept, and what it says of the pieces it is given. */
+function writing(given: { schema?: object; parts?: Partial<AnswerParts>; usage?: Usage | null } = {}) {
+  const frames: Frame[] = [];
+  const journal = { write: (frame: Frame) => void frames.push(frame), room: () => Promise.resolve() };
+  const parts = { ...NOTHING, structured: given.schema !== undefined, ...given.parts };
+  const writer = new AnswerWriter(journal, (given.schema ?? null) as never, { parts, usage: given.usage ?? null });
+  const controller = new AbortController();
+  const write = (...pieces: (Piece | (() => void))[]) => {
+    async function* all(): AsyncGenerator<Piece> {
+      for (const piece of pieces) {
+        if (typeof piece === 'function') piece();
+        else yield piece;
+      }
+    }
+    return writer.write(all(), controller.signal);
+  };
+  const types = () => frames.map(({ type }) => type);
+  return { writer, frames, types, controller, write };
+}
+
+const text = (words: string): Piece => ({ type: 'text', text: words });
+const thought = (words: string): Piece => ({ type: 'thought', text: words });
+const usage = (promptTokens: number, completionTokens: number): Piece => ({ type: 'usage', promptTokens, completionTokens });
+const call = waitingCall('k1');
+const told = (...outcome: [Parameters<typeof recordOf>[1]]): Piece => ({ type: 'tool-call', record: recordOf(call, ...outcome) });
+const source = (name: string, length = 1): Source => ({ text: 'x'.repeat(length), title: name, source: name, filename: name });
+
+describe('an answer', () => {
+  it('is journaled as it comes, and adds up', async () => {
+    const { writer, frames, write } = writing();
+    expect(await write({ type: 'notice', text: 'Slow today' }, thought('Hm'), text('Be'), text('cause.'))).toBeUndefined();
+    expect(frames).toEqual([
+      { type: 'notice', notice: 'Slow today' },
+      { type: 'thought', thought: 'Hm' },
+      { type: 'answer', answer: 'Be' },
+      { type: 'answer', answer: 'cause.' },
+    ]);
+    expect(writer.progress.parts).toMatchObject({ answer: 'Because.', thought: 'Hm' });
+  });
+
+  it('has used what all its rounds have used, those before a pause included', async () => {
+    const { writer, write } = writing({ usage: { promptTokens: 1, completionTokens: 2 } });
+    await write(usage(10, 20), text('.'), usage(100, 200));
+    expect(writer.progress.usage).toEqual({ promptTokens: 111, completionTokens: 222 });
+    const other = writing();
+    await other.write(text('.'));
+    expect(other.writer.progress.usage).toBeNull();
+  });
+
+  it('is cut off where it becomes too long, its thoughts and characters that take more bytes included', async () => {
+    const half = 'x'.repeat(ANSWER_BYTES_MAX / 2 - 10);
+    expect(await writing().write(text(half), thought(half))).toBeUndefined();
+    expect(await writing().write(text(half), thought(half), text('one more round'))).toMatchObject({ code: 'answer-too-long' });
+    expect(await writing().write(text('\u0001'.repeat(ANSWER_BYTES_MAX / 6)))).toMatchObject({ code: 'answer-too-long' });
+    expect(await writing({ parts: { answer: half, thought: half } }).write(text('and one more round'))).toMatchObject({
+      code: 'answer-too-long',
+    });
+  });
+
+  it('keeps each source that was found once, as many as fit', async () => {
+    const { writer, write } = writing();
+    const large = (name: string) => source(name, SOURCES_BYTES_MAX / 2);
+    await write({ type: 'sources', sources: [source('a')] }, { type: 'found', sources: [source('a'), source('b')] });
+    expect(writer.progress.parts.sources.map(({ title }) => title)).toEqual(['a', 'b']);
+    await write({ type: 'found', sources: [large('c'), large('d'), source('e')] });
+    expect(writer.progress.parts.sources.map(({ title }) => title)).toEqual(['a', 'b', 'c', 'e']);
+    expect(Buffer.byteLength(JSON.stringify(writer.progress.parts.sources))).toBeLessThanOrEqual(SOURCES_BYTES_MAX);
+  });
+});
+
+describe('a structured answer', () => {
+  it('is what the last round said, and is shown whole', async () => {
+    const { writer, frames, write } = writing({ schema: SCHEMA });
+    expect(await write(text('Let me see.'), { type: 'round-over' }, text('{"why":'), text('"so"}'))).toBeUndefined();
+    writer.writeResult();
+    expect(frames.at(-1)).toEqual({ type: 'structured_answer', answer: '{"why":"so"}', structured: true, schema: SCHEMA });
+    expect(frames.some(({ type }) => type === 'answer')).toBe(false);
+  });
+  it('has the room that the rounds before have left again', async () => {
+    const half = 'x'.repeat(ANSWER_BYTES_MAX / 2);
+    const { write } = writing({ schema: SCHEMA });
+    const round: readonly Piece[] = [text(half), { type: 'round-over' }];
+    expect(await write(...round, ...round, ...round, text('{"why":"so"}'))).toBeUndefined();
+  });
+  it.each(['{}', 'Because.', ''])('fits its schema: %j does not', async (answer) => {
+    expect(await writing({ schema: SCHEMA }).write(text(answer))).toMatchObject({ code: 'invalid-structured-answer' });
+  });
+  it('is not judged while it waits for somebody', async () => {
+    const { writer, write } = writing({ schema: SCHEMA });
+    const pause: Piece = { type: 'pause', calls: [call], continuation: '{}' };
+    expect(await write(text('Let me see.'), { type: 'round-over' }, pause)).toBeUndefined();
+    expect(writer.pause).toEqual({ calls: [call], continuation: '{}' });
+    expect(writer.progress.parts.answer).toBe('');
+  });
+  it('keeps what others said in prose', async () => {
+    const { writer, write } = writing();
+    await write(text('Let me see. '), { type: 'round-over' }, text('Because.'));
+    expect(writer.progress.parts.answer).toBe('Let me see. Because.');
+  });
+});
+
+describe('a call', () => {
+  it('is shown with each thing that is told of it, and kept as it ended', async () => {
+    const { writer, types, write } = writing();
+    await write(told({ status: 'pending' }), told({ status: 'completed', result: 1 }));
+    expect(types()).toEqual(['tool_call', 'tool_call']);
+    expect(writer.progress.parts.toolCalls).toMatchObject([{ call_id: 'k1', status: 'completed', result: 1 }]);
+  });
+  it('is not shown again as an earlier run has shown it, nor as under way again once it has ended', async () => {
+    const ended = recordOf(call, { status: 'completed', result: 1 });
+    const { writer, types, write } = writing({ parts: { toolCalls: [ended] } });
+    await write(told({ status: 'pending' }), told({ status: 'completed', result: 1 }));
+    expect(types()).toEqual([]);
+    await write(told({ status: 'completed', result: 2 }));
+    expect(types()).toEqual(['tool_call']);
+    expect(writer.progress.parts.toolCalls).toMatchObject([{ result: 2 }]);
+  });
+  it('that waited is under way once it was decided on', async () => {
+    const { types, write } = writing({ parts: { toolCalls: [recordOf(call, { status: 'awaiting_approval' })] } });
+    await write(told({ status: 'pending' }));
+    expect(types()).toEqual(['tool_call']);
+  });
+  it('that is under way, or waits, when the turn ends is said to be cut off', async () => {
+    const other = waitingCall('k2');
+    const { writer, types } = writing({
+      parts: { toolCalls: [recordOf(call, { status: 'pending' }), recordOf(other, { status: 'awaiting_approval' })] },
+    });
+    const none = { begun: new Map(), finished: new Map() };
+    writer.cutOff(none);
+    writer.cutOff(none);
+    expect(types()).toEqual(['tool_call', 'tool_call']);
+    expect(writer.progress.parts.toolCalls).toMatchObject([
+      { call_id: 'k1', status: 'error' },
+      { call_id: 'k2', status: 'skipped' },
+    ]);
+  });
+});
+
+describe('an answer that is aborted', () => {
+  it('ends there, but tells what came of the call that was under way', async () => {
+    const { writer, types, controller, write } = writing();
+    const abort = () => controller.abort('stopped');
+    const error = await write(told({ status: 'pending' }), abort, told({ status: 'completed' }), text('And'), text('more'));
+    expect(error).toMatchObject({ code: 'interrupted' });
+    expect(types()).toEqual(['tool_call', 'tool_call']);
+    expect(writer.progress.parts).toMatchObject({ answer: '', toolCalls: [{ status: 'completed' }] });
+  });
+  it('waits all the same when it has come to that', async () => {
+    const { writer, controller, write } = writing();
+    const abort = () => controller.abort('interrupted');
+    expect(await write(abort, { type: 'pause', calls: [call], continuation: '{}' })).toBeUndefined();
+    expect(writer.pause).toBeDefined();
+  });
+});

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { type UnsealedTurn, UnsealedTurnQueries } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import { conversationStream } from '../../conversation/conversation.events.js';
+import { expire } from '../../conversation/pause.decider.js';
+import { eachOf } from '../../../kernel/each-of.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { Ids } from '../../../kernel/ids.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { causeOfTick, type Ticker } from '../../../kernel/event-sourcing/ticker.js';
+import { TurnRunner } from './turn-runner.js';
+
+export const EXPIRE_EVERY_MS = 1_000;
+/** Pauses that one tick ends; the others have their turn in the next. */
+export const EXPIRED_PAUSES_MAX = 200;
+
+/** Ends the turns that nobody resumed in time, also those whose time ran out while the service was down. */
+@Injectable()
+export class ExpirePauses implements Ticker {
+  readonly name = 'expire-pauses';
+  readonly everyMs = EXPIRE_EVERY_MS;
+
+  constructor(
+    private readonly turns: UnsealedTurnQueries,
+    private readonly streams: Streams,
+    private readonly runner: TurnRunner,
+    private readonly ids: Ids,
+  ) {}
+
+  async tick(now: Date): Promise<void> {
+    const expired = await this.turns.expired(now, EXPIRED_PAUSES_MAX);
+    const cause = causeOfTick(this, this.ids.next());
+    await eachOf(expired, (turn) => this.expire(turn, now, cause));
+  }
+
+  private async expire({ conversationId, turnId }: UnsealedTurn, now: Date, cause: Cause): Promise<void> {
+    const stream = conversationStream(conversationId);
+    const { events } = await this.streams.transact(stream, conversation, expire(turnId, now), cause);
+    // Should this be cut short, a sweep shows the end of the turn a little later.
+    if (events.length > 0) await this.runner.settle(conversationId, turnId);
+  }
+}

@@ -1,0 +1,150 @@
+import { describe, expect, it } from '@jest/globals';
+import type { UnsealedTurnQueries } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { MortalStore } from '../../../../test/support/mortal-store.js';
+import { answeringOptions, askedTurn, cause, eventsOf, framesOf, pieces, scripted, settings, workerOver } from '../../../../test/support/turns.js'; // prettier-ignore
+import { VirtualTiming } from '../../../../test/support/virtual-timing.js';
+import { ask, conversation, rename, startTurn } from '../../conversation/conversation.decider.js';
+import { conversationStream } from '../../conversation/conversation.events.js';
+import type { Decide } from '../../conversation/turn.policy.js';
+import type { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { InProcessKeyValue } from '../../../platform/messaging/key-value/in-process-key-value.js';
+import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
+import { SweepTurns, SWEEP_EVERY_MS } from './sweep-turns.ticker.js';
+import type { TurnRunner } from './turn-runner.js';
+
+const stream = conversationStream('c1');
+const OUTCOMES = ['TurnAnswered', 'TurnFailed', 'TurnStopped'];
+
+const decideOn = (store: EventStore, decide: Decide, causationId = 'r1') =>
+  new Streams(store, new VirtualTiming()).transact(stream, conversation, decide, { ...cause, causationId });
+
+/** A conversation with so many turns that wait to be run, from `t1` on. */
+async function withTurns(store: EventStore, count: number): Promise<readonly string[]> {
+  const turnIds = Array.from({ length: count }, (_, index) => `t${index + 1}`);
+  await askedTurn(store, 'c1', 't1');
+  for (const turnId of turnIds.slice(1)) {
+    const question = { conversationId: 'c1', turnId, index: null, question: `${turnId}?`, requestId: turnId, settings };
+    await decideOn(store, ask(question, null), turnId);
+  }
+  return turnIds;
+}
+
+async function factsOf(store: EventStore, ...types: readonly string[]) {
+  const facts = (await eventsOf(store, stream)).filter(({ type }) => types.includes(type));
+  return facts.map(({ type, data }) => ({ type, data: JSON.parse(data) as { turnId: string; answer: string } }));
+}
+
+/** A log in which somebody else appends to the conversation right before so many of the appends that say how a turn ended. */
+function contended(log: EventStore, races: number): EventStore {
+  let lost = 0;
+  return new MortalStore(log, Infinity, async (to, types) => {
+    if (to !== stream || lost >= races || !types.some((type) => OUTCOMES.includes(type))) return;
+    lost++;
+    await decideOn(log, rename(`Name ${lost}`), `rename ${lost}`);
+  });
+}
+
+/** A sweeper that takes every turn for abandoned that its runner does not say it is running. */
+function sweeperOf(runner: TurnRunner, turnIds: readonly string[]): () => Promise<void> {
+  const queries = {
+    untaken: () => Promise.resolve([]),
+    producers: () => Promise.resolve([runner.producer]),
+    takenBy: (_: unknown, { running }: { running: readonly string[] }) =>
+      Promise.resolve(
+        turnIds
+          .filter((turnId) => !running.includes(turnId))
+          .map((turnId) => ({ turnId, conversationId: 'c1', isPaused: false })),
+      ),
+  } as unknown as UnsealedTurnQueries;
+  const sweeper = new SweepTurns(queries, new InProcessKeyValue(), runner, answeringOptions);
+  let now = 0;
+  return () => sweeper.tick(new Date((now += SWEEP_EVERY_MS)));
+}
+
+describe('turns of one conversation', () => {
+  it.each([5, 20, 50])('%i are run at once by two processes, and each is answered', async (count) => {
+    const log = new InMemoryEventStore();
+    const turnIds = await withTurns(log, count);
+    const workers = ['a', 'b'].map(() => workerOver(log, new InProcessSignals(), scripted(pieces('Because.'))));
+    await Promise.all(turnIds.flatMap((turnId) => workers.map(({ runner }) => runner.run('c1', turnId))));
+    const answered = await factsOf(log, ...OUTCOMES);
+    expect(answered.map(({ type }) => type)).toEqual(turnIds.map(() => 'TurnAnswered'));
+    expect(new Set(answered.map(({ data }) => data.turnId))).toEqual(new Set(turnIds));
+    expect(await factsOf(log, 'TurnSealed')).toHaveLength(count);
+  });
+
+  it('that a dead producer left are all brought to their end at once', async () => {
+    const log = new InMemoryEventStore();
+    const turnIds = await withTurns(log, 20);
+    for (const turnId of turnIds) await decideOn(log, startTurn(turnId, 'dead'), turnId);
+    const { runner } = workerOver(log, new InProcessSignals(), scripted(pieces()));
+    await Promise.all(turnIds.map((turnId) => runner.settle('c1', turnId)));
+    expect(await factsOf(log, 'TurnFailed')).toHaveLength(20);
+    expect(await factsOf(log, 'TurnSealed')).toHaveLength(20);
+  });
+});
+
+describe('an answer that was written in full', () => {
+  const RACES = 60;
+
+  it('is stated however many races that takes, and is not taken for abandoned meanwhile', async () => {
+    const log = new InMemoryEventStore();
+    await askedTurn(log, 'c1', 't1');
+    const { runner } = workerOver(
+      contended(log, RACES),
+      new InProcessSignals(),
+      scripted(pieces('Because.')),
+      undefined,
+      new VirtualTiming(),
+    );
+    const sweep = sweeperOf(runner, ['t1']);
+    const running = runner.run('c1', 't1');
+    while ((await factsOf(log, 'ConversationRenamed')).length < RACES) {
+      await sweep();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await running;
+    await sweep();
+    expect((await factsOf(log, ...OUTCOMES)).map(({ type, data }) => [type, data.answer])).toEqual([
+      ['TurnAnswered', 'Because.'],
+    ]);
+    expect((await framesOf(log, 't1')).map(({ type }) => type)).toEqual([
+      ...['message_id', 'answer', 'source', 'tool_calls', 'id', 'end'],
+    ]);
+  });
+
+  it('counts as answered also where its producer dies before it can say so', async () => {
+    const log = new InMemoryEventStore();
+    await askedTurn(log, 'c1', 't1');
+    const dying = new MortalStore(log, Infinity, (_, types) => {
+      if (types.some((type) => OUTCOMES.includes(type))) dying.die();
+    });
+    await workerOver(dying, new InProcessSignals(), scripted(pieces('Because.')))
+      .runner.run('c1', 't1')
+      .catch(() => undefined);
+    await workerOver(log, new InProcessSignals(), scripted(pieces())).runner.settle('c1', 't1');
+    const [outcome] = await factsOf(log, ...OUTCOMES);
+    expect(outcome).toMatchObject({ type: 'TurnAnswered', data: { answer: 'Because.', modelId: 'scripted', usage: null } });
+    expect((await framesOf(log, 't1')).map(({ type }) => type)).toEqual([
+      ...['message_id', 'answer', 'source', 'tool_calls', 'id', 'end'],
+    ]);
+  });
+
+  it('is interrupted where it ends amid its text, or before its structured form', async () => {
+    for (const [schema, shown] of [
+      [null, ['message_id', 'answer']],
+      [{ type: 'object' }, ['message_id', 'source', 'tool_calls']],
+    ] as const) {
+      const log = new InMemoryEventStore();
+      await askedTurn(log, 'c1', 't1', { responseSchema: schema });
+      await decideOn(log, startTurn('t1', 'dead'));
+      const frames = shown.map((type) => JSON.stringify({ type, answer: 'Be', source: [], tool_calls: [] }));
+      const journaled = frames.map((data, index) => ({ id: `f${index}`, type: 'Frame', data, metadata: '{}' }));
+      await log.append('message-t1', 'none', journaled);
+      await workerOver(log, new InProcessSignals(), scripted(pieces())).runner.settle('c1', 't1');
+      expect((await factsOf(log, ...OUTCOMES)).map(({ type }) => type)).toEqual(['TurnFailed']);
+    }
+  });
+});

@@ -1,0 +1,86 @@
+import type { TurnPaused } from '../../conversation/conversation.events.js';
+import type { Frame } from '../../journal/message.events.js';
+import { type Message, type MessageDigest, pauseFrames } from '../../journal/message.policy.js';
+import { mayBeHandedOn } from '../../conversation/pause.decider.js';
+import { deniedRecord, withToolCalls } from '../../conversation/tool-call.policy.js';
+import type { Journal } from '../../journal/journal.js';
+import type { Resumption, Transcript } from '../loop/transcript.js';
+
+/** What a journal holds. */
+export type JournalSoFar = Readonly<{
+  digest: MessageDigest;
+  message: Message;
+  /** The frames of the last run. */
+  sinceLastRun: readonly Frame[];
+}>;
+
+/** What the journal of a run begins with. */
+export const firstFrame = ({ asked, beginsConversation, resumption }: Transcript): Frame => ({
+  type: 'message_id',
+  message_id: asked.turnId,
+  // Whoever saw a pause knows the conversation by then.
+  conversation_id: beginsConversation && !resumption ? null : asked.conversationId,
+  request_id: asked.requestId,
+});
+
+/** What a pause still has to show at the end of its run, from wherever the journal got to. */
+export function missingOfPause(journal: Journal, paused: TurnPaused['data']): readonly Frame[] {
+  const missing = paused.lastId - journal.digest.lastId;
+  return missing > 0 ? pauseFrames(paused).slice(-missing) : [];
+}
+
+/** Whether a turn ended without anybody deciding on what it waited for. */
+export const isUnresumed = ({ decisions }: Resumption): boolean =>
+  [...decisions.values()].some(
+    (decision) =>
+      decision.type === 'ToolCallDenied' && (decision.data.notRun === 'expired' || decision.data.notRun === 'moved_on'),
+  );
+
+/** The last run of such a turn, as far as it is not shown yet. It tells nothing but that its calls were not run. */
+export function unresumedFrames(
+  transcript: Transcript,
+  { paused, decisions }: Resumption,
+  { lastId }: MessageDigest,
+): readonly Frame[] {
+  const denied = paused.calls.map((call) => {
+    const decision = decisions.get(call.callId);
+    return deniedRecord(call, decision?.type === 'ToolCallDenied' ? decision.data.notRun : null);
+  });
+  const frames: readonly Frame[] = [
+    firstFrame(transcript),
+    ...denied.map((data): Frame => ({ type: 'tool_call', data })),
+    { type: 'source', source: paused.sources },
+    { type: 'tool_calls', tool_calls: withToolCalls(paused.toolCalls, denied) },
+    { type: 'id', id: paused.conversationId },
+    { type: 'end' },
+  ];
+  return frames.slice(Math.max(0, lastId - paused.lastId));
+}
+
+/**
+ * Whether another producer may go on with a resumed run whose own is gone: it has shown nothing yet but what became of
+ * calls that were decided on. What was approved stays approved.
+ */
+export function isResumable(transcript: Transcript, soFar: JournalSoFar): boolean {
+  const { folded, asked } = transcript;
+  const turn = folded?.state.turns.get(asked.turnId);
+  return folded?.state.status === 'open' && turn !== undefined && mayBeHandedOn(turn) && hasOnlyDecided(transcript, soFar);
+}
+
+/** Whether the run after a pause, as far as it came, is about nothing but the calls that were decided on. */
+export function hasOnlyDecided(
+  { resumption, asked, folded, calls }: Transcript,
+  { message, sinceLastRun }: JournalSoFar,
+): boolean {
+  const turn = folded?.state.turns.get(asked.turnId);
+  if (!resumption || !turn) return false;
+  const { paused } = resumption;
+  const decided = new Set(paused.calls.map(({ callId }) => callId));
+  const before = new Set(paused.toolCalls.map((call) => call['call_id']));
+  // What the model asked for since, it would ask for again; it may not have been shown yet.
+  if ([...calls.begun.keys()].some((callId) => !decided.has(callId) && !before.has(callId))) return false;
+  if (message.runs < turn.runs) return true;
+  return sinceLastRun.every(
+    (frame) => frame.type === 'message_id' || (frame.type === 'tool_call' && decided.has(frame.data.call_id)),
+  );
+}

@@ -1,0 +1,27 @@
+import { Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { MessageAccess } from '../../journal/message-access.port.js';
+import type { Identity } from '../../../resources/identity/identity.js';
+import { RequestCause, RequestIdentity } from '../../../resources/identity/identity.http.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { StopAnswer } from './stop-answer.command.js';
+
+@ApiTags('Messages')
+@Controller('api/messages/:messageId')
+export class StopAnswerController {
+  constructor(
+    private readonly access: MessageAccess,
+    private readonly commands: CommandBus,
+  ) {}
+
+  /** Asks a running answer to stop; what it wrote is kept. */
+  @ApiOperation({ summary: 'Stop a running answer' })
+  @Post('cancel')
+  @HttpCode(202)
+  async cancel(@Param('messageId') messageId: string, @RequestIdentity() identity: Identity, @RequestCause() cause: Cause) {
+    const { conversationId } = await this.access.readable(messageId, identity);
+    await this.commands.execute(new StopAnswer(conversationId, messageId, cause));
+    return { success: true };
+  }
+}

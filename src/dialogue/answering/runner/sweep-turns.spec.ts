@@ -1,0 +1,167 @@
+import { expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import type { UnsealedTurnQueries } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { answeringOptions } from '../../../../test/support/turns.js';
+import { KeyValueUnavailable } from '../../../kernel/key-value.js';
+import { InProcessKeyValue } from '../../../platform/messaging/key-value/in-process-key-value.js';
+import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';
+import {
+  PAUSES_REMEMBERED_MAX,
+  producerKey,
+  SETTLED_AT_ONCE_MAX,
+  SweepTurns,
+  SWEEP_EVERY_MS,
+  SWEPT_TURNS_MAX,
+} from './sweep-turns.ticker.js';
+import type { TurnRunner } from './turn-runner.js';
+
+type Taken = Readonly<{ turnId: string; producer: string | null; isPaused?: boolean }>;
+type Except = Readonly<{ running: readonly string[]; pauses: readonly string[] }>;
+
+/** A sweeper over given turns, whose runner writes down what it is told; `beat` lets a second pass. */
+function sweeping(turns: readonly Taken[], { keyValue = new InProcessKeyValue(), concurrent = 100 } = {}) {
+  const done: string[] = [];
+  const running: string[] = [];
+  const asTurns = (chosen: readonly Taken[]) =>
+    chosen.map(({ turnId, isPaused = false }) => ({ turnId, conversationId: 'c1', isPaused }));
+  const queries = {
+    untaken: async (_: Date, limit: number) => asTurns(turns.filter(({ producer }) => producer === null).slice(0, limit)),
+    producers: async () => [...new Set(turns.flatMap(({ producer }) => producer ?? []))],
+    takenBy: async (producers: readonly string[], except: Except, limit: number) => {
+      const pauses = new Set(except.pauses);
+      const isKnown = ({ turnId, isPaused }: Taken) => except.running.includes(turnId) || (isPaused && pauses.has(turnId));
+      return asTurns(turns.filter((turn) => producers.includes(turn.producer!) && !isKnown(turn)).slice(0, limit));
+    },
+  } as unknown as UnsealedTurnQueries;
+  const runner = {
+    producer: 'own',
+    running,
+    run: async (_: string, turnId: string) => {
+      done.push(`run ${turnId}`);
+      if (turnId === 'resumable') await new Promise(() => undefined);
+    },
+    settle: async (_: string, turnId: string) => {
+      if (turnId === 'broken') throw new Error('It cannot be read.');
+      done.push(`settle ${turnId}`);
+      return turnId === 'resumable' ? 'handed on' : 'settled';
+    },
+  } as unknown as TurnRunner;
+  const options = new AnsweringOptions({ ...answeringOptions.settings, staleProducerMs: 10_000, turnsConcurrentMax: concurrent });
+  const sweeper = new SweepTurns(queries, keyValue, runner, options);
+  let now = Date.UTC(2026, 0, 1);
+  const beat = () => sweeper.tick(new Date((now += SWEEP_EVERY_MS)));
+  return { done, running, keyValue, options, beat };
+}
+
+it('runs what was asked and not taken, as far as there is room for it', async () => {
+  const waiting = ['t1', 't2', 't3', 't4'].map((turnId) => ({ turnId, producer: null }));
+  const { done, running, beat } = sweeping(waiting, { concurrent: 3 });
+  running.push('another');
+  await beat();
+  expect(done).toEqual(['run t1', 'run t2']);
+  running.push('t1', 't2');
+  await beat();
+  expect(done).toHaveLength(2);
+});
+
+it('settles at the second look what a producer without a lease has left, and nothing else', async () => {
+  const { done, keyValue, beat } = sweeping([
+    { turnId: 't1', producer: 'dead' },
+    { turnId: 't2', producer: 'alive' },
+  ]);
+  await keyValue.put(producerKey('alive'), '');
+  await beat();
+  expect(done).toEqual([]);
+  await beat();
+  expect(done).toEqual(['settle t1']);
+});
+
+it('sees once that a pause is shown whole, and looks again when its turn was resumed and left', async () => {
+  const left = { turnId: 't1', producer: 'dead', isPaused: true };
+  const { done, beat } = sweeping([left]);
+  for (let beats = 0; beats < 5; beats++) await beat();
+  expect(done).toEqual(['settle t1']);
+  left.isPaused = false;
+  for (let beats = 0; beats < 2; beats++) await beat();
+  expect(done).toEqual(['settle t1', 'settle t1']);
+});
+
+it('remembers of so many pauses that they are shown whole, and looks at others again', async () => {
+  const waiting = Array.from({ length: PAUSES_REMEMBERED_MAX + 1 }, (_, turn) => ({
+    turnId: `t${turn}`,
+    producer: 'dead',
+    isPaused: true,
+  }));
+  const { done, beat } = sweeping(waiting);
+  const beats = Math.ceil(waiting.length / SWEPT_TURNS_MAX) + 1;
+  for (let count = 0; count < 2 * beats; count++) await beat();
+  expect(new Set(done).size).toBe(waiting.length);
+  const again = done.length - waiting.length;
+  expect(again).toBeGreaterThan(0);
+  expect(again).toBeLessThan(2 * beats);
+});
+
+it('settles what this process has taken and does not run, whatever its lease says', async () => {
+  const { done, running, keyValue, beat } = sweeping([
+    { turnId: 't1', producer: 'own' },
+    { turnId: 't2', producer: 'own' },
+  ]);
+  await keyValue.put(producerKey('own'), '');
+  running.push('t2');
+  await beat();
+  await beat();
+  expect(done).toEqual(['settle t1']);
+});
+
+it('brings the others to their end though one cannot be helped', async () => {
+  Logger.overrideLogger(false);
+  const { done, beat } = sweeping(['broken', 't1', 't2'].map((turnId) => ({ turnId, producer: 'dead' })));
+  await beat();
+  await beat();
+  expect(done).toEqual(['settle t1', 'settle t2']);
+});
+
+it('goes on with what can be gone on with, and brings all others to their end while that takes its time', async () => {
+  const left = Array.from({ length: 2 * SETTLED_AT_ONCE_MAX }, (_, turn) => `t${turn}`);
+  const { done, beat } = sweeping(['resumable', ...left].map((turnId) => ({ turnId, producer: 'dead' })));
+  await beat();
+  await beat();
+  expect(done).toContain('run resumable');
+  expect(done.filter((each) => each.startsWith('settle t'))).toHaveLength(left.length);
+});
+
+class AwayKeyValue extends InProcessKeyValue {
+  away = true;
+  override async get(key: string) {
+    if (this.away) throw new KeyValueUnavailable('away');
+    return super.get(key);
+  }
+}
+
+it('is not kept from its work by a store that says nothing now and then, for less than a lease lasts', async () => {
+  const keyValue = new AwayKeyValue();
+  keyValue.away = false;
+  const { done, beat } = sweeping([{ turnId: 't1', producer: 'dead' }], { keyValue });
+  for (let beats = 0; beats < 6; beats++) {
+    await beat();
+    keyValue.away = !keyValue.away;
+  }
+  expect(done).toContain('settle t1');
+});
+
+it('takes nobody for dead whose lease ran out while leases could not be renewed, until there was time to take it again', async () => {
+  const keyValue = new AwayKeyValue();
+  const { done, options, beat } = sweeping([{ turnId: 't1', producer: 'late' }], { keyValue });
+  for (let beats = 0; beats < 10; beats++) await beat();
+  keyValue.away = false;
+  for (let ms = SWEEP_EVERY_MS; ms < producerLeaseMs(options); ms += SWEEP_EVERY_MS) await beat();
+  expect(done).toEqual([]);
+  await keyValue.put(producerKey('late'), '');
+  await beat();
+  await beat();
+  expect(done).toEqual([]);
+  await keyValue.delete(producerKey('late'));
+  await beat();
+  await beat();
+  expect(done).toEqual(['settle t1']);
+});

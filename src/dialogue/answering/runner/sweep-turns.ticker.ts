@@ -1,0 +1,119 @@
+import { Injectable, Logger } from '@nestjs/common';
+import {
+  type TakenTurn,
+  UnsealedTurnQueries,
+  type UnsealedTurn,
+} from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { KeyValue, KeyValueUnavailable } from '../../../kernel/key-value.js';
+import { isHeld } from '../../../kernel/lease.js';
+import type { Ticker } from '../../../kernel/event-sourcing/ticker.js';
+import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';
+import { TurnRunner } from './turn-runner.js';
+
+export const SWEEP_EVERY_MS = 1_000;
+/** Turns looked at in one sweep, and brought to their end side by side: appends made together share their way to the disk. */
+export const SWEPT_TURNS_MAX = 500;
+export const SETTLED_AT_ONCE_MAX = 64;
+/** The share of a lease that the store may say nothing for without anybody losing theirs by it: one renewal fits in the rest. */
+const SILENCE_SHARE = 2 / 3;
+export const PAUSES_REMEMBERED_MAX = 10_000;
+/** A turn that was asked this long ago and that nobody took was not heard of: its nudge was lost. */
+export const UNHEARD_AFTER_MS = 1_000;
+
+export const producerKey = (producer: string): string => `producer.${producer}`;
+
+/**
+ * Finds turns that nobody will bring to their end: asked and never taken (they are run), or taken by a producer that no
+ * longer holds its lease, or by this process in a run that failed (their streams get their terminal frames). A turn counts
+ * as alone when two looks at the leases in a row find it so; a wrong guess costs that turn, never the journal, because whoever writes to
+ * it names the revision they have read.
+ */
+@Injectable()
+export class SweepTurns implements Ticker {
+  readonly name = 'sweep-turns';
+  readonly everyMs = SWEEP_EVERY_MS;
+  private readonly logger = new Logger(SweepTurns.name);
+  private missed: ReadonlySet<string> = new Set();
+  /** Pauses whose stream was seen to be shown to its end: until they are resumed there is nothing more to do. */
+  private readonly wholePauses = new Set<string>();
+  private leasesToldFrom = new Date(0);
+  private leasesSeenAt = new Date(0);
+  private isSilent = false;
+
+  constructor(
+    private readonly turns: UnsealedTurnQueries,
+    private readonly keyValue: KeyValue,
+    private readonly runner: TurnRunner,
+    private readonly options: AnsweringOptions,
+  ) {}
+
+  async tick(now: Date): Promise<void> {
+    await this.runUnheard(now);
+    await this.settleOrphans(now);
+  }
+
+  /** As many as there is room for: the others are most likely waiting in the queue for the same room. */
+  private async runUnheard(now: Date): Promise<void> {
+    const room = Math.min(SWEPT_TURNS_MAX, this.options.settings.turnsConcurrentMax - this.runner.running.length);
+    if (room <= 0) return;
+    const unheard = await this.turns.untaken(new Date(now.getTime() - UNHEARD_AFTER_MS), room);
+    for (const turn of unheard) void this.attempt(turn, 'run');
+  }
+
+  private async settleOrphans(now: Date): Promise<void> {
+    const known = { running: this.runner.running, pauses: [...this.wholePauses] };
+    const alone = await this.turns.takenBy(await this.absentees(now), known, SWEPT_TURNS_MAX);
+    const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
+    this.missed = new Set([...(this.isSilent ? this.missed : []), ...alone.map(({ turnId }) => turnId)]);
+    const left = orphans.values();
+    const settling = async () => {
+      for (const turn of left) await this.settle(turn);
+    };
+    await Promise.all(Array.from({ length: Math.min(SETTLED_AT_ONCE_MAX, orphans.length) }, settling));
+  }
+
+  /** Producers that do not go on with what they have taken: those without a lease, and this one, of what it does not run. */
+  private async absentees(now: Date): Promise<readonly string[]> {
+    const own = this.runner.producer;
+    const producers = await this.turns.producers();
+    try {
+      const others = producers.filter((producer) => producer !== own);
+      const present = await Promise.all(others.map((producer) => isHeld(this.keyValue, producerKey(producer))));
+      this.noteAnswer(now);
+      const areTold = now >= this.leasesToldFrom;
+      return producers.filter((producer) => producer === own || (areTold && !present[others.indexOf(producer)]));
+    } catch (error) {
+      if (!(error instanceof KeyValueUnavailable)) throw error;
+      this.isSilent = true;
+      return producers.filter((producer) => producer === own);
+    }
+  }
+
+  /** Leases that could not be renewed meanwhile have run out; their holders get the time of a lease to take them again. */
+  private noteAnswer(now: Date): void {
+    const leaseMs = producerLeaseMs(this.options);
+    const silentMs = this.isSilent ? now.getTime() - this.leasesSeenAt.getTime() : 0;
+    if (silentMs > SILENCE_SHARE * leaseMs) this.leasesToldFrom = new Date(now.getTime() + leaseMs);
+    this.isSilent = false;
+    this.leasesSeenAt = now;
+  }
+
+  private async settle(turn: TakenTurn): Promise<void> {
+    const outcome = await this.attempt(turn, 'settle');
+    // A run takes as long as it takes; nobody else's end has to wait for it.
+    if (outcome === 'handed on') void this.attempt(turn, 'run');
+    if (outcome !== 'settled' || !turn.isPaused) return;
+    this.wholePauses.add(turn.turnId);
+    if (this.wholePauses.size > PAUSES_REMEMBERED_MAX) this.wholePauses.delete(this.wholePauses.values().next().value!);
+  }
+
+  /** One turn that cannot be helped must not keep the others from their end. */
+  private async attempt({ conversationId, turnId }: UnsealedTurn, how: 'run' | 'settle') {
+    try {
+      return await this.runner[how](conversationId, turnId);
+    } catch (error) {
+      this.logger.error(`Turn ${turnId} could not be ${how === 'run' ? how : 'settled'}; the next sweep tries again.`, error);
+      return 'failed';
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { turnPaused, waitingCall } from '../../../../test/support/pauses.js';
+import { askedTurn, cause, eventsOf, framesOf, pieces, scripted, workerOver } from '../../../../test/support/turns.js';
+import { conversation, requestStop, startTurn } from '../../conversation/conversation.decider.js';
+import { conversationStream } from '../../conversation/conversation.events.js';
+import { FRAME_EVENT, messageStream } from '../../journal/message.events.js';
+import { pauseFrames, pauseFramesCount } from '../../journal/message.policy.js';
+import { expire, pause } from '../../conversation/pause.decider.js';
+import type { Decide } from '../../conversation/turn.policy.js';
+import { newId } from '../../../kernel/ids.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
+import { systemTiming } from '../../../platform/system-timing.js';
+
+const stream = conversationStream('c1');
+const turn = { conversationId: 'c1', turnId: 't1' };
+const AFTER_IT_EXPIRED = new Date('2026-01-02');
+
+/** A log to which something is added before a read of it that is counted from when that is asked for. */
+class InterruptedStore extends InMemoryEventStore {
+  private readsLeft = Infinity;
+  private meanwhile: (() => Promise<unknown>) | undefined;
+
+  before(read: number, meanwhile: () => Promise<unknown>): void {
+    this.readsLeft = read;
+    this.meanwhile = meanwhile;
+  }
+
+  override async *read(...given: Parameters<InMemoryEventStore['read']>): ReturnType<InMemoryEventStore['read']> {
+    if (--this.readsLeft === 0) await this.meanwhile!();
+    yield* super.read(...given);
+  }
+}
+
+it('a pause that expires while it is looked at still gets its last run', async () => {
+  const store = new InterruptedStore();
+  const streams = new Streams(store, systemTiming);
+  const { runner } = workerOver(store, new InProcessSignals(), scripted(pieces('So.')));
+  const decide = (decision: Decide) => streams.transact(stream, conversation, decision, cause);
+  await askedTurn(store, 'c1', 't1');
+  await decide(startTurn('t1', 'dead'));
+  const first = { type: 'message_id', message_id: 't1', conversation_id: 'c1', request_id: 'r1' };
+  const { data } = turnPaused(turn, [waitingCall('k1')]);
+  const paused = { ...data, lastId: pauseFramesCount(1) };
+  await decide(pause(paused, 'dead'));
+  const frames = [first, ...pauseFrames(paused)].map((frame) => JSON.stringify(frame));
+  const journaled = frames.map((text) => ({ id: newId(), type: FRAME_EVENT, data: text, metadata: '{}' }));
+  await store.append(messageStream('t1'), 'none', journaled);
+
+  store.before(2, () => decide(expire('t1', AFTER_IT_EXPIRED)));
+  await runner.settle('c1', 't1');
+  await runner.run('c1', 't1');
+
+  const shown = (await eventsOf(store, messageStream('t1'))).slice(frames.length);
+  expect(shown.map(({ data }) => (JSON.parse(data) as { type: string }).type)).toEqual([
+    ...['message_id', 'tool_call', 'source', 'tool_calls', 'id', 'end'],
+  ]);
+  const conversed = await eventsOf(store, stream);
+  expect(conversed.map(({ type }) => type).slice(-3)).toEqual(['ToolCallDenied', 'TurnAnswered', 'TurnSealed']);
+  expect(JSON.parse(conversed.at(-1)!.data)).toMatchObject({ lastId: frames.length + shown.length - 1 });
+});
+
+it('an answer that had failed, and was to be stopped when its producer died, shows nothing more than that it was stopped', async () => {
+  const store = new InMemoryEventStore();
+  const streams = new Streams(store, systemTiming);
+  await askedTurn(store, 'c1', 't1');
+  await streams.transact(stream, conversation, startTurn('t1', 'dead'), cause);
+  const first = { type: 'message_id', message_id: 't1', conversation_id: 'c1', request_id: 'r1' };
+  const frames = [first, { type: 'answer', answer: 'Be' }, { type: 'error', error: 'Too much.', code: 'overloaded' }];
+  const journaled = frames.map((frame) => ({ id: newId(), type: FRAME_EVENT, data: JSON.stringify(frame), metadata: '{}' }));
+  await store.append(messageStream('t1'), 'none', journaled);
+  await streams.transact(stream, conversation, requestStop('t1'), cause);
+
+  await workerOver(store, new InProcessSignals(), scripted(pieces('So.'))).runner.settle('c1', 't1');
+
+  expect((await framesOf(store, 't1')).slice(frames.length)).toMatchObject([{ type: 'error', code: 'stopped' }]);
+  expect((await eventsOf(store, stream)).map(({ type }) => type).slice(-2)).toEqual(['TurnStopped', 'TurnSealed']);
+});
+
+it('an answer that had failed ends once, although somebody else ends it between the two reads of who takes it over', async () => {
+  const store = new InterruptedStore();
+  const streams = new Streams(store, systemTiming);
+  const [one, other] = [0, 1].map(() => workerOver(store, new InProcessSignals(), scripted(pieces('So.'))).runner);
+  await askedTurn(store, 'c1', 't1');
+  await streams.transact(stream, conversation, startTurn('t1', 'dead'), cause);
+  const first = { type: 'message_id', message_id: 't1', conversation_id: 'c1', request_id: 'r1' };
+  const frames = [first, { type: 'answer', answer: 'Be' }, { type: 'error', error: 'Too much.', code: 'overloaded' }];
+  const journaled = frames.map((frame) => ({ id: newId(), type: FRAME_EVENT, data: JSON.stringify(frame), metadata: '{}' }));
+  await store.append(messageStream('t1'), 'none', journaled);
+
+  // The first two reads are of what was left, the next two of what was left when it was taken over.
+  store.before(4, () => other!.settle('c1', 't1'));
+  await one!.settle('c1', 't1');
+
+  expect((await framesOf(store, 't1')).slice(frames.length)).toMatchObject([{ type: 'id' }, { type: 'end' }]);
+  expect((await eventsOf(store, stream)).map(({ type }) => type).slice(-2)).toEqual(['TurnFailed', 'TurnSealed']);
+});

@@ -1,0 +1,210 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { conversation, seal } from '../../conversation/conversation.decider.js';
+import type { Conversation, Turn } from '../../conversation/turn.policy.js';
+import {
+  type AnswerParts,
+  conversationStream,
+  type TurnOutcome,
+  type TurnPaused,
+  type Usage,
+} from '../../conversation/conversation.events.js';
+import { withToolCalls } from '../../conversation/tool-call.policy.js';
+import { type Frame, INTERRUPTED, messageStream, STOPPED } from '../../journal/message.events.js';
+import { type Message, MessageDigest, noMessage, pauseFramesCount, withFrame } from '../../journal/message.policy.js';
+import { AnsweringOptions } from '../loop/answering-options.js';
+import { cutOff } from '../loop/call-ends.policy.js';
+import { type Journal, RUN_PATIENCE_MS } from '../../journal/journal.js';
+import { firstFrame, isUnresumed, type JournalSoFar, missingOfPause, unresumedFrames } from './resumed-run.js';
+import type { Transcript } from '../loop/transcript.js';
+import { TurnLedger } from './turn-ledger.js';
+import { Continuations } from '../loop/continuations.js';
+
+export const INTERRUPTED_TEXT = 'The answer was interrupted. What was written so far is kept; please ask again.';
+const STOPPED_TEXT = 'The answer was stopped.';
+
+/** A pause as a run comes to it. */
+export type Pausing = Omit<TurnPaused['data'], 'continuation' | 'expiresAt' | 'lastId'> & Readonly<{ continuation: string }>;
+
+/** Ends turns: those that were run to their end, and those whose producer died on the way. */
+@Injectable()
+export class TurnCloser {
+  constructor(
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+    private readonly continuations: Continuations,
+    private readonly clock: Clock,
+    private readonly options: AnsweringOptions,
+  ) {}
+
+  /**
+   * In this order: (1) everything shown so far is durable; (2) the outcome is stated in the conversation; (3) the frames
+   * that close the stream are journaled; (4) the journal gets its retention and is sealed. So whoever sees `end` finds the
+   * answer in the conversation. A crash after any step leaves the turn unsealed, and `settle` goes on from there.
+   */
+  async close(journal: Journal, outcome: TurnOutcome, cause: Cause, ledger: TurnLedger): Promise<void> {
+    await journal.flush();
+    const { conversationId, turnId } = outcome.data;
+    await ledger.conclude(outcome);
+    for (const frame of closingFrames(ledger.folded.state, turnId)) journal.write(frame);
+    await this.seal(journal, conversationId, turnId, cause, ledger.folded);
+  }
+
+  /**
+   * The run ends, the turn waits: first what was shown is durable, then the pause is stated, then it is shown. A crash in
+   * between leaves a journal that `settle` completes.
+   */
+  async pause(journal: Journal, pausing: Pausing, cause: Cause, ledger: TurnLedger): Promise<void> {
+    const continuation = await this.continuations.keep(pausing.turnId, pausing.continuation);
+    await journal.flush();
+    const { conversationId, turnId } = pausing;
+    const expiresAt = new Date(this.clock.now().getTime() + this.options.settings.approvalTtlMs).toISOString();
+    const lastId = journal.digest.lastId + pauseFramesCount(pausing.calls.length);
+    const paused = { ...pausing, continuation, expiresAt, lastId };
+    await ledger.pause(paused);
+    const { folded } = ledger;
+    if (folded.state.turns.get(turnId)?.status === 'paused') {
+      for (const frame of missingOfPause(journal, paused)) journal.write(frame);
+      return journal.flush();
+    }
+    // It was stopped, or deleted with its conversation, at the last moment.
+    for (const frame of closingFrames(folded.state, turnId)) journal.write(frame);
+    await this.seal(journal, conversationId, turnId, cause, folded);
+  }
+
+  /**
+   * Brings a turn to its end, or to its pause, whose producer is gone, or whose conversation is, from wherever it got to. A
+   * producer that is alive after all has given the turn up before: it can state nothing any more, and is shut out of the
+   * journal by the first frame that is written here, at the revision that was read. Asked again it does nothing twice.
+   */
+  async settle(transcript: Transcript, { message: before }: JournalSoFar, journal: Journal, producer: string): Promise<void> {
+    const { cause } = transcript;
+    const { conversationId, turnId } = transcript.asked;
+    // The conversation as the transcript has it: what came later, like the end of a pause, is settled by whoever reads it.
+    const known = transcript.folded ?? (await this.streams.fold(conversationStream(conversationId), conversation));
+    const { state } = known;
+    const turn = state.turns.get(turnId);
+    if (!turn || turn.sealed || (turn.status === 'asked' && state.status === 'open')) return;
+    let message = before;
+    const show = (...frames: readonly Frame[]) => {
+      for (const frame of frames) journal.write(frame);
+      message = frames.reduce(withFrame, message);
+    };
+    const { resumption } = transcript;
+    if (!message.last) show(firstFrame(transcript));
+    if (resumption) show(...missingOfPause(journal, resumption.paused));
+    if (turn.status === 'paused' && state.status === 'open') return journal.flush();
+    if (resumption && isUnresumed(resumption)) {
+      show(...unresumedFrames(transcript, resumption, journal.digest));
+      return this.seal(journal, conversationId, turnId, cause, known);
+    }
+    if (message.runs < turn.runs) show(firstFrame(transcript));
+    // Of a deleted conversation nothing is stated any more.
+    if (turn.status === 'running' && state.status === 'open') {
+      const { frames, outcome } = endOf(turn, transcript, message);
+      show(...frames);
+      return this.close(
+        journal,
+        outcome,
+        cause,
+        new TurnLedger(this.streams, { conversationId, turnId, producer }, cause, known),
+      );
+    }
+    const isClosed = message.last === 'end' || message.error?.code === STOPPED;
+    if (!isClosed) show(...closingFrames(state, turnId).filter(({ type }) => type !== 'id' || message.last !== 'id'));
+    await this.seal(journal, conversationId, turnId, cause, known);
+  }
+
+  async readJournal(messageId: string): Promise<JournalSoFar> {
+    const digest = new MessageDigest();
+    let message = noMessage;
+    let sinceLastRun: Frame[] = [];
+    for await (const page of this.store.read(messageStream(messageId))) {
+      for (const { revision, data } of page) {
+        const frame = JSON.parse(data) as Frame;
+        digest.add(revision, data);
+        message = withFrame(message, frame);
+        if (frame.type === 'message_id') sinceLastRun = [];
+        sinceLastRun.push(frame);
+      }
+    }
+    return { digest, message, sinceLastRun };
+  }
+
+  private async seal(
+    journal: Journal,
+    conversationId: string,
+    turnId: string,
+    cause: Cause,
+    known: Folded<Conversation>,
+  ): Promise<void> {
+    await journal.flush();
+    const { digest } = journal;
+    const sealed = { conversationId, turnId, lastId: digest.lastId, frames: digest.frames, sha256: digest.hex() };
+    await this.streams.outlasting(RUN_PATIENCE_MS, async () => {
+      const maxAgeSeconds = this.options.settings.messageEventsRetentionSeconds;
+      await this.store.setRetention(messageStream(turnId), { maxAgeSeconds });
+      await this.streams.record(conversationStream(conversationId), conversation, seal(sealed), cause, known);
+    });
+  }
+}
+
+/** What follows the outcome. A stopped answer ends with its error; any other tells the conversation's id and ends. */
+const closingFrames = (state: Conversation, turnId: string): readonly Frame[] =>
+  state.status === 'deleted' || state.turns.get(turnId)?.status === 'stopped'
+    ? [{ type: 'error', error: STOPPED_TEXT, code: STOPPED }]
+    : [{ type: 'id', id: state.id }, { type: 'end' }];
+
+/**
+ * How an abandoned turn ends, and what is still to be shown of it: stopped when that was asked for, answered when the answer
+ * was shown whole, else interrupted, with what it had shown.
+ */
+function endOf(turn: Turn, { asked, calls }: Transcript, message: Message) {
+  const cut = cutOff(message.parts.toolCalls, calls);
+  const parts = { ...message.parts, toolCalls: withToolCalls(message.parts.toolCalls, cut) };
+  const frames = message.error ? [] : cut.map((data): Frame => ({ type: 'tool_call', data }));
+  if (turn.stopRequested) {
+    // After an error its producer shows nothing any more before it has stated the outcome, so there is nothing to shut it out of.
+    const shown = message.error ? [] : [...frames, stoppedFrame(parts)];
+    return { frames: shown, outcome: stoppedWith(asked, parts) };
+  }
+  if (message.error) return { frames, outcome: failedWith(asked, parts, message.error.text, message.error.code) };
+  if (isWhole(message, asked)) return { frames, outcome: answeredWith(asked, parts) };
+  const error: Frame = { type: 'error', error: INTERRUPTED_TEXT, code: INTERRUPTED };
+  return { frames: [...frames, error], outcome: failedWith(asked, parts, INTERRUPTED_TEXT, INTERRUPTED) };
+}
+
+/** What follows an answer is shown once the answer is over: only its outcome was not stated any more. */
+const isWhole = ({ last }: Message, { settings }: Asked): boolean =>
+  last === (settings.responseSchema === null ? 'tool_calls' : 'structured_answer');
+
+/** What it took is known to nobody but the producer. */
+const answeredWith = ({ conversationId, turnId, settings }: Asked, parts: AnswerParts): TurnOutcome => ({
+  type: 'TurnAnswered',
+  data: { conversationId, turnId, ...parts, modelId: settings.modelId, usage: null },
+});
+
+/** What is shown of an answer before it is stated that it was stopped: nobody else shows anything beside it. */
+const stoppedFrame = ({ sources }: AnswerParts): Frame => ({ type: 'source', source: sources });
+
+type Asked = Transcript['asked'];
+type Ids = Readonly<{ conversationId: string; turnId: string }>;
+
+export const failedWith = (
+  { conversationId, turnId }: Ids,
+  parts: AnswerParts,
+  error: string,
+  code: string | null,
+  usage: Usage | null = null,
+): TurnOutcome => ({
+  type: 'TurnFailed',
+  data: { conversationId, turnId, ...parts, error, code, ...(usage && { usage }) },
+});
+
+export const stoppedWith = ({ conversationId, turnId }: Ids, parts: AnswerParts, usage: Usage | null = null): TurnOutcome => ({
+  type: 'TurnStopped',
+  data: { conversationId, turnId, ...parts, ...(usage && { usage }) },
+});

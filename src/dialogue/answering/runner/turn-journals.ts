@@ -1,0 +1,30 @@
+import type { JournalAccess } from '../../journal/message.events.js';
+import type { MessageDigest } from '../../journal/message.policy.js';
+import { encodeMetadata } from '../../../kernel/event-sourcing/codec.js';
+import type { Ids } from '../../../kernel/ids.js';
+import type { Streams } from '../../../kernel/event-sourcing/streams.js';
+import type { Timing } from '../../../kernel/timing.js';
+import type { FramePublisher } from '../../journal/frame-publisher.port.js';
+import { Journal } from '../../journal/journal.js';
+import type { Transcript } from '../loop/transcript.js';
+
+/** The journals of turns, to write on from where their digests end. */
+export class TurnJournals {
+  constructor(
+    private readonly streams: Streams,
+    private readonly publisher: FramePublisher,
+    private readonly timing: Timing,
+    private readonly ids: Ids,
+  ) {}
+
+  /** All who name the same first writer write the same first frame; what follows is each one's own. */
+  open({ asked, ownerId, cause }: Transcript, digest: MessageDigest, firstWriter?: string): Journal {
+    const { agentId, agentKeyId } = asked.settings;
+    const access: JournalAccess = { conversationId: asked.conversationId, ownerId, agentKeyId, agentId };
+    const metadata = encodeMetadata(cause);
+    const firstMetadata = JSON.stringify({ ...(JSON.parse(metadata) as object), ...access });
+    const writer = this.ids.next();
+    const options = { messageId: asked.turnId, digest, writer, firstWriter: firstWriter ?? writer, metadata, firstMetadata };
+    return new Journal(this.streams, this.publisher, this.timing, options);
+  }
+}

@@ -1,0 +1,448 @@
+import { describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { eventually } from '../../../../test/support/eventually.js';
+import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { MortalStore } from '../../../../test/support/mortal-store.js';
+import {
+  composerOver,
+  offeredAction,
+  type Ran,
+  roundOf,
+  ScriptedModels,
+  text,
+  toldIn,
+  toolCall,
+  ToolsForTests,
+  WITH_TOOLS,
+} from '../../../../test/support/tool-turns.js';
+import { askedTurn, bringFurther, cause, eventsOf, framesOf, workerOver } from '../../../../test/support/turns.js';
+import { conversation, remove, requestStop } from '../../conversation/conversation.decider.js';
+import { type AnswerParts, conversationStream, type TurnPaused } from '../../conversation/conversation.events.js';
+import { messageStream } from '../../journal/message.events.js';
+import { HAND_ONS_MAX, handOn, resume } from '../../conversation/pause.decider.js';
+import type { Decide } from '../../conversation/turn.policy.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
+import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
+import { stopSubject } from './turn-runner.js';
+import { systemTiming } from '../../../platform/system-timing.js';
+
+Logger.overrideLogger(false);
+
+const stream = conversationStream('c1');
+const journal = messageStream('t1');
+
+/** A door that somebody opens. */
+function door() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open: () => open() };
+}
+
+/** A turn that asks before it sends a card, and then notes that it did; in any number of processes. */
+function turns(does: (call: Ran) => unknown = ({ name }) => ({ done: name })) {
+  const log = new InMemoryEventStore();
+  const blobs = new InMemoryBlobs();
+  const signals = new InProcessSignals();
+  const streams = new Streams(log, systemTiming);
+  const effects: string[] = [];
+  const models = new ScriptedModels((request) => {
+    const rounds = [[text('Hm. '), toolCall('k1', 'send_card')], [toolCall('k2', 'note_it')], [text('Done.')]];
+    return rounds[roundOf(request)]!;
+  });
+  const actions = [
+    offeredAction('send_card', { access: 'write', requiresApproval: true }),
+    offeredAction('note_it', { access: 'write' }),
+  ];
+  const process = (store = new MortalStore(log)) => {
+    const tools = new ToolsForTests(actions, (call) => {
+      effects.push(call.name);
+      return does(call);
+    });
+    return workerOver(store, signals, composerOver(models, tools, blobs), blobs).runner;
+  };
+  const decide = (decision: Decide) => streams.transact(stream, conversation, decision, cause);
+  const turn = async () => (await streams.fold(stream, conversation)).state.turns.get('t1')!;
+  return {
+    log,
+    signals,
+    models,
+    effects,
+    process,
+    decide,
+    turn,
+    begin: () => askedTurn(log, 'c1', 't1', WITH_TOOLS),
+    approve: () => decide(resume([{ callId: 'k1', decision: 'approved' }], { userId: 'alice' }, new Date())),
+    sweep: async () => {
+      const sweeper = process();
+      await sweeper.run('c1', 't1');
+      await bringFurther(sweeper, 'c1', 't1');
+    },
+    outline: async () =>
+      (await framesOf(log, 't1')).map((frame) => {
+        const { status } = (frame['data'] ?? {}) as { status?: string };
+        return [frame['type'], status ?? frame['code']].filter(Boolean).join(' ');
+      }),
+    outcome: async (type: string) => {
+      const found = (await eventsOf(log, stream)).filter((event) => event.type === type);
+      expect(found).toHaveLength(1);
+      const parts = JSON.parse(found[0]!.data) as AnswerParts;
+      return { ...parts, statuses: Object.fromEntries(parts.toolCalls.map((call) => [String(call['call_id']), call['status']])) };
+    },
+  };
+}
+
+const PAUSE = ['tool_call awaiting_approval', 'source', 'tool_calls', 'tool_calls_pending', 'id', 'end'];
+const RUN_1 = ['message_id', 'answer', ...PAUSE];
+const RUN_2 = [
+  ...['message_id', 'tool_call pending', 'tool_call completed', 'tool_call pending', 'tool_call completed', 'answer'],
+  ...['source', 'tool_calls', 'id', 'end'],
+];
+
+describe('a turn that is resumed before its pause is shown to its end', () => {
+  it('is gone on with by the process that shows it, without anybody looking for it', async () => {
+    const { log, process, begin, turn, approve, outline, effects } = turns();
+    await begin();
+    const held = door();
+    const store = new MortalStore(log, Infinity, (name, types) =>
+      name === journal && types.length === PAUSE.length ? held.opened : undefined,
+    );
+    const runner = process(store);
+    const first = runner.run('c1', 't1');
+    await eventually(async () => (await turn()).status === 'paused');
+    await approve();
+    const second = runner.run('c1', 't1');
+    held.open();
+    await Promise.all([first, second]);
+    expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
+    expect(effects).toEqual(['send_card', 'note_it']);
+  });
+
+  it.each(['before', 'after'])('is gone on with by another process, whose frames come %s those of the first', async (order) => {
+    const { log, process, begin, turn, approve, outline, effects, outcome } = turns();
+    await begin();
+    const [firstHeld, secondHeld] = [door(), door()];
+    const second = door();
+    const firstStore = new MortalStore(log, Infinity, (name, types) =>
+      name === journal && types.length === PAUSE.length ? firstHeld.opened : undefined,
+    );
+    const secondStore = new MortalStore(log, Infinity, (name) => {
+      if (name !== journal) return undefined;
+      second.open();
+      return secondHeld.opened;
+    });
+    const running = process(firstStore).run('c1', 't1');
+    await eventually(async () => (await turn()).status === 'paused');
+    await approve();
+    const resumed = process(secondStore).run('c1', 't1');
+    await second.opened;
+    if (order === 'after') {
+      firstHeld.open();
+      await running;
+    }
+    secondHeld.open();
+    await resumed;
+    firstHeld.open();
+    await running;
+    expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
+    expect(effects).toEqual(['send_card', 'note_it']);
+    expect((await outcome('TurnAnswered')).statuses).toEqual({ k1: 'completed', k2: 'completed' });
+  });
+});
+
+describe('a call with effects', () => {
+  it('is not repeated by a process that read the turn before another one began it', async () => {
+    const { log, process, begin, decide, turn, approve, effects, outcome } = turns();
+    await begin();
+    await process().run('c1', 't1');
+    await approve();
+    const late = door();
+    const lateStore = new MortalStore(log, Infinity, (name) => (name === stream ? late.opened : undefined));
+    const coming = process(lateStore).run('c1', 't1');
+    // Another one takes the turn, begins the call and dies; its turn is handed on, and is as free as it was before.
+    const dying: MortalStore = new MortalStore(log, Infinity, (_, types) =>
+      types.includes('ToolCallFinished') ? dying.die() : undefined,
+    );
+    await process(dying)
+      .run('c1', 't1')
+      .catch(() => undefined);
+    expect(effects).toEqual(['send_card']);
+    await decide(handOn('t1', (await turn()).producer!));
+    late.open();
+    await coming;
+    expect(effects).toEqual(['send_card', 'note_it']);
+    expect((await outcome('TurnAnswered')).toolCalls[0]).toMatchObject({ call_id: 'k1', error_type: 'outcome_unknown' });
+  });
+
+  it('is not repeated by a process that read the turn before anybody had run it', async () => {
+    const { log, process, begin, approve, effects, outcome, outline } = turns();
+    await begin();
+    const [late, reached] = [door(), door()];
+    const lateStore = new MortalStore(log, Infinity, (name) => {
+      if (name === stream) reached.open();
+      return name === stream ? late.opened : undefined;
+    });
+    const coming = process(lateStore).run('c1', 't1');
+    await reached.opened;
+    await process().run('c1', 't1');
+    await approve();
+    late.open();
+    await coming;
+    expect(effects).toEqual(['send_card', 'note_it']);
+    expect((await outcome('TurnAnswered')).answer).toBe('Hm. Done.');
+    expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
+  });
+
+  it('that the model asked for after a pause is not asked for again, even if nothing of it was shown', async () => {
+    const { log, process, begin, approve, sweep, effects, outcome } = turns();
+    await begin();
+    await process().run('c1', 't1');
+    await approve();
+    // The journal is slow, the conversation is not: the second call takes effect before its frame is durable.
+    const store: MortalStore = new MortalStore(log, Infinity, (name) => {
+      if (name === journal && effects.length === 1) return new Promise(() => undefined);
+      if (name === stream && effects.length === 2) store.die();
+      return undefined;
+    });
+    void process(store)
+      .run('c1', 't1')
+      .catch(() => undefined);
+    await eventually(() => effects.length === 2);
+    await sweep();
+    expect(effects).toEqual(['send_card', 'note_it']);
+    expect((await outcome('TurnFailed')).toolCalls).toMatchObject([
+      { call_id: 'k1', status: 'completed' },
+      { call_id: 'k2', status: 'error', error_type: 'outcome_unknown' },
+    ]);
+  });
+
+  it('is not begun again by the process whose run failed, however often it is offered the turn', async () => {
+    const { log, process, begin, approve, sweep, effects, outcome } = turns();
+    await begin();
+    await process().run('c1', 't1');
+    await approve();
+    const store: MortalStore = new MortalStore(log, Infinity, (_, types) =>
+      types.includes('ToolCallFinished') && effects.length === 2 && !store.isDead ? store.die() : undefined,
+    );
+    const runner = process(store);
+    await runner.run('c1', 't1').catch(() => undefined);
+    effects.push('the log is back');
+    store.revive();
+    await runner.run('c1', 't1');
+    await sweep();
+    expect(effects).toEqual(['send_card', 'note_it', 'the log is back']);
+    expect((await outcome('TurnFailed')).statuses).toEqual({ k1: 'completed', k2: 'error' });
+  });
+
+  it.each([
+    ['stopped', 'TurnStopped'],
+    ['deleted', undefined],
+  ])('is waited for when its answer is %s, and what came of it is kept', async (how, outcomeType) => {
+    const held = door();
+    const { process, begin, approve, decide, signals, effects, outcome, outline, log } = turns(async ({ name }) => {
+      await held.opened;
+      return { done: name };
+    });
+    await begin();
+    const runner = process();
+    await runner.run('c1', 't1');
+    await approve();
+    const running = runner.run('c1', 't1');
+    await eventually(() => effects.length === 1);
+    await decide(how === 'deleted' ? remove : requestStop('t1'));
+    signals.publish(stopSubject('t1'), '');
+    await new Promise((resolve) => setImmediate(resolve));
+    held.open();
+    await running;
+    expect(effects).toEqual(['send_card']);
+    const end = ['message_id', 'tool_call pending', 'tool_call completed', 'error stopped'];
+    expect(await outline()).toEqual([...RUN_1, ...end]);
+    if (outcomeType) expect((await outcome(outcomeType)).statuses).toEqual({ k1: 'completed' });
+    const types = (await eventsOf(log, stream)).map(({ type }) => type);
+    expect(types.includes('ToolCallFinished')).toBe(how === 'stopped');
+    expect(types.at(-1)).toBe('TurnSealed');
+  });
+
+  it('is let go of by a process that ends, and nobody says what came of it', async () => {
+    const { process, begin, approve, effects, outcome } = turns(({ context }) => {
+      return new Promise((_, reject) => context.signal.addEventListener('abort', () => reject(toolStopped())));
+    });
+    await begin();
+    const runner = process();
+    await runner.run('c1', 't1');
+    await approve();
+    const running = runner.run('c1', 't1');
+    await eventually(() => effects.length === 1);
+    await runner.close(1);
+    await running;
+    expect((await outcome('TurnFailed')).toolCalls).toMatchObject([{ call_id: 'k1', error_type: 'outcome_unknown' }]);
+  });
+});
+
+it('a resumed run that takes every producer with it ends as interrupted in the end', async () => {
+  const { log, process, begin, approve, turn, outcome, effects } = turns();
+  await begin();
+  await process().run('c1', 't1');
+  await approve();
+  for (let deaths = 0; deaths <= HAND_ONS_MAX; deaths++) {
+    const store: MortalStore = new MortalStore(log, Infinity, (_, types) =>
+      types.includes('ToolCallStarted') ? store.die() : undefined,
+    );
+    const runner = process(store);
+    await (deaths === 0 ? runner.run('c1', 't1') : bringFurther(runner, 'c1', 't1')).catch(() => undefined);
+  }
+  expect((await turn()).handOns).toBe(HAND_ONS_MAX);
+  await bringFurther(process(), 'c1', 't1');
+  expect(effects).toEqual([]);
+  expect(['skipped', 'error']).toContain((await outcome('TurnFailed')).statuses['k1']);
+});
+
+it('a stop before the approved call begins leaves it unrun, and says so', async () => {
+  const { process, begin, approve, decide, effects, outcome } = turns();
+  await begin();
+  const runner = process();
+  await runner.run('c1', 't1');
+  await approve();
+  await decide(requestStop('t1'));
+  await runner.run('c1', 't1');
+  expect(effects).toEqual([]);
+  expect((await outcome('TurnStopped')).statuses).toEqual({ k1: 'skipped' });
+});
+
+it('of however many processes that are offered a resumed turn, while it runs and while it is closed, one runs it', async () => {
+  const { process, begin, approve, sweep, effects, outline, models } = turns();
+  await begin();
+  const runners = Array.from({ length: 4 }, () => process());
+  const all = () => Promise.all(runners.flatMap((runner) => [runner.run('c1', 't1'), runner.run('c1', 't1')]));
+  await all();
+  await approve();
+  const offers = all();
+  for (let turns = 0; turns < 40; turns++) {
+    void runners[turns % 4]!.run('c1', 't1');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await offers;
+  await sweep();
+  expect(effects).toEqual(['send_card', 'note_it']);
+  expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
+  expect(models.requests).toHaveLength(3);
+  expect(toldIn(models.requests.at(-1)!)).toEqual({ k1: '{"done":"send_card"}', k2: '{"done":"note_it"}' });
+});
+
+describe('a producer that is taken for dead', () => {
+  it('goes on undisturbed when it has stated something since', async () => {
+    const { log, process, begin, approve, turn, outline } = turns();
+    await begin();
+    await process().run('c1', 't1');
+    await approve();
+    const [judged, stated, answering, settled] = [door(), door(), door(), door()];
+    const mistaken = new MortalStore(log, Infinity, (_, types) => {
+      if (!types.includes('TurnHandedOn')) return undefined;
+      judged.open();
+      return stated.opened;
+    });
+    const busy = new MortalStore(log, Infinity, (_, types) => {
+      if (types.includes('ToolCallStarted')) return judged.opened;
+      if (!types.includes('TurnAnswered')) return undefined;
+      answering.open();
+      return settled.opened;
+    });
+    const producer = process(busy);
+    const running = producer.run('c1', 't1');
+    await eventually(async () => (await framesOf(log, 't1')).length > RUN_1.length + 1);
+    const settling = process(mistaken).settle('c1', 't1');
+    await answering.opened;
+    stated.open();
+    await settling;
+    settled.open();
+    await running;
+    expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
+    expect((await turn()).handOns).toBe(0);
+  });
+
+  it('shows nothing beside what is kept of its turn, when that was to be stopped', async () => {
+    const log = new InMemoryEventStore();
+    const streams = new Streams(log, systemTiming);
+    const [told, stopping, goesOn] = [door(), door(), door()];
+    const models = new ScriptedModels(async function* () {
+      yield text('Let me ');
+      await told.opened;
+      yield text('see.');
+    });
+    const tools = new ToolsForTests([]);
+    const process = (store = new MortalStore(log)) =>
+      workerOver(store, new InProcessSignals(), composerOver(models, tools, new InMemoryBlobs())).runner;
+    await askedTurn(log, 'c1', 't1');
+    const running = process().run('c1', 't1');
+    await eventually(async () => (await framesOf(log, 't1')).length === 2);
+    await streams.transact(stream, conversation, requestStop('t1'), cause);
+    const settling = process(
+      new MortalStore(log, Infinity, (_, types) => {
+        if (!types.includes('TurnStopped')) return undefined;
+        stopping.open();
+        return goesOn.opened;
+      }),
+    ).settle('c1', 't1');
+    await stopping.opened;
+    told.open();
+    await running;
+    goesOn.open();
+    await settling;
+    expect((await framesOf(log, 't1')).filter(({ type }) => type === 'answer')).toHaveLength(1);
+    const stopped = (await eventsOf(log, stream)).filter(({ type }) => type === 'TurnStopped');
+    expect(stopped.map(({ data }) => (JSON.parse(data) as AnswerParts).answer)).toEqual(['Let me ']);
+  });
+});
+
+it.each(['works', 'waits as well'])('a pause is not stated by a producer whose successor %s', async (how) => {
+  const log = new InMemoryEventStore();
+  const blobs = new InMemoryBlobs();
+  const streams = new Streams(log, systemTiming);
+  const tools = new ToolsForTests([offeredAction('send_card', { requiresApproval: true })]);
+  const process = (to: string, store = new MortalStore(log), told: Promise<void> = Promise.resolve()) => {
+    const models = new ScriptedModels(async function* (request) {
+      await told;
+      yield toolCall(`k${roundOf(request)}`, 'send_card', { to });
+    });
+    return workerOver(store, new InProcessSignals(), composerOver(models, tools, blobs), blobs).runner;
+  };
+  const decide = (decision: Decide) => streams.transact(stream, conversation, decision, cause);
+  const [reached, held, asked, told] = [door(), door(), door(), door()];
+  await askedTurn(log, 'c1', 't1', WITH_TOOLS);
+  await process('ann').run('c1', 't1');
+  await decide(resume([{ callId: 'k0', decision: 'denied', comment: null }], { userId: 'alice' }, new Date()));
+  const slowStore = new MortalStore(log, Infinity, (_, types) => {
+    if (!types.includes('TurnPaused')) return undefined;
+    reached.open();
+    return held.opened;
+  });
+  const slow = process('bob', slowStore);
+  const running = slow.run('c1', 't1');
+  await reached.opened;
+  await decide(handOn('t1', slow.producer));
+
+  const nextStore = new MortalStore(log, Infinity, async (name) => {
+    const types = (await eventsOf(log, stream)).map(({ type }) => type);
+    if (name !== journal || types.filter((type) => type === 'TurnPaused').length < 2) return;
+    asked.open();
+    await told.opened;
+  });
+  const next = process('carol', nextStore, how === 'works' ? told.opened : Promise.resolve()).run('c1', 't1');
+  if (how === 'works') await eventually(async () => (await eventsOf(log, stream)).at(-1)!.type === 'TurnStarted');
+  else await asked.opened;
+  held.open();
+  await running;
+  told.open();
+  await next;
+
+  const paused = (await eventsOf(log, stream)).filter(({ type }) => type === 'TurnPaused');
+  expect(paused).toHaveLength(2);
+  const { lastId, calls } = JSON.parse(paused[1]!.data) as TurnPaused['data'];
+  const frames = await framesOf(log, 't1');
+  expect(frames).toHaveLength(lastId + 1);
+  expect(calls.map((call) => call.arguments)).toEqual([{ to: 'carol' }]);
+  expect(JSON.stringify(frames)).not.toContain('bob');
+});
+
+const toolStopped = () => new ToolFailed('The call was stopped.');

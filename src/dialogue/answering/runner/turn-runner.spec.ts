@@ -1,0 +1,378 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { askedTurn, cause, eventsOf, framesOf, pieces, scripted, workerOver } from '../../../../test/support/turns.js';
+import { conversation, remove, requestStop, startTurn } from '../../conversation/conversation.decider.js';
+import { conversationStream } from '../../conversation/conversation.events.js';
+import { isTerminal, messageStream } from '../../journal/message.events.js';
+import { MessageDigest } from '../../journal/message.policy.js';
+import {
+  type EventStore,
+  type ExpectedRevision,
+  type NewEvent,
+  StoreUnavailable,
+} from '../../../kernel/event-sourcing/event-store.js';
+import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
+import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
+import { stopSubject } from './turn-runner.js';
+
+const signals = () => new InProcessSignals();
+
+async function outcomesOf(store: EventStore): Promise<string[]> {
+  const types = (await eventsOf(store, conversationStream('c1'))).map((event) => event.type);
+  return types.filter((type) => ['TurnAnswered', 'TurnFailed', 'TurnStopped'].includes(type));
+}
+
+async function expectSealed(store: EventStore): Promise<void> {
+  const digest = new MessageDigest();
+  for (const { revision, data } of await eventsOf(store, messageStream('t1'))) digest.add(revision, data);
+  const sealed = (await eventsOf(store, conversationStream('c1'))).filter((event) => event.type === 'TurnSealed');
+  expect(sealed.map((event) => JSON.parse(event.data) as object)).toEqual([
+    { conversationId: 'c1', turnId: 't1', lastId: digest.lastId, frames: digest.frames, sha256: digest.hex() },
+  ]);
+}
+
+describe('a turn that is run', () => {
+  it('shows its answer, states it, and closes its stream in that order', async () => {
+    const store = new InMemoryEventStore();
+    await askedTurn(store, 'c1', 't1');
+    const { runner } = workerOver(store, signals(), scripted(pieces('Be', 'cause.')));
+    await runner.run('c1', 't1');
+    expect(await framesOf(store, 't1')).toEqual([
+      { type: 'message_id', message_id: 't1', conversation_id: null, request_id: 'r1' },
+      { type: 'answer', answer: 'Be' },
+      { type: 'answer', answer: 'cause.' },
+      { type: 'source', source: [] },
+      { type: 'tool_calls', tool_calls: [] },
+      { type: 'id', id: 'c1' },
+      { type: 'end' },
+    ]);
+    const answered = (await eventsOf(store, conversationStream('c1'))).find((event) => event.type === 'TurnAnswered');
+    const end = (await eventsOf(store, messageStream('t1'))).at(-1)!;
+    expect(JSON.parse(answered!.data)).toMatchObject({ answer: 'Because.', modelId: 'scripted' });
+    expect(answered!.position < end.position).toBe(true);
+    await expectSealed(store);
+  });
+
+  it('is run once by however many runners it is offered to', async () => {
+    const store = new InMemoryEventStore();
+    await askedTurn(store, 'c1', 't1');
+    const workers = Array.from({ length: 8 }, () => workerOver(store, signals(), scripted(pieces('Because.'))));
+    await Promise.all(workers.map(({ runner }) => runner.run('c1', 't1')));
+    expect((await framesOf(store, 't1')).filter((frame) => frame['type'] === 'answer')).toHaveLength(1);
+    expect(await outcomesOf(store)).toEqual(['TurnAnswered']);
+  });
+
+  it('is run by the next when a runner dies between its first frame and its claim', async () => {
+    class Dying extends InMemoryEventStore {
+      dies = true;
+      override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
+        if (!stream.startsWith('conversation-') || !this.dies) return super.append(stream, expected, events);
+        while ((await framesOf(this, 't1')).length === 0) await new Promise((resolve) => setImmediate(resolve));
+        throw new Error('The process ends here.');
+      }
+    }
+    const store = new Dying();
+    store.dies = false;
+    await askedTurn(store, 'c1', 't1');
+    store.dies = true;
+    await expect(workerOver(store, signals(), scripted(pieces('No.'))).runner.run('c1', 't1')).rejects.toThrow('ends here');
+    expect((await framesOf(store, 't1')).map((frame) => frame['type'])).toEqual(['message_id']);
+    store.dies = false;
+    await workerOver(store, signals(), scripted(pieces('Because.'))).runner.run('c1', 't1');
+    expect((await framesOf(store, 't1')).slice(0, 2)).toEqual([
+      { type: 'message_id', message_id: 't1', conversation_id: null, request_id: 'r1' },
+      { type: 'answer', answer: 'Because.' },
+    ]);
+    await expectSealed(store);
+  });
+
+  it('keeps what was written when the model fails, and tells only what the user may know', async () => {
+    const store = new InMemoryEventStore();
+    await askedTurn(store, 'c1', 't1');
+    const { runner } = workerOver(
+      store,
+      signals(),
+      scripted(async function* () {
+        yield { type: 'text', text: 'Be' };
+        throw new ModelFailed('overloaded', 'The model is busy.', true, { cause: new Error('secret-host:443') });
+      }),
+    );
+    await runner.run('c1', 't1');
+    expect((await framesOf(store, 't1')).slice(2)).toEqual([
+      { type: 'error', error: 'The model is busy.', code: 'overloaded' },
+      { type: 'id', id: 'c1' },
+      { type: 'end' },
+    ]);
+    const failed = (await eventsOf(store, conversationStream('c1'))).find((event) => event.type === 'TurnFailed');
+    expect(JSON.parse(failed!.data)).toMatchObject({ answer: 'Be', error: 'The model is busy.' });
+    await expectSealed(store);
+  });
+
+  it('tells the operator alone why it failed unexpectedly', async () => {
+    const store = new InMemoryEventStore();
+    const told = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    await askedTurn(store, 'c1', 't1');
+    const failing = scripted(async function* () {
+      yield { type: 'text', text: 'Be' };
+      throw new Error('secret-host:443');
+    });
+    await workerOver(store, signals(), failing).runner.run('c1', 't1');
+    expect(JSON.stringify(await framesOf(store, 't1'))).not.toContain('secret-host');
+    expect(told).toHaveBeenCalledWith('Turn t1 failed unexpectedly.', new Error('secret-host:443'));
+    told.mockRestore();
+    expect(await outcomesOf(store)).toEqual(['TurnFailed']);
+  });
+
+  it('sends one structured answer and no pieces of it when the agent has a schema', async () => {
+    const store = new InMemoryEventStore();
+    const schema = { type: 'object', properties: { why: { type: 'string' } }, required: ['why'] };
+    await askedTurn(store, 'c1', 't1', { responseSchema: schema });
+    const { runner } = workerOver(store, signals(), scripted(pieces('{"why":', '"because"}')));
+    await runner.run('c1', 't1');
+    expect((await framesOf(store, 't1')).map((frame) => frame['type'])).toEqual([
+      'message_id',
+      'source',
+      'tool_calls',
+      'structured_answer',
+      'id',
+      'end',
+    ]);
+  });
+
+  it('fails when the model gives something else than the schema asks for', async () => {
+    const store = new InMemoryEventStore();
+    await askedTurn(store, 'c1', 't1', { responseSchema: { type: 'object', required: ['why'] } });
+    const { runner } = workerOver(store, signals(), scripted(pieces('{}')));
+    await runner.run('c1', 't1');
+    expect((await framesOf(store, 't1'))[1]).toMatchObject({ type: 'error', code: 'invalid-structured-answer' });
+  });
+
+  it('stops when told to, keeps what it wrote, and ends with the stop', async () => {
+    const store = new InMemoryEventStore();
+    const bus = signals();
+    await askedTurn(store, 'c1', 't1');
+    const { runner, streams } = workerOver(
+      store,
+      bus,
+      scripted(async function* (signal) {
+        yield { type: 'text', text: 'Be' };
+        await streams.transact(conversationStream('c1'), conversation, requestStop('t1'), cause);
+        bus.publish(stopSubject('t1'), '');
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      }),
+    );
+    await runner.run('c1', 't1');
+    expect((await framesOf(store, 't1')).at(-1)).toMatchObject({ type: 'error', code: 'stopped' });
+    expect(await outcomesOf(store)).toEqual(['TurnStopped']);
+    await expectSealed(store);
+  });
+
+  it.each(['TurnFailed', 'TurnStopped'])('states what the model had used when it ends as %s', async (end) => {
+    const store = new InMemoryEventStore();
+    await askedTurn(store, 'c1', 't1');
+    const { runner, streams } = workerOver(
+      store,
+      signals(),
+      scripted(async function* () {
+        yield { type: 'usage', promptTokens: 30, completionTokens: 4 };
+        yield { type: 'usage', promptTokens: 50, completionTokens: 6 };
+        if (end === 'TurnFailed') throw new ModelFailed('overloaded', 'The model is busy.', true);
+        await streams.transact(conversationStream('c1'), conversation, requestStop('t1'), cause);
+      }),
+    );
+    await runner.run('c1', 't1');
+    const ended = (await eventsOf(store, conversationStream('c1'))).find(({ type }) => type === end);
+    expect(JSON.parse(ended!.data)).toMatchObject({ usage: { promptTokens: 80, completionTokens: 10 } });
+  });
+
+  it('is ended as interrupted by a process that shuts down before it is done', async () => {
+    const store = new InMemoryEventStore();
+    await askedTurn(store, 'c1', 't1');
+    const { runner } = workerOver(
+      store,
+      signals(),
+      scripted(async function* (signal) {
+        yield { type: 'text', text: 'Be' };
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      }),
+    );
+    const running = runner.run('c1', 't1');
+    await runner.close(20);
+    await running;
+    expect((await framesOf(store, 't1')).slice(-3).map((frame) => frame['code'] ?? frame['type'])).toEqual([
+      'interrupted',
+      'id',
+      'end',
+    ]);
+    await expectSealed(store);
+  });
+});
+
+describe('a turn whose conversation is deleted', () => {
+  const STOPPED_ALONE = ['message_id', 'stopped'];
+  const seen = async (store: EventStore) => (await framesOf(store, 't1')).map((frame) => frame['code'] ?? frame['type']);
+
+  async function deletedAfter(events: 'TurnAsked' | 'TurnStarted') {
+    const store = new InMemoryEventStore();
+    await askedTurn(store, 'c1', 't1');
+    const { runner, streams } = workerOver(store, signals(), scripted(pieces('Because.')));
+    const stream = conversationStream('c1');
+    if (events === 'TurnStarted') await streams.transact(stream, conversation, startTurn('t1', 'a dead producer'), cause);
+    await streams.transact(stream, conversation, remove, cause);
+    return { store, runner };
+  }
+
+  it('before anybody ran it: who waits for its stream is shown an end', async () => {
+    const { store, runner } = await deletedAfter('TurnAsked');
+    await runner.run('c1', 't1');
+    expect(await seen(store)).toEqual(STOPPED_ALONE);
+    expect(await outcomesOf(store)).toEqual([]);
+    await expectSealed(store);
+  });
+
+  it('after its producer died: its stream is closed and nothing of it is stated', async () => {
+    const { store, runner } = await deletedAfter('TurnStarted');
+    await runner.settle('c1', 't1');
+    await runner.settle('c1', 't1');
+    expect(await seen(store)).toEqual(STOPPED_ALONE);
+    expect(await outcomesOf(store)).toEqual([]);
+    await expectSealed(store);
+  });
+});
+
+/** A log that is away for one read or append. */
+class AwayOnce extends InMemoryEventStore {
+  calls = 0;
+  awayAt = Infinity;
+
+  override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
+    this.mayBeAway();
+    return super.append(stream, expected, events);
+  }
+
+  override async *read(...args: Parameters<InMemoryEventStore['read']>) {
+    this.mayBeAway();
+    yield* super.read(...args);
+  }
+
+  override async setRetention(...args: Parameters<InMemoryEventStore['setRetention']>) {
+    this.mayBeAway();
+    return super.setRetention(...args);
+  }
+
+  private mayBeAway(): void {
+    if (this.calls++ === this.awayAt) throw new StoreUnavailable('The log is away.');
+  }
+}
+
+it('a running turn outlives a log that is away, at whatever step', async () => {
+  for (let awayAt = 0, isReached = true; isReached; awayAt++) {
+    const store = new AwayOnce();
+    await askedTurn(store, 'c1', 't1');
+    Object.assign(store, { calls: 0, awayAt });
+    const { runner } = workerOver(store, signals(), scripted(pieces('Be', 'cause.')));
+    await runner.run('c1', 't1');
+    isReached = store.calls > awayAt;
+    store.awayAt = Infinity;
+    expect({ awayAt, outcomes: await outcomesOf(store) }).toEqual({ awayAt, outcomes: ['TurnAnswered'] });
+    await expectSealed(store);
+  }
+});
+
+/** A process that dies after so many appends: nothing it does afterwards reaches the log. */
+class DyingStore extends InMemoryEventStore {
+  left = Infinity;
+
+  override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
+    if (this.left-- <= 0) throw new Error('The process is dead.');
+    return super.append(stream, expected, events);
+  }
+}
+
+describe('a turn whose process died', () => {
+  const DEATHS = Array.from({ length: 9 }, (_, appends) => appends);
+
+  async function diedAfter(appends: number, stopped: boolean) {
+    const store = new DyingStore();
+    await askedTurn(store, 'c1', 't1');
+    const dying = workerOver(store, signals(), scripted(pieces('Be', 'cause.')));
+    if (stopped) await dying.streams.transact(conversationStream('c1'), conversation, requestStop('t1'), cause);
+    store.left = appends;
+    await dying.runner.run('c1', 't1').catch(() => undefined);
+    const shown = await eventsOf(store, messageStream('t1'));
+    store.left = Infinity;
+    const next = workerOver(store, signals(), scripted(pieces('Something', ' else.')));
+    return { store, shown, next };
+  }
+
+  it.each(DEATHS)('after %i appends is brought to one end by the next, which changes nothing that was shown', async (appends) => {
+    const { store, shown, next } = await diedAfter(appends, false);
+    await next.runner.run('c1', 't1');
+    await next.runner.settle('c1', 't1');
+    await next.runner.settle('c1', 't1');
+    const frames = await eventsOf(store, messageStream('t1'));
+    expect(frames.slice(0, shown.length)).toEqual(shown);
+    expect(frames.filter(({ data }) => isTerminal(data))).toEqual([frames.at(-1)]);
+    expect(await outcomesOf(store)).toHaveLength(1);
+    await expectSealed(store);
+  });
+
+  it.each(DEATHS)('after %i appends and after a stop was promised, ends stopped', async (appends) => {
+    const { store, shown, next } = await diedAfter(appends, true);
+    await next.runner.run('c1', 't1');
+    await next.runner.settle('c1', 't1');
+    const frames = await eventsOf(store, messageStream('t1'));
+    expect(frames.slice(0, shown.length)).toEqual(shown);
+    expect(frames.filter(({ data }) => isTerminal(data))).toEqual([frames.at(-1)]);
+    expect(await outcomesOf(store)).toEqual(['TurnStopped']);
+    await expectSealed(store);
+  });
+
+  it('is alive after all: it is shut out by the first frame of its successor, and both agree on one end', async () => {
+    const store = new InMemoryEventStore();
+    await askedTurn(store, 'c1', 't1');
+    let go = () => {};
+    const held = new Promise<void>((resolve) => (go = resolve));
+    const zombie = workerOver(
+      store,
+      signals(),
+      scripted(async function* () {
+        yield { type: 'text', text: 'Be' };
+        await held;
+        yield { type: 'text', text: 'cause.' };
+      }),
+    );
+    const running = zombie.runner.run('c1', 't1');
+    while ((await framesOf(store, 't1')).length < 2) await new Promise((resolve) => setImmediate(resolve));
+    await workerOver(store, signals(), scripted(pieces())).runner.settle('c1', 't1');
+    go();
+    await running;
+    expect((await framesOf(store, 't1')).map((frame) => frame['code'] ?? frame['type'])).toEqual([
+      'message_id',
+      'answer',
+      'interrupted',
+      'id',
+      'end',
+    ]);
+    expect(await outcomesOf(store)).toEqual(['TurnFailed']);
+    await expectSealed(store);
+  });
+});
+
+it('1,000 races of a stop against the end of an answer leave one outcome and one terminal frame each', async () => {
+  for (let race = 0; race < 1_000; race++) {
+    const store = new InMemoryEventStore();
+    await askedTurn(store, 'c1', 't1');
+    const { runner, streams } = workerOver(store, signals(), scripted(pieces('Because.')));
+    const delayed = async () => {
+      for (let step = 0; step < race % 40; step++) await Promise.resolve();
+      await streams.transact(conversationStream('c1'), conversation, requestStop('t1'), cause);
+      return true;
+    };
+    const [promised] = await Promise.all([delayed().catch(() => false), runner.run('c1', 't1')]);
+    const frames = (await eventsOf(store, messageStream('t1'))).map(({ data }) => data);
+    expect(frames.filter(isTerminal)).toEqual([frames.at(-1)]);
+    expect(await outcomesOf(store)).toEqual([promised ? 'TurnStopped' : 'TurnAnswered']);
+  }
+});

@@ -1,0 +1,282 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import { Ids } from '../../../kernel/ids.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Signals } from '../../../kernel/signals.js';
+import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { Timing } from '../../../kernel/timing.js';
+import { conversation, startTurn } from '../../conversation/conversation.decider.js';
+import type { Conversation, Decide } from '../../conversation/turn.policy.js';
+import { conversationStream, type TurnOutcome } from '../../conversation/conversation.events.js';
+import { withToolCalls } from '../../conversation/tool-call.policy.js';
+import { type Message, MessageDigest, withFrame } from '../../journal/message.policy.js';
+import { BackgroundCalls } from '../loop/background-calls.port.js';
+import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
+import type { Run } from '../loop/agent-loop.js';
+import { AnswerComposer } from '../loop/answer-composer.js';
+import { attended } from '../loop/attendance.policy.js';
+import { AnswerWriter, type Progress, type UserError } from './answer-writer.js';
+import { FramePublisher } from '../../journal/frame-publisher.port.js';
+import { type Journal, JournalLost, RUN_PATIENCE_MS, unlessLost } from '../../journal/journal.js';
+import { firstFrame, hasOnlyDecided, isUnresumed, missingOfPause } from './resumed-run.js';
+import { failedWith, stoppedWith, TurnCloser } from './turn-closer.js';
+import { TurnJournals } from './turn-journals.js';
+import { TurnLedger } from './turn-ledger.js';
+import { TURN_RUNNER, TurnSettler } from './turn-settler.js';
+import { readTranscript, type Transcript } from '../loop/transcript.js';
+
+/** A stop is told by a signal, which may be lost: so often a running turn looks for one in the log. */
+const STOP_LOOK_MS = 2_000;
+/** How often a resumed run looks where its journal ends, while the run before may still be writing that. */
+const OPENINGS_MAX = 3;
+/** How often a run that finds its turn changed begins anew; then it is left to whoever looks for turns that nobody has taken. */
+const CHANGES_MAX = 10;
+const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
+
+/** Whoever runs a turn begins its journal with the same frame under this one name; what follows is each one's own. */
+const ANY_RUNNER = 'any-runner';
+
+export const stopSubject = (turnId: string): string => `turn.stop.${turnId}`;
+
+type StopReason = 'stopped' | 'interrupted' | 'lost';
+type RunInHand = {
+  readonly done: Promise<void>;
+  readonly abort: (reason: StopReason) => void;
+  /** What was asked for meanwhile. */
+  next?: Promise<void>;
+};
+
+/**
+ * Runs turns: takes a turn by an append, journals what the composer yields, and closes it. Whoever loses the append, or
+ * finds the turn ended, does nothing; so a turn may be offered to any number of runners any number of times.
+ */
+@Injectable()
+export class TurnRunner {
+  /** Names this process as the producer of the turns it takes. */
+  readonly producer: string;
+  private readonly runs = new Map<string, RunInHand>();
+  private readonly logger = new Logger(TurnRunner.name);
+  private readonly journals: TurnJournals;
+  private readonly settler: TurnSettler;
+  private closing = false;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+    private readonly signals: Signals,
+    publisher: FramePublisher,
+    private readonly composer: AnswerComposer,
+    private readonly closer: TurnCloser,
+    private readonly calls: BackgroundCalls,
+    private readonly timing: Timing,
+    ids: Ids,
+  ) {
+    this.producer = ids.next();
+    this.journals = new TurnJournals(streams, publisher, timing, ids);
+    this.settler = new TurnSettler(store, streams, closer, this.journals, this.producer);
+  }
+
+  /** The turns under way here. */
+  get running(): readonly string[] {
+    return [...this.runs.keys()];
+  }
+
+  async run(conversationId: string, turnId: string): Promise<void> {
+    const inHand = this.runs.get(turnId);
+    // Who resumes a turn may be faster than the run that is still showing its pause.
+    const again = () => this.run(conversationId, turnId);
+    if (inHand) return (inHand.next ??= inHand.done.then(again, again));
+    // What is not begun yet is found in the log by whoever comes next, and run whole.
+    if (this.closing) return;
+    const controller = new AbortController();
+    const done = this.take(conversationId, turnId, controller).finally(() => this.runs.delete(turnId));
+    this.runs.set(turnId, { done, abort: (reason) => controller.abort(reason) });
+    return done;
+  }
+
+  /** Begins no more turns; lets running ones finish for a while, then ends them as interrupted, so that no successor has to. */
+  async close(graceMs: number): Promise<void> {
+    this.closing = true;
+    const finished = () => Promise.allSettled([...this.runs.values()].map((run) => run.done));
+    const late = new Promise<void>((resolve) => this.timing.after(graceMs, resolve, { unref: true }));
+    await Promise.race([finished(), late]);
+    for (const run of this.runs.values()) run.abort('interrupted');
+    await finished();
+  }
+
+  /** Brings further a turn that a dead producer left, or that nobody may run any more. `handed on`: whoever comes may run it. */
+  settle(conversationId: string, turnId: string): Promise<'handed on' | 'settled'> {
+    return this.settler.settle(conversationId, turnId);
+  }
+
+  private async take(
+    conversationId: string,
+    turnId: string,
+    controller: AbortController,
+    changesLeft = CHANGES_MAX,
+  ): Promise<void> {
+    const transcript = await this.streams.outlasting(RUN_PATIENCE_MS, () =>
+      readTranscript(this.store, conversationId, turnId, TURN_RUNNER),
+    );
+    if (!transcript) return;
+    const turn = transcript.folded?.state.turns.get(turnId);
+    // It ended while it was paused: nobody runs it, but its readers are owed its end.
+    if (transcript.resumption && isUnresumed(transcript.resumption) && !turn?.sealed) {
+      return void (await this.settle(conversationId, turnId));
+    }
+    const begun = transcript.resumption
+      ? await this.resume(transcript, controller)
+      : await this.begin(transcript, turn?.status === 'asked', controller);
+    // Of a deleted conversation no turn is run any more, but whoever reads its stream is owed an end.
+    if (begun === 'deleted' || begun === 'shown') return void (await this.settle(conversationId, turnId));
+    if (begun === 'changed' && changesLeft > 0) return this.take(conversationId, turnId, controller, changesLeft - 1);
+    if (typeof begun === 'string') return;
+    const { claimed } = begun;
+    if (claimed.state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
+    const stopWatching = this.watchForStop(claimed, turnId, controller);
+    try {
+      await unlessLost(this.answer(begun, controller));
+    } finally {
+      stopWatching();
+    }
+  }
+
+  /** The run of a turn that was asked. */
+  private async begin(transcript: Transcript, isAsked: boolean, controller: AbortController): Promise<Begun | NotHad> {
+    const journal = this.journals.open(transcript, new MessageDigest(), ANY_RUNNER);
+    journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
+    // It says nothing of who runs the turn, so it need not wait until that is settled: both go to disk together.
+    if (isAsked) journal.write(firstFrame(transcript));
+    const claimed = await this.claim(transcript);
+    if (typeof claimed === 'string') {
+      if (claimed !== 'taken') await unlessLost(journal.flush());
+      return claimed;
+    }
+    if (!isAsked) journal.write(firstFrame(transcript));
+    const structured = transcript.asked.settings.responseSchema !== null;
+    const parts = { answer: '', thought: '', sources: [], toolCalls: [], structured };
+    return { transcript, journal, claimed, start: { parts, usage: null } };
+  }
+
+  /** The run of a turn that goes on after a pause: its answer grows on what was there, its journal where it ended. */
+  private async resume(transcript: Transcript, controller: AbortController): Promise<Begun | NotHad> {
+    const claimed = await this.claim(transcript);
+    if (typeof claimed === 'string') return claimed;
+    const { paused } = transcript.resumption!;
+    const opened = await this.opened(transcript, claimed.state.turns.get(paused.turnId)!.runs);
+    if (!opened) return 'taken';
+    // A producer that was taken for dead has gone on meanwhile.
+    if (opened === 'shown') return 'shown';
+    const { journal, message } = opened;
+    journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
+    const { answer, thought, sources, structured, usage } = paused;
+    const toolCalls = withToolCalls(paused.toolCalls, message.parts.toolCalls);
+    return { transcript, journal, claimed, start: { parts: { answer, thought, sources, structured, toolCalls }, usage } };
+  }
+
+  /** The journal of a resumed run from its first frame on; undefined when others write to it who have no business there. */
+  private async opened(transcript: Transcript, runs: number): Promise<Opened | 'shown' | undefined> {
+    const { paused } = transcript.resumption!;
+    for (let opening = 1; opening <= OPENINGS_MAX; opening++) {
+      const soFar = await this.streams.outlasting(RUN_PATIENCE_MS, () => this.closer.readJournal(paused.turnId));
+      if (!hasOnlyDecided(transcript, soFar)) return 'shown';
+      const { digest, message } = soFar;
+      const journal = this.journals.open(transcript, digest);
+      const frames = [...missingOfPause(journal, paused), ...(message.runs < runs ? [firstFrame(transcript)] : [])];
+      for (const frame of frames) journal.write(frame);
+      try {
+        await journal.flush();
+        return { journal, message: frames.reduce(withFrame, message) };
+      } catch (error) {
+        if (!(error instanceof JournalLost)) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  private async claim({ asked, cause, folded }: Transcript): Promise<Folded<Conversation> | NotHad> {
+    const { conversationId, turnId } = asked;
+    const known = folded?.state.turns.get(turnId);
+    // It may be free again after others have begun calls, or paused: a run starts from what is known of its turn.
+    let isChanged = false;
+    const claim: Decide = (state) => {
+      isChanged = folded !== undefined && state.turns.get(turnId) !== known;
+      return isChanged ? [] : startTurn(turnId, this.producer)(state);
+    };
+    try {
+      const claimed = await this.streams.outlasting(RUN_PATIENCE_MS, () =>
+        this.streams.transact(conversationStream(conversationId), conversation, claim, cause, folded),
+      );
+      // A run of this process that failed is settled first, like anybody else's.
+      if (claimed.events.length === 0) return isChanged ? 'changed' : 'taken';
+      return claimed;
+    } catch (error) {
+      if (!(error instanceof Rejection)) throw error;
+      return error.code === 'conversation-not-found' ? 'deleted' : 'taken';
+    }
+  }
+
+  private async answer({ transcript, journal, claimed, start }: Begun, controller: AbortController): Promise<void> {
+    const { asked, cause } = transcript;
+    const { conversationId, turnId, settings } = asked;
+    const ids = { conversationId, turnId, producer: this.producer };
+    const ledger = new TurnLedger(this.streams, ids, cause, claimed);
+    const writer = new AnswerWriter(journal, settings.responseSchema, start);
+    const records = () => writer.progress.parts.toolCalls;
+    const run: Run = { signal: controller.signal, ledger, attendance: attended(this.calls), records };
+    const error = await writer
+      .write(this.composer.compose(transcript, run), controller.signal)
+      .catch((thrown: unknown) => this.told(thrown, turnId, controller));
+    const isStopped = controller.signal.aborted && controller.signal.reason === 'stopped';
+    const isPaused = writer.pause && !error && !isStopped;
+    if (!isPaused) writer.cutOff({ begun: ledger.unfinished, finished: new Map() });
+    const { parts, usage } = writer.progress;
+    if (isPaused) {
+      const about = { conversationId, turnId, ...parts, modelId: settings.modelId, usage };
+      return this.closer.pause(journal, { ...about, ...writer.pause! }, cause, ledger);
+    }
+    const outcome = ((): TurnOutcome => {
+      if (isStopped) return stoppedWith(asked, parts, usage);
+      if (error) return failedWith(asked, parts, error.text, error.code, usage);
+      return { type: 'TurnAnswered', data: { conversationId, turnId, ...parts, modelId: settings.modelId, usage } };
+    })();
+    if (outcome.type === 'TurnAnswered') writer.writeResult();
+    if (outcome.type === 'TurnFailed') {
+      journal.write({ type: 'error', error: outcome.data.error, ...(outcome.data.code ? { code: outcome.data.code } : {}) });
+    }
+    await this.closer.close(journal, outcome, cause, ledger);
+  }
+
+  /** What the user is told of a failure: what the model or the rules said for them, and of anything else nothing. */
+  private told(error: unknown, turnId: string, controller: AbortController): UserError {
+    if (error instanceof JournalLost) throw error;
+    if (error instanceof Rejection && error.code === 'turn-stopping') controller.abort('stopped' satisfies StopReason);
+    if (error instanceof ModelFailed) return { text: error.message, code: error.failure };
+    if (error instanceof Rejection) return { text: error.message, code: error.code };
+    this.logger.error(`Turn ${turnId} failed unexpectedly.`, error);
+    return { text: UNEXPECTED_TEXT, code: null };
+  }
+
+  private watchForStop(claimed: Folded<Conversation>, turnId: string, controller: AbortController): () => void {
+    let folded = claimed;
+    const look = async (): Promise<void> => {
+      folded = await this.streams.fold(conversationStream(claimed.state.id), conversation, folded);
+      const { state } = folded;
+      if (state.status === 'deleted' || state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
+    };
+    // A look that fails is made again; the outcome is decided on the log in any case.
+    const lookQuietly = () => void look().catch(() => undefined);
+    const unsubscribe = this.signals.subscribe(stopSubject(turnId), lookQuietly);
+    const stopLooking = this.timing.every(STOP_LOOK_MS, lookQuietly);
+    return () => {
+      stopLooking();
+      unsubscribe();
+    };
+  }
+}
+
+/** Why a turn cannot be run: its conversation is gone, somebody else has it, it is not what it was, or more was shown than can be gone on from. */
+type NotHad = 'deleted' | 'taken' | 'changed' | 'shown';
+/** What a run starts from. */
+type Begun = Readonly<{ transcript: Transcript; journal: Journal; claimed: Folded<Conversation>; start: Progress }>;
+type Opened = Readonly<{ journal: Journal; message: Message }>;

@@ -1,0 +1,65 @@
+import { conversation, takeOver } from '../../conversation/conversation.decider.js';
+import { conversationStream } from '../../conversation/conversation.events.js';
+import { handOn } from '../../conversation/pause.decider.js';
+import type { Decide } from '../../conversation/turn.policy.js';
+import type { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import type { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { unlessLost } from '../../journal/journal.js';
+import { readTranscript, type Transcript } from '../loop/transcript.js';
+import { isResumable, type JournalSoFar } from './resumed-run.js';
+import type { TurnCloser } from './turn-closer.js';
+import type { TurnJournals } from './turn-journals.js';
+
+/** Who states what happens while a turn runs. */
+export const TURN_RUNNER = 'system:turn-runner';
+
+/** A turn as its producer left it. */
+type Left = Readonly<{ transcript: Transcript; soFar: JournalSoFar }>;
+
+/** Brings further what producers left: to another run where nothing was shown that stands in its way, else to its end. */
+export class TurnSettler {
+  constructor(
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+    private readonly closer: TurnCloser,
+    private readonly journals: TurnJournals,
+    /** Who takes over what is ended here. */
+    private readonly producer: string,
+  ) {}
+
+  /** `handed on`: whoever comes may run it. */
+  async settle(conversationId: string, turnId: string): Promise<'handed on' | 'settled'> {
+    const found = await this.left(conversationId, turnId);
+    const turn = found?.transcript.folded?.state.turns.get(turnId);
+    if (!found || !turn) return 'settled';
+    const { transcript, soFar } = found;
+    const { cause, folded } = transcript;
+    // Whoever has stated something of the turn since it was read is alive; what others do in the conversation says nothing of it.
+    const asJudged =
+      (decide: Decide): Decide =>
+      (state) =>
+        state.turns.get(turnId) === turn && state.status === folded!.state.status ? decide(state) : [];
+    const state = async (decide: Decide) =>
+      (await this.streams.transact(conversationStream(conversationId), conversation, asJudged(decide), cause, folded)).events;
+    if (isResumable(transcript, soFar)) {
+      return (await state(handOn(turnId, turn.producer!))).length > 0 ? 'handed on' : 'settled';
+    }
+    const isTaken = turn.status === 'running' && folded!.state.status === 'open' && turn.producer !== this.producer;
+    if (isTaken && (await state(takeOver(turnId, turn.producer, this.producer))).length === 0) return 'settled';
+    // What a producer did up to where it had to give way is read after.
+    const last = isTaken ? (await this.left(conversationId, turnId))! : found;
+    const journal = this.journals.open(last.transcript, last.soFar.digest);
+    await unlessLost(this.closer.settle(last.transcript, last.soFar, journal, this.producer));
+    return 'settled';
+  }
+
+  /**
+   * Undefined when there is no such turn. The journal is read first: an outcome is stated before it is shown, so the
+   * conversation says of all that was shown how it came about, and what is shown later shuts out who writes where this ends.
+   */
+  private async left(conversationId: string, turnId: string): Promise<Left | undefined> {
+    const soFar = await this.closer.readJournal(turnId);
+    const transcript = await readTranscript(this.store, conversationId, turnId, TURN_RUNNER);
+    return transcript && { transcript, soFar };
+  }
+}

@@ -1,0 +1,86 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Ids } from '../../../kernel/ids.js';
+import { KeyValue } from '../../../kernel/key-value.js';
+import { holdLease } from '../../../kernel/lease.js';
+import { Timing } from '../../../kernel/timing.js';
+import { WorkQueue } from '../../../kernel/work-queue.js';
+import { TURNS_QUEUE } from '../intake/accept-question.js';
+import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';
+import type { TurnToRun } from '../../journal/frame-tail.port.js';
+import { producerKey } from './sweep-turns.ticker.js';
+import { TurnRunner } from './turn-runner.js';
+
+/** The share of the shutdown time in which running turns may still finish. */
+const GRACE_SHARE = 0.5;
+/** How soon a lease that could not be taken is tried again. */
+const RECLAIM_MS = 250;
+
+/** Takes turns off the queue, and holds the lease that says this producer is alive. */
+@Injectable()
+export class TurnsWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger(TurnsWorker.name);
+  private readonly stopping = new AbortController();
+  private readonly leaving = new AbortController();
+  private consuming: Promise<void> = Promise.resolve();
+  private leasing: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly queue: WorkQueue,
+    private readonly keyValue: KeyValue,
+    private readonly runner: TurnRunner,
+    private readonly timing: Timing,
+    private readonly ids: Ids,
+    private readonly options: AnsweringOptions,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const { worker, turnsConcurrentMax } = this.options.settings;
+    if (!worker) return;
+    this.leasing = this.keepLease(this.leaving.signal);
+    const { signal } = this.stopping;
+    this.consuming = this.queue.consume(TURNS_QUEUE, { concurrency: turnsConcurrentMax, signal }, async (payload) => {
+      const { conversationId, turnId } = JSON.parse(payload) as TurnToRun;
+      await this.runner.run(conversationId, turnId);
+    });
+  }
+
+  /** In this order: take no more turns, finish or interrupt those in hand, give the lease up. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.runner.close(this.options.settings.shutdownMs * GRACE_SHARE);
+    await this.consuming;
+    this.leaving.abort();
+    await this.leasing;
+  }
+
+  /** Takes the lease again whenever it is lost, at once: without it the turns in hand are taken for abandoned. */
+  private async keepLease(signal: AbortSignal): Promise<void> {
+    const { timing, ids, runner } = this;
+    const ttlMs = producerLeaseMs(this.options);
+    const lease = { ttlMs, renewMs: ttlMs / 3, holder: runner.producer, timing, ids, signal };
+    for (let failures = 0; !signal.aborted;) {
+      try {
+        const held = await holdLease(this.keyValue, producerKey(runner.producer), lease);
+        failures = 0;
+        if (held) await untilEither(held.lost, signal);
+        else await untilEither(signal, timing.deadline(RECLAIM_MS));
+      } catch (error) {
+        if (failures++ === 0) this.logger.warn(`The lease of this producer cannot be held: ${(error as Error).message}`);
+        await untilEither(signal, timing.deadline(RECLAIM_MS));
+      }
+    }
+  }
+}
+
+function untilEither(first: AbortSignal, second: AbortSignal): Promise<void> {
+  if (first.aborted || second.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      first.removeEventListener('abort', done);
+      second.removeEventListener('abort', done);
+      resolve();
+    };
+    first.addEventListener('abort', done);
+    second.addEventListener('abort', done);
+  });
+}

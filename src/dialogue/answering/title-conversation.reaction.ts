@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import { conversationCodec } from '../conversation/conversation.codec.js';
+import { conversation, entitle } from '../conversation/conversation.decider.js';
+import {
+  type ConversationEvent,
+  type ConversationStarted,
+  conversationStream,
+  type TurnAsked,
+} from '../conversation/conversation.events.js';
+import { type Codec, decode } from '../../kernel/event-sourcing/codec.js';
+import { EventStore } from '../../kernel/event-sourcing/event-store.js';
+import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
+import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { Timing } from '../../kernel/timing.js';
+import { withoutTrailing } from '../../kernel/trailing.js';
+import { LanguageModels, ModelFailed } from '../../resources/models/model/language-model.port.js';
+import { AnsweringOptions } from './loop/answering-options.js';
+
+export const TITLE_CHARACTERS_MAX = 80;
+const TITLE_TOKENS_MAX = 40;
+const TITLE_TIMEOUT_MS = 30_000;
+const EXCERPT_CHARACTERS = 2_000;
+const BUILT_IN_PROVIDER = 'verbatim';
+const INSTRUCTION =
+  'Give the conversation below a title of at most three words, in its own language. Answer with the title alone, without quotes or a full stop.';
+
+type Titled = { start: ConversationStarted['data'] | undefined; first: TurnAsked['data'] | undefined; named: boolean };
+
+/**
+ * Names a listed conversation after its first answer. (1) Reads whether it still wants a name; (2) asks a model; (3) states
+ * the name. A crash after (1) or (2) repeats the question to the model; the name is stated once. The built-in model finds no
+ * titles: there the conversation stays named after its first question.
+ */
+@Injectable()
+export class TitleConversation implements Reaction<ConversationEvent> {
+  readonly name = 'title-conversation';
+  readonly categories = ['conversation'];
+  readonly codec: Codec<ConversationEvent> = conversationCodec;
+  readonly begins = 'now';
+  readonly concurrency = 4;
+  readonly on: Reaction<ConversationEvent>['on'] = {
+    TurnAnswered: (event, signal) => this.entitle(event, signal),
+  };
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+    private readonly models: LanguageModels,
+    private readonly timing: Timing,
+    private readonly options: AnsweringOptions,
+  ) {}
+
+  private async entitle(
+    event: Recorded<Extract<ConversationEvent, { type: 'TurnAnswered' }>>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { conversationId, turnId, answer, modelId } = event.data;
+    const { start, first, named } = await this.read(conversationId);
+    if (named || start?.visibility !== 'listed' || first?.turnId !== turnId) return;
+    const titleModelId = this.options.settings.titleModelId ?? modelId;
+    const model = (await this.models.list()).find(({ id }) => id === titleModelId);
+    if (!model || model.provider === BUILT_IN_PROVIDER) return;
+    const title = await this.ask(titleModelId, first.question, answer, signal);
+    if (title === '') return;
+    const stream = conversationStream(conversationId);
+    await this.streams.transact(stream, conversation, entitle(title), causedBy(event, `system:${this.name}`));
+  }
+
+  private async read(conversationId: string): Promise<Titled> {
+    const titled: Titled = { start: undefined, first: undefined, named: false };
+    for await (const page of this.store.read(conversationStream(conversationId))) {
+      for (const stored of page) {
+        const event = decode<ConversationEvent>(conversationCodec, stored);
+        if (event?.type === 'ConversationStarted') titled.start = event.data;
+        else if (event?.type === 'TurnAsked') titled.first ??= event.data;
+        else if (event?.type === 'ConversationRenamed') titled.named = true;
+      }
+    }
+    return titled;
+  }
+
+  private async ask(modelId: string, question: string, answer: string, signal: AbortSignal): Promise<string> {
+    const content = `Question: ${question.slice(0, EXCERPT_CHARACTERS)}\n\nAnswer: ${answer.slice(0, EXCERPT_CHARACTERS)}`;
+    const messages = [
+      { role: 'system', content: INSTRUCTION },
+      { role: 'user', content },
+    ] as const;
+    const request = { modelId, messages, question: INSTRUCTION, documents: [], maxTokens: TITLE_TOKENS_MAX };
+    let title = '';
+    try {
+      const patience = AbortSignal.any([signal, this.timing.deadline(TITLE_TIMEOUT_MS)]);
+      for await (const chunk of this.models.stream(request, patience)) {
+        if (chunk.type === 'text') title += chunk.text;
+      }
+    } catch (error) {
+      // A conversation without a title has the name of its question: that is no reason to ask for ever.
+      if (!(error instanceof ModelFailed)) throw error;
+      title = '';
+    }
+    signal.throwIfAborted();
+    const [line = ''] = title.trim().split('\n');
+    return withoutTrailing(line.replace(/^["'“”]+/, ''), `"'“”.`)
+      .slice(0, TITLE_CHARACTERS_MAX)
+      .trim();
+  }
+}

@@ -1,0 +1,246 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../../test/support/given.js';
+import { turnSettings } from '../../../test/support/turn-settings.js';
+import {
+  as,
+  ask,
+  conclude,
+  conversation,
+  entitle,
+  open,
+  rate,
+  remove,
+  rename,
+  requestStop,
+  seal,
+  startTurn,
+  takeOver,
+} from './conversation.decider.js';
+import { type Conversation, isUnfinished } from './turn.policy.js';
+import type { AnswerParts, ConversationEvent, ConversationStarted, TurnOutcome } from './conversation.events.js';
+
+const conversationId = 'c1';
+const settings = turnSettings({ agentId: 'a1', promptId: 'default' });
+const start: ConversationStarted['data'] = {
+  conversationId,
+  ownerId: 'alice',
+  agentId: 'a1',
+  name: 'Why?',
+  visibility: 'listed',
+  sharedUsage: false,
+  history: [],
+};
+const parts: AnswerParts = { answer: 'Because.', thought: '', sources: [], toolCalls: [], structured: false };
+const question = (turnId: string, index: number | null = null) => ({
+  conversationId,
+  turnId,
+  index,
+  question: 'Why?',
+  requestId: 'r',
+  settings,
+});
+
+const started: ConversationEvent = { type: 'ConversationStarted', data: start };
+const asked = (turnId: string, index = 0): ConversationEvent => ({ type: 'TurnAsked', data: { ...question(turnId), index } });
+const taken = (turnId: string, producer = 'p1'): ConversationEvent => ({
+  type: 'TurnStarted',
+  data: { conversationId, turnId, producer },
+});
+const answered = (turnId: string): TurnOutcome => ({
+  type: 'TurnAnswered',
+  data: { conversationId, turnId, ...parts, modelId: 'offline', usage: null },
+});
+const stopped = (turnId: string): TurnOutcome => ({ type: 'TurnStopped', data: { conversationId, turnId, ...parts } });
+const stopAsked = (turnId: string): ConversationEvent => ({ type: 'TurnStopRequested', data: { conversationId, turnId } });
+const deleted: ConversationEvent = { type: 'ConversationDeleted', data: { conversationId } };
+const sealed = { conversationId, turnId: 't1', lastId: 5, frames: 6, sha256: 'ab' };
+
+describe('a question', () => {
+  it('begins the conversation that it is the first of', () =>
+    given(conversation, [])
+      .when(ask(question('t1'), start))
+      .then([started, asked('t1')]));
+  it('is refused where there is no conversation to continue', () =>
+    given(conversation, [])
+      .when(ask(question('t1'), null))
+      .thenRejected('conversation-not-found'));
+  it('is asked once, however often it comes', () =>
+    given(conversation, [started, asked('t1')])
+      .when(ask(question('t1'), start))
+      .thenNothing());
+  it('comes after the questions before it', () =>
+    given(conversation, [started, asked('t1'), answered('t1')])
+      .when(ask(question('t2'), null))
+      .then([asked('t2', 1)]));
+  it('may take the place of an earlier one, which ends what came after and what still runs', () =>
+    given(conversation, [started, asked('t1'), answered('t1'), asked('t2', 1)])
+      .when(ask(question('t3', 0), null))
+      .then([
+        stopAsked('t2'),
+        { type: 'TurnsSuperseded', data: { conversationId, fromIndex: 0, turnIds: ['t1', 't2'] } },
+        asked('t3', 0),
+      ]));
+  it('cannot leave a gap', () =>
+    given(conversation, [started, asked('t1')])
+      .when(ask(question('t2', 2), null))
+      .thenRejected('index-out-of-range'));
+  it('finds no deleted conversation', () =>
+    given(conversation, [started, deleted])
+      .when(ask(question('t1'), null))
+      .thenRejected('conversation-not-found'));
+  it('is not found again, when it is repeated, in a conversation that was deleted since', () =>
+    given(conversation, [started, asked('t1'), answered('t1'), deleted])
+      .when(ask(question('t1'), start))
+      .thenRejected('conversation-not-found'));
+});
+
+describe('a turn', () => {
+  it('is taken by one producer', () =>
+    given(conversation, [started, asked('t1')])
+      .when(startTurn('t1', 'p1'))
+      .then([taken('t1')]));
+  it('is not taken by a second one', () =>
+    given(conversation, [started, asked('t1'), taken('t1')])
+      .when(startTurn('t1', 'p2'))
+      .thenRejected('turn-taken'));
+  it('ends once', () =>
+    given(conversation, [started, asked('t1'), taken('t1'), answered('t1')])
+      .when(conclude(stopped('t1')))
+      .thenNothing());
+  it('ends stopped when its user was promised so, even if the answer was ready', () =>
+    given(conversation, [started, asked('t1'), taken('t1'), stopAsked('t1')])
+      .when(conclude(answered('t1')))
+      .then([stopped('t1')]));
+  it('stops with what it has used, even if the answer was ready', () => {
+    const usage = { promptTokens: 9, completionTokens: 2 };
+    const answer: TurnOutcome = { type: 'TurnAnswered', data: { conversationId, turnId: 't1', ...parts, modelId: 'm', usage } };
+    given(conversation, [started, asked('t1'), taken('t1'), stopAsked('t1')])
+      .when(conclude(answer))
+      .then([{ type: 'TurnStopped', data: { conversationId, turnId: 't1', ...parts, usage } }]);
+  });
+  it('ends as its producer says, and as nobody says who was its producer', () => {
+    given(conversation, [started, asked('t1'), taken('t1')])
+      .when(conclude(answered('t1'), 'p1'))
+      .then([answered('t1')]);
+    given(conversation, [started, asked('t1'), taken('t1'), taken('t1', 'p2')])
+      .when(conclude(answered('t1'), 'p1'))
+      .thenRejected('turn-taken');
+    given(conversation, [started, asked('t1'), taken('t1'), answered('t1')])
+      .when(conclude(stopped('t1'), 'p2'))
+      .thenNothing();
+  });
+  it('is taken over from a producer that is gone, while it runs and is that one’s', () => {
+    const running = [started, asked('t1'), taken('t1')];
+    given(conversation, running)
+      .when(takeOver('t1', 'p1', 'p2'))
+      .then([taken('t1', 'p2')]);
+    given(conversation, running)
+      .when(takeOver('t1', 'p1', 'p1'))
+      .thenNothing();
+    for (const since of [[taken('t1', 'p3')], [answered('t1')], [deleted]]) {
+      given(conversation, [...running, ...since])
+        .when(takeOver('t1', 'p1', 'p2'))
+        .thenNothing();
+    }
+    given(conversation, [started, asked('t1')])
+      .when(takeOver('t1', null, 'p2'))
+      .thenNothing();
+  });
+  it('cannot be stopped after it ended', () =>
+    given(conversation, [started, asked('t1'), taken('t1'), answered('t1')])
+      .when(requestStop('t1'))
+      .thenRejected('message-not-running'));
+  it('is sealed only after it ended', () =>
+    given(conversation, [started, asked('t1'), taken('t1')])
+      .when(seal(sealed))
+      .thenNothing());
+  it('is sealed without an outcome when its conversation was deleted', () =>
+    given(conversation, [started, asked('t1'), deleted])
+      .when(seal(sealed))
+      .then([{ type: 'TurnSealed', data: sealed }]));
+  it('is sealed once', () =>
+    given(conversation, [started, asked('t1'), taken('t1'), answered('t1'), { type: 'TurnSealed', data: sealed }])
+      .when(seal(sealed))
+      .thenNothing());
+});
+
+describe('a conversation', () => {
+  const past = [started, asked('t1'), taken('t1'), answered('t1')];
+  it('is renamed', () =>
+    given(conversation, past)
+      .when(rename('Reasons'))
+      .then([{ type: 'ConversationRenamed', data: { conversationId, name: 'Reasons', by: 'owner' } }]));
+  it('keeps the name its owner gave it, whatever a model finds later', () =>
+    given(conversation, [...past, { type: 'ConversationRenamed', data: { conversationId, name: 'Mine', by: 'owner' } }])
+      .when(entitle('Theirs'))
+      .thenNothing());
+  it('is opened only when there is something to see', () => given(conversation, [started]).when(open).thenNothing());
+  it('takes a rating of the turn that counts', () =>
+    given(conversation, past)
+      .when(rate(0, 'like'))
+      .then([{ type: 'TurnRated', data: { conversationId, turnId: 't1', feedback: 'like' } }]));
+  it('is decided on by those whose it is, and does not exist for others', () => {
+    const rating = rate(0, 'like');
+    const begunWithKey: ConversationEvent = { type: 'ConversationStarted', data: { ...start, agentKeyId: 'key-1' } };
+    given(conversation, [begunWithKey, ...past.slice(1)])
+      .when(as({ agentId: 'a1', ownerId: 'alice' }, rating))
+      .then([{ type: 'TurnRated', data: { conversationId, turnId: 't1', feedback: 'like' } }]);
+    given(conversation, past)
+      .when(as({ agentId: 'a1', ownerId: 'alice' }, rating))
+      .thenRejected('conversation-not-found');
+    given(conversation, [...past, deleted])
+      .when(as({ userId: 'alice' }, rating))
+      .thenRejected('conversation-not-found');
+  });
+  it('takes no rating of a turn that is not there', () =>
+    given(conversation, past).when(rate(7, 'like')).thenRejected('message-not-found'));
+  it('stops what runs when it is deleted', () =>
+    given(conversation, [started, asked('t1')])
+      .when(remove)
+      .then([stopAsked('t1'), deleted]));
+  it('says nothing more once it is deleted, but that its streams are closed', () =>
+    given(conversation, [started, asked('t1'), taken('t1'), deleted])
+      .when(conclude(answered('t1')))
+      .thenNothing());
+});
+
+it('whatever is decided, each decision repeated at once adds nothing, indexes have no gaps and no turn ends twice', () => {
+  const id = fc.constantFrom('t1', 't2', 't3');
+  const decision = fc.oneof(
+    fc.tuple(id, fc.option(fc.nat(3))).map(([turnId, index]) => ask(question(turnId, index), start)),
+    fc.tuple(id, fc.constantFrom('p1', 'p2')).map(([turnId, producer]) => startTurn(turnId, producer)),
+    id.map((turnId) => requestStop(turnId)),
+    id.map((turnId) => conclude(answered(turnId))),
+    id.map((turnId) => seal({ ...sealed, turnId })),
+    fc.constantFrom('A', 'B').map(rename),
+    fc.constantFrom('A', 'B').map(entitle),
+    fc.constant(open),
+    fc.constant(remove),
+    fc.tuple(fc.nat(2), fc.constantFrom('like', null)).map(([index, feedback]) => rate(index, feedback)),
+  );
+  fc.assert(
+    fc.property(fc.array(decision, { maxLength: 20 }), (decisions) => {
+      let state: Conversation = conversation.initial;
+      const ends = new Map<string, number>();
+      for (const decide of decisions) {
+        let events: readonly ConversationEvent[];
+        try {
+          events = decide(state);
+        } catch {
+          continue;
+        }
+        state = events.reduce(conversation.evolve, state);
+        for (const event of events) {
+          if (event.type === 'TurnAnswered' || event.type === 'TurnStopped')
+            ends.set(event.data.turnId, (ends.get(event.data.turnId) ?? 0) + 1);
+        }
+        expect(decide(state)).toEqual([]);
+      }
+      const counting = [...state.turns.values()].filter((turn) => !turn.superseded).map((turn) => turn.index);
+      expect(counting).toEqual([...counting.keys()]);
+      for (const [turnId, count] of ends) expect([count, isUnfinished(state.turns.get(turnId)!)]).toEqual([1, false]);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,256 @@
+import { Rejection } from '../../kernel/rejection.js';
+import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
+import { belongsTo, type Party } from './conversation-access.policy.js';
+import { conversationCodec } from './conversation.codec.js';
+import type {
+  ConversationEvent,
+  ConversationStarted,
+  TurnAsked,
+  TurnId,
+  TurnOutcome,
+  TurnSealed,
+  TurnStopRequested,
+} from './conversation.events.js';
+import { saysNothing } from './no-reply.policy.js';
+import { unresumed } from './pause.decider.js';
+import { appendedTurn, askedTurn, type Conversation, type Decide, isUnfinished, type Turn, withEvent } from './turn.policy.js';
+
+const initial: Conversation = {
+  id: '',
+  status: 'none',
+  ownerId: '',
+  agentId: null,
+  agentKeyId: undefined,
+  name: '',
+  namedBy: 'nobody',
+  turns: new Map(),
+  nextIndex: 0,
+  unopened: false,
+  workNoted: new Map(),
+};
+
+export const conversation: Aggregate<Conversation, ConversationEvent> = { initial, evolve, codec: conversationCodec };
+
+function evolve(state: Conversation, event: ConversationEvent): Conversation {
+  switch (event.type) {
+    case 'ConversationStarted': {
+      const { conversationId: id, ownerId, agentId, agentKeyId, name } = event.data;
+      return { ...state, id, status: 'open', ownerId, agentId, agentKeyId, name };
+    }
+    case 'ConversationRenamed':
+      return { ...state, name: event.data.name, namedBy: event.data.by };
+    case 'ConversationOpened':
+      return { ...state, unopened: false };
+    case 'ConversationDeleted':
+      return { ...state, status: 'deleted' };
+    case 'TurnAsked': {
+      const { turnId, index, settings } = event.data;
+      const agentKeyId = state.agentKeyId === undefined ? settings.agentKeyId : state.agentKeyId;
+      return { ...state, agentKeyId, turns: new Map(state.turns).set(turnId, askedTurn(event.data)), nextIndex: index + 1 };
+    }
+    case 'TurnAppended': {
+      const { turnId, index } = event.data;
+      const turns = new Map(state.turns).set(turnId, appendedTurn(event.data));
+      return { ...state, turns, nextIndex: index + 1, unopened: true };
+    }
+    case 'TurnWithdrawn':
+      return withdrawn(state, event.data.turnId);
+    case 'TurnsSuperseded':
+      return event.data.turnIds.reduce((now, turnId) => changed(now, turnId, (turn) => ({ ...turn, superseded: true })), {
+        ...state,
+        nextIndex: event.data.fromIndex,
+      });
+    case 'TurnAnswered':
+    case 'TurnFailed':
+      // Of what no longer counts nobody has anything to open.
+      return {
+        ...changed(state, event.data.turnId, (turn) => withEvent(turn, event)),
+        unopened: state.unopened || state.turns.get(event.data.turnId)?.superseded === false,
+      };
+    case 'BackgroundWorkNoted': {
+      const { work, standing, asOf } = event.data;
+      const workNoted = new Map(state.workNoted).set(work.id, asOf);
+      return { ...state, workNoted, unopened: state.unopened || standing === 'failed' };
+    }
+    default:
+      return changed(state, event.data.turnId, (turn) => withEvent(turn, event));
+  }
+}
+
+function withdrawn(state: Conversation, turnId: TurnId): Conversation {
+  const index = state.turns.get(turnId)?.index;
+  if (index === undefined) return state;
+  const movedUp = [...state.turns].map(([id, turn]) => {
+    if (id === turnId) return [id, { ...turn, superseded: true }] as const;
+    return [id, turn.superseded || turn.index < index ? turn : { ...turn, index: turn.index - 1 }] as const;
+  });
+  return { ...state, turns: new Map(movedUp), nextIndex: state.nextIndex - 1 };
+}
+
+function changed(state: Conversation, turnId: TurnId, change: (turn: Turn) => Turn): Conversation {
+  const turn = state.turns.get(turnId);
+  return turn ? { ...state, turns: new Map(state.turns).set(turnId, change(turn)) } : state;
+}
+
+const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
+const turnNotFound = () => new Rejection('message-not-found', 'Not found');
+
+function opened(state: Conversation): Conversation {
+  if (state.status !== 'open') throw notFound();
+  return state;
+}
+
+function turnOf(state: Conversation, turnId: TurnId): Turn {
+  const turn = opened(state).turns.get(turnId);
+  if (!turn) throw turnNotFound();
+  return turn;
+}
+
+/** A decision of somebody whose conversation it is; for anybody else there is no such conversation. */
+export const as =
+  (party: Party, decide: Decide): Decide =>
+  (state) => {
+    if (!belongsTo(state, party)) throw notFound();
+    return decide(state);
+  };
+
+/** A decision that only the conversation's owner may take. */
+export const asOwner = (ownerId: string, decide: Decide): Decide => as({ userId: ownerId }, decide);
+
+const stopRequested = (state: Conversation, turnId: TurnId): TurnStopRequested => ({
+  type: 'TurnStopRequested',
+  data: { conversationId: state.id, turnId },
+});
+
+/** A question in a conversation, which it begins when `start` is given. `index` puts it in the place of an earlier one. */
+export const ask =
+  (question: Omit<TurnAsked['data'], 'index'> & { index: number | null }, start: ConversationStarted['data'] | null): Decide =>
+  (state) => {
+    if (state.status === 'deleted') throw notFound();
+    if (state.turns.has(question.turnId)) return [];
+    const starting: ConversationEvent[] = state.status === 'none' && start ? [{ type: 'ConversationStarted', data: start }] : [];
+    const open = opened(starting.reduce(evolve, state));
+    const index = question.index ?? open.nextIndex;
+    if (index > open.nextIndex) {
+      throw new Rejection('index-out-of-range', `index must be at most ${open.nextIndex}, the number of questions so far.`);
+    }
+    return [...starting, ...moveOn(open), ...supersede(open, index), { type: 'TurnAsked', data: { ...question, index } }];
+  };
+
+/** Whoever asks on does not mean to answer what an earlier turn waits for. */
+const moveOn = (state: Conversation): ConversationEvent[] =>
+  [...state.turns].flatMap(([turnId, turn]) => (turn.status === 'paused' ? unresumed(state, turnId, turn, 'moved_on') : []));
+
+function supersede(state: Conversation, fromIndex: number): ConversationEvent[] {
+  if (fromIndex === state.nextIndex) return [];
+  const later = [...state.turns].filter(([, turn]) => !turn.superseded && turn.index >= fromIndex);
+  const running = later.filter(([, turn]) => isUnfinished(turn) && !turn.stopRequested);
+  return [
+    ...running.map(([turnId]) => stopRequested(state, turnId)),
+    { type: 'TurnsSuperseded', data: { conversationId: state.id, fromIndex, turnIds: later.map(([turnId]) => turnId) } },
+  ];
+}
+
+/** One producer takes the turn; a second one is refused. */
+export const startTurn =
+  (turnId: TurnId, producer: string): Decide =>
+  (state) => {
+    const turn = turnOf(state, turnId);
+    if (turn.status === 'running' && turn.producer === producer) return [];
+    if (turn.status !== 'asked') throw new Rejection('turn-taken', `Turn ${turnId} is ${turn.status}.`);
+    return [{ type: 'TurnStarted', data: { conversationId: state.id, turnId, producer } }];
+  };
+
+/** A producer that is gone gives way to whoever ends its turn: should it live after all, it states nothing any more. */
+export const takeOver =
+  (turnId: TurnId, from: string | null, by: string): Decide =>
+  (state) => {
+    const turn = state.status === 'open' ? state.turns.get(turnId) : undefined;
+    if (turn?.status !== 'running' || turn.producer !== from || from === by) return [];
+    return [{ type: 'TurnStarted', data: { conversationId: state.id, turnId, producer: by } }];
+  };
+
+export const requestStop =
+  (turnId: TurnId): Decide =>
+  (state) => {
+    const turn = turnOf(state, turnId);
+    if (turn.status === 'paused') throw new Rejection('message-not-running', 'The answer waits for a tool approval.');
+    if (!isUnfinished(turn)) throw new Rejection('message-not-running', 'The answer is not running.');
+    return turn.stopRequested ? [] : [stopRequested(state, turnId)];
+  };
+
+/**
+ * How a turn ended, as its producer states it. A stop that was accepted before wins over an answer, so that its 202 was true.
+ * A turn that nobody asked and that says nothing makes way for those after it.
+ */
+export const conclude =
+  (outcome: TurnOutcome, producer?: string): Decide =>
+  (state) => {
+    if (state.status === 'deleted') return [];
+    const turn = turnOf(state, outcome.data.turnId);
+    if (!isUnfinished(turn)) return [];
+    if (producer !== undefined && turn.producer !== producer) {
+      throw new Rejection('turn-taken', `Turn ${outcome.data.turnId} is no longer run here.`);
+    }
+    if (turn.stopRequested) return [stoppedInstead(outcome)];
+    const { turnId, answer } = outcome.data;
+    const isForNobody = turn.origin === 'wake' && !turn.superseded && outcome.type === 'TurnAnswered' && saysNothing(answer);
+    return isForNobody ? [{ type: 'TurnWithdrawn', data: { conversationId: state.id, turnId } }, outcome] : [outcome];
+  };
+
+function stoppedInstead({ data }: TurnOutcome): TurnOutcome {
+  const { conversationId, turnId, answer, thought, sources, toolCalls, structured, usage } = data;
+  const parts = { answer, thought, sources, toolCalls, structured };
+  return { type: 'TurnStopped', data: { conversationId, turnId, ...parts, ...(usage && { usage }) } };
+}
+
+/** Whether nothing more is shown of a turn than the end of its stream: it has an outcome, or is owed none any more. */
+export const isOver = ({ status }: Conversation, turn: Turn): boolean =>
+  status === 'deleted' || !(isUnfinished(turn) || turn.status === 'paused');
+
+/** The one thing that is stated of a deleted conversation: that nothing more is shown of it. */
+export const seal =
+  (sealed: TurnSealed['data']): Decide =>
+  (state) => {
+    const turn = state.turns.get(sealed.turnId);
+    if (!turn) throw turnNotFound();
+    return turn.sealed || !isOver(state, turn) ? [] : [{ type: 'TurnSealed', data: sealed }];
+  };
+
+export const rename =
+  (name: string): Decide =>
+  (state) =>
+    opened(state).name === name && state.namedBy === 'owner' ? [] : [renamed(state, name, 'owner')];
+
+/** A name that a model found; only the first counts, and none after the owner's own. */
+export const entitle =
+  (name: string): Decide =>
+  (state) =>
+    state.status !== 'open' || state.namedBy !== 'nobody' ? [] : [renamed(state, name, 'title')];
+
+const renamed = (state: Conversation, name: string, by: 'owner' | 'title'): ConversationEvent => ({
+  type: 'ConversationRenamed',
+  data: { conversationId: state.id, name, by },
+});
+
+export const open: Decide = (state) =>
+  opened(state).unopened ? [{ type: 'ConversationOpened', data: { conversationId: state.id } }] : [];
+
+/** Ends access at once; what still runs is told to stop. The log keeps that it happened. */
+export const remove: Decide = (state) => {
+  if (state.status === 'deleted') return [];
+  const running = [...opened(state).turns].filter(([, turn]) => isUnfinished(turn) && !turn.stopRequested);
+  return [
+    ...running.map(([turnId]) => stopRequested(state, turnId)),
+    { type: 'ConversationDeleted', data: { conversationId: state.id } },
+  ];
+};
+
+export const rate =
+  (index: number, feedback: string | null): Decide =>
+  (state) => {
+    const rated = [...opened(state).turns].find(([, turn]) => turn.index === index && !turn.superseded);
+    if (!rated) throw turnNotFound();
+    const [turnId, turn] = rated;
+    return turn.feedback === feedback ? [] : [{ type: 'TurnRated', data: { conversationId: state.id, turnId, feedback } }];
+  };

@@ -1,0 +1,201 @@
+import type { BlobRef } from '../../kernel/blobs.js';
+import type { Event } from '../../kernel/event-sourcing/events.js';
+
+export type ConversationId = string;
+/** A turn is known to clients as a message: one id for both. */
+export type TurnId = string;
+
+export type Exchange = Readonly<{ prompt: string; response: string }>;
+
+export type Source = Readonly<{ text: string; title: string; source: string; filename: string }>;
+
+/** Code of the caller, offered to the model as a tool: the caller runs it and brings the result. */
+export type ClientTool = Readonly<{ name: string; description: string; parameters: Readonly<Record<string, unknown>> }>;
+
+/** A file that goes with a question, as it was when the question was accepted. */
+export type AttachedFile = Readonly<{ id: string; filename: string; mimeType: string }>;
+
+/** How a turn is to be run, settled when the question was accepted: later edits of the agent do not reach it. */
+export type TurnSettings = Readonly<{
+  agentId: string | null;
+  /** The key the question was asked with; null: signed in. */
+  agentKeyId: string | null;
+  modelId: string;
+  promptId: string;
+  /** Whose prompts and sources the turn uses. */
+  configurationOwnerId: string;
+  sources: readonly Readonly<{ id: string; chunks?: number }>[];
+  chunks: number;
+  retriever: string;
+  passthrough: Readonly<Record<string, unknown>>;
+  responseSchema: Readonly<Record<string, unknown>> | null;
+  /** The tools as they were when the question was accepted; none in turns of before there were any. */
+  tools?: readonly Readonly<{ toolId: string; revision: number }>[];
+  clientTools?: readonly ClientTool[];
+  agentType?: string;
+  /** What a caller who is not the owner may have written with the owner's credentials, as `<tool id>:<action>`; null: the caller is the owner. */
+  writeAllowlist?: readonly string[] | null;
+  /** None in turns of before there were any. */
+  attachments?: readonly AttachedFile[];
+}>;
+
+/** What an answer consists of, whole or as far as it came. */
+export type AnswerParts = Readonly<{
+  answer: string;
+  thought: string;
+  sources: readonly Source[];
+  toolCalls: readonly Readonly<Record<string, unknown>>[];
+  structured: boolean;
+}>;
+
+export type PauseType = 'awaiting_approval' | 'requires_client_execution';
+
+/** A call of a tool as the model asked for it; what was shown of it is what runs. */
+export type CalledTool = Readonly<{
+  callId: string;
+  toolId: string;
+  /** The kind of the tool; of a client's tool its own name. */
+  toolName: string;
+  actionName: string;
+  /** What the model calls the action. */
+  name: string;
+  arguments: Readonly<Record<string, unknown>>;
+  /** SHA-256 over the JSON text of the arguments. */
+  argumentsSha256: string;
+}>;
+
+/** A call that waits for somebody. */
+export type PendingCall = CalledTool & Readonly<{ pauseType: PauseType }>;
+
+/** What a paused turn goes on from: in the log while it is small, else a blob. One that is its own names the turn and may be deleted once that is over. */
+export type Continuation = Readonly<{ text: string } | { blob: BlobRef; isOwn?: true }>;
+
+/** Why a call was not run, where nobody said so. */
+export type NotRun = 'expired' | 'moved_on' | 'no_response';
+
+/** Why a conversation has a turn that nobody asked in it. */
+export type TurnOrigin =
+  | Readonly<{ kind: 'schedule'; scheduleId: string; runId: string; scheduledFor: string }>
+  | Readonly<{ kind: 'wake'; source: string; refId: string; dedupeKey: string }>;
+
+export type Usage = Readonly<{ promptTokens: number; completionTokens: number }>;
+
+/** A complete journal: this many frames with this SHA-256. */
+type Shown = { lastId: number; frames: number; sha256: string };
+
+type About<More = unknown> = { conversationId: ConversationId } & More;
+type AboutTurn<More = unknown> = About<{ turnId: TurnId } & More>;
+
+export type ConversationStarted = Event<
+  'ConversationStarted',
+  About<{
+    ownerId: string;
+    agentId: string | null;
+    name: string;
+    visibility: 'listed' | 'hidden';
+    /** The agent belongs to somebody else, who shared it. */
+    sharedUsage: boolean;
+    /** Exchanges that the caller brought along from elsewhere. */
+    history: readonly Exchange[];
+    /** The agent's key it was begun with; null: its owner began it signed in. Missing in conversations of before this was stated. */
+    agentKeyId?: string | null;
+  }>
+>;
+export type ConversationRenamed = Event<'ConversationRenamed', About<{ name: string; by: 'owner' | 'title' }>>;
+export type ConversationOpened = Event<'ConversationOpened', About>;
+export type ConversationDeleted = Event<'ConversationDeleted', About>;
+
+/** With `origin` nobody asked: the conversation goes on by itself. */
+export type TurnAsked = Event<
+  'TurnAsked',
+  AboutTurn<{ index: number; question: string; requestId: string; settings: TurnSettings; origin?: TurnOrigin }>
+>;
+/** A turn that came about elsewhere, whole: what it used was counted there, and its journal is complete. */
+export type TurnAppended = Event<
+  'TurnAppended',
+  AboutTurn<AnswerParts & Shown & { index: number; question: string; requestId: string; modelId: string; origin: TurnOrigin }>
+>;
+/** A question was put in the place of an earlier one: that turn and all after it no longer count. */
+export type TurnsSuperseded = Event<'TurnsSuperseded', About<{ fromIndex: number; turnIds: readonly TurnId[] }>>;
+/** A producer took the turn: from here on only it writes the turn's journal, until its lease is lost. */
+export type TurnStarted = Event<'TurnStarted', AboutTurn<{ producer: string }>>;
+export type TurnStopRequested = Event<'TurnStopRequested', AboutTurn>;
+export type TurnAnswered = Event<'TurnAnswered', AboutTurn<AnswerParts & { modelId: string; usage: Usage | null }>>;
+/** `usage` is what the model had used by then; missing where nobody knows, as when the producer died, and in turns of before it was told. */
+export type TurnFailed = Event<
+  'TurnFailed',
+  AboutTurn<AnswerParts & { error: string; code: string | null; usage?: Usage | null }>
+>;
+export type TurnStopped = Event<'TurnStopped', AboutTurn<AnswerParts & { usage?: Usage | null }>>;
+/** A call with effects is about to run: should its end never be known, it is not repeated. */
+export type ToolCallStarted = Event<'ToolCallStarted', AboutTurn<{ call: CalledTool }>>;
+/** What came of it, as the model is told. */
+export type ToolCallFinished = Event<
+  'ToolCallFinished',
+  AboutTurn<{ callId: string; status: 'completed' | 'error'; result: string }>
+>;
+/** The turn waits for decisions and results; `lastId` is the id of the last frame of the run that ends so. */
+export type TurnPaused = Event<
+  'TurnPaused',
+  AboutTurn<
+    AnswerParts & {
+      calls: readonly PendingCall[];
+      expiresAt: string;
+      lastId: number;
+      modelId: string;
+      usage: Usage | null;
+      continuation: Continuation;
+    }
+  >
+>;
+export type ToolCallApproved = Event<'ToolCallApproved', AboutTurn<{ callId: string }>>;
+export type ToolCallDenied = Event<
+  'ToolCallDenied',
+  AboutTurn<{ callId: string; comment: string | null; notRun: NotRun | null }>
+>;
+/** The caller's own code has run; `result` is what it said, as JSON text. */
+export type ToolCallAnswered = Event<'ToolCallAnswered', AboutTurn<{ callId: string; result: string }>>;
+/** All that the turn waited for is decided: a producer may take it again. */
+export type TurnResumed = Event<'TurnResumed', AboutTurn>;
+/** The producer of a resumed run is gone, and nothing it showed stands in the way of another one. */
+export type TurnHandedOn = Event<'TurnHandedOn', AboutTurn<{ producer: string }>>;
+/** The turn's journal is complete: so much was shown, and nothing will follow. */
+export type TurnSealed = Event<'TurnSealed', AboutTurn<Shown>>;
+/** A turn that nobody asked came to nothing that anybody is to see: it no longer counts, and those after it move up. */
+export type TurnWithdrawn = Event<'TurnWithdrawn', AboutTurn>;
+/** What goes on for a conversation beside its turns: a tool call that works on, or something that is watched. */
+export type BackgroundWork = Readonly<{ kind: 'job' | 'monitor'; id: string }>;
+/** How such work stands by now, as far as the conversation shows it; `asOf` counts what has happened to it. */
+export type BackgroundWorkNoted = Event<
+  'BackgroundWorkNoted',
+  About<{ work: BackgroundWork; standing: 'active' | 'over' | 'failed'; asOf: number }>
+>;
+export type TurnRated = Event<'TurnRated', AboutTurn<{ feedback: string | null }>>;
+
+export type TurnOutcome = TurnAnswered | TurnFailed | TurnStopped;
+
+export type ConversationEvent =
+  | ConversationStarted
+  | ConversationRenamed
+  | ConversationOpened
+  | ConversationDeleted
+  | TurnAsked
+  | TurnAppended
+  | TurnWithdrawn
+  | TurnsSuperseded
+  | TurnStarted
+  | TurnStopRequested
+  | TurnOutcome
+  | TurnSealed
+  | TurnRated
+  | ToolCallStarted
+  | ToolCallFinished
+  | TurnPaused
+  | ToolCallApproved
+  | ToolCallDenied
+  | ToolCallAnswered
+  | TurnResumed
+  | TurnHandedOn
+  | BackgroundWorkNoted;
+
+export const conversationStream = (id: ConversationId): string => `conversation-${id}`;

@@ -1,0 +1,145 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { ConversationQueries, type ListingCursor } from '../../../projections/conversations/conversations.queries.js';
+import type { Caller, SignedInUser } from '../../resources/identity/caller.js';
+import { CurrentUser, KnownCaller } from '../../resources/identity/identity.http.js';
+import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../kernel/ids.js';
+import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { BEGINNING_EVENTS_MAX, belongsTo } from './conversation-access.policy.js';
+import { conversation } from './conversation.decider.js';
+import { conversationStream } from './conversation.events.js';
+import { ConversationName, Feedback } from './conversations.dto.js';
+import { DeleteConversation } from './delete-conversation.command.js';
+import { OpenConversation } from './open-conversation.command.js';
+import { RateAnswer } from './rate-answer.command.js';
+import { RenameConversation } from './rename-conversation.command.js';
+
+/** The read model behind these routes. */
+const READ = ['conversations'];
+export const LISTING_DEFAULT = 30;
+export const LISTING_MAX = 100;
+
+const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
+
+/** A user's conversations: the sidebar, one of them whole, and what may be done with them. */
+@ApiTags('Conversations')
+@Controller('api')
+export class ConversationsController {
+  constructor(
+    private readonly conversations: ConversationQueries,
+    private readonly commands: CommandBus,
+    private readonly freshness: Freshness,
+    private readonly lastWrites: LastWrites,
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+  ) {}
+
+  @ApiOperation({ summary: 'The listed conversations, newest first; page with before and before_id' })
+  @Get('get_conversations')
+  async list(
+    @CurrentUser() user: SignedInUser,
+    @Query('limit') limit?: string,
+    @Query('before') before?: string,
+    @Query('before_id') beforeId?: string,
+  ) {
+    await this.freshness.reached(READ, this.lastWrites.of(user.userId));
+    return this.conversations.listed(user.userId, limitOf(limit), cursorOf(before, beforeId));
+  }
+
+  @ApiOperation({ summary: 'Listed conversations with a text in their name, questions or answers' })
+  @Get('search_conversations')
+  async search(@CurrentUser() user: SignedInUser, @Query('q') q?: string, @Query('limit') limit?: string) {
+    const text = q?.trim().replaceAll('\0', '\uFFFD');
+    if (!text) throw new Rejection('invalid-request', 'q is required');
+    await this.freshness.reached(READ, this.lastWrites.of(user.userId));
+    return this.conversations.search(user.userId, text, limitOf(limit));
+  }
+
+  @ApiOperation({ summary: 'One conversation with all its questions and answers' })
+  @Get('get_single_conversation')
+  async single(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
+    if (!id) throw new Rejection('invalid-request', 'ID is required');
+    const found = isId(id) ? await this.asItStands(user.userId, id) : undefined;
+    if (!found) throw notFound();
+    return found;
+  }
+
+  @ApiOperation({ summary: 'Rename a conversation' })
+  @Post('update_conversation_name')
+  @HttpCode(200)
+  async rename(
+    @CurrentUser() user: SignedInUser,
+    @Body() { id, name }: ConversationName,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return this.settle(reply, await this.commands.execute(new RenameConversation(checked(id), user.userId, name, user.cause)));
+  }
+
+  @ApiOperation({ summary: 'Delete a conversation' })
+  @Post('delete_conversation')
+  @HttpCode(200)
+  async delete(
+    @CurrentUser() user: SignedInUser,
+    @Query('id') id: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    if (!id) throw new Rejection('invalid-request', 'ID is required');
+    return this.settle(reply, await this.commands.execute(new DeleteConversation(checked(id), user.userId, user.cause)));
+  }
+
+  @ApiOperation({ summary: 'Note that the user has looked at a conversation' })
+  @Post('conversations/:id/read')
+  @HttpCode(200)
+  async read(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { position, cleared } = await this.commands.execute(new OpenConversation(checked(id), user.userId, user.cause));
+    return { ...(await this.settle(reply, position)), cleared };
+  }
+
+  @ApiOperation({ summary: 'Rate an answer, or take a rating back' })
+  @Post('feedback')
+  @HttpCode(200)
+  async rate(@KnownCaller() caller: Caller, @Body() body: Feedback, @Res({ passthrough: true }) reply: FastifyReply) {
+    const feedback = body.feedback?.toLowerCase() ?? null;
+    const command = new RateAnswer(checked(body.conversation_id), caller, body.question_index, feedback);
+    return this.settle(reply, await this.commands.execute(command));
+  }
+
+  /** As the log has it now: whoever saw an answer's end sees the answer, also when another process wrote it. */
+  private async asItStands(userId: string, id: string) {
+    const stream = conversationStream(id);
+    if (!belongsTo(await this.streams.beginning(stream, conversation, BEGINNING_EVENTS_MAX), { userId })) return undefined;
+    const last = await lastEvent(this.store, stream);
+    await this.freshness.reached(READ, last?.position);
+    return this.conversations.whole(userId, id);
+  }
+
+  private async settle(reply: FastifyReply, position: bigint | undefined): Promise<{ success: true }> {
+    await this.freshness.reached(READ, position);
+    answerPosition(reply, position);
+    return { success: true };
+  }
+}
+
+function checked(id: string): string {
+  if (!isId(id)) throw notFound();
+  return id;
+}
+
+/** Lenient, as clients expect of these listings: what is no number counts as not given. */
+function limitOf(text: string | undefined): number {
+  const limit = Number(text);
+  return text === undefined || !Number.isInteger(limit) ? LISTING_DEFAULT : Math.min(LISTING_MAX, Math.max(1, limit));
+}
+
+function cursorOf(before: string | undefined, beforeId: string | undefined): ListingCursor | undefined {
+  const date = before === undefined ? undefined : new Date(before);
+  if (!date || Number.isNaN(date.getTime())) return undefined;
+  return { before: date, beforeId: beforeId !== undefined && isId(beforeId) ? beforeId : undefined };
+}

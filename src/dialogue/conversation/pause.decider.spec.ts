@@ -1,0 +1,420 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../../test/support/given.js';
+import { PAUSE_EXPIRES_AT, turnPaused, turnUnresumed, waitingCall } from '../../../test/support/pauses.js';
+import { turnSettings } from '../../../test/support/turn-settings.js';
+import { Rejection } from '../../kernel/rejection.js';
+import type { Party } from './conversation-access.policy.js';
+import { ask, conclude, conversation, remove, requestStop, seal, startTurn } from './conversation.decider.js';
+import type { CalledTool, ConversationEvent, PauseType, TurnOutcome, TurnPaused } from './conversation.events.js';
+import { type CallAnswer, expire, finishCall, HAND_ONS_MAX, handOn, pause, resume, startCall } from './pause.decider.js';
+import type { Conversation, Decide } from './turn.policy.js';
+
+const conversationId = 'c1';
+const of = (turnId: string) => ({ conversationId, turnId });
+const BEFORE = new Date(Date.parse(PAUSE_EXPIRES_AT) - 1);
+const THEN = new Date(PAUSE_EXPIRES_AT);
+
+const started: ConversationEvent = {
+  type: 'ConversationStarted',
+  data: { conversationId, ownerId: 'alice', agentId: 'a1', name: 'Why?', visibility: 'listed', sharedUsage: false, history: [] },
+};
+const question = (turnId: string, agentKeyId: string | null = null, index: number | null = null) => ({
+  ...of(turnId),
+  index,
+  question: 'Why?',
+  requestId: 'r',
+  settings: turnSettings({ agentId: 'a1', agentKeyId }),
+});
+const asked = (turnId: string, { agentKeyId = null as string | null, index = 0 } = {}): ConversationEvent => ({
+  type: 'TurnAsked',
+  data: { ...question(turnId, agentKeyId), index },
+});
+const taken = (turnId: string, producer = 'p1'): ConversationEvent => ({
+  type: 'TurnStarted',
+  data: { ...of(turnId), producer },
+});
+const paused = (turnId: string, ...calls: (readonly [string, PauseType?])[]): TurnPaused =>
+  turnPaused(
+    of(turnId),
+    calls.map(([callId, type]) => waitingCall(callId, type)),
+  );
+const stopAsked = (turnId: string): ConversationEvent => ({ type: 'TurnStopRequested', data: of(turnId) });
+const approved = (turnId: string, callId: string): ConversationEvent => ({
+  type: 'ToolCallApproved',
+  data: { ...of(turnId), callId },
+});
+const resumed = (turnId: string): ConversationEvent => ({ type: 'TurnResumed', data: of(turnId) });
+const deleted: ConversationEvent = { type: 'ConversationDeleted', data: { conversationId } };
+const callOf = (callId: string): CalledTool => {
+  const { pauseType: _, ...call } = waitingCall(callId);
+  return call;
+};
+const begun = (turnId: string, callId: string): ConversationEvent => ({
+  type: 'ToolCallStarted',
+  data: { ...of(turnId), call: callOf(callId) },
+});
+const finished = (turnId: string, callId: string) => ({ ...of(turnId), callId, status: 'completed', result: 'sent' }) as const;
+
+const WAITING = [started, asked('t1'), taken('t1'), paused('t1', ['k1'], ['k2'])];
+const alice: Party = { userId: 'alice' };
+const key: Party = { agentId: 'a1', ownerId: 'alice' };
+const approve = (callId: string): CallAnswer => ({ callId, decision: 'approved' });
+const deny = (callId: string, comment: string | null = null): CallAnswer => ({ callId, decision: 'denied', comment });
+const bring = (callId: string, result = '"red"'): CallAnswer => ({ callId, result });
+
+describe('a resumption', () => {
+  it('decides on every call at once, and lets the turn go on', () =>
+    given(conversation, WAITING)
+      .when(resume([deny('k2', 'too long'), approve('k1')], alice, BEFORE))
+      .then([
+        approved('t1', 'k1'),
+        { type: 'ToolCallDenied', data: { ...of('t1'), callId: 'k2', comment: 'too long', notRun: null } },
+        resumed('t1'),
+      ]));
+  it('denies the calls of which nothing is said', () =>
+    given(conversation, WAITING)
+      .when(resume([approve('k2')], alice, BEFORE))
+      .then([
+        { type: 'ToolCallDenied', data: { ...of('t1'), callId: 'k1', comment: null, notRun: 'no_response' } },
+        approved('t1', 'k2'),
+        resumed('t1'),
+      ]));
+  it('brings what the client’s own code came to', () =>
+    given(conversation, [...WAITING.slice(0, 3), paused('t1', ['k1', 'requires_client_execution'])])
+      .when(resume([bring('k1')], alice, BEFORE))
+      .then([{ type: 'ToolCallAnswered', data: { ...of('t1'), callId: 'k1', result: '"red"' } }, resumed('t1')]));
+  it('may deny what the client would have run', () =>
+    given(conversation, [...WAITING.slice(0, 3), paused('t1', ['k1', 'requires_client_execution'])])
+      .when(resume([deny('k1')], alice, BEFORE))
+      .then([{ type: 'ToolCallDenied', data: { ...of('t1'), callId: 'k1', comment: null, notRun: null } }, resumed('t1')]));
+  it.each([
+    ['a result for what waits for a decision', ['k1', 'awaiting_approval'], bring('k1')],
+    ['an approval of what the client runs', ['k1', 'requires_client_execution'], approve('k1')],
+  ] as const)('is refused that has %s', (_, call, answer) =>
+    given(conversation, [...WAITING.slice(0, 3), paused('t1', [...call], ['k2'])])
+      .when(resume([approve('k2'), answer], alice, BEFORE))
+      .thenRejected('invalid-request'),
+  );
+  it.each([
+    ['somebody else', { userId: 'bob' }],
+    ['a key of another agent', { agentId: 'a2', ownerId: 'alice' }],
+    ['a key of the agent, of another owner', { agentId: 'a1', ownerId: 'bob' }],
+    ['a key of the agent, of what its owner asked', key],
+  ])('finds nothing for %s', (_, by) => {
+    given(conversation, WAITING)
+      .when(resume([approve('k1')], by, BEFORE))
+      .thenRejected('conversation-not-found');
+    given(conversation, [...WAITING, approved('t1', 'k1'), resumed('t1'), taken('t1')])
+      .when(resume([approve('k1')], by, BEFORE))
+      .thenRejected('conversation-not-found');
+  });
+  it.each([
+    ['a key of the agent', key],
+    ['the owner', alice],
+  ])('of what was asked with a key is for %s', (_, by) =>
+    given(conversation, [started, asked('t1', { agentKeyId: 'key-1' }), taken('t1'), paused('t1', ['k1'])])
+      .when(resume([approve('k1')], by, BEFORE))
+      .then([approved('t1', 'k1'), resumed('t1')]),
+  );
+  it('of what the owner asked is for no key, also where a key began the conversation', () => {
+    const begunWithKey = [started, asked('t1', { agentKeyId: 'key-1' }), taken('t1')];
+    const decide = (by: Party) =>
+      given(conversation, [...begunWithKey, asked('t2', { index: 1 }), taken('t2'), paused('t2', ['k1'])]).when(
+        resume([approve('k1')], by, BEFORE),
+      );
+    decide(key).thenRejected('conversation-not-found');
+    decide(alice).then([approved('t2', 'k1'), resumed('t2')]);
+  });
+  it('finds no conversation that is deleted, or was never begun', () => {
+    given(conversation, [...WAITING, deleted])
+      .when(resume([approve('k1')], alice, BEFORE))
+      .thenRejected('conversation-not-found');
+    given(conversation, [])
+      .when(resume([approve('k1')], alice, BEFORE))
+      .thenRejected('conversation-not-found');
+  });
+  it('is in time up to the moment the pause expires, and not at it', () => {
+    const decide = (now: Date) => given(conversation, WAITING).when(resume([approve('k1'), approve('k2')], alice, now));
+    decide(BEFORE).then([approved('t1', 'k1'), approved('t1', 'k2'), resumed('t1')]);
+    decide(THEN).thenRejected('tool-call-not-pending');
+  });
+  it.each([
+    ['names a call that never was', [approve('k9')]],
+    ['names one call that never was beside one that waits', [approve('k1'), approve('k9')]],
+    ['names none', []],
+  ])('is refused that %s', (_, answers) =>
+    given(conversation, WAITING)
+      .when(resume(answers, alice, BEFORE))
+      .thenRejected('tool-call-not-pending'),
+  );
+  it('comes too late while another one is under way, and when that is over', () => {
+    const again = resume([approve('k1')], alice, BEFORE);
+    const going = [...WAITING, approved('t1', 'k1'), approved('t1', 'k2'), resumed('t1')];
+    given(conversation, going).when(again).thenRejected('resume-in-progress');
+    given(conversation, [...going, taken('t1', 'p2')])
+      .when(again)
+      .thenRejected('resume-in-progress');
+    given(conversation, [...going, taken('t1', 'p2'), turnUnresumed(of('t1'), 'expired').at(-1)!])
+      .when(again)
+      .thenRejected('tool-call-not-pending');
+  });
+  it('answers the pause that is open, not one of before', () => {
+    const past = [...WAITING, approved('t1', 'k1'), resumed('t1'), taken('t1'), paused('t1', ['k3'])];
+    given(conversation, past)
+      .when(resume([approve('k1')], alice, BEFORE))
+      .thenRejected('tool-call-not-pending');
+    given(conversation, past)
+      .when(resume([approve('k3')], alice, BEFORE))
+      .then([approved('t1', 'k3'), resumed('t1')]);
+  });
+  it('of one of two turns that wait leaves the other as it is', () =>
+    given(conversation, [...WAITING, asked('t2', { index: 1 }), taken('t2'), paused('t2', ['k3'])])
+      .when(resume([approve('k3')], alice, BEFORE))
+      .then([approved('t2', 'k3'), resumed('t2')]));
+  it('is refused when two turns wait for what it names, or wait for a part of it each', () => {
+    const two = (callId: string) => [...WAITING, asked('t2', { index: 1 }), taken('t2'), paused('t2', [callId])];
+    given(conversation, two('k1'))
+      .when(resume([approve('k1')], alice, BEFORE))
+      .thenRejected('tool-call-not-pending');
+    given(conversation, two('k3'))
+      .when(resume([approve('k1'), approve('k3')], alice, BEFORE))
+      .thenRejected('tool-call-not-pending');
+  });
+});
+
+describe('a pause', () => {
+  const running = WAITING.slice(0, 3);
+  const waiting = paused('t1', ['k1']);
+  it('ends the run of its producer', () => given(conversation, running).when(pause(waiting.data, 'p1')).then([waiting]));
+  it('gives way to a stop that was promised before', () => {
+    const { conversationId: _, turnId, answer, thought, sources, toolCalls, structured } = waiting.data;
+    given(conversation, [...running, stopAsked('t1')])
+      .when(pause(waiting.data, 'p1'))
+      .then([{ type: 'TurnStopped', data: { conversationId, turnId, answer, thought, sources, toolCalls, structured } }]);
+  });
+  it.each([
+    ['has ended', [turnUnresumed(of('t1'), 'expired').at(-1)!]],
+    ['is deleted with its conversation', [deleted]],
+    ['is paused already', [waiting]],
+  ])('is not stated of a turn that %s', (_, since) =>
+    given(conversation, [...running, ...since])
+      .when(pause(waiting.data, 'p1'))
+      .thenNothing(),
+  );
+  it('is not stated by a producer whose turn is somebody else’s by now', () => {
+    for (const since of [[], [taken('t1', 'p2')], [taken('t1', 'p2'), paused('t1', ['k3'])]]) {
+      given(conversation, [...running, waiting, approved('t1', 'k1'), resumed('t1'), ...since])
+        .when(pause(waiting.data, 'p1'))
+        .thenRejected('turn-taken');
+    }
+  });
+  it('cannot be stopped, and is nobody’s to run', () => {
+    given(conversation, WAITING).when(requestStop('t1')).thenRejected('message-not-running');
+    given(conversation, WAITING).when(startTurn('t1', 'p2')).thenRejected('turn-taken');
+  });
+});
+
+describe('a pause that nobody answers', () => {
+  const usage = { promptTokens: 7, completionTokens: 3 };
+  const record = (callId: string) => ({ call_id: callId, status: 'denied', not_run: 'expired' });
+  it('ends the turn at the moment it expires, and not before: its text stays, and its calls were not run', () => {
+    given(conversation, WAITING).when(expire('t1', BEFORE)).thenNothing();
+    const past = [...WAITING.slice(0, 3), { ...WAITING[3]!, data: { ...(WAITING[3] as TurnPaused).data, usage } } as TurnPaused];
+    const events = expire('t1', THEN)(past.reduce(conversation.evolve, conversation.initial));
+    expect(events.slice(0, 2)).toEqual(turnUnresumed(of('t1'), 'expired', 'k1', 'k2').slice(0, 2));
+    expect(events[2]).toMatchObject({ type: 'TurnAnswered', data: { answer: 'Let me', modelId: 'offline', usage } });
+    expect(events[2]).toMatchObject({ data: { toolCalls: [record('k1'), record('k2')] } });
+    expect(events).toHaveLength(3);
+  });
+  it.each([
+    ['was resumed', [approved('t1', 'k1'), resumed('t1')]],
+    ['expired before', turnUnresumed(of('t1'), 'expired', 'k1', 'k2')],
+    ['is deleted with its conversation', [deleted]],
+  ])('does not expire once its turn %s', (_, since) =>
+    given(conversation, [...WAITING, ...since])
+      .when(expire('t1', THEN))
+      .thenNothing(),
+  );
+  it('does not expire where there is no such turn', () => given(conversation, WAITING).when(expire('t9', THEN)).thenNothing());
+
+  const notRun = (events: readonly ConversationEvent[]) =>
+    events.flatMap((event) => (event.type === 'ToolCallDenied' ? [`${event.data.callId} ${event.data.notRun}`] : []));
+  const typesOf = (events: readonly ConversationEvent[]) => events.map(({ type }) => type);
+  const state = (events: readonly ConversationEvent[]) => events.reduce(conversation.evolve, conversation.initial);
+  it('ends when the conversation goes on', () => {
+    const events = ask(question('t2'), null)(state(WAITING));
+    expect(typesOf(events)).toEqual(['ToolCallDenied', 'ToolCallDenied', 'TurnAnswered', 'TurnAsked']);
+    expect(notRun(events)).toEqual(['k1 moved_on', 'k2 moved_on']);
+  });
+  it('ends before another question takes its place', () => {
+    const events = ask(question('t2', null, 0), null)(state(WAITING));
+    expect(typesOf(events)).toEqual(['ToolCallDenied', 'ToolCallDenied', 'TurnAnswered', 'TurnsSuperseded', 'TurnAsked']);
+  });
+  it('ends with all others that wait in the conversation', () => {
+    const two = [...WAITING, asked('t2', { index: 1 }), taken('t2'), paused('t2', ['k3'])];
+    const events = ask(question('t3'), null)(state(two));
+    expect(notRun(events)).toEqual(['k1 moved_on', 'k2 moved_on', 'k3 moved_on']);
+    expect(typesOf(events).filter((type) => type === 'TurnAnswered')).toHaveLength(2);
+  });
+  it('goes with its conversation, of which nothing more is said', () =>
+    given(conversation, WAITING).when(remove).then([deleted]));
+});
+
+describe('a call with effects', () => {
+  const running = [...WAITING, approved('t1', 'k1'), resumed('t1'), taken('t1', 'p2')];
+  const begin = (producer = 'p2') => startCall('t1', producer, callOf('k1'));
+  it('is written down before it begins', () =>
+    given(conversation, running)
+      .when(begin())
+      .then([begun('t1', 'k1')]));
+  it.each([
+    ['another producer', 'p1', []],
+    ['a producer whose turn was handed on', 'p2', [{ type: 'TurnHandedOn', data: { ...of('t1'), producer: 'p2' } }]],
+    ['a producer whose turn waits', 'p2', [paused('t1', ['k3'])]],
+    ['a producer whose turn has ended', 'p2', [turnUnresumed(of('t1'), 'expired').at(-1)!]],
+  ] as const)('is not begun by %s', (_, producer, since) =>
+    given(conversation, [...running, ...since])
+      .when(begin(producer))
+      .thenRejected('turn-taken'),
+  );
+  it('is not begun once a stop was promised', () =>
+    given(conversation, [...running, stopAsked('t1')])
+      .when(begin())
+      .thenRejected('turn-stopping'));
+  it('is not begun in a conversation that is being deleted, whose turn is stopped', () =>
+    given(conversation, [...running, stopAsked('t1'), deleted])
+      .when(begin())
+      .thenRejected('turn-stopping'));
+  it('ends once, also when its turn has ended or is somebody else’s by then', () => {
+    const ended: ConversationEvent = { type: 'ToolCallFinished', data: finished('t1', 'k1') };
+    const end = finishCall(finished('t1', 'k1'));
+    given(conversation, [...running, begun('t1', 'k1')])
+      .when(end)
+      .then([ended]);
+    given(conversation, [...running, begun('t1', 'k1'), turnUnresumed(of('t1'), 'expired').at(-1)!])
+      .when(end)
+      .then([ended]);
+    given(conversation, [...running, begun('t1', 'k1'), ended])
+      .when(end)
+      .thenNothing();
+  });
+  it('does not end that did not begin, nor in a conversation that is deleted', () => {
+    const end = finishCall(finished('t1', 'k1'));
+    given(conversation, running).when(end).thenNothing();
+    given(conversation, [...running, begun('t1', 'k1'), deleted])
+      .when(end)
+      .thenNothing();
+  });
+});
+
+describe('a run whose producer is gone', () => {
+  const running = [...WAITING, approved('t1', 'k1'), resumed('t1'), taken('t1', 'p2')];
+  const handed: ConversationEvent = { type: 'TurnHandedOn', data: { ...of('t1'), producer: 'p2' } };
+  it('is open to others, when it is one after a pause', () => {
+    given(conversation, running).when(handOn('t1', 'p2')).then([handed]);
+    given(conversation, [...running, handed])
+      .when(startTurn('t1', 'p3'))
+      .then([taken('t1', 'p3')]);
+  });
+  it('is handed on so many times, and as many times again after another pause', () => {
+    const again = Array.from({ length: HAND_ONS_MAX - 1 }, () => [handed, taken('t1', 'p2')]).flat();
+    given(conversation, [...running, ...again])
+      .when(handOn('t1', 'p2'))
+      .then([handed]);
+    const all = [...running, ...again, handed, taken('t1', 'p2')];
+    given(conversation, all).when(handOn('t1', 'p2')).thenNothing();
+    given(conversation, [...all, paused('t1', ['k3']), approved('t1', 'k3'), resumed('t1'), taken('t1', 'p2')])
+      .when(handOn('t1', 'p2'))
+      .then([handed]);
+  });
+  it.each([
+    ['is the first of its turn', WAITING.slice(0, 3), 'p1'],
+    ['is another producer’s by now', running, 'p1'],
+    ['is to be stopped', [...running, stopAsked('t1')], 'p2'],
+    ['is open to others already', [...running, handed], 'p2'],
+    ['waits', WAITING, 'p1'],
+    ['is deleted with its conversation', [...running, deleted], 'p2'],
+  ] as const)('is not handed on when it %s', (_, past, producer) =>
+    given(conversation, [...past])
+      .when(handOn('t1', producer))
+      .thenNothing(),
+  );
+});
+
+it('whatever is decided, each call is decided on once, each turn ends once, runs only grow, and only a running turn waits', () => {
+  const turnId = fc.constantFrom('t1', 't2');
+  const producer = fc.constantFrom('p1', 'p1', 'p2');
+  const callId = fc.constantFrom('k1', 'k2', 'k3');
+  const calls = fc.uniqueArray(callId, { minLength: 1, maxLength: 2 });
+  const now = fc.constantFrom(BEFORE, BEFORE, THEN);
+  const answer = fc.tuple(callId, fc.constantFrom(approve, deny, bring)).map(([id, how]) => how(id));
+  const answers = fc.uniqueArray(answer, { selector: (each) => each.callId, minLength: 1, maxLength: 2 });
+  const pausedFor = (id: string, callIds: readonly string[]) => paused(id, ...callIds.map((each) => [each] as const));
+  const by = fc.constantFrom<Party>(alice, key);
+  const agentKey = fc.constantFrom('key-1', null);
+  /** Says something fitting of a turn that waits, as its owner would. */
+  const fitting =
+    (how: Iterator<typeof approve>): Decide =>
+    (state) => {
+      const waiting = [...state.turns.values()].find(({ status }) => status === 'paused');
+      const all = waiting?.pause!.calls.map(({ callId: id }) => (how.next().value as typeof approve)(id)) ?? [];
+      return resume(all, alice, BEFORE)(state);
+    };
+  const often = (arbitrary: fc.Arbitrary<Decide>) => ({ weight: 6, arbitrary });
+  const rarely = (arbitrary: fc.Arbitrary<Decide>) => ({ weight: 1, arbitrary });
+  const sometimes = (arbitrary: fc.Arbitrary<Decide>) => ({ weight: 2, arbitrary });
+  const decision = fc.oneof(
+    sometimes(fc.tuple(turnId, agentKey, fc.option(fc.nat(2))).map(([id, keyId, at]) => ask(question(id, keyId, at), null))),
+    often(fc.tuple(turnId, producer).map(([id, who]) => startTurn(id, who))),
+    often(fc.tuple(turnId, calls, producer).map(([id, ids, who]) => pause(pausedFor(id, ids).data, who))),
+    often(fc.infiniteStream(fc.constantFrom(approve, deny)).map((how) => fitting(how))),
+    sometimes(fc.tuple(answers, by, now).map(([all, who, at]) => resume(all, who, at))),
+    often(fc.tuple(turnId, producer, callId).map(([id, who, call]) => startCall(id, who, callOf(call)))),
+    sometimes(fc.tuple(turnId, now).map(([id, at]) => expire(id, at))),
+    sometimes(fc.tuple(turnId, callId).map(([id, call]) => finishCall(finished(id, call)))),
+    sometimes(fc.tuple(turnId, producer).map(([id, who]) => handOn(id, who))),
+    rarely(turnId.map((id) => requestStop(id))),
+    rarely(turnId.map((id) => conclude(turnUnresumed(of(id), 'expired').at(-1) as TurnOutcome))),
+    rarely(turnId.map((id) => seal({ ...of(id), lastId: 1, frames: 2, sha256: 'ab' }))),
+  );
+  fc.assert(
+    fc.property(fc.array(decision, { minLength: 40, maxLength: 60 }), fc.boolean(), (decisions, isDeleted) => {
+      let state: Conversation = [started, asked('t1'), taken('t1')].reduce(conversation.evolve, conversation.initial);
+      const open = new Map<string, Set<string>>();
+      const ends = new Map<string, number>();
+      for (const decide of [...decisions.slice(0, 50), ...(isDeleted ? [remove] : []), ...decisions.slice(50)]) {
+        const before = state;
+        let events: readonly ConversationEvent[];
+        try {
+          events = decide(state);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Rejection);
+          continue;
+        }
+        state = events.reduce(conversation.evolve, state);
+        for (const event of events) {
+          if (!('turnId' in event.data)) continue;
+          const id = event.data.turnId;
+          if (event.type === 'TurnPaused') {
+            expect(before.turns.get(id)!.status).toBe('running');
+            open.set(id, new Set(event.data.calls.map((call) => call.callId)));
+          }
+          if (event.type === 'ToolCallApproved' || event.type === 'ToolCallDenied' || event.type === 'ToolCallAnswered') {
+            expect(open.get(id)!.delete(event.data.callId)).toBe(true);
+          }
+          if (event.type === 'TurnResumed') expect(open.get(id)!.size).toBe(0);
+          if (event.type === 'ToolCallStarted') expect(before.turns.get(id)!.stopRequested).toBe(false);
+          if (event.type === 'TurnAnswered' || event.type === 'TurnStopped') ends.set(id, (ends.get(id) ?? 0) + 1);
+        }
+        for (const [id, turn] of state.turns) {
+          expect(turn.runs).toBeGreaterThanOrEqual(before.turns.get(id)?.runs ?? 1);
+          if (turn.status === 'paused') expect([...open.get(id)!]).toEqual(turn.pause!.calls.map((call) => call.callId));
+          const isEnded = turn.status === 'answered' || turn.status === 'stopped';
+          expect(ends.get(id) ?? 0).toBe(isEnded ? 1 : 0);
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { ExpiringQueries, type OldOutput } from '../../../projections/expiring/expiring.queries.js';
+import { messageStream } from './message.events.js';
+import { Clock } from '../../kernel/clock.js';
+import { eachOf } from '../../kernel/each-of.js';
+import { EventStore } from '../../kernel/event-sourcing/event-store.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { expireJournals, journals } from './journals.decider.js';
+import { hourOf, journalsStream } from './journals.events.js';
+import { RetentionOptions } from '../../work/retention/retention-options.js';
+import type { RetentionRule } from '../../work/retention/retention-rule.port.js';
+
+/**
+ * Journals of answers. The store lets go of them by their age; here each is given that age once more, should it have been
+ * sealed under another, and then it is stated that it has expired, for all of an hour together.
+ */
+@Injectable()
+export class ExpireJournals implements RetentionRule<OldOutput> {
+  readonly name = 'journals of answers';
+
+  constructor(
+    private readonly expiring: ExpiringQueries,
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly options: RetentionOptions,
+  ) {}
+
+  due(now: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
+    const { messageEventsRetentionSeconds } = this.options;
+    return this.expiring.journals(new Date(now.getTime() - 1000 * messageEventsRetentionSeconds), limit, after);
+  }
+
+  async forget(due: readonly OldOutput[], cause: Cause): Promise<void> {
+    const maxAgeSeconds = this.options.messageEventsRetentionSeconds;
+    await eachOf(due, ({ id }) => this.store.setRetention(messageStream(id), { maxAgeSeconds }));
+    await eachOf([...new Set(due.map(({ since }) => hourOf(since)))], (hour) => {
+      const turnIds = due.filter(({ since }) => hourOf(since) === hour).map(({ id }) => id);
+      return this.streams.transact(journalsStream(hour), journals, expireJournals(hour, turnIds, this.clock.now()), cause);
+    });
+  }
+}

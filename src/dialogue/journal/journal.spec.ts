@@ -1,0 +1,126 @@
+import { expect, it } from '@jest/globals';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { systemTiming } from '../../platform/system-timing.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { eventsOf } from '../../../test/support/turns.js';
+import { messageStream } from './message.events.js';
+import { MessageDigest } from './message.policy.js';
+import { type ExpectedRevision, type NewEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
+import { Journal, JournalLost, UNSAVED_FRAMES_MAX } from './journal.js';
+
+/** Counts appends, and can hold them back or lose their answers. */
+class ObservedStore extends InMemoryEventStore {
+  readonly sizes: number[] = [];
+  gate: Promise<void> | undefined;
+  unanswered = 0;
+
+  override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
+    this.sizes.push(events.length);
+    await this.gate;
+    const appended = await super.append(stream, expected, events);
+    if (this.unanswered-- > 0) throw new StoreUnavailable('The answer was lost.');
+    return appended;
+  }
+}
+
+function journalOver(store: ObservedStore, writer = 'w1') {
+  const published: string[] = [];
+  const publisher = {
+    publish: (_: string, first: number, frames: readonly string[]) => void published.push(`${first}+${frames.length}`),
+  };
+  const options = { messageId: 'm1', digest: new MessageDigest(), writer, metadata: '{}', firstMetadata: '{"first":true}' };
+  return { journal: new Journal(new Streams(store, systemTiming), publisher, systemTiming, options), published };
+}
+
+const text = (answer: string) => ({ type: 'answer', answer }) as const;
+
+it('makes the first frame durable at once and gathers those that come while it is written', async () => {
+  const store = new ObservedStore();
+  const { journal, published } = journalOver(store);
+  journal.write(text('a'));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(store.sizes).toEqual([1]);
+  for (const letter of 'bcdef') journal.write(text(letter));
+  await journal.flush();
+  expect(store.sizes).toEqual([1, 5]);
+  expect(published).toEqual(['0+1', '1+5']);
+});
+
+it('shows the first words at once, however soon after another frame they come', async () => {
+  const store = new ObservedStore();
+  const { journal } = journalOver(store);
+  journal.write({ type: 'notice', notice: 'One moment.' });
+  await journal.flush();
+  journal.write(text('a'));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(store.sizes).toEqual([1, 1]);
+  await journal.flush();
+});
+
+it('holds no frame back for want of another one', async () => {
+  const store = new ObservedStore();
+  const { journal } = journalOver(store);
+  journal.write(text('a'));
+  journal.write(text('b'));
+  while (journal.digest.frames < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+  expect((await eventsOf(store, messageStream('m1'))).map((event) => event.revision)).toEqual([0, 1]);
+});
+
+it('holds no frame back that comes in the very step in which the ones before it are done', async () => {
+  for (let step = 0; step < 12; step++) {
+    const store = new ObservedStore();
+    const later = async () => {
+      for (let passed = 0; passed < step; passed++) await Promise.resolve();
+      journal.write(text('b'));
+    };
+    let followed: Promise<void> | undefined;
+    const publisher = { publish: () => void (followed ??= later()) };
+    const options = { messageId: 'm1', digest: new MessageDigest(), writer: 'w1', metadata: '{}', firstMetadata: '{}' };
+    const journal = new Journal(new Streams(store, systemTiming), publisher, systemTiming, options);
+    journal.write(text('a'));
+    while (!followed) await new Promise((resolve) => setImmediate(resolve));
+    await followed;
+    await journal.flush();
+    expect({ step, durable: journal.digest.frames }).toEqual({ step, durable: 2 });
+  }
+});
+
+it('writes every frame once though the answers to its appends are lost', async () => {
+  const store = new ObservedStore();
+  store.unanswered = 3;
+  const { journal } = journalOver(store);
+  for (const letter of 'abc') journal.write(text(letter));
+  await journal.flush();
+  expect((await eventsOf(store, messageStream('m1'))).map(({ data }) => JSON.parse(data) as object)).toEqual(
+    [...'abc'].map(text),
+  );
+});
+
+it('makes a producer wait that is faster than the store', async () => {
+  const store = new ObservedStore();
+  let open = () => {};
+  store.gate = new Promise<void>((resolve) => (open = resolve));
+  const { journal } = journalOver(store);
+  for (let index = 0; index < UNSAVED_FRAMES_MAX + 1; index++) journal.write(text('x'));
+  await new Promise((resolve) => setImmediate(resolve));
+  for (let index = 0; index < UNSAVED_FRAMES_MAX; index++) journal.write(text('y'));
+  let hasRoom = false;
+  const room = journal.room().then(() => (hasRoom = true));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(hasRoom).toBe(false);
+  open();
+  await room;
+});
+
+it('is lost to whoever wrote first, tells so, and publishes nothing that is not in the log', async () => {
+  const store = new ObservedStore();
+  const mine = journalOver(store);
+  mine.journal.write(text('a'));
+  await mine.journal.flush();
+  await store.append(messageStream('m1'), 0, [{ id: 'other', type: 'FrameJournaled', data: '{"type":"end"}', metadata: '{}' }]);
+  mine.journal.write(text('b'));
+  await expect(mine.journal.flush()).rejects.toThrow(JournalLost);
+  await expect(mine.journal.room()).rejects.toThrow(JournalLost);
+  expect(mine.journal.lost.aborted).toBe(true);
+  expect(mine.published).toEqual(['0+1']);
+});

@@ -1,0 +1,213 @@
+import { expect, it } from '@jest/globals';
+import { setTimeout as pause } from 'node:timers/promises';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { FRAME_EVENT, messageStream } from './message.events.js';
+import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
+import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
+import { newId } from '../../kernel/ids.js';
+import { Signals } from '../../kernel/signals.js';
+import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
+import { systemTiming } from '../../platform/system-timing.js';
+import { type FrameBatch, MessageFeed, READER_BUFFER_BYTES_MAX } from './message-feed.js';
+import { LOOK_UNHEALTHY_MS } from '../../platform/messaging/signals/topics.js';
+
+const END = '{"type":"end"}';
+const answer = (text: string) => JSON.stringify({ type: 'answer', answer: text });
+const over = () => Promise.resolve(false);
+const never = new AbortController().signal;
+
+async function write(store: EventStore, feed: MessageFeed | undefined, first: number, ...frames: string[]): Promise<void> {
+  const events = frames.map((data) => ({ id: newId(), type: FRAME_EVENT, data, metadata: '{}' }));
+  await store.append(messageStream('m1'), first === 0 ? 'none' : first - 1, events);
+  feed?.publish('m1', first, frames);
+}
+
+async function textOf(batches: AsyncIterable<FrameBatch>): Promise<string> {
+  let text = '';
+  for await (const batch of batches) text += batch.text;
+  return text;
+}
+
+const rendered = (from: number, ...frames: string[]) =>
+  frames.map((data, index) => `id: ${from + index}\ndata: ${data}\n\n`).join('');
+
+/** Signals that lose what the test wants lost. */
+class LossySignals extends InProcessSignals {
+  lost = false;
+  override publish(subject: string, payload: string): void {
+    if (!this.lost) super.publish(subject, payload);
+  }
+}
+
+class AwaySignals extends Signals {
+  readonly healthy = false;
+  publish(): void {}
+  subscribe(): () => void {
+    return () => {};
+  }
+}
+
+it('gives a live reader, a later one and one that comes back the same bytes', async () => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
+  await write(store, feed, 0, answer('a'));
+  const live = textOf(feed.tail('m1', -1, over, never));
+  await write(store, feed, 1, answer('b'), answer('c'));
+  await write(store, feed, 3, answer('d'), END);
+  const all = rendered(0, answer('a'), answer('b'), answer('c'), answer('d'), END);
+  expect(await live).toBe(all);
+  expect(await textOf(feed.tail('m1', -1, over, never))).toBe(all);
+  expect(await textOf(feed.tail('m1', 1, over, never))).toBe(rendered(2, answer('c'), answer('d'), END));
+});
+
+it('ends rather than leave out frames that are no longer kept', async () => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
+  await write(store, feed, 0, answer('a'), answer('b'), answer('c'), END);
+  await store.setRetention(messageStream('m1'), { truncateBefore: 2 });
+  expect(await textOf(feed.tail('m1', -1, over, never))).toBe('');
+  expect(await textOf(feed.tail('m1', 0, over, never))).toBe('');
+  expect(await textOf(feed.tail('m1', 1, over, never))).toBe(rendered(2, answer('c'), END));
+});
+
+it('waits for a message whose first frame is still to come', async () => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
+  const live = textOf(feed.tail('m1', -1, over, never));
+  await pause(5);
+  await write(store, feed, 0, END);
+  expect(await live).toBe(rendered(0, END));
+});
+
+it('closes at once when the cursor lies at or past the end of a finished message', async () => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
+  await write(store, feed, 0, answer('a'), END);
+  expect(await textOf(feed.tail('m1', 1, over, never))).toBe('');
+  expect(await textOf(feed.tail('m1', 1_000, over, never))).toBe('');
+});
+
+it('ends a reader that waits past the end once the message is finished', async () => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
+  await write(store, feed, 0, answer('a'));
+  const live = textOf(feed.tail('m1', 1_000, over, never));
+  await pause(5);
+  await write(store, feed, 1, END);
+  expect(await live).toBe('');
+});
+
+it('takes a reader through the end of a pause into what comes after it', async () => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
+  await write(store, feed, 0, answer('a'), END);
+  const live = textOf(feed.tail('m1', -1, () => Promise.resolve(true), never));
+  await pause(5);
+  await write(store, feed, 2, answer('b'), END);
+  expect(await live).toBe(rendered(0, answer('a'), END, answer('b'), END));
+});
+
+it.each([
+  ['of the first run', 0, 1],
+  ['of the end of the pause', 1, 2],
+])('takes a reader who comes back with a cursor %s to the end of the resumed run', async (_, cursor, from) => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
+  const asked: number[] = [];
+  const goesOn = async (terminalId: number) => asked.push(terminalId) > 0 && terminalId === 1;
+  await write(store, feed, 0, answer('a'), END);
+  const live = textOf(feed.tail('m1', cursor, goesOn, never));
+  await pause(5);
+  await write(store, feed, 2, answer('b'));
+  await write(store, feed, 3, END);
+  const all = [answer('a'), END, answer('b'), END];
+  expect(await live).toBe(rendered(from, ...all.slice(from)));
+  expect(await textOf(feed.tail('m1', cursor, goesOn, never))).toBe(rendered(from, ...all.slice(from)));
+  expect(asked).toEqual([1, 3]);
+});
+
+it('finds in the log what a lost signal did not tell, as soon as the next one comes', async () => {
+  const store = new InMemoryEventStore();
+  const signals = new LossySignals();
+  const feed = new MessageFeed(store, signals, systemTiming);
+  const live = textOf(feed.tail('m1', -1, over, never));
+  await write(store, feed, 0, answer('a'));
+  signals.lost = true;
+  await write(store, feed, 1, answer('b'));
+  signals.lost = false;
+  await write(store, feed, 2, answer('c'), END);
+  expect(await live).toBe(rendered(0, answer('a'), answer('b'), answer('c'), END));
+});
+
+it('reads the log by itself while there are no signals at all', async () => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
+  const live = textOf(feed.tail('m1', -1, over, never));
+  await write(store, undefined, 0, answer('a'));
+  await pause(5);
+  await write(store, undefined, 1, END);
+  expect(await live).toBe(rendered(0, answer('a'), END));
+});
+
+it('looks at the log once for all who wait for the same message, and not again for those who have everything', async () => {
+  const store = new (class extends InMemoryEventStore {
+    reads = 0;
+    override read(...args: Parameters<InMemoryEventStore['read']>) {
+      this.reads++;
+      return super.read(...args);
+    }
+  })();
+  const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
+  await write(store, undefined, 0, answer('a'));
+  const readers = Array.from({ length: 100 }, () => textOf(feed.tail('m1', -1, over, new AbortController().signal)));
+  await pause(10);
+  store.reads = 0;
+  await pause(4.5 * LOOK_UNHEALTHY_MS);
+  expect(store.reads).toBeLessThanOrEqual(5);
+  await write(store, undefined, 1, END);
+  expect(new Set(await Promise.all(readers))).toEqual(new Set([rendered(0, answer('a'), END)]));
+});
+
+it('outlives a store that is away', async () => {
+  const store = new (class extends InMemoryEventStore {
+    away = true;
+    override async *read(...args: Parameters<InMemoryEventStore['read']>) {
+      if (this.away) throw new StoreUnavailable('away');
+      yield* super.read(...args);
+    }
+  })();
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
+  const live = textOf(feed.tail('m1', -1, over, never));
+  await write(store, feed, 0, answer('a'), END);
+  store.away = false;
+  expect(await live).toBe(rendered(0, answer('a'), END));
+});
+
+it('keeps only so much for a reader that does not take it, and still gives it everything in order', async () => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
+  await write(store, feed, 0, answer('first'));
+  const slow = feed.tail('m1', -1, over, never);
+  const first = await slow.next();
+  const big = answer('x'.repeat(10_000));
+  const count = Math.ceil((4 * READER_BUFFER_BYTES_MAX) / big.length);
+  for (let index = 1; index <= count; index++) await write(store, feed, index, big);
+  await write(store, feed, count + 1, END);
+  const rest = await textOf(slow);
+  expect((first.value as FrameBatch).text + rest).toBe(rendered(0, answer('first'), ...Array<string>(count).fill(big), END));
+});
+
+it('leaves nothing behind when 10,000 readers come and go', async () => {
+  const store = new InMemoryEventStore();
+  const signals = new InProcessSignals();
+  const feed = new MessageFeed(store, signals, systemTiming);
+  await write(store, feed, 0, answer('a'));
+  for (let batch = 0; batch < 100; batch++) {
+    const leaving = Array.from({ length: 100 }, () => new AbortController());
+    const readers = leaving.map(({ signal }) => textOf(feed.tail('m1', -1, over, signal)));
+    await pause(0);
+    for (const controller of leaving) controller.abort();
+    await Promise.all(readers);
+  }
+  expect([feed.topicCount, signals.subjects]).toEqual([0, 0]);
+});

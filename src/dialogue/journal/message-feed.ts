@@ -1,0 +1,194 @@
+import { Injectable } from '@nestjs/common';
+import { EventStore, lastEvent, type StoredEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
+import { SIGNAL_BYTES_MAX, Signals } from '../../kernel/signals.js';
+import { Timing } from '../../kernel/timing.js';
+import type { FramePublisher } from './frame-publisher.port.js';
+import { isTerminal, messageStream } from './message.events.js';
+import { renderFrame } from './message.policy.js';
+import { STORE_RETRY_MS, type Telling, Topics } from '../../platform/messaging/signals/topics.js';
+
+/** What a reader keeps of frames that came while it was busy; past it the reader goes back to the log. */
+export const READER_BUFFER_BYTES_MAX = 256 * 1024;
+/** A reader is sent at most about this much at once. */
+const BATCH_CHARACTERS_MAX = 48 * 1024;
+
+/** Consecutive frames of a message, ready for the wire. */
+export type FrameBatch = Readonly<{ first: number; last: number; text: string; terminal: boolean; data: readonly string[] }>;
+
+const batchOf = (first: number, data: readonly string[]): FrameBatch => ({
+  first,
+  last: first + data.length - 1,
+  text: data.map((each, index) => renderFrame(first + index, each)).join(''),
+  terminal: isTerminal(data.at(-1)!),
+  data,
+});
+
+/** Frames from the log in pieces that a slow reader can be seen to take. */
+function* batchesOf(first: number, data: readonly string[]): Generator<FrameBatch> {
+  let from = 0;
+  let characters = 0;
+  for (let at = 0; at < data.length; at++) {
+    characters += data[at]!.length;
+    if (characters < BATCH_CHARACTERS_MAX && at < data.length - 1) continue;
+    yield batchOf(first + from, data.slice(from, at + 1));
+    from = at + 1;
+    characters = 0;
+  }
+}
+
+const subjectOf = (messageId: string): string => `message.${messageId}`;
+
+/** What one reader has been offered and has not taken yet. */
+class Reader {
+  private offered: FrameBatch[] = [];
+  private offeredBytes = 0;
+  private mustLook = false;
+  private wake: (() => void) | undefined;
+
+  constructor(
+    /** The frame it wants. */
+    public next: number,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  offer(batch: FrameBatch): void {
+    if (this.mustLook) return;
+    this.offered.push(batch);
+    this.offeredBytes += batch.text.length;
+    if (this.offeredBytes > READER_BUFFER_BYTES_MAX) this.look();
+    else this.wake?.();
+  }
+
+  look(): void {
+    this.clear();
+    this.mustLook = true;
+    this.wake?.();
+  }
+
+  clear(): void {
+    this.offered = [];
+    this.offeredBytes = 0;
+    this.mustLook = false;
+  }
+
+  /** The offered batch that begins with the frame it wants, or undefined when only the log can tell. */
+  async take(): Promise<FrameBatch | undefined> {
+    for (;;) {
+      if (this.signal.aborted || this.mustLook) return undefined;
+      const batch = this.offered.shift();
+      if (!batch) {
+        await new Promise<void>((resolve) => (this.wake = resolve));
+        this.wake = undefined;
+        continue;
+      }
+      this.offeredBytes -= batch.text.length;
+      if (batch.last < this.next && !batch.terminal) continue;
+      return batch.first === this.next ? batch : undefined;
+    }
+  }
+
+  /** Lets it see that its signal has aborted. One listener serves all its waits: one for each would cost as much as a frame. */
+  readonly stir = (): void => this.wake?.();
+}
+
+/** What a signal carries is rendered once for all; one that only says that there is something sends them to the log. */
+function offerSignalled(readers: ReadonlySet<Reader>, payload: string): void {
+  const [first, ...data] = payload.split('\n');
+  const batch = data.length > 0 ? batchOf(Number(first), data) : undefined;
+  for (const reader of readers) {
+    if (batch) reader.offer(batch);
+    else reader.look();
+  }
+}
+
+/** Whether a message whose journal ends with a terminal frame, that of this id, goes on: its turn was resumed, or is about to run. */
+export type GoesOn = (terminalId: number) => Promise<boolean>;
+
+/**
+ * The frames of messages, past and live, as one thing: `POST /stream` reads a message from the start, a reconnect from its
+ * cursor, both here. The log is the only source of truth; signals save looking at it.
+ */
+@Injectable()
+export class MessageFeed implements FramePublisher {
+  private readonly topics: Topics<Reader>;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly signals: Signals,
+    private readonly timing: Timing,
+  ) {
+    const telling: Telling<Reader> = {
+      subjectOf,
+      tell: offerSignalled,
+      look: async (readers, messageId) => {
+        const last = await this.lastFrame(messageId);
+        const isOver = last !== undefined && isTerminal(last.data);
+        for (const reader of readers) if (isOver || (last?.revision ?? -1) >= reader.next) reader.look();
+      },
+    };
+    this.topics = new Topics(signals, telling, timing);
+  }
+
+  publish(messageId: string, first: number, frames: readonly string[]): void {
+    const payload = [first, ...frames].join('\n');
+    const fits = Buffer.byteLength(payload) <= SIGNAL_BYTES_MAX;
+    this.signals.publish(subjectOf(messageId), fits ? payload : String(first));
+  }
+
+  /** The frames after a revision, then those to come, up to the frame that ends the run; ends quietly when aborted. */
+  async *tail(messageId: string, after: number, goesOn: GoesOn, signal: AbortSignal): AsyncGenerator<FrameBatch> {
+    const reader = new Reader(after + 1, signal);
+    const leave = this.topics.join(messageId, reader);
+    signal.addEventListener('abort', reader.stir);
+    try {
+      while (!signal.aborted) {
+        reader.clear();
+        try {
+          let last: FrameBatch | undefined;
+          for await (const page of this.store.read(messageStream(messageId), { from: reader.next })) {
+            // What comes next is no longer kept: who comes back is told so, and nobody is shown a stream with a gap.
+            if (page[0]!.revision > reader.next) return;
+            for (last of batchesOf(page[0]!.revision, page.map(dataOf))) {
+              reader.next = last.last + 1;
+              yield last;
+              if (signal.aborted) return;
+            }
+          }
+          const terminalId = last ? terminalIdOf(last) : await this.terminalIdUpTo(messageId, reader.next - 1);
+          if (terminalId !== undefined && !(await goesOn(terminalId))) return;
+        } catch (error) {
+          if (!(error instanceof StoreUnavailable)) throw error;
+          await new Promise<void>((resolve) => this.timing.after(STORE_RETRY_MS, resolve, { unref: true }));
+          continue;
+        }
+        for (let batch; (batch = await reader.take());) {
+          reader.next = batch.last + 1;
+          yield batch;
+          if (batch.terminal) return;
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', reader.stir);
+      leave();
+    }
+  }
+
+  /** The id of the terminal frame at the very end of the journal, when nothing comes after a cursor (which may lie past that end). */
+  private async terminalIdUpTo(messageId: string, cursor: number): Promise<number | undefined> {
+    if (cursor < 0) return undefined;
+    const last = await this.lastFrame(messageId);
+    return last !== undefined && last.revision <= cursor && isTerminal(last.data) ? last.revision : undefined;
+  }
+
+  lastFrame(messageId: string): Promise<StoredEvent | undefined> {
+    return lastEvent(this.store, messageStream(messageId));
+  }
+
+  /** How many messages have readers here: for the metrics, and for tests that nothing leaks. */
+  get topicCount(): number {
+    return this.topics.size;
+  }
+}
+
+const terminalIdOf = ({ terminal, last }: FrameBatch): number | undefined => (terminal ? last : undefined);
+const dataOf = (event: StoredEvent): string => event.data;

@@ -1,0 +1,120 @@
+import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
+import { type Message, MessageDigest, noMessage, withFrame } from './message.policy.js';
+import { MessageAccess, type ReadableMessage } from './message-access.port.js';
+import { type Frame, isTerminal, messageStream } from './message.events.js';
+import type { Identity } from '../../resources/identity/identity.js';
+import { RequestIdentity } from '../../resources/identity/identity.http.js';
+import { EventStore, REVISION_MAX, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { SseStreams } from '../../platform/http/sse.js';
+import { MessageFeed } from './message-feed.js';
+import { pump } from './pump.js';
+import { RealtimeOptions } from './realtime-options.js';
+import { TurnActivity } from './turn-activity.js';
+
+/** Answers as they are being written, and again afterwards: the same bytes each time. */
+@ApiTags('Messages')
+@Controller('api/messages/:messageId')
+export class MessagesController {
+  constructor(
+    private readonly access: MessageAccess,
+    private readonly feed: MessageFeed,
+    private readonly activity: TurnActivity,
+    private readonly store: EventStore,
+    private readonly conversations: ConversationQueries,
+    private readonly streams: SseStreams,
+    private readonly options: RealtimeOptions,
+  ) {}
+
+  /** The frames after the last one the client has, then those to come. */
+  @ApiOperation({ summary: 'Resume or replay the stream of an answer (Server-Sent Events)' })
+  @Get('events')
+  async events(
+    @Param('messageId') messageId: string,
+    @RequestIdentity() identity: Identity,
+    @Headers('last-event-id') header: string | undefined,
+    @Query('last_event_id') query: string | undefined,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    if (!this.options.realtimeRoutes) throw new Rejection('not-found', 'Not found');
+    const message = await this.access.readable(messageId, identity);
+    const after = cursorOf(header ?? query);
+    if (message.expired) throw expired();
+    if (this.streams.size >= this.options.streamsMax) throw new Rejection('too-many-requests', 'Too many concurrent streams');
+    const sse = this.streams.start(reply);
+    await sse.comment('connected');
+    const goesOn = (terminalId: number) => this.activity.goesOn(message.conversationId, messageId, terminalId);
+    const sent = await pump(this.feed.tail(messageId, after, goesOn, sse.signal), sse);
+    if (sent === 0) await sse.comment('up-to-date');
+    sse.end();
+  }
+
+  /** What the message adds up to so far, for clients that poll after a reload. */
+  @ApiOperation({ summary: 'The state of an answer, for polling' })
+  @Get('tail')
+  async tail(@Param('messageId') messageId: string, @RequestIdentity() identity: Identity) {
+    const message = await this.access.readable(messageId, identity);
+    if (message.expired) return this.conversations.messageTail(messageId);
+    const { soFar, lastAt } = await this.read(message);
+    return {
+      message_id: messageId,
+      status: statusOf(soFar),
+      response: soFar.parts.answer,
+      thought: soFar.parts.thought,
+      sources: soFar.parts.sources,
+      tool_calls: soFar.parts.toolCalls,
+      request_id: soFar.requestId,
+      last_heartbeat_at: lastAt,
+      error: soFar.error?.text ?? null,
+    };
+  }
+
+  /** Proof of what was shown: two readers who got the same bytes get the same digest. */
+  @ApiOperation({ summary: 'SHA-256 over the id: and data: lines of an answer' })
+  @Get('digest')
+  async digest(@Param('messageId') messageId: string, @RequestIdentity() identity: Identity) {
+    const message = await this.access.readable(messageId, identity);
+    if (message.expired) throw expired();
+    const digest = new MessageDigest();
+    let last: StoredEvent | undefined;
+    for await (const page of this.store.read(messageStream(messageId))) {
+      for (const { revision, data } of page) digest.add(revision, data);
+      last = page.at(-1);
+    }
+    const complete =
+      last !== undefined &&
+      isTerminal(last.data) &&
+      (await this.activity.endsWith(message.conversationId, messageId, last.revision));
+    return { message_id: messageId, frames: digest.frames, last_id: digest.lastId, sha256: digest.hex(), complete };
+  }
+
+  private async read({ messageId }: ReadableMessage): Promise<{ soFar: Message; lastAt: Date | null }> {
+    let soFar = noMessage;
+    let lastAt: Date | null = null;
+    for await (const page of this.store.read(messageStream(messageId))) {
+      soFar = page.reduce((message, { data }) => withFrame(message, JSON.parse(data) as Frame), soFar);
+      lastAt = page.at(-1)!.at;
+    }
+    return { soFar, lastAt };
+  }
+}
+
+const expired = () => new Rejection('journal-expired', 'The events of this message are no longer kept; read the conversation.');
+
+/** A cursor names the last frame the client has, -1 stands for none; past all ends one is as good as another. @throws Rejection invalid-request */
+export function cursorOf(given: string | undefined): number {
+  if (given === undefined) return -1;
+  if (!/^\d+$/.test(given.trim())) throw new Rejection('invalid-request', 'last_event_id must be a whole number, 0 or more.');
+  return Math.min(Number(given), REVISION_MAX - 1);
+}
+
+/** The words that clients of the polling route know. A paused message is one that streams, until it is resumed or expires. */
+export function statusOf(message: Message): 'pending' | 'streaming' | 'complete' | 'failed' {
+  if (message.pending.length > 0) return 'streaming';
+  if (message.last === 'end') return message.error ? 'failed' : 'complete';
+  if (message.error) return 'complete';
+  return message.parts.answer === '' ? 'pending' : 'streaming';
+}

@@ -1,0 +1,142 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { MortalStore } from '../../../test/support/mortal-store.js';
+import { askedTurn, cause, eventsOf, framesOf } from '../../../test/support/turns.js';
+import { readTranscript } from '../answering/loop/transcript.js';
+import { APPEND_BYTES_MAX } from '../../kernel/event-sourcing/event-store.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { ask, conversation, remove } from '../conversation/conversation.decider.js';
+import { conversationStream, type TurnAppended } from '../conversation/conversation.events.js';
+import { messageStream } from './message.events.js';
+import { MessageDigest, messageOf } from './message.policy.js';
+import { StoredTurnAdditions } from './stored-turn-additions.js';
+import type { AddedTurn } from '../conversation/turn-additions.port.js';
+import type { Decide } from '../conversation/turn.policy.js';
+import { systemTiming } from '../../platform/system-timing.js';
+
+const RETENTION_SECONDS = 60;
+const added: AddedTurn = {
+  conversationId: 'c1',
+  ownerId: 'alice',
+  turnId: 't2',
+  question: 'Water the plants.',
+  parts: {
+    answer: 'They have water.',
+    thought: 'Hm.',
+    sources: [{ text: 't', title: 'T', source: 's', filename: 'f' }],
+    toolCalls: [{ call_id: 'k1' }],
+    structured: false,
+  },
+  modelId: 'offline',
+  origin: { kind: 'schedule', scheduleId: 's1', runId: 'r1', scheduledFor: '2026-01-01T00:00:00.000Z' },
+};
+const stream = conversationStream('c1');
+
+let store: InMemoryEventStore;
+let streams: Streams;
+const additions = (over: InMemoryEventStore | MortalStore = store) =>
+  new StoredTurnAdditions(over, new Streams(over, systemTiming), RETENTION_SECONDS);
+const decide = (decision: Decide) => streams.transact(stream, conversation, decision, cause);
+const appended = async () =>
+  (await eventsOf(store, stream))
+    .filter(({ type }) => type === 'TurnAppended')
+    .map(({ data }) => JSON.parse(data) as TurnAppended['data']);
+
+beforeEach(async () => {
+  store = new InMemoryEventStore();
+  streams = new Streams(store, systemTiming);
+  await askedTurn(store, 'c1', 't1');
+});
+
+describe('a turn that came about elsewhere', () => {
+  it('is the last of its conversation, with a journal like any other', async () => {
+    expect(await additions().add(added, cause)).toBe(1);
+    const frames = await eventsOf(store, messageStream('t2'));
+    const { parts, conversationId, requestId, last } = messageOf(frames.map(({ data }) => data));
+    expect([parts, conversationId, requestId, last]).toEqual([added.parts, 'c1', 'r1', 'end']);
+    expect(JSON.parse(frames[0]!.metadata)).toMatchObject({ conversationId: 'c1', ownerId: 'alice', agentKeyId: null });
+    const digest = new MessageDigest();
+    for (const { revision, data } of frames) digest.add(revision, data);
+    const { question, origin, modelId } = added;
+    const shown = { lastId: digest.lastId, frames: digest.frames, sha256: digest.hex() };
+    expect(await appended()).toEqual([
+      { conversationId: 'c1', turnId: 't2', index: 1, question, ...parts, modelId, requestId: 'r1', origin, ...shown },
+    ]);
+  });
+
+  it('is one, however often it is added', async () => {
+    await additions().add(added, cause);
+    expect(await additions().add(added, { ...cause, correlationId: 'r2' })).toBe(1);
+    expect(await appended()).toHaveLength(1);
+  });
+
+  it('shows its value where it is structured', async () => {
+    const parts = { ...added.parts, answer: '{"dry":false}', structured: true };
+    await additions().add({ ...added, parts }, cause);
+    expect(messageOf((await eventsOf(store, messageStream('t2'))).map(({ data }) => data)).parts).toEqual(parts);
+  });
+
+  it('is nothing where its conversation is unknown, somebody else’s or gone', async () => {
+    expect(await additions().add({ ...added, conversationId: 'c9' }, cause)).toBeUndefined();
+    expect(await additions().add({ ...added, ownerId: 'mallory' }, cause)).toBeUndefined();
+    await decide(remove);
+    expect(await additions().add(added, cause)).toBeUndefined();
+    expect([await appended(), await framesOf(store, 't2')]).toEqual([[], []]);
+  });
+
+  it('is nothing where its conversation goes while it is written', async () => {
+    const late = new MortalStore(store, Infinity, async (name) => {
+      if (name === messageStream('t2')) await decide(remove);
+    });
+    expect(await additions(late).add(added, cause)).toBeUndefined();
+    expect(await appended()).toEqual([]);
+  });
+
+  it('comes after a question that was asked meanwhile', async () => {
+    let isAsked = false;
+    const question = { conversationId: 'c1', turnId: 't3', index: null, question: 'And?', requestId: 'r' };
+    const late = new MortalStore(store, Infinity, async () => {
+      if (!isAsked)
+        await decide(ask({ ...question, settings: (await readTranscript(store, 'c1', 't1', 'test'))!.asked.settings }, null));
+      isAsked = true;
+    });
+    expect(await additions(late).add(added, cause)).toBe(2);
+  });
+
+  it('is told to whoever answers the next question', async () => {
+    await additions().add(added, cause);
+    const { settings } = (await readTranscript(store, 'c1', 't1', 'test'))!.asked;
+    await decide(ask({ conversationId: 'c1', turnId: 't3', index: null, question: 'Did you?', requestId: 'r', settings }, null));
+    expect((await readTranscript(store, 'c1', 't3', 'test'))!.exchanges).toEqual([
+      { prompt: 'Water the plants.', response: 'They have water.' },
+    ]);
+    expect(await readTranscript(store, 'c1', 't2', 'test')).toBeUndefined();
+  });
+
+  it('is whole after a process died at any step, and only once', async () => {
+    const large = { ...added, parts: { ...added.parts, answer: 'x'.repeat(0.6 * APPEND_BYTES_MAX) } };
+    const deaths: number[] = [];
+    for (let appends = 0; appends < 10; appends++) {
+      store = new InMemoryEventStore();
+      streams = new Streams(store, systemTiming);
+      await askedTurn(store, 'c1', 't1');
+      const mortal = new MortalStore(store, appends);
+      const died = await additions(mortal)
+        .add(large, cause)
+        .then(
+          () => false,
+          () => true,
+        );
+      if (died) deaths.push(appends);
+      expect(await additions().add(large, { ...cause, correlationId: died ? 'r2' : 'r1' })).toBe(1);
+      const [stated] = await appended();
+      const digest = new MessageDigest();
+      for (const { revision, data } of await eventsOf(store, messageStream('t2'))) digest.add(revision, data);
+      expect([stated!.frames, stated!.sha256]).toEqual([digest.frames, digest.hex()]);
+      expect((await framesOf(store, 't2')).map(({ type }) => type)).toEqual(
+        ['message_id', 'thought', 'answer', 'source', 'tool_calls', 'id', 'end'], // prettier-ignore
+      );
+    }
+    expect(deaths.length).toBeGreaterThan(2);
+  });
+});

@@ -1,0 +1,112 @@
+import { encodeMetadata } from '../../kernel/event-sourcing/codec.js';
+import { APPEND_BYTES_MAX, type EventStore, type NewEvent } from '../../kernel/event-sourcing/event-store.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { deterministicId } from '../../kernel/ids.js';
+import type { Streams } from '../../kernel/event-sourcing/streams.js';
+import { belongsTo } from '../conversation/conversation-access.policy.js';
+import { conversation } from '../conversation/conversation.decider.js';
+import { conversationStream } from '../conversation/conversation.events.js';
+import { type Frame, FRAME_EVENT, type JournalAccess, messageStream } from './message.events.js';
+import { MessageDigest } from './message.policy.js';
+import { append } from '../conversation/turn-additions.decider.js';
+import { type AddedTurn, TurnAdditions } from '../conversation/turn-additions.port.js';
+import type { Conversation } from '../conversation/turn.policy.js';
+
+/** Frames share an append up to about this size. */
+const BATCH_BYTES_MAX = APPEND_BYTES_MAX / 2;
+
+/**
+ * Adds turns to the log. In this order: (1) the conversation is asked whether it takes the turn; (2) the journal gets its
+ * retention; (3) its frames are written, as far as they are not there yet; (4) the turn is stated, with the digest of what
+ * the journal holds. A crash after any step repeats it whole: frames that are there stay as they are, and who finds the
+ * turn stated does nothing. A conversation that is deleted before (4) leaves a journal that nobody may read, and that its
+ * retention clears.
+ */
+export class StoredTurnAdditions extends TurnAdditions {
+  constructor(
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+    private readonly retentionSeconds: number,
+  ) {
+    super();
+  }
+
+  async add(added: AddedTurn, cause: Cause): Promise<number | undefined> {
+    const { conversationId, ownerId, turnId, question, parts, modelId, origin } = added;
+    const stream = conversationStream(conversationId);
+    const known = await this.streams.fold(stream, conversation);
+    const indexIn = (state: Conversation) => (belongsTo(state, { userId: ownerId }) ? state.turns.get(turnId)?.index : undefined);
+    const about = { conversationId, turnId, question, ...parts, modelId, requestId: cause.correlationId, origin };
+    const decision = (shown: Shown) => append({ ...about, ...shown }, ownerId);
+    if (decision(NOTHING_SHOWN)(known.state).length === 0) return indexIn(known.state);
+    const shown = await this.show(added, cause);
+    return indexIn((await this.streams.transact(stream, conversation, decision(shown), cause, known)).state);
+  }
+
+  private async show(added: AddedTurn, cause: Cause): Promise<Shown> {
+    const stream = messageStream(added.turnId);
+    await this.store.setRetention(stream, { maxAgeSeconds: this.retentionSeconds });
+    // Whoever adds the same turn at the same time writes the same frames: what is missing is looked for anew.
+    await this.streams.race(stream, async () => {
+      const { lastId } = await this.shown(stream);
+      let last = lastId;
+      for (const batch of batchesOf(eventsOf(added, cause).slice(lastId + 1))) {
+        await this.streams.appendEvents(stream, last < 0 ? 'none' : last, batch);
+        last += batch.length;
+      }
+    });
+    return this.shown(stream);
+  }
+
+  private async shown(stream: string): Promise<Shown> {
+    const digest = new MessageDigest();
+    for await (const page of this.store.read(stream)) for (const { revision, data } of page) digest.add(revision, data);
+    return { lastId: digest.lastId, frames: digest.frames, sha256: digest.hex() };
+  }
+}
+
+type Shown = Readonly<{ lastId: number; frames: number; sha256: string }>;
+
+const NOTHING_SHOWN: Shown = { lastId: -1, frames: 0, sha256: '' };
+
+/** What is shown of such a turn: what would have been, had it been asked here. */
+function framesOf({ conversationId, turnId, parts }: AddedTurn, { correlationId }: Cause): readonly Frame[] {
+  const { answer, thought, sources, toolCalls, structured } = parts;
+  return [
+    { type: 'message_id', message_id: turnId, conversation_id: conversationId, request_id: correlationId },
+    ...(thought === '' ? [] : [{ type: 'thought', thought } as const]),
+    ...(structured || answer === '' ? [] : [{ type: 'answer', answer } as const]),
+    { type: 'source', source: sources },
+    { type: 'tool_calls', tool_calls: toolCalls },
+    ...(structured ? [{ type: 'structured_answer', answer, structured, schema: null } as const] : []),
+    { type: 'id', id: conversationId },
+    { type: 'end' },
+  ];
+}
+
+function eventsOf(added: AddedTurn, cause: Cause): readonly NewEvent[] {
+  const { conversationId, ownerId, turnId } = added;
+  const access: JournalAccess = { conversationId, ownerId, agentKeyId: null, agentId: null };
+  const metadata = encodeMetadata(cause);
+  const firstMetadata = JSON.stringify({ ...(JSON.parse(metadata) as object), ...access });
+  return framesOf(added, cause).map((frame, revision) => ({
+    id: deterministicId(turnId, revision, 'addition'),
+    type: FRAME_EVENT,
+    data: JSON.stringify(frame),
+    metadata: revision === 0 ? firstMetadata : metadata,
+  }));
+}
+
+function batchesOf(events: readonly NewEvent[]): readonly (readonly NewEvent[])[] {
+  const batches: NewEvent[][] = [];
+  let bytes = Infinity;
+  for (const event of events) {
+    bytes += Buffer.byteLength(event.data) + Buffer.byteLength(event.metadata);
+    if (bytes > BATCH_BYTES_MAX) {
+      batches.push([]);
+      bytes = Buffer.byteLength(event.data) + Buffer.byteLength(event.metadata);
+    }
+    batches.at(-1)!.push(event);
+  }
+  return batches;
+}

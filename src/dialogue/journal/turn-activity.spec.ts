@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { turnPaused, turnResumed, turnUnresumed, waitingCall } from '../../../test/support/pauses.js';
+import { turnSettings } from '../../../test/support/turn-settings.js';
+import { record } from '../../../test/support/user-reactions.js';
+import { type ConversationEvent, conversationStream } from '../conversation/conversation.events.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { TurnActivity } from './turn-activity.js';
+import { systemTiming } from '../../platform/system-timing.js';
+
+const turn = { conversationId: 'c1', turnId: 't1' };
+const begun: ConversationEvent[] = [
+  {
+    type: 'ConversationStarted',
+    data: {
+      conversationId: 'c1',
+      ownerId: 'ann',
+      agentId: null,
+      name: 'Why?',
+      visibility: 'listed',
+      sharedUsage: false,
+      history: [],
+    },
+  },
+  { type: 'TurnAsked', data: { ...turn, index: 0, question: 'Why?', requestId: 'r', settings: turnSettings() } },
+];
+const paused = turnPaused(turn, [waitingCall('k1')]);
+const END_OF_PAUSE = paused.data.lastId;
+const resumed = turnResumed(turn, 'k1');
+const unresumed = turnUnresumed(turn, 'expired', 'k1');
+const answered = unresumed.slice(-1);
+const sealed: ConversationEvent = { type: 'TurnSealed', data: { ...turn, lastId: END_OF_PAUSE, frames: 7, sha256: 'f' } };
+const deleted: ConversationEvent = { type: 'ConversationDeleted', data: { conversationId: 'c1' } };
+
+async function activityAfter(...events: ConversationEvent[]): Promise<TurnActivity> {
+  const store = new InMemoryEventStore();
+  await record(store, conversationStream('c1'), ...begun, ...events);
+  return new TurnActivity(new Streams(store, systemTiming));
+}
+
+describe('after a terminal frame', () => {
+  it.each<[string, ConversationEvent[], number, boolean, boolean]>([
+    ['of a turn that ended, nothing comes', answered, 5, false, true],
+    ['of a turn that waits, nothing comes until somebody decides', [paused], END_OF_PAUSE, false, false],
+    ['of a pause, the resumed run comes', [paused, ...resumed], END_OF_PAUSE, true, false],
+    [
+      'of a pause, the end of the resumed run comes, though its outcome is stated',
+      [paused, ...resumed, ...answered],
+      END_OF_PAUSE,
+      true,
+      false,
+    ],
+    ['of a pause that nobody resumed, the end comes', [paused, ...unresumed], END_OF_PAUSE, true, false],
+    ['of a run after a pause, nothing comes', [paused, ...resumed, ...answered], END_OF_PAUSE + 9, false, true],
+    ['of a pause, nobody is kept waiting when the conversation is deleted', [paused, deleted], END_OF_PAUSE, false, false],
+    [
+      'of a pause whose conversation was deleted, nothing comes once that is stated',
+      [paused, deleted, sealed],
+      END_OF_PAUSE,
+      false,
+      true,
+    ],
+  ])('%s', async (_, events, terminalId, goesOn, endsWith) => {
+    const activity = await activityAfter(...events);
+    expect([await activity.goesOn('c1', 't1', terminalId), await activity.endsWith('c1', 't1', terminalId)]).toEqual([
+      goesOn,
+      endsWith,
+    ]);
+  });
+});

@@ -1,0 +1,85 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { VirtualTiming } from '../../../test/support/virtual-timing.js';
+import { AppendQueue, QUEUE_LENGTH_MAX, QUEUE_STALL_MS } from './append-queue.js';
+
+const PATIENCE_MS = 60_000;
+const never = new Promise<never>(() => undefined);
+
+let timing: VirtualTiming;
+let queue: AppendQueue;
+let began: string[];
+beforeEach(() => {
+  timing = new VirtualTiming();
+  queue = new AppendQueue(timing);
+  began = [];
+});
+
+/** Work on the stream `s`, or another one, that takes so long. */
+const work = (name: string, ms: number, { stream = 's', patienceMs = PATIENCE_MS } = {}) =>
+  queue.run(stream, patienceMs, async ({ waited }) => {
+    began.push(name);
+    await timing.pause(ms);
+    return { name, waited, at: timing.elapsedMs() };
+  });
+
+describe('callers of one stream', () => {
+  it('go one after the other, in the order in which they came', async () => {
+    const done = await Promise.all([work('a', 100), work('b', 100), work('c', 100)]);
+    expect(done).toEqual([
+      { name: 'a', waited: false, at: 100 },
+      { name: 'b', waited: true, at: 200 },
+      { name: 'c', waited: true, at: 300 },
+    ]);
+  });
+
+  it('keep nobody of another stream waiting', async () => {
+    const [, other] = await Promise.all([work('a', 100), work('b', 100, { stream: 'other' })]);
+    expect(other).toEqual({ name: 'b', waited: false, at: 100 });
+  });
+
+  it('do not wait after the last of them has gone', async () => {
+    await Promise.all([work('a', 1), work('b', 1)]);
+    expect((await work('c', 1)).waited).toBe(false);
+  });
+
+  it('have their turn also after one that failed', async () => {
+    const failing = queue.run('s', PATIENCE_MS, () => Promise.reject(new Error('failed')));
+    const next = work('b', 1);
+    await expect(failing).rejects.toThrow('failed');
+    expect((await next).waited).toBe(true);
+  });
+
+  it('are all let go when the one in front stands still, and so is whoever comes then', async () => {
+    void queue.run('s', PATIENCE_MS, () => never);
+    const done = await Promise.all([work('b', 100), work('c', 100)]);
+    expect(done.map(({ at }) => at)).toEqual([QUEUE_STALL_MS + 100, QUEUE_STALL_MS + 100]);
+    expect((await work('d', 100)).at).toBe(QUEUE_STALL_MS + 200);
+  });
+
+  it('wait on while the one in front gets somewhere', async () => {
+    const slow = queue.run('s', PATIENCE_MS, async ({ progressed }) => {
+      for (let step = 0; step < 5; step++) {
+        await timing.pause(QUEUE_STALL_MS - 1);
+        progressed();
+      }
+    });
+    const next = work('b', 0);
+    await slow;
+    expect((await next).at).toBe(5 * (QUEUE_STALL_MS - 1));
+  });
+
+  it('wait no longer than they have patience', async () => {
+    const first = work('a', QUEUE_STALL_MS - 1);
+    const hasty = await work('b', 0, { patienceMs: 10 });
+    expect([hasty, began]).toEqual([{ name: 'b', waited: true, at: 10 }, ['a', 'b']]);
+    await first;
+  });
+
+  it('do not queue up without end: one more goes at once', async () => {
+    const line = Array.from({ length: QUEUE_LENGTH_MAX + 1 }, (_, index) => work(`in line ${index}`, 1));
+    const further = await work('further', 0);
+    expect(further).toEqual({ name: 'further', waited: false, at: 0 });
+    const done = await Promise.all(line);
+    expect(done.at(-1)).toEqual({ name: `in line ${QUEUE_LENGTH_MAX}`, waited: true, at: QUEUE_LENGTH_MAX + 1 });
+  });
+});

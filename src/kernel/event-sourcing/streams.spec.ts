@@ -1,0 +1,308 @@
+import { describe, expect, it } from '@jest/globals';
+import { eventsOf } from '../../../test/support/turns.js';
+import { CountedReads } from '../../../test/support/counted-reads.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { MortalStore } from '../../../test/support/mortal-store.js';
+import { VirtualTiming } from '../../../test/support/virtual-timing.js';
+import { systemTiming } from '../../platform/system-timing.js';
+import { RACE_PATIENCE_MS } from './append-races.js';
+import { type EventStore, type ExpectedRevision, type NewEvent, StoreUnavailable, WrongRevision } from './event-store.js';
+import type { Cause, Event } from './events.js';
+import { type Aggregate, nothingYet, Streams } from './streams.js';
+import { appendSurely } from '../../../test/support/append-surely.js';
+
+type Counted = Event<'Counted', { by: number }>;
+const counter: Aggregate<number, Counted> = { initial: 0, evolve: (sum, { data }) => sum + data.by, codec: { Counted: [] } };
+const count = (by: number) => (): readonly Counted[] => [{ type: 'Counted', data: { by } }];
+const cause: Cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' };
+const because = (causationId: string): Cause => ({ ...cause, causationId });
+
+it('goes on with a fold where an earlier one ended', async () => {
+  const store = new InMemoryEventStore();
+  const streams = new Streams(store, systemTiming);
+  const none = await streams.fold('counter-1', counter);
+  await streams.transact('counter-1', counter, count(1), cause);
+  const first = await streams.fold('counter-1', counter, none);
+  await streams.transact('counter-1', counter, count(2), because('r2'));
+  const second = await streams.fold('counter-1', counter, first);
+  expect([none.state, first.state, second.state]).toEqual([0, 1, 3]);
+  expect(second).toEqual(await streams.fold('counter-1', counter));
+  expect(await streams.fold('counter-1', counter, second)).toEqual(second);
+});
+
+it('tells how a stream began from its first events alone', async () => {
+  const store = new CountedReads();
+  const streams = new Streams(store, systemTiming);
+  expect(await streams.beginning('counter-1', counter, 2)).toBe(0);
+  for (const by of [1, 2, 4]) await streams.transact('counter-1', counter, count(by), because(`r${by}`));
+  store.events = 0;
+  expect([await streams.beginning('counter-1', counter, 2), store.events]).toEqual([3, 2]);
+});
+
+describe('a stream whose sum is restated now and then', () => {
+  type Restated = Event<'Restated', { sum: number }>;
+  const WITHIN_EVENTS_MAX = 5;
+  const restating: Aggregate<number, Counted | Restated> = {
+    initial: 0,
+    evolve: (sum, { type, data }) => (type === 'Restated' ? data.sum : sum + data.by),
+    codec: { Counted: [], Restated: [] },
+    restated: { type: 'Restated', withinMax: WITHIN_EVENTS_MAX },
+  };
+  /** A sum that is wrong if what was before the restatement counts as well. */
+  const made = async (before: number, after: number) => {
+    const store = new CountedReads();
+    const streams = new Streams(store, systemTiming);
+    const add = (by: number, place: string) => streams.transact('counter-1', restating, count(by), because(place));
+    for (let index = 0; index < before; index++) await add(1, `before-${index}`);
+    const restated: Restated = { type: 'Restated', data: { sum: 100 } };
+    await streams.transact('counter-1', restating, () => [restated], because('restated'));
+    for (let index = 0; index < after; index++) await add(1, `after-${index}`);
+    store.events = 0;
+    return { store, folded: await streams.fold('counter-1', restating) };
+  };
+
+  it('is read from there on', async () => {
+    const { store, folded } = await made(30, 3);
+    expect([folded.state, folded.revision, store.events <= WITHIN_EVENTS_MAX]).toEqual([103, 33, true]);
+  });
+
+  it('is read whole where that is long ago', async () => {
+    const { folded } = await made(30, WITHIN_EVENTS_MAX);
+    expect([folded.state, folded.revision]).toEqual([100 + WITHIN_EVENTS_MAX, 30 + WITHIN_EVENTS_MAX]);
+  });
+
+  it('may have had no restatement, and no event', async () => {
+    const streams = new Streams(new InMemoryEventStore(), systemTiming);
+    expect(await streams.fold('counter-1', restating)).toEqual(nothingYet(restating));
+    await streams.transact('counter-1', restating, count(2), cause);
+    expect((await streams.fold('counter-1', restating)).state).toBe(2);
+  });
+});
+
+describe('a transaction', () => {
+  it('decides on what happened and appends what it decided, with who caused it', async () => {
+    const store = new InMemoryEventStore();
+    const streams = new Streams(store, systemTiming);
+    await streams.transact('counter-1', counter, count(1), cause);
+    const { state, events } = await streams.transact('counter-1', counter, (sum) => (sum === 1 ? count(2)() : []), because('r2'));
+    expect([state, events]).toEqual([3, count(2)()]);
+    const [first] = await eventsOf(store, 'counter-1');
+    expect(JSON.parse(first!.metadata)).toEqual({
+      $correlationId: 'r1',
+      $causationId: 'r1',
+      actor: 'user:alice',
+      credential: 'session-token',
+      version: 1,
+    });
+  });
+
+  it('goes on with a stream of which nothing is kept', async () => {
+    const store = new InMemoryEventStore();
+    const streams = new Streams(store, systemTiming);
+    await streams.transact('counter-1', counter, count(1), cause);
+    await streams.transact('counter-1', counter, count(1), because('r2'));
+    await store.setRetention('counter-1', { truncateBefore: 2 });
+    const { state, revision } = await streams.transact('counter-1', counter, count(5), because('r3'));
+    expect([state, revision]).toEqual([5, 2]);
+    expect((await streams.fold('counter-1', counter)).state).toBe(5);
+  });
+
+  it('reads nothing for whoever knows the stream, and the rest of it for whoever knew it once', async () => {
+    const store = new InMemoryEventStore();
+    const reads: number[] = [];
+    const read = store.read.bind(store);
+    store.read = (stream, options) => (reads.push(options?.from ?? 0), read(stream, options));
+    const streams = new Streams(store, systemTiming);
+    const first = await streams.transact('counter-1', counter, count(1), cause, nothingYet(counter));
+    const second = await streams.transact('counter-1', counter, count(2), because('r2'), first);
+    expect([second.state, second.revision, reads]).toEqual([3, 1, []]);
+    const third = await streams.transact('counter-1', counter, count(4), because('r3'), first);
+    expect([third.state, third.revision, reads]).toEqual([7, 2, [1]]);
+  });
+
+  it('is one append although the answer to it was lost', async () => {
+    const store = new InMemoryEventStore();
+    store.failNextAppend('after');
+    await new Streams(store, systemTiming).transact('counter-1', counter, count(1), cause);
+    expect(await eventsOf(store, 'counter-1')).toHaveLength(1);
+  });
+
+  it('is never decided on what is old after a lost race, however late the winner can be read', async () => {
+    const timing = new VirtualTiming();
+    const store = new InMemoryEventStore(undefined, () => timing.pause(300));
+    const once = (sum: number) => (sum === 0 ? count(1)() : []);
+    const creations = Array.from({ length: 8 }, (_, index) =>
+      new Streams(store, timing).transact('counter-1', counter, once, because(`r${index}`)),
+    );
+    const created = (await Promise.all(creations)).filter(({ events }) => events.length > 0);
+    expect([created.length, (await eventsOf(store, 'counter-1')).length]).toEqual([1, 1]);
+  });
+
+  it('goes on behind what is not kept of a stream that it knows from before', async () => {
+    const store = new InMemoryEventStore();
+    const [one, other] = [new Streams(store, systemTiming), new Streams(store, systemTiming)];
+    const known = await one.transact('counter-1', counter, count(1), cause);
+    await other.transact('counter-1', counter, count(1), because('r2'));
+    await store.setRetention('counter-1', { truncateBefore: 2 });
+    expect((await one.transact('counter-1', counter, count(1), because('r3'), known)).revision).toBe(2);
+  });
+
+  it('appends nothing when it is already so', async () => {
+    const store = new InMemoryEventStore();
+    expect(await new Streams(store, systemTiming).transact('counter-1', counter, () => [], cause)).toMatchObject({
+      events: [],
+      position: undefined,
+    });
+  });
+
+  it('stops at an event that a newer version of the program wrote', async () => {
+    const store = new InMemoryEventStore();
+    await store.append('counter-1', 'none', [{ id: '1', type: 'Recounted', data: '{}', metadata: '{}' }]);
+    await expect(new Streams(store, systemTiming).transact('counter-1', counter, count(1), cause)).rejects.toMatchObject({
+      name: 'Undecodable',
+    });
+  });
+});
+
+describe('a lost race', () => {
+  /** A log in which somebody else appends right before so many appends. */
+  const raced = (races: number) => {
+    const log = new InMemoryEventStore();
+    const timing = new VirtualTiming();
+    const rival = new Streams(log, timing);
+    let attempts = 0;
+    const store = new MortalStore(log, Infinity, (stream) => {
+      if (++attempts <= races) return rival.transact(stream, counter, count(10), because(`rival ${attempts}`));
+    });
+    return { log, timing, streams: new Streams(store, timing), attempts: () => attempts };
+  };
+
+  it.each([1, 5, 30])('has the decision asked again on what the winner left: %i in a row', async (races) => {
+    const { streams, attempts } = raced(races);
+    const asked: number[] = [];
+    const decide = (sum: number) => (asked.push(sum), count(1)());
+    const { state, revision } = await streams.transact('counter-1', counter, decide, cause);
+    expect([state, revision, attempts()]).toEqual([10 * races + 1, races, races + 1]);
+    expect(asked).toEqual(Array.from({ length: races + 1 }, (_, lost) => 10 * lost));
+  });
+
+  it('is no failure where the winner made it so', async () => {
+    const { streams } = raced(1);
+    const { state, events } = await streams.transact('counter-1', counter, (sum) => (sum >= 10 ? [] : count(10)()), cause);
+    expect([state, events]).toEqual([10, []]);
+  });
+
+  it('is the last one once patience has run out', async () => {
+    const { streams, timing } = raced(Infinity);
+    await expect(streams.transact('counter-1', counter, count(1), cause)).rejects.toBeInstanceOf(WrongRevision);
+    expect(timing.elapsedMs()).toBeLessThanOrEqual(RACE_PATIENCE_MS);
+  });
+
+  it('never keeps from the log what has happened already', async () => {
+    const races = 400;
+    const { streams, timing, log } = raced(races);
+    const { state } = await streams.record('counter-1', counter, count(1), cause);
+    expect([state, timing.elapsedMs() > RACE_PATIENCE_MS]).toEqual([10 * races + 1, true]);
+    expect(await eventsOf(log, 'counter-1')).toHaveLength(races + 1);
+  });
+});
+
+describe('many transactions of one stream', () => {
+  const LATENCY_MS = 5;
+  const slow = (log: EventStore, timing: VirtualTiming) => {
+    let attempts = 0;
+    const store = new MortalStore(
+      log,
+      Infinity,
+      () => (attempts++, timing.pause(LATENCY_MS)),
+      () => timing.pause(LATENCY_MS),
+    );
+    return { streams: new Streams(store, timing), attempts: () => attempts };
+  };
+  const all = (streams: Streams, who: string, many: number) =>
+    Promise.all(
+      Array.from({ length: many }, (_, index) => streams.transact('counter-1', counter, count(1), because(`${who}${index}`))),
+    );
+
+  it('lose no race against each other, and are made in the order in which they were asked for', async () => {
+    const { streams, attempts } = slow(new InMemoryEventStore(), new VirtualTiming());
+    const outcomes = await all(streams, 'r', 200);
+    expect(outcomes.map(({ state }) => state)).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+    expect(attempts()).toBe(200);
+  });
+
+  it.each([1, 2, 3])('are all made, by three processes at once too (seed %i)', async (seed) => {
+    const [log, timing] = [new InMemoryEventStore(), new VirtualTiming(seed)];
+    const processes = ['a', 'b', 'c'].map((who) => ({ who, ...slow(log, timing) }));
+    await Promise.all(processes.map(({ who, streams }) => all(streams, who, 50)));
+    expect((await processes[0]!.streams.fold('counter-1', counter)).state).toBe(150);
+    expect(timing.elapsedMs()).toBeLessThan(RACE_PATIENCE_MS);
+  });
+
+  it('does not wait for one whose append hangs', async () => {
+    const log = new InMemoryEventStore();
+    let isFirst = true;
+    const hanging = new MortalStore(log, Infinity, () => {
+      if (!isFirst) return;
+      isFirst = false;
+      return new Promise(() => undefined);
+    });
+    const streams = new Streams(hanging, new VirtualTiming());
+    void all(streams, 'hangs', 1);
+    await all(streams, 'r', 20);
+    expect((await streams.fold('counter-1', counter)).state).toBe(20);
+  });
+});
+
+describe('an append that must be made', () => {
+  class AwayStore extends InMemoryEventStore {
+    attempts = 0;
+    constructor(private readonly failures: number) {
+      super();
+    }
+    override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
+      if (this.attempts++ < this.failures) throw new StoreUnavailable('away');
+      return super.append(stream, expected, events);
+    }
+  }
+  const event = { id: '1', type: 'Counted', data: '{"by":1}', metadata: '{}' };
+
+  it('is repeated while the store is away', async () => {
+    const store = new AwayStore(3);
+    await appendSurely(store, 'counter-1', 'none', [event]);
+    expect(store.attempts).toBe(4);
+  });
+
+  it('is given up once patience has run out', async () => {
+    await expect(appendSurely(new AwayStore(Infinity), 'counter-1', 'none', [event], 100)).rejects.toThrow(StoreUnavailable);
+  });
+});
+
+describe('work that is harmless to repeat', () => {
+  const work = (failures: number, error: Error) => {
+    let attempts = 0;
+    return async () => {
+      if (attempts++ < failures) throw error;
+      return attempts;
+    };
+  };
+  const away = new StoreUnavailable('away');
+
+  it('is done again, ever less often, until the store is back', async () => {
+    const timing = new VirtualTiming();
+    expect(await new Streams(new InMemoryEventStore(), timing).outlasting(60_000, work(7, away))).toBe(8);
+    expect(timing.pauses).toEqual([50, 100, 200, 400, 800, 1000, 1000]);
+  });
+
+  it('is given up once patience has run out, and at once for another reason', async () => {
+    const timing = new VirtualTiming();
+    const streams = new Streams(new InMemoryEventStore(), timing);
+    await expect(streams.outlasting(60_000, work(Infinity, away))).rejects.toBe(away);
+    expect(timing.elapsedMs()).toBeGreaterThan(59_000);
+    expect(timing.elapsedMs()).toBeLessThanOrEqual(60_000);
+    const bug = new Error('bug');
+    const before = timing.pauses.length;
+    await expect(streams.outlasting(60_000, work(1, bug))).rejects.toBe(bug);
+    expect(timing.pauses).toHaveLength(before);
+  });
+});

@@ -1,4 +1,0 @@
-import type { Codec } from '../kernel/codec.js';
-import type { PromptEvent } from './prompt.events.js';
-
-export const promptCodec: Codec<PromptEvent> = { PromptCreated: [], PromptUpdated: [], PromptDeleted: [] };

@@ -1,0 +1,146 @@
+import { IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsObject, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { parseBoundedJson } from '../../kernel/bounded-json.js';
+import { isId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { RequestValidation } from '../../platform/http/validation.js';
+import { presetOf } from '../prompts/presets.policy.js';
+import { CHUNKS_MAX } from '../sources/source/retrieval.policy.js';
+import type { AgentConfiguration, AgentStatus } from './agent.events.js';
+import { limitAfter, LIST_ENTRIES_MAX, normalPolicy, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from './agent.policy.js';
+import { normalSchema } from './response-schema.policy.js';
+
+/** What clients say of an agent. Whatever they leave out stays as it is. */
+export class AgentFields {
+  @IsOptional() @IsString() @MaxLength(TITLE_CHARACTERS_MAX) name?: string;
+  @IsOptional() @IsString() @MaxLength(TEXT_CHARACTERS_MAX) description?: string;
+  @IsOptional() @IsString() @MaxLength(TITLE_CHARACTERS_MAX) agent_type?: string;
+  @IsOptional() @IsIn(['draft', 'published'], { message: "Status must be either 'draft' or 'published'" }) status?: AgentStatus;
+  @IsOptional() @IsString() source?: string;
+  @IsOptional() @IsArray() @IsString({ each: true }) sources?: string[];
+  @IsOptional() @IsInt() @Min(0) chunks?: number;
+  @IsOptional() @IsString() @MaxLength(TITLE_CHARACTERS_MAX) retriever?: string;
+  @IsOptional() @IsString() prompt_id?: string;
+  @IsOptional() @IsArray() @IsString({ each: true }) tools?: string[];
+  @IsOptional() json_schema?: unknown;
+  @IsOptional() @IsArray() @IsString({ each: true }) models?: string[];
+  @IsOptional() @IsString() @MaxLength(TITLE_CHARACTERS_MAX) default_model_id?: string;
+  @IsOptional() @IsString() folder_id?: string | null;
+  @IsOptional() @IsString() workflow?: string | null;
+  @IsOptional() @IsBoolean() limited_token_mode?: boolean;
+  @IsOptional() @IsInt() @Min(0) @Max(Number.MAX_SAFE_INTEGER) token_limit?: number;
+  @IsOptional() @IsBoolean() limited_request_mode?: boolean;
+  @IsOptional() @IsInt() @Min(0) @Max(Number.MAX_SAFE_INTEGER) request_limit?: number;
+  @IsOptional() @IsBoolean() allow_system_prompt_override?: boolean;
+  @IsOptional() @IsObject() config?: Record<string, unknown>;
+  @IsOptional() @IsISO8601() expected_updated_at?: string;
+}
+
+const JSON_FIELDS = ['tools', 'sources', 'json_schema', 'models', 'config'] as const;
+const NUMBERS = ['chunks', 'token_limit', 'request_limit'] as const;
+const BOOLEANS = ['limited_token_mode', 'limited_request_mode', 'allow_system_prompt_override'] as const;
+
+/** Where null is a value; elsewhere it says as little as leaving the field out. */
+const NULLABLE: ReadonlySet<string> = new Set(['json_schema', 'folder_id', 'workflow']);
+
+const refused = (text: string) => new Rejection('invalid-request', text);
+
+/** Reads a JSON body, or a form in which everything is text. @throws Rejection invalid-request */
+export async function readAgentFields(body: unknown): Promise<AgentFields> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw refused('Invalid request data');
+  const fields: Record<string, unknown> = { ...body };
+  for (const field of JSON_FIELDS) fields[field] = parsed(field, fields[field]);
+  for (const field of NUMBERS) fields[field] = asNumber(fields[field]);
+  for (const field of BOOLEANS) fields[field] = asBoolean(fields[field]);
+  const given = Object.fromEntries(
+    Object.entries(fields).filter(([field, value]) => value !== undefined && (value !== null || NULLABLE.has(field))),
+  );
+  return (await new RequestValidation().transform(given, { type: 'body', metatype: AgentFields })) as AgentFields;
+}
+
+function parsed(field: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (value.trim() === '') return field === 'json_schema' ? '' : undefined;
+  try {
+    return parseBoundedJson(value, field);
+  } catch (error) {
+    throw error instanceof SyntaxError ? refused(`Invalid JSON format for field: ${field}`) : error;
+  }
+}
+
+const asNumber = (value: unknown) =>
+  value === '' ? undefined : typeof value === 'string' && /^-?\d{1,15}$/.test(value.trim()) ? Number(value) : value;
+
+const asBoolean = (value: unknown) => {
+  if (typeof value !== 'string') return value;
+  return { true: true, '1': true, false: false, '0': false, '': false }[value.trim().toLowerCase()] ?? value;
+};
+
+/** What must be said of an agent when it is made. */
+export function refuseIncomplete(fields: AgentFields): void {
+  const needed: readonly (keyof AgentFields)[] =
+    fields.status === 'draft'
+      ? ['name']
+      : fields.agent_type === 'workflow'
+        ? ['name', 'workflow']
+        : ['name', 'description', 'chunks', 'retriever', 'prompt_id'];
+  const missing = needed.filter((field) => {
+    const value = fields[field];
+    return value === undefined || value === null || ((field === 'name' || field === 'description') && value === '');
+  });
+  if (missing.length > 0) throw refused(`Missing required fields: ${missing.join(', ')}`);
+}
+
+/** The changes that the fields ask for, in the terms of the agent. @throws Rejection */
+export function changesIn(fields: AgentFields, current: AgentConfiguration): Partial<AgentConfiguration> {
+  const { source, sources, prompt_id: promptId, models, tools, folder_id: folderId, workflow } = fields;
+  const { limited_token_mode: limitTokens, limited_request_mode: limitRequests } = fields;
+  const changes: { [Field in keyof AgentConfiguration]: AgentConfiguration[Field] | undefined } = {
+    name: notEmpty('name', fields.name?.trim()),
+    slug: undefined,
+    description: fields.description,
+    image: undefined,
+    agentType: notEmpty('agent_type', fields.agent_type),
+    source: source === undefined ? undefined : sourceIn(source, 'source'),
+    additionalSources: sources && distinct(sources.map((each) => sourceIn(each, 'sources')).filter(Boolean), 'sources'),
+    chunks: fields.chunks === undefined ? undefined : Math.min(fields.chunks, CHUNKS_MAX),
+    retriever: fields.retriever,
+    promptId: promptId === undefined ? undefined : promptIn(promptId),
+    tools: tools && distinct(tools, 'tools'),
+    models: models && distinct(models, 'models'),
+    defaultModelId: fields.default_model_id,
+    jsonSchema: fields.json_schema === undefined ? undefined : normalSchema(fields.json_schema),
+    config: fields.config && normalPolicy(fields.config),
+    tokenLimit: limitAfter(current.tokenLimit, { name: 'token', mode: limitTokens, limit: fields.token_limit }),
+    requestLimit: limitAfter(current.requestLimit, { name: 'request', mode: limitRequests, limit: fields.request_limit }),
+    allowSystemPromptOverride: fields.allow_system_prompt_override,
+    folderId: folderId === undefined ? undefined : folderId || null,
+    workflowId: workflow === undefined ? undefined : workflow || null,
+  };
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+}
+
+function notEmpty(field: string, value: string | undefined): string | undefined {
+  if (value === '') throw refused(`${field} must not be empty`);
+  return value;
+}
+
+/** Some clients send the word for no source of one's own. */
+function sourceIn(value: string, field: string): string {
+  if (value === '' || value === 'default') return '';
+  if (!isId(value)) throw refused(`${field} must hold ids of sources`);
+  return value;
+}
+
+function promptIn(value: string): string {
+  if (value === 'default') return '';
+  if (!presetOf(value) && !isId(value)) throw refused('prompt_id must be the id of a prompt');
+  return value;
+}
+
+function distinct(values: readonly string[], field: string): readonly string[] {
+  const entries = [...new Set(values)];
+  if (entries.length > LIST_ENTRIES_MAX) throw refused(`${field} must hold at most ${LIST_ENTRIES_MAX} entries`);
+  if (entries.some((entry) => entry === '' || entry.length > TITLE_CHARACTERS_MAX))
+    throw refused(`${field} holds an entry that is no id`);
+  return entries;
+}

@@ -1,0 +1,46 @@
+import { Readable } from 'node:stream';
+import { Controller, Get, Param, Res, StreamableFile } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { fileTypeFromBuffer } from 'file-type';
+import { AgentQueries } from '../../../projections/agents/agents.queries.js';
+import { Blobs } from '../../kernel/blobs.js';
+import { isId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import type { AgentImage } from './agent.events.js';
+
+const MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const CAPABILITY_CHARACTERS = 32;
+const YEAR_SECONDS = 31_536_000;
+
+/** An address that only those know who were shown the agent: a browser sends no credential with a picture. */
+export const imageUrl = (agentId: string, image: AgentImage): string => `/api/images/${agentId}/${capabilityOf(image)}`;
+
+const capabilityOf = ({ sha256 }: AgentImage) => sha256.slice(0, CAPABILITY_CHARACTERS);
+
+/** Keeps an uploaded picture; what it is, its bytes say and not its name. @throws Rejection image-not-accepted */
+export async function keepImage(blobs: Blobs, bytes: Buffer): Promise<AgentImage> {
+  const mediaType = (await fileTypeFromBuffer(bytes))?.mime;
+  if (!mediaType || !MEDIA_TYPES.includes(mediaType)) throw new Rejection('image-not-accepted', 'Image upload failed');
+  const { sha256, size } = await blobs.put(Readable.from([bytes]));
+  return { sha256, size, mediaType };
+}
+
+@Controller('api/images')
+export class AgentImagesController {
+  constructor(
+    private readonly agents: AgentQueries,
+    private readonly blobs: Blobs,
+  ) {}
+
+  @Get(':agentId/:capability')
+  async image(
+    @Param('agentId') agentId: string,
+    @Param('capability') capability: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StreamableFile> {
+    const image = isId(agentId) ? (await this.agents.byId(agentId))?.configuration.image : undefined;
+    if (!image || capabilityOf(image) !== capability) throw new Rejection('not-found', 'Not found');
+    void reply.header('Cache-Control', `public, max-age=${YEAR_SECONDS}, immutable`).header('X-Content-Type-Options', 'nosniff');
+    return new StreamableFile(await this.blobs.get(image.sha256), { type: image.mediaType, length: image.size });
+  }
+}

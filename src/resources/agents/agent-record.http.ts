@@ -1,0 +1,96 @@
+import type { AgentRecord } from '../../../projections/agents/agents.queries.js';
+import { CHUNKS_DEFAULT } from '../sources/source/retrieval.policy.js';
+import { imageUrl } from './agent-images.http.js';
+import type { Referred, ToolDetail } from './referred-things.js';
+
+/** What the owner of an agent may do with it. */
+const OWNER_ACTIONS = [
+  'delete',
+  'edit',
+  'edit_policy',
+  'export',
+  'manage_access_details',
+  'manage_schedules',
+  'manage_settings',
+  'move_folder',
+  'pin',
+  'publish',
+  'share',
+  'use',
+  'view',
+  'view_logs',
+] as const;
+
+/** An agent as the listings show it to its owner. */
+export function agentRecord({ configuration, ...agent }: AgentRecord, pinned: boolean, tools: ReadonlyMap<string, ToolDetail>) {
+  return {
+    id: agent.id,
+    name: configuration.name,
+    slug: configuration.slug,
+    description: configuration.description,
+    image: configuration.image ? imageUrl(agent.id, configuration.image) : '',
+    source: configuration.source,
+    sources: configuration.additionalSources,
+    chunks: String(configuration.chunks ?? CHUNKS_DEFAULT),
+    retriever: configuration.retriever,
+    prompt_id: configuration.promptId,
+    tools: configuration.tools,
+    tool_details: configuration.tools.flatMap((id) => tools.get(id) ?? []),
+    agent_type: configuration.agentType,
+    status: agent.status,
+    json_schema: configuration.jsonSchema,
+    config: configuration.config,
+    limited_token_mode: configuration.tokenLimit !== null,
+    token_limit: configuration.tokenLimit,
+    limited_request_mode: configuration.requestLimit !== null,
+    request_limit: configuration.requestLimit,
+    created_at: agent.createdAt.toISOString(),
+    updated_at: agent.updatedAt.toISOString(),
+    last_used_at: agent.lastUsedAt?.toISOString() ?? null,
+    pinned,
+    shared: false,
+    shared_metadata: {},
+    shared_token: '',
+    models: configuration.models,
+    default_model_id: configuration.defaultModelId,
+    folder_id: configuration.folderId,
+    workflow: configuration.workflowId,
+    allow_system_prompt_override: configuration.allowSystemPromptOverride,
+    ownership: 'user',
+    team_access: null,
+    key: agent.key?.masked ?? '',
+    access: 'owner',
+    allowed_actions: OWNER_ACTIONS,
+  };
+}
+
+/** One agent with what it refers to. */
+export const agentRecordInFull = (
+  agent: AgentRecord,
+  pinned: boolean,
+  tools: ReadonlyMap<string, ToolDetail>,
+  referred: readonly Referred[],
+) => ({
+  ...agentRecord(agent, pinned, tools),
+  prompt_name: referred.find(({ type }) => type === 'prompt')?.name ?? (agent.configuration.promptId || 'default'),
+  source_details: referred.filter(({ type }) => type === 'source').map(({ id, name }) => ({ id, name: name ?? null })),
+  resource_sponsors: [],
+  resource_states: referred.map(resourceState),
+});
+
+const resourceState = ({ type, id, name, ownerCredentialWrites }: Referred) => ({
+  key: `${type}:${id}`,
+  type,
+  id,
+  name: name ?? null,
+  state: name === undefined ? 'stopped' : 'active',
+  reason: name === undefined ? 'deleted' : null,
+  sponsor: null,
+  contact: null,
+  connection: null,
+  credential_mode: null,
+  account: null,
+  owner_credential_writes: ownerCredentialWrites,
+  can_confirm: false,
+  can_reconnect: false,
+});

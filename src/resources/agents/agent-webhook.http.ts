@@ -1,0 +1,61 @@
+import { Controller, Get, Query, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
+import type { SignedInUser } from '../identity/caller.js';
+import { CurrentUser } from '../identity/identity.http.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { withoutTrailing } from '../../kernel/trailing.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { agentNotFound } from './agent.decider.js';
+import type { AgentWebhook } from './agent.events.js';
+import { MintAgentWebhook } from './mint-agent-webhook.command.js';
+import { WebhookTokens } from './webhook-tokens.js';
+
+/** Where clients reach the service; where nobody says, there where the request came in. */
+export class PublicBaseUrl {
+  constructor(private readonly configured: string | undefined) {}
+
+  of({ protocol, host }: FastifyRequest): string {
+    return withoutTrailing(this.configured ?? `${protocol}://${host}`, '/');
+  }
+}
+
+/** The URL at which an agent is set to work, for its owner. */
+@ApiTags('Agents')
+@Controller('api')
+export class AgentWebhookController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly agents: AgentQueries,
+    private readonly tokens: WebhookTokens,
+    private readonly baseUrl: PublicBaseUrl,
+    private readonly freshness: Freshness,
+  ) {}
+
+  @Get('agent_webhook')
+  @ApiOperation({ summary: 'The webhook of an agent of one’s own. It never changes.' })
+  @ApiQuery({ name: 'id', required: true })
+  async url(
+    @CurrentUser() user: SignedInUser,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Query('id') id?: unknown,
+  ) {
+    if (!id) throw new Rejection('invalid-request', 'ID is required');
+    const agent = isId(id) ? await this.agents.byId(id) : undefined;
+    if (agent?.ownerId !== user.userId) throw agentNotFound();
+    const token = await this.tokens.reveal(user.userId, agent.webhook ?? (await this.mint(user, agent, reply)));
+    return { success: true, webhook_url: `${this.baseUrl.of(request)}/api/webhooks/agents/${token}` };
+  }
+
+  private async mint(user: SignedInUser, { id }: AgentRecord, reply: FastifyReply): Promise<AgentWebhook> {
+    const { webhook, position } = await this.commands.execute(new MintAgentWebhook(id, user.userId, user.cause));
+    answerPosition(reply, position);
+    await this.freshness.reached(['agents'], position);
+    return webhook;
+  }
+}

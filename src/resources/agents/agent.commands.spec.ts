@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
+import type { SourceQueries } from '../../../projections/sources/sources.queries.js';
+import type { ToolQueries } from '../../../projections/tools/tools.queries.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { MemoryCredentialVault } from '../../../test/support/memory-credential-vault.js';
+import { agentKeyHash } from '../identity/agent-keys.policy.js';
+import { decodeCause } from '../../kernel/event-sourcing/codec.js';
+import { LOG_START, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import { newId } from '../../kernel/ids.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { AccessibleReferences } from './accessible-references.js';
+import { agentCodec } from './agent.codec.js';
+import { agentStream } from './agent.events.js';
+import { BLANK_AGENT } from './agent.policy.js';
+import { CreateAgent, CreateAgentHandler } from './create-agent.command.js';
+import { DeleteAgent, DeleteAgentHandler } from './delete-agent.command.js';
+import { MintAgentWebhook, MintAgentWebhookHandler } from './mint-agent-webhook.command.js';
+import { PinAgent, PinAgentHandler } from './pin-agent.command.js';
+import { RegenerateAgentKey, RegenerateAgentKeyHandler } from './regenerate-agent-key.command.js';
+import { UpdateAgent, UpdateAgentHandler } from './update-agent.command.js';
+import { webhookTokenHash } from './webhook-token.policy.js';
+import { WebhookTokens } from './webhook-tokens.js';
+import { systemTiming } from '../../platform/system-timing.js';
+
+const causeOf = (requestId: string) =>
+  ({ actor: 'user:alice', credential: 'session-token', correlationId: requestId, causationId: requestId }) as const;
+const cause = causeOf('r1');
+const clock = { now: () => new Date('2026-01-01T00:00:00Z') };
+const [source, prompt, tool] = [newId(), newId(), newId()];
+const configuration = { ...BLANK_AGENT, name: 'Guide', description: 'Knows' };
+
+let store: InMemoryEventStore;
+let streams: Streams;
+let vault: MemoryCredentialVault;
+let references: AccessibleReferences;
+beforeEach(() => {
+  store = new InMemoryEventStore();
+  streams = new Streams(store, systemTiming);
+  vault = new MemoryCredentialVault();
+  const prompts = { byId: async (id: string) => (id === prompt ? { ownerId: 'alice' } : undefined) } as PromptQueries;
+  const ownedAmong = async (owner: string, ids: readonly string[]) => ids.filter((id) => owner === 'alice' && id === source);
+  const tools = {
+    ownedAmong: async (owner: string, ids: readonly string[]) =>
+      ids.filter((id) => owner === 'alice' && id === tool).map((id) => ({ id })),
+  };
+  references = new AccessibleReferences(prompts, { ownedAmong } as unknown as SourceQueries, tools as unknown as ToolQueries);
+});
+
+async function log(): Promise<readonly StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  for await (const page of store.readAll({ after: LOG_START })) events.push(...page.events);
+  return events;
+}
+const typesInLog = async () => (await log()).map(({ type }) => type);
+const create = (more: Partial<CreateAgent['wanted']> = {}, ownerId = 'alice') =>
+  new CreateAgentHandler(streams, clock, references, new WebhookTokens(vault)).execute(
+    new CreateAgent(ownerId, { configuration, status: 'published', ...more }, cause),
+  );
+const update = (agentId: string, change: UpdateAgent['change'], requestId = 'r2') =>
+  new UpdateAgentHandler(streams, clock, references).execute(new UpdateAgent(agentId, 'alice', change, causeOf(requestId)));
+
+describe('making an agent', () => {
+  it('states what happened, who did it, and of the key no more than its hash', async () => {
+    const { agentId, key, position } = await create();
+    const events = await log();
+    expect(events.map(({ type }) => type)).toEqual(['AgentCreated', 'AgentWebhookMinted', 'AgentPublished', 'AgentKeyIssued']);
+    expect(events.every((event) => event.stream === agentStream(agentId))).toBe(true);
+    expect(events.map(({ metadata }) => decodeCause(metadata).actor)).toEqual(Array(4).fill('user:alice'));
+    expect(JSON.parse(events[3]!.data)).toMatchObject({ key: { hash: agentKeyHash(key) } });
+    expect(events.map(({ data }) => data).join()).not.toContain(key);
+    expect(position).toBe(events[3]!.position);
+  });
+
+  it('happens once also when the answer of the store is lost', async () => {
+    store.failNextAppend('after');
+    const { key } = await create();
+    expect(await typesInLog()).toHaveLength(4);
+    expect(key).not.toBe('');
+  });
+
+  it('gives a key that is already spoken for to nobody', async () => {
+    const id = newId();
+    const first = await create({ id, key: 'demo' });
+    const second = await create({ id, key: 'demo' });
+    expect([first.key, second.key]).toEqual(['demo', '']);
+    expect(await typesInLog()).toHaveLength(4);
+  });
+
+  it.each([
+    ['source', { source }],
+    ['additional source', { additionalSources: [source] }],
+    ['prompt', { promptId: prompt }],
+    ['tool', { tools: [tool] }],
+  ])('may use a %s of its owner and of nobody else', async (_, uses) => {
+    await create({ configuration: { ...configuration, ...uses } });
+    await expect(create({ configuration: { ...configuration, ...uses } }, 'bob')).rejects.toMatchObject({
+      code: expect.stringMatching(/-not-accessible$/),
+    });
+  });
+});
+
+describe('changing an agent', () => {
+  it('is decided again after a lost race, and both changes stand', async () => {
+    const { agentId } = await create();
+    await Promise.all([update(agentId, { changes: { name: 'Other' } }, 'r2'), update(agentId, { changes: { chunks: 3 } }, 'r3')]);
+    expect((await typesInLog()).slice(4)).toEqual(['AgentUpdated', 'AgentUpdated']);
+  });
+
+  it('happens for one of two editors who saw the same version', async () => {
+    const { agentId } = await create();
+    const expectedUpdatedAt = clock.now();
+    const results = await Promise.allSettled(
+      ['One', 'Two'].map((name) => update(agentId, { changes: { name }, expectedUpdatedAt }, name)),
+    );
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('answers with the key of its first publication only', async () => {
+    const { agentId, key } = await create({ status: 'draft' });
+    const published = await update(agentId, { changes: {}, status: 'published' });
+    const renamed = await update(agentId, { changes: { name: 'Other' } }, 'r3');
+    expect([key, published.key !== '', renamed.key]).toEqual(['', true, '']);
+  });
+});
+
+describe('the webhook of an agent', () => {
+  const tokens = () => [...vault.rows.values()].map(({ secrets }) => secrets['token']!);
+  const mint = (agentId: string) =>
+    new MintAgentWebhookHandler(streams, new WebhookTokens(vault)).execute(new MintAgentWebhook(agentId, 'alice', causeOf('r7')));
+
+  it('is minted with it: the log knows a hash of its token, which is kept apart', async () => {
+    const { agentId } = await create();
+    const [token] = tokens();
+    const { data } = (await log()).find(({ type }) => type === 'AgentWebhookMinted')!;
+    expect(JSON.parse(data)).toMatchObject({ agentId, webhook: { hash: webhookTokenHash(token!) } });
+    expect(data).not.toContain(token);
+    expect(Buffer.from(token!, 'base64url')).toHaveLength(32);
+  });
+
+  it('stays the same whoever asks for it, and no token is left over', async () => {
+    const { agentId } = await create();
+    const asked = await Promise.all([mint(agentId), mint(agentId)]);
+    expect(new Set(asked.map(({ webhook }) => webhook.hash))).toEqual(new Set([webhookTokenHash(tokens()[0]!)]));
+    expect(tokens()).toHaveLength(1);
+  });
+
+  it('is minted once for an agent of before, however many ask at once', async () => {
+    const agentId = newId();
+    const data = { agentId, ownerId: 'alice', createdAt: '2026-01-01T00:00:00.000Z', configuration };
+    await streams.append(agentStream(agentId), 'none', agentCodec, [{ type: 'AgentCreated', data }], cause);
+    const asked = await Promise.all([mint(agentId), mint(agentId), mint(agentId)]);
+    expect(new Set(asked.map(({ webhook }) => webhook.hash))).toEqual(new Set([webhookTokenHash(tokens()[0]!)]));
+    expect([tokens().length, await typesInLog()]).toEqual([1, ['AgentCreated', 'AgentWebhookMinted']]);
+  });
+
+  it('leaves no token behind where the agent is refused, or ends', async () => {
+    await expect(create({ configuration: BLANK_AGENT })).rejects.toMatchObject({ code: 'agent-not-publishable' });
+    const { agentId } = await create();
+    await new DeleteAgentHandler(streams, new WebhookTokens(vault)).execute(new DeleteAgent(agentId, 'alice', cause));
+    expect(tokens()).toEqual([]);
+  });
+});
+
+it('a key, a pin and an end leave their facts', async () => {
+  const { agentId, key } = await create();
+  const renewed = await new RegenerateAgentKeyHandler(streams).execute(new RegenerateAgentKey(agentId, 'alice', causeOf('r2')));
+  await new PinAgentHandler(streams).execute(new PinAgent(agentId, 'alice', true, causeOf('r3')));
+  await new PinAgentHandler(streams).execute(new PinAgent(agentId, 'alice', false, causeOf('r4')));
+  await new DeleteAgentHandler(streams, new WebhookTokens(vault)).execute(new DeleteAgent(agentId, 'alice', causeOf('r5')));
+  await new DeleteAgentHandler(streams, new WebhookTokens(vault)).execute(new DeleteAgent(agentId, 'alice', causeOf('r6')));
+  expect(renewed.key).not.toBe(key);
+  expect((await typesInLog()).slice(4)).toEqual([
+    'AgentKeyRevoked',
+    'AgentKeyIssued',
+    'AgentPinned',
+    'AgentUnpinned',
+    'AgentKeyRevoked',
+    'AgentDeleted',
+  ]);
+});

@@ -1,0 +1,223 @@
+import type { Decision } from '../../kernel/event-sourcing/decider.js';
+import { Rejection } from '../../kernel/rejection.js';
+import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
+import { agentCodec } from './agent.codec.js';
+import type { AgentConfiguration, AgentEvent, AgentStatus, AgentWebhook, IssuedKey } from './agent.events.js';
+import { BLANK_AGENT, lackingForPublication } from './agent.policy.js';
+
+/** What decisions need to know of an agent. */
+export type Agent = Readonly<{
+  id: string;
+  status: 'none' | AgentStatus | 'deleted';
+  ownerId: string;
+  configuration: AgentConfiguration | null;
+  updatedAt: string;
+  keyId: string | null;
+  /** Null for agents of before there were any, until somebody asks. */
+  webhook: AgentWebhook | null;
+  pinnedBy: ReadonlySet<string>;
+}>;
+
+const initial: Agent = {
+  id: '',
+  status: 'none',
+  ownerId: '',
+  configuration: null,
+  updatedAt: '',
+  keyId: null,
+  webhook: null,
+  pinnedBy: new Set(),
+};
+
+export const agent: Aggregate<Agent, AgentEvent> = { initial, evolve, codec: agentCodec };
+
+function evolve(state: Agent, event: AgentEvent): Agent {
+  switch (event.type) {
+    case 'AgentCreated': {
+      const { agentId, ownerId, configuration, createdAt } = event.data;
+      return { ...state, id: agentId, status: 'draft', ownerId, configuration, updatedAt: createdAt };
+    }
+    case 'AgentUpdated': {
+      const { changes, updatedAt } = event.data;
+      return { ...state, configuration: { ...state.configuration!, ...changes }, updatedAt };
+    }
+    case 'AgentPublished':
+      return { ...state, status: 'published', updatedAt: event.data.updatedAt };
+    case 'AgentWithdrawnToDraft':
+      return { ...state, status: 'draft', updatedAt: event.data.updatedAt };
+    case 'AgentKeyIssued':
+      return { ...state, keyId: event.data.key.keyId };
+    case 'AgentKeyRevoked':
+      return { ...state, keyId: null };
+    case 'AgentWebhookMinted':
+      return { ...state, webhook: event.data.webhook };
+    case 'AgentPinned':
+      return { ...state, pinnedBy: new Set([...state.pinnedBy, event.data.userId]) };
+    case 'AgentUnpinned':
+      return { ...state, pinnedBy: new Set([...state.pinnedBy].filter((userId) => userId !== event.data.userId)) };
+    case 'AgentDeleted':
+      return { ...state, status: 'deleted' };
+  }
+}
+
+type Decide = Decision<Agent, AgentEvent>;
+
+/** Told alike to those who may not know whether the agent exists. */
+export const agentNotFound = () => new Rejection('agent-not-found', 'Agent not found');
+
+function ownedBy(state: Agent, ownerId: string): AgentConfiguration {
+  if (state.status === 'none' || state.status === 'deleted' || state.ownerId !== ownerId) throw agentNotFound();
+  return state.configuration!;
+}
+
+export type AgentChange = Readonly<{
+  changes: Partial<AgentConfiguration>;
+  status?: AgentStatus | undefined;
+  /** What the changes refer to and the owner may not use. */
+  inaccessible: ReadonlySet<string>;
+  /** The version the client has seen; without it the change applies to whatever stands. */
+  expectedUpdatedAt?: Date | undefined;
+  /** The key to issue should this publish the agent for the first time. */
+  key: IssuedKey;
+  now: Date;
+}>;
+
+/** A new agent with its webhook, published at once when it comes with a status of that name; only then it gets the key. */
+export const create =
+  (
+    agentId: string,
+    ownerId: string,
+    wanted: Pick<AgentChange, 'inaccessible' | 'key' | 'now'> &
+      Readonly<{ configuration: AgentConfiguration; status: AgentStatus; webhook: AgentWebhook }>,
+  ): Decide =>
+  (state) => {
+    if (state.status !== 'none') return [];
+    refuseInaccessible(BLANK_AGENT, wanted.configuration, wanted.inaccessible);
+    const createdAt = wanted.now.toISOString();
+    const created: AgentEvent = {
+      type: 'AgentCreated',
+      data: { agentId, ownerId, createdAt, configuration: wanted.configuration },
+    };
+    const minted: AgentEvent = { type: 'AgentWebhookMinted', data: { agentId, webhook: wanted.webhook } };
+    if (wanted.status === 'draft') return [created, minted];
+    return [created, minted, ...publish(evolve(state, created), wanted.key, createdAt)];
+  };
+
+export const update =
+  (ownerId: string, change: AgentChange): Decide =>
+  (state) => {
+    const current = ownedBy(state, ownerId);
+    refuseStale(state, change.expectedUpdatedAt);
+    refuseInaccessible(current, change.changes, change.inaccessible);
+    const changes = differing(current, change.changes);
+    const updatedAt = after(state.updatedAt, change.now);
+    const events: AgentEvent[] = Object.keys(changes).length
+      ? [{ type: 'AgentUpdated', data: { agentId: state.id, updatedAt, changes } }]
+      : [];
+    const updated = events.reduce(evolve, state);
+    const status = change.status ?? updated.status;
+    if (status === 'published') return [...events, ...publish(updated, change.key, updatedAt)];
+    if (updated.status === 'draft') return events;
+    return [...events, { type: 'AgentWithdrawnToDraft', data: { agentId: state.id, updatedAt } }];
+  };
+
+function publish(state: Agent, key: IssuedKey, updatedAt: string): AgentEvent[] {
+  const lacking = lackingForPublication(state.configuration!);
+  if (lacking.length > 0) {
+    const text = `Cannot publish agent. Missing or invalid required fields: ${lacking.join(', ')}`;
+    throw new Rejection('agent-not-publishable', text);
+  }
+  const published: AgentEvent[] =
+    state.status === 'published' ? [] : [{ type: 'AgentPublished', data: { agentId: state.id, updatedAt } }];
+  return state.keyId ? published : [...published, { type: 'AgentKeyIssued', data: { agentId: state.id, key } }];
+}
+
+function refuseStale(state: Agent, expected: Date | undefined): void {
+  if (expected && expected.getTime() !== Date.parse(state.updatedAt)) {
+    throw new Rejection('agent-stale-write', 'Agent was modified by someone else');
+  }
+}
+
+/** What the agent refers to already it may keep, also when its owner can no longer see it. */
+function refuseInaccessible(
+  current: AgentConfiguration,
+  changes: Partial<AgentConfiguration>,
+  inaccessible: ReadonlySet<string>,
+): void {
+  const kept = new Set(referencesIn(current).map(({ id }) => id));
+  const refused = referencesIn(changes).find(({ id }) => inaccessible.has(id) && !kept.has(id));
+  if (refused) throw new Rejection(refused.code, refused.text);
+}
+
+type Reference = Readonly<{ id: string; code: string; text: string }>;
+
+function referencesIn({ source, additionalSources, promptId, tools, folderId, workflowId }: Partial<AgentConfiguration>) {
+  const to = (code: string, text: string, ids: readonly (string | null | undefined)[]): readonly Reference[] =>
+    ids.filter((id) => !!id).map((id) => ({ id: id!, code, text }));
+  return [
+    ...to('source-not-accessible', 'Source not accessible', [source, ...(additionalSources ?? [])]),
+    ...to('prompt-not-accessible', 'Prompt not accessible', [promptId]),
+    ...to('tool-not-accessible', 'Tool not accessible', tools ?? []),
+    ...to('folder-not-found', 'Folder not found', [folderId]),
+    ...to('workflow-not-found', 'Workflow not found', [workflowId]),
+  ];
+}
+
+/** The fields that would not stay as they are. */
+function differing(current: AgentConfiguration, changes: Partial<AgentConfiguration>): Partial<AgentConfiguration> {
+  const before = current as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries(changes).filter(([field, value]) => !same(before[field], value)));
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** A moment after the last change, so that no two versions have the same one. */
+const after = (last: string, now: Date) => new Date(Math.max(now.getTime(), Date.parse(last) + 1)).toISOString();
+
+export const regenerateKey =
+  (ownerId: string, key: IssuedKey): Decide =>
+  (state) => {
+    ownedBy(state, ownerId);
+    if (state.keyId === key.keyId) return [];
+    if (state.status !== 'published' || !state.keyId) {
+      throw new Rejection('agent-not-published', 'Publish the agent before resetting its key');
+    }
+    return [
+      { type: 'AgentKeyRevoked', data: { agentId: state.id, keyId: state.keyId } },
+      { type: 'AgentKeyIssued', data: { agentId: state.id, key } },
+    ];
+  };
+
+/** An agent of before there were webhooks gets its own; whoever has one keeps it. */
+export const mintWebhook =
+  (ownerId: string, webhook: AgentWebhook): Decide =>
+  (state) => {
+    ownedBy(state, ownerId);
+    return state.webhook ? [] : [{ type: 'AgentWebhookMinted', data: { agentId: state.id, webhook } }];
+  };
+
+export const pin =
+  (userId: string): Decide =>
+  (state) => {
+    ownedBy(state, userId);
+    return state.pinnedBy.has(userId) ? [] : [{ type: 'AgentPinned', data: { agentId: state.id, userId } }];
+  };
+
+export const unpin =
+  (userId: string): Decide =>
+  (state) => {
+    ownedBy(state, userId);
+    return state.pinnedBy.has(userId) ? [{ type: 'AgentUnpinned', data: { agentId: state.id, userId } }] : [];
+  };
+
+/** The agent is gone for everybody, and its key with it. */
+export const remove =
+  (ownerId: string): Decide =>
+  (state) => {
+    if (state.status === 'deleted' && state.ownerId === ownerId) return [];
+    ownedBy(state, ownerId);
+    const revoked: AgentEvent[] = state.keyId
+      ? [{ type: 'AgentKeyRevoked', data: { agentId: state.id, keyId: state.keyId } }]
+      : [];
+    return [...revoked, { type: 'AgentDeleted', data: { agentId: state.id } }];
+  };

@@ -1,0 +1,168 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Put,
+  Query,
+  Res,
+  UploadedFile,
+  UseGuards,
+  UseInterceptors,
+} from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { FileInterceptor, type UploadedMultipartFile } from '@nestjs/platform-fastify';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { type AgentRecord, AgentQueries } from '../../../projections/agents/agents.queries.js';
+import type { SignedInUser } from '../identity/caller.js';
+import { CurrentUser, SignedInOnly } from '../identity/identity.http.js';
+import { Blobs } from '../../kernel/blobs.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { agentNotFound } from './agent.decider.js';
+import { BLANK_AGENT } from './agent.policy.js';
+import { changesIn, readAgentFields, refuseIncomplete } from './agent-fields.http.js';
+import { keepImage } from './agent-images.http.js';
+import { agentRecord, agentRecordInFull } from './agent-record.http.js';
+import { CreateAgent } from './create-agent.command.js';
+import { DeleteAgent } from './delete-agent.command.js';
+import { PinAgent } from './pin-agent.command.js';
+import { ReferredThings } from './referred-things.js';
+import { RegenerateAgentKey } from './regenerate-agent-key.command.js';
+import { UpdateAgent } from './update-agent.command.js';
+
+const AgentImageUpload = FileInterceptor('image');
+
+/** A user's agents. */
+@ApiTags('Agents')
+@Controller('api')
+export class AgentsController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly agents: AgentQueries,
+    private readonly things: ReferredThings,
+    private readonly blobs: Blobs,
+    private readonly freshness: Freshness,
+  ) {}
+
+  @Get('get_agents')
+  async list(@CurrentUser() user: SignedInUser) {
+    const [agents, pinned] = await Promise.all([this.agents.ownedBy(user.userId), this.agents.pinnedBy(user.userId)]);
+    const pins = new Set(pinned.map(({ id }) => id));
+    const tools = await this.things.toolDetails(user.userId, agents);
+    return agents.map((agent) => agentRecord(agent, pins.has(agent.id), tools));
+  }
+
+  @Get('get_agent')
+  async one(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
+    const agent = await this.owned(user, id);
+    const [pinned, tools, referred] = await Promise.all([
+      this.agents.isPinned(agent.id, user.userId),
+      this.things.toolDetails(user.userId, [agent]),
+      this.things.of(agent),
+    ]);
+    return agentRecordInFull(agent, pinned, tools, referred);
+  }
+
+  @Get('pinned_agents')
+  async pinned(@CurrentUser() user: SignedInUser) {
+    const agents = await this.agents.pinnedBy(user.userId);
+    const tools = await this.things.toolDetails(user.userId, agents);
+    return agents.map((agent) => agentRecord(agent, true, tools));
+  }
+
+  @Post('create_agent')
+  @UseGuards(SignedInOnly)
+  @UseInterceptors(AgentImageUpload)
+  async create(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: unknown,
+    @UploadedFile() image?: UploadedMultipartFile,
+  ) {
+    const fields = await readAgentFields(body);
+    if (!fields.status) throw new Rejection('invalid-request', "Status must be either 'draft' or 'published'");
+    refuseIncomplete(fields);
+    const changes = { ...changesIn(fields, BLANK_AGENT), ...(await this.imageIn(image)) };
+    const configuration = { ...BLANK_AGENT, retriever: 'classic', ...changes };
+    const { agentId, key, position } = await this.commands.execute(
+      new CreateAgent(user.userId, { configuration, status: fields.status }, user.cause),
+    );
+    await this.settled(reply, position);
+    return { id: agentId, key };
+  }
+
+  @Put('update_agent/:id')
+  @UseGuards(SignedInOnly)
+  @UseInterceptors(AgentImageUpload)
+  async update(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @UploadedFile() image?: UploadedMultipartFile,
+  ) {
+    const { configuration } = await this.owned(user, id);
+    const fields = await readAgentFields(body);
+    const changes = { ...changesIn(fields, configuration), ...(await this.imageIn(image)) };
+    if (Object.keys(changes).length === 0 && !fields.status)
+      throw new Rejection('invalid-request', 'No valid update data provided');
+    const { expected_updated_at: expected, status } = fields;
+    const change = { changes, status, expectedUpdatedAt: expected === undefined ? undefined : new Date(expected) };
+    const { key, position } = await this.commands.execute(new UpdateAgent(id, user.userId, change, user.cause));
+    await this.settled(reply, position);
+    return { success: true, id, message: 'Agent updated successfully', ...(key && { key }) };
+  }
+
+  @Post('regenerate_agent_key/:id')
+  @HttpCode(200)
+  async regenerateKey(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+  ) {
+    await this.owned(user, id);
+    const { key, position } = await this.commands.execute(new RegenerateAgentKey(id, user.userId, user.cause));
+    await this.settled(reply, position);
+    return { success: true, key };
+  }
+
+  @Delete('delete_agent')
+  async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
+    const agent = await this.owned(user, id);
+    await this.settled(reply, await this.commands.execute(new DeleteAgent(agent.id, user.userId, user.cause)));
+    return { id: agent.id };
+  }
+
+  @Post('pin_agent')
+  @HttpCode(200)
+  async togglePin(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
+    const agent = await this.owned(user, id);
+    const pinned = !(await this.agents.isPinned(agent.id, user.userId));
+    await this.settled(reply, await this.commands.execute(new PinAgent(agent.id, user.userId, pinned, user.cause)));
+    return { success: true, action: pinned ? 'pinned' : 'unpinned' };
+  }
+
+  private async owned(user: SignedInUser, id: string | undefined): Promise<AgentRecord> {
+    if (!id) throw new Rejection('invalid-request', 'ID is required');
+    const agent = isId(id) ? await this.agents.byId(id) : undefined;
+    if (agent?.ownerId !== user.userId) throw agentNotFound();
+    return agent;
+  }
+
+  private async imageIn(file: UploadedMultipartFile | undefined) {
+    return file?.buffer?.length ? { image: await keepImage(this.blobs, file.buffer) } : {};
+  }
+
+  /** The caller's next read shows what was written, wherever it is answered. */
+  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+    answerPosition(reply, position);
+    await this.freshness.reached(['agents'], position);
+  }
+}

@@ -1,0 +1,55 @@
+import { Module } from '@nestjs/common';
+import { MultipartModule } from '@nestjs/platform-fastify';
+import { AgentQueries } from '../../../projections/agents/agents.queries.js';
+import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
+import { SourceQueries } from '../../../projections/sources/sources.queries.js';
+import { ToolQueries } from '../../../projections/tools/tools.queries.js';
+import { AgentKeyDirectory } from '../identity/agent-key-directory.port.js';
+import { Config } from '../../platform/config/config.js';
+import { AccessibleReferences } from './accessible-references.js';
+import { AgentImagesController } from './agent-images.http.js';
+import { AgentWebhookController, PublicBaseUrl } from './agent-webhook.http.js';
+import { AgentsController } from './agents.http.js';
+import { CreateAgentHandler } from './create-agent.command.js';
+import { DeleteAgentHandler } from './delete-agent.command.js';
+import { MintAgentWebhookHandler } from './mint-agent-webhook.command.js';
+import { PinAgentHandler } from './pin-agent.command.js';
+import { ReferredThings } from './referred-things.js';
+import { RegenerateAgentKeyHandler } from './regenerate-agent-key.command.js';
+import { StoredAgentKeys } from './stored-agent-keys.js';
+import { UpdateAgentHandler } from './update-agent.command.js';
+import { WebhookTokens } from './webhook-tokens.js';
+
+/** The pictures of agents are the only files that are sent here. */
+const images = MultipartModule.registerAsync({
+  inject: [Config],
+  useFactory: ({ agentImageBytesMax }: Config) => ({ limits: { fileSize: agentImageBytesMax, files: 1 } }),
+});
+
+@Module({
+  imports: [images],
+  controllers: [AgentsController, AgentImagesController, AgentWebhookController],
+  providers: [
+    AgentQueries,
+    PromptQueries,
+    SourceQueries,
+    ToolQueries,
+    ReferredThings,
+    AccessibleReferences,
+    { provide: AgentKeyDirectory, useClass: StoredAgentKeys },
+    CreateAgentHandler,
+    UpdateAgentHandler,
+    RegenerateAgentKeyHandler,
+    PinAgentHandler,
+    DeleteAgentHandler,
+    MintAgentWebhookHandler,
+    WebhookTokens,
+    {
+      provide: PublicBaseUrl,
+      inject: [Config],
+      useFactory: ({ publicApiBaseUrl }: Config) => new PublicBaseUrl(publicApiBaseUrl),
+    },
+  ],
+  exports: [AgentQueries, AgentKeyDirectory],
+})
+export class AgentsModule {}

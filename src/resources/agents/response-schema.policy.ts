@@ -1,0 +1,95 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { Rejection } from '../../kernel/rejection.js';
+
+export const SCHEMA_CHARACTERS_MAX = 64 * 1024;
+export const SCHEMA_DEPTH_MAX = 40;
+const COMPILED_SCHEMAS_MAX = 100;
+const PROBLEMS_MAX = 10;
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const refused = (problem: string) => new Rejection('invalid-json-schema', `Invalid JSON schema: ${problem}`);
+
+/**
+ * A response schema as it is kept: the schema itself, also when it came wrapped as `{ schema: … }`. Regular expressions are
+ * refused: one of them can take longer than anybody waits for an answer. @throws Rejection invalid-json-schema
+ */
+export function normalSchema(value: unknown): Schema | null {
+  if (value === null || value === '') return null;
+  const schema = unwrapped(value);
+  if (JSON.stringify(schema).length > SCHEMA_CHARACTERS_MAX)
+    throw refused(`it is longer than ${SCHEMA_CHARACTERS_MAX} characters.`);
+  refuseUnbounded(schema, 0);
+  try {
+    compile(schema);
+  } catch (error) {
+    throw refused(error instanceof Error ? error.message : 'it cannot be read.');
+  }
+  return schema;
+}
+
+function unwrapped(value: unknown): Schema {
+  if (!isObject(value)) throw refused('it must be an object.');
+  if ('type' in value) return value;
+  if (isObject(value['schema'])) return value['schema'];
+  throw refused('it needs a type.');
+}
+
+const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Regular expressions, and references that cannot be followed beforehand. */
+const UNSUPPORTED = new Set(['pattern', 'patternProperties', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$anchor']);
+/** What such a reference leads to is looked through like the rest of the schema; a place for data would not be. */
+const LOCAL_DEFINITION = /^#(\/(\$defs|definitions)\/[^/~%]+)?$/;
+
+/** Keywords whose values are data or names, not schemas. */
+const DATA = new Set(['const', 'enum', 'default', 'examples', 'required', 'dependentRequired']);
+const SCHEMAS_BY_NAME = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
+
+function refuseUnbounded(node: unknown, depth: number): void {
+  if (depth > SCHEMA_DEPTH_MAX) throw refused(`it is nested deeper than ${SCHEMA_DEPTH_MAX} levels.`);
+  if (Array.isArray(node)) return node.forEach((each) => refuseUnbounded(each, depth + 1));
+  if (!isObject(node)) return;
+  for (const [keyword, value] of Object.entries(node)) {
+    if (UNSUPPORTED.has(keyword)) throw refused(`${keyword} is not supported.`);
+    if (keyword === '$ref' && !(typeof value === 'string' && LOCAL_DEFINITION.test(value))) {
+      throw refused('$ref must name a definition of the schema, as in #/$defs/name.');
+    }
+    if (keyword === '$id' || keyword === '$schema' || DATA.has(keyword)) continue;
+    if (SCHEMAS_BY_NAME.has(keyword) && isObject(value)) Object.values(value).forEach((each) => refuseUnbounded(each, depth + 1));
+    else refuseUnbounded(value, depth + 1);
+  }
+}
+
+/** A schema's own id is left out, so that two schemas may share one. */
+function compile({ $id: _, $schema: __, ...schema }: Schema): ValidateFunction {
+  const ajv = new Ajv2020({ strict: false, allErrors: false, logger: false, messages: true });
+  formats.default(ajv, { mode: 'fast' });
+  return ajv.compile(schema);
+}
+
+const compiled = new Map<string, ValidateFunction>();
+
+function compiledOf(schema: Schema): ValidateFunction {
+  const text = JSON.stringify(schema);
+  const known = compiled.get(text) ?? compile(schema);
+  compiled.delete(text);
+  compiled.set(text, known);
+  if (compiled.size > COMPILED_SCHEMAS_MAX) compiled.delete(compiled.keys().next().value!);
+  return known;
+}
+
+/** What keeps a value from being what a kept schema asks for, each problem by its path; none: it is valid. */
+export function problemsWith(value: unknown, schema: Schema): readonly string[] {
+  const validate = compiledOf(schema);
+  try {
+    if (validate(value)) return [];
+  } catch (error) {
+    if (error instanceof RangeError) return ['The schema refers to itself without an end.'];
+    throw error;
+  }
+  return (validate.errors ?? [])
+    .slice(0, PROBLEMS_MAX)
+    .map((error) => `${error.instancePath || 'The answer'} ${error.message ?? 'is wrong'}`);
+}

@@ -1,0 +1,22 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { AgentQueries } from '../../../projections/agents/agents.queries.js';
+import { AgentKeyDirectory, type AgentKeyHolder } from '../identity/agent-key-directory.port.js';
+
+/** The keys of agents. The index finds a hash, never a key; what it found is compared once more in constant time. */
+@Injectable()
+export class StoredAgentKeys extends AgentKeyDirectory {
+  constructor(private readonly agents: AgentQueries) {
+    super();
+  }
+
+  async byHash(hash: string): Promise<AgentKeyHolder | undefined> {
+    const agent = await this.agents.byKeyHash(hash);
+    if (!agent?.key || !same(agent.key.hash, hash)) return undefined;
+    const { restrict_origins: isRestricted, allowed_origins: allowed = [] } = agent.configuration.config;
+    const origins = isRestricted ? allowed : null;
+    return { agentId: agent.id, ownerId: agent.ownerId, keyId: agent.key.keyId, isDraft: agent.status === 'draft', origins };
+  }
+}
+
+const same = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { Rejection } from '../../kernel/rejection.js';
+import { CredentialVault } from '../../platform/credentials/credential-vault.port.js';
+import type { Agent } from './agent.decider.js';
+import type { AgentWebhook } from './agent.events.js';
+import { newWebhookToken, webhookTokenHash } from './webhook-token.policy.js';
+
+/** The tokens of agents' webhooks: encrypted with their owners' secrets, because their URLs are shown again. */
+@Injectable()
+export class WebhookTokens {
+  constructor(private readonly vault: CredentialVault) {}
+
+  /** Keeps a fresh token and has it stated; one that did not become the agent's is forgotten. */
+  async minting<T extends Readonly<{ state: Agent }>>(ownerId: string, state: (webhook: AgentWebhook) => Promise<T>): Promise<T> {
+    const token = newWebhookToken();
+    const webhook = { hash: webhookTokenHash(token), credentialsId: await this.vault.keep(ownerId, { token }) };
+    const outcome = await state(webhook).catch(async (error: unknown) => {
+      if (error instanceof Rejection) await this.forget(ownerId, webhook);
+      throw error;
+    });
+    if (outcome.state.webhook?.credentialsId !== webhook.credentialsId) await this.forget(ownerId, webhook);
+    return outcome;
+  }
+
+  /** @throws CredentialsMissing, CredentialsUnreadable */
+  async reveal(ownerId: string, { credentialsId }: AgentWebhook): Promise<string> {
+    return (await this.vault.reveal(ownerId, credentialsId))['token']!;
+  }
+
+  /** Nobody needs it any more; should that fail, what is left opens nothing. */
+  async forget(ownerId: string, { credentialsId }: AgentWebhook): Promise<void> {
+    await this.vault.forget(ownerId, credentialsId).catch(() => undefined);
+  }
+}

@@ -1,0 +1,44 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { Blobs } from '../../kernel/blobs.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { GuardedDocuments } from '../documents/parsing/guarded-documents.js';
+import { SourcesModule } from '../sources/sources.module.js';
+import { TaskRunners } from '../../work/tasks/task-runner.port.js';
+import { TasksModule } from '../../work/tasks/tasks.module.js';
+import { AttachmentReader } from '../documents/attachment-reader.port.js';
+import { AttachmentShelf } from './attachment-shelf.port.js';
+import { AttachmentsController } from './attachments.http.js';
+import { ParseAttachment } from './parse-attachment.js';
+import { QueueParsing } from './queue-parsing.reaction.js';
+import { AttachmentDesk } from './receive-attachments.js';
+import { StoreAttachmentHandler } from './store-attachment.command.js';
+import { StoredAttachments } from './stored-attachments.js';
+
+/** Files that go with questions: their upload, and what they say and show. */
+@Module({
+  imports: [SourcesModule, TasksModule],
+  controllers: [AttachmentsController],
+  providers: [
+    AttachmentDesk,
+    StoreAttachmentHandler,
+    QueueParsing,
+    { provide: AttachmentReader, useExisting: GuardedDocuments },
+    { provide: AttachmentShelf, useClass: StoredAttachments },
+    {
+      provide: ParseAttachment,
+      inject: [Streams, Blobs, AttachmentReader],
+      useFactory: (...parts: ConstructorParameters<typeof ParseAttachment>) => new ParseAttachment(...parts),
+    },
+  ],
+  exports: [AttachmentShelf, QueueParsing],
+})
+export class AttachmentsModule implements OnModuleInit {
+  constructor(
+    private readonly runners: TaskRunners,
+    private readonly parseAttachment: ParseAttachment,
+  ) {}
+
+  onModuleInit(): void {
+    this.runners.add(this.parseAttachment);
+  }
+}

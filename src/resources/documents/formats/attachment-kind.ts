@@ -1,0 +1,54 @@
+import { fileTypeFromBuffer } from 'file-type';
+import { isPicture, PDF, PICTURE_MIME_TYPES } from '../../attachments/attachment.policy.js';
+import { extensionOf, MEDIA_TYPES } from '../document.port.js';
+import { HEAD_BYTES } from './inspect-file.js';
+import { hasByteOrderMark } from './plain-text.js';
+import { typeNotAccepted, withoutText } from '../refusals.js';
+
+/** Kinds that are a zip inside: of its first bytes alone it may not be told which. */
+const ARCHIVES = ['docx', 'xlsx', 'pptx', 'epub'];
+const TEXTS = ['csv', 'html', 'json', 'md', 'mdx', 'rst', 'txt'];
+const PLAIN_TEXT = 'txt';
+
+/** How a file is read: as one of the kinds of documents, or as a picture. */
+export type AttachmentKind = Readonly<{ kind: string; mimeType: string }>;
+
+const document = (kind: string): AttachmentKind => ({ kind, mimeType: MEDIA_TYPES[kind]! });
+
+/**
+ * What a file is by the bytes it begins with. Its name tells kinds of text apart, and kinds of zip; any other text is a plain one.
+ * @throws Rejection `document-type-not-accepted`, `document-unreadable` where there is nothing in it
+ */
+export async function attachmentKindOf(filename: string, head: Uint8Array): Promise<AttachmentKind> {
+  if (head.byteLength === 0) throw withoutText(filename);
+  const extension = extensionOf(filename);
+  const said = await fileTypeFromBuffer(head).catch(() => undefined);
+  if (said?.mime === PDF) return document('pdf');
+  const isKnownText = TEXTS.includes(extension);
+  if (isText(head, isKnownText)) return document(isKnownText ? extension : PLAIN_TEXT);
+  const mimeType = said?.mime === 'image/apng' ? 'image/png' : said?.mime;
+  if (mimeType && PICTURE_MIME_TYPES.includes(mimeType)) return { kind: 'picture', mimeType };
+  const archive = said?.ext === 'zip' ? extension : (said?.ext ?? '');
+  if (ARCHIVES.includes(archive)) return document(archive);
+  throw typeNotAccepted(filename, `files of this kind cannot be read${said ? `: its content is of the kind ${said.ext}` : ''}.`);
+}
+
+/** The kind under which a file is read whose MIME type is known. */
+export const kindOfMimeType = (filename: string, mimeType: string): string =>
+  isPicture(mimeType)
+    ? 'picture'
+    : MEDIA_TYPES[extensionOf(filename)] === mimeType
+      ? extensionOf(filename)
+      : (Object.keys(MEDIA_TYPES).find((kind) => MEDIA_TYPES[kind] === mimeType) ?? PLAIN_TEXT);
+
+/** UTF-8 without NUL; what its name says is text may be in an older encoding. At the end of a head a character may be cut. */
+function isText(head: Uint8Array, isKnownText: boolean): boolean {
+  if (hasByteOrderMark(head)) return true;
+  if (head.includes(0)) return false;
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: head.byteLength >= HEAD_BYTES });
+    return true;
+  } catch {
+    return isKnownText;
+  }
+}

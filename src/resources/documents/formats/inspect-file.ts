@@ -1,0 +1,42 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { ARCHIVE_END_BYTES_MAX, findDirectory, readDirectory } from './archive.js';
+import { kindOf } from './file-kind.js';
+import type { ParsingLimits } from '../limits.js';
+import { tooLarge } from '../refusals.js';
+
+const ARCHIVES = new Set(['docx', 'epub', 'pptx', 'xlsx']);
+
+/** How much of a file is looked at to tell what it is. */
+export const HEAD_BYTES = 4100;
+
+/** Refuses a file on disk by its kind, its size, and what it would unpack to; little of it is read. @throws Rejection */
+export async function checkFile(filename: string, path: string, limits: ParsingLimits): Promise<void> {
+  await inspectFile(filename, path, limits, async (head) => ({ kind: await kindOf(filename, head) }));
+}
+
+/** What a file on disk is by its beginning. @throws Rejection for its kind, its size, and what it would unpack to */
+export async function inspectFile<Kind extends Readonly<{ kind: string }>>(
+  filename: string,
+  path: string,
+  limits: ParsingLimits,
+  kindOfHead: (head: Uint8Array) => Promise<Kind>,
+): Promise<Kind> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    if (size > limits.fileBytesMax) throw tooLarge(filename, `it is larger than ${limits.fileBytesMax} bytes.`);
+    const known = await kindOfHead(await bytesAt(file, 0, Math.min(size, HEAD_BYTES)));
+    if (!ARCHIVES.has(known.kind)) return known;
+    const endBytes = Math.min(size, ARCHIVE_END_BYTES_MAX);
+    const directory = findDirectory(filename, await bytesAt(file, size - endBytes, endBytes), limits);
+    readDirectory(filename, await bytesAt(file, directory.offset, directory.size), size, limits);
+    return known;
+  } finally {
+    await file.close();
+  }
+}
+
+async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(length), position });
+  return buffer.subarray(0, bytesRead);
+}

@@ -1,0 +1,39 @@
+import type { Image } from '@napi-rs/canvas';
+import type { Picture } from '../attachment-reader.port.js';
+import { PICTURE_BYTES_MAX, PICTURE_EDGE_PIXELS_MAX, PICTURE_PIXELS_MAX } from '../../attachments/attachment.policy.js';
+import { pictureSizeOf } from './picture-header.js';
+import { tooLarge, unreadable } from '../refusals.js';
+
+/** Each round makes a picture this much smaller, until it is small enough. */
+const SHRINKING = 0.7;
+const ROUNDS_MAX = 12;
+const QUALITY = 85;
+
+/** A picture as a model takes it: itself, or a smaller one. @throws Rejection */
+export async function readPicture(filename: string, mimeType: string, bytes: Uint8Array<ArrayBuffer>): Promise<Picture> {
+  const size = pictureSizeOf(mimeType, bytes);
+  if (!size) throw unreadable(filename, mimeType);
+  if (size.width * size.height > PICTURE_PIXELS_MAX) throw tooLarge(filename, `it has more than ${PICTURE_PIXELS_MAX} pixels.`);
+  if (bytes.byteLength <= PICTURE_BYTES_MAX) return { mimeType, bytes: null };
+  const { loadImage } = await import('@napi-rs/canvas');
+  const image = await loadImage(bytes).catch(() => {
+    throw unreadable(filename, mimeType);
+  });
+  let scale = Math.min(1, PICTURE_EDGE_PIXELS_MAX / Math.max(size.width, size.height));
+  for (let round = 0; round < ROUNDS_MAX; round++, scale *= SHRINKING) {
+    const smaller = await scaled(image, mimeType, scale);
+    if (smaller.bytes!.byteLength <= PICTURE_BYTES_MAX) return smaller;
+  }
+  throw tooLarge(filename, `it cannot be brought down to ${PICTURE_BYTES_MAX} bytes.`);
+}
+
+/** Of an animation the first picture is kept. */
+async function scaled(image: Image, mimeType: string, scale: number): Promise<Picture> {
+  const { createCanvas } = await import('@napi-rs/canvas');
+  const [width, height] = [image.width, image.height].map((edge) => Math.max(1, Math.round(edge * scale))) as [number, number];
+  const canvas = createCanvas(width, height);
+  canvas.getContext('2d').drawImage(image, 0, 0, width, height);
+  if (mimeType === 'image/jpeg') return { mimeType, bytes: new Uint8Array(await canvas.encode('jpeg', QUALITY)) };
+  if (mimeType === 'image/webp') return { mimeType, bytes: new Uint8Array(await canvas.encode('webp', QUALITY)) };
+  return { mimeType: 'image/png', bytes: new Uint8Array(await canvas.encode('png')) };
+}

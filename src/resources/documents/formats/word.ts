@@ -1,0 +1,18 @@
+import mammoth from 'mammoth';
+import type { Section } from '../document.port.js';
+import { Archive } from './archive.js';
+import { parseHtml } from './html.js';
+import type { ParsingLimits } from '../limits.js';
+import { unreadable } from '../refusals.js';
+
+/** By way of HTML, which keeps headings, lists and tables. Pictures are left out, files outside are not fetched. */
+export async function parseWord(filename: string, bytes: Uint8Array, limits: ParsingLimits): Promise<readonly Section[]> {
+  const archive = Archive.open(filename, bytes, limits);
+  // The library builds a tree, and calls itself for each of its levels: there are only so many in the copy.
+  const buffer = archive.copyOfXml(() => ({}));
+  const convertImage = mammoth.images.imgElement(() => Promise.resolve({ src: '' }));
+  const { value } = await mammoth.convertToHtml({ buffer }, { externalFileAccess: false, convertImage }).catch(() => {
+    throw unreadable(filename, 'a Word document');
+  });
+  return parseHtml(filename, value);
+}

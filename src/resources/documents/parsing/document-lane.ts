@@ -1,0 +1,57 @@
+import { type Rank, Turns } from '../../../kernel/turns.js';
+
+type Waiting<Reply> = Readonly<{
+  ownerId: string;
+  work: () => Promise<Reply>;
+  resolve: (reply: Promise<Reply>) => void;
+}>;
+
+/** One document at a time; owners take turns. */
+export class DocumentLane<Reply> {
+  private readonly turns = new Turns<Waiting<Reply>>();
+  private inHand: string | undefined;
+
+  constructor(private readonly rank?: Rank) {}
+
+  get waiting(): number {
+    return this.turns.size;
+  }
+
+  /** How many documents of an owner wait or are in hand. */
+  of(ownerId: string): number {
+    return this.turns.of(ownerId) + (this.inHand === ownerId ? 1 : 0);
+  }
+
+  /** Works when the owner's turn has come, unless that is given up before. */
+  async ask(ownerId: string, signal: AbortSignal, work: () => Promise<Reply>): Promise<Reply> {
+    signal.throwIfAborted();
+    let giveUp = (): void => undefined;
+    try {
+      return await new Promise<Reply>((resolve, reject) => {
+        const waiting = { ownerId, work, resolve };
+        giveUp = () => {
+          this.turns.remove(waiting);
+          reject(signal.reason as Error);
+        };
+        signal.addEventListener('abort', giveUp);
+        this.turns.add(ownerId, waiting);
+        this.next();
+      });
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  private next(): void {
+    if (this.inHand !== undefined) return;
+    const next = this.turns.next(this.rank);
+    if (!next) return;
+    this.inHand = next.ownerId;
+    const reply = next.work().finally(() => {
+      this.inHand = undefined;
+      this.turns.done(next.ownerId);
+      this.next();
+    });
+    next.resolve(reply);
+  }
+}

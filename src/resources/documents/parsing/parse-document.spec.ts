@@ -1,0 +1,327 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
+import {
+  bookFile,
+  nestedFile,
+  pdfFile,
+  slidesFile,
+  spreadsheetFile,
+  textFile,
+  wordFile,
+  zipFile,
+} from '../../../../test/support/document-files.js';
+import type { DocumentFile } from '../document.port.js';
+import { Archive } from '../formats/archive.js';
+import { checkFile } from '../formats/inspect-file.js';
+import { PARSING_LIMITS } from '../limits.js';
+import { TITLE_CHARACTERS_MAX } from '../formats/markdown.js';
+import { parseDocument } from './parse-document.js';
+import { WHITE_SPACE_MAX } from '../formats/plain-text.js';
+import { ATTRIBUTES_MAX } from '../formats/xml-copy.js';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'documents-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function onDisk({ filename, bytes }: DocumentFile): Promise<string> {
+  const path = join(folder, filename);
+  await writeFile(path, bytes);
+  return path;
+}
+
+const read = (file: DocumentFile, limits = PARSING_LIMITS) => parseDocument(file, limits);
+const refusal = (code: string, file: string) =>
+  expect.objectContaining({ code, message: expect.stringContaining(file) as unknown });
+
+describe('a text document', () => {
+  it('of Markdown has a section a heading, whatever its code blocks hold', async () => {
+    const text =
+      '---\ntitle: "The guide"\n---\nIntro.\n\n# *Set* up\n\nRun it:\n\n```sh\n# no heading\n```\n\nDeeper\n------\n\nMore.\n';
+    expect(await read(textFile('guide.md', text))).toEqual([
+      { title: 'The guide', text: 'Intro.\n\n' },
+      { title: 'Set up', text: '# *Set* up\n\nRun it:\n\n```sh\n# no heading\n```\n\n' },
+      { title: 'Deeper', text: 'Deeper\n------\n\nMore.\n' },
+    ]);
+  });
+
+  it('of MDX loses its module lines', async () => {
+    const [section] = await read(textFile('page.mdx', "import { Tabs } from '@site/tabs'\n\n# Page\n\nText.\n"));
+    expect(section).toEqual({ title: 'Page', text: '# Page\n\nText.\n' });
+  });
+
+  it('of reStructuredText has a section an underlined or framed heading', async () => {
+    const sections = await read(textFile('a.rst', '=====\nTitle\n=====\n\nIntro.\n\nPart\n----\n\nText.\n'));
+    expect(sections.map(({ title, text }) => [title, text.trim()])).toEqual([
+      ['Title', 'Title\n\nIntro.'],
+      ['Part', 'Part\n\nText.'],
+    ]);
+  });
+
+  it('of HTML says what the page says, and not what its scripts and menus say', async () => {
+    const html = `<html><head><title>Shop</title><script>evil()</script></head><body><nav>Menu</nav><p>Hello &amp; welcome,<br>friend</p>
+      <h2>Prices <small>2026</small></h2><table><tr><th>Item</th><th>Price</th></tr><tr><td>Tea</td><td>3</td></tr></table>
+      <ul><li>One</li><li>Two</li></ul><pre>a\n  b</pre></body></html>`;
+    expect(await read(textFile('shop.html', html))).toEqual([
+      { title: 'Shop', text: 'Hello & welcome,\nfriend' },
+      { title: 'Prices 2026', text: 'Prices 2026\n\nItem | Price\n\nTea | 3\n\n- One\n\n- Two\n\na\n  b' },
+    ]);
+  });
+
+  it('of HTML may nest as deep as it likes', async () => {
+    const [section] = await read(textFile('deep.html', `${'<div>'.repeat(20_000)}deep`));
+    expect(section?.text).toBe('deep');
+  });
+
+  it('of HTML ends elements as browsers do: with those around them, and with what ends itself', async () => {
+    const html = `<div><nav>Menu<b>more</div>Said.</p><svg/>Also <svg><path d="M0"/><text>drawn</text></svg>said.
+      <form>Form<form>in form</form>End.<pre>a  b</pre>c  d</b></u>`;
+    const [section] = await read(textFile('loose.html', html));
+    expect(section?.text).toBe('Said.\n\nAlso said. End.\n\na  b\n\nc d');
+  });
+
+  it('of HTML keeps the spaces after a break', async () => {
+    const [section] = await read(textFile('lines.html', '<p>one<br>\n  two  three<br/>four &amp; five</p>'));
+    expect(section?.text).toBe('one\ntwo three\nfour & five');
+  });
+
+  it('of much white space keeps so much of it', async () => {
+    for (const [filename, text] of [
+      ['a.txt', `a${' '.repeat(5_000)}b`],
+      ['a.html', `<pre>a${' '.repeat(5_000)}b</pre>`],
+    ] as const) {
+      const [section] = await read(textFile(filename, text));
+      expect(section?.text).toBe(`a${' '.repeat(WHITE_SPACE_MAX)}b`);
+    }
+  });
+
+  it('of Markdown has titles of so many characters', async () => {
+    const sections = await read(textFile('a.md', `---\ntitle: ${'t'.repeat(600)}\n---\nText.\n\n# ${'h'.repeat(600)}\n`));
+    expect(sections.map(({ title }) => title.length)).toEqual([TITLE_CHARACTERS_MAX, TITLE_CHARACTERS_MAX]);
+  });
+
+  it('of CSV repeats the column names in every row, whatever separates them', async () => {
+    const [section] = await read(textFile('people.csv', '\ufeffname;city\n"Ann ""A"" ;";Bern\nBob;\n'));
+    expect(section).toEqual({ title: 'people', text: 'name: Ann "A" ;, city: Bern\nname: Bob' });
+  });
+
+  it('of JSON names the path of every value', async () => {
+    const json = JSON.stringify({ version: 2, users: [{ name: 'Ann', tags: ['a', 'b'] }, { name: 'Bob' }] });
+    expect(await read(textFile('data.json', json))).toEqual([
+      { title: 'data', text: 'version: 2' },
+      { title: 'users', text: 'users\n\nname: Ann\ntags.0: a\ntags.1: b\n\nname: Bob' },
+    ]);
+  });
+
+  it('may be UTF-16 or Windows-1252, and loses its NULs', async () => {
+    const utf16 = { filename: 'a.txt', bytes: Uint8Array.from([0xff, 0xfe, 0x48, 0, 0xe9, 0, 0, 0]) };
+    const latin = { filename: 'b.txt', bytes: Uint8Array.from([0x48, 0xe9]) };
+    expect((await read(utf16))[0]?.text).toBe('Hé');
+    expect((await read(latin))[0]?.text).toBe('Hé');
+  });
+});
+
+it('a text may begin like a program', async () => expect(await read(textFile('a.txt', 'MZ is a prefix.'))).toHaveLength(1));
+
+describe('an office document', () => {
+  it('of Word keeps its headings', async () => {
+    const file = wordFile('plan.docx', [
+      ['heading', 'Budget'],
+      ['text', 'Four thousand.'],
+    ]);
+    expect(await read(file)).toEqual([{ title: 'Budget', text: 'Budget\n\nFour thousand.' }]);
+  });
+
+  it('of sheets repeats the column names in every row', async () => {
+    const file = spreadsheetFile('stock.xlsx', 'Tea', [
+      ['name', 'kilos'],
+      ['Assam', 12],
+      ['Sencha', 7.5],
+    ]);
+    expect(await read(file)).toEqual([{ title: 'stock, Tea', text: 'name: Assam, kilos: 12\nname: Sencha, kilos: 7.5' }]);
+  });
+
+  it('of slides follows the order they are shown in, with the notes', async () => {
+    const file = slidesFile('talk.pptx', [
+      { title: 'Why', text: 'Because' },
+      { title: 'How', text: 'So', notes: 'Slowly' },
+    ]);
+    expect(await read(file)).toEqual([
+      { title: 'Why', text: 'Why\nBecause' },
+      { title: 'How', text: 'How\nSo\nSlowly' },
+    ]);
+  });
+
+  it('says each slide and each chapter once, however often it is listed', async () => {
+    const twice = (file: DocumentFile, path: string, part: RegExp) => {
+      const entries = unzipSync(file.bytes);
+      const text = strFromU8(entries[path]!).replace(part, (each) => each.repeat(50));
+      return { filename: file.filename, bytes: zipSync({ ...entries, [path]: strToU8(text) }) };
+    };
+    const slides = twice(slidesFile('talk.pptx', [{ title: 'Why', text: 'Because' }]), 'ppt/presentation.xml', /<p:sldId [^>]*>/);
+    expect(await read(slides)).toHaveLength(1);
+    const book = twice(bookFile('novel.epub', 'N', ['<p>One.</p>']), 'OEBPS/content.opf', /<itemref [^>]*>/);
+    expect(await read(book)).toHaveLength(1);
+  });
+
+  it('of sheets that is large and nearly empty is read, up to a limit', async () => {
+    const far = (address: string) => sheetFile(`<row r="${address.replace(/\D/g, '')}"><c r="${address}"><v>7</v></c></row>`);
+    expect(await read(far('C1000'), { ...PARSING_LIMITS, cellsMax: 3_000 })).toHaveLength(1);
+    await expect(read(far('C1000'), { ...PARSING_LIMITS, cellsMax: 2_999 })).rejects.toEqual(
+      refusal('document-too-large', 'stock.xlsx'),
+    );
+    await expect(read(far('XFD1048576'))).rejects.toEqual(refusal('document-too-large', 'stock.xlsx'));
+  });
+
+  it.each([
+    ['a cell that stands nowhere', '<row r="1"><c r="ABCDEFG1"><v>7</v></c></row>'],
+    ['a row without a number', '<row r="one"><c r="A1"><v>7</v></c></row>'],
+  ])('of sheets is damaged: %s', async (_, rows) => {
+    await expect(read(sheetFile(rows))).rejects.toEqual(refusal('document-unreadable', 'stock.xlsx'));
+  });
+
+  it('of sheets is damaged when a sheet stands in the book twice', async () => {
+    const file = spreadsheetFile('stock.xlsx', 'Tea', [['name'], ['Assam']]);
+    const entries = unzipSync(file.bytes);
+    const path = 'xl/_rels/workbook.xml.rels';
+    const text = strFromU8(entries[path]!).replace(/<Relationship (Id=")rId1(.*?\/>)/, '$&<Relationship $1rId2$2');
+    const bytes = zipSync({ ...entries, [path]: strToU8(text) });
+    await expect(read({ filename: 'stock.xlsx', bytes })).rejects.toEqual(refusal('document-unreadable', 'stock.xlsx'));
+  });
+
+  it('that is a book is read chapter by chapter', async () => {
+    const file = bookFile('novel.epub', 'The Novel', ['<p>Preface.</p>', '<h1>One</h1><p>It began.</p>']);
+    expect(await read(file)).toEqual([
+      { title: 'The Novel', text: 'Preface.' },
+      { title: 'One', text: 'One\n\nIt began.' },
+    ]);
+  });
+
+  it('of PDF is read page by page', async () => {
+    const sections = await read(pdfFile('paper.pdf', ['First page (draft)', 'Second page']));
+    expect(sections).toEqual([
+      { title: 'paper, page 1', text: 'First page (draft)' },
+      { title: 'paper, page 2', text: 'Second page' },
+    ]);
+  });
+});
+
+/** A spreadsheet whose only sheet has these rows. */
+function sheetFile(rows: string): DocumentFile {
+  const { filename, bytes } = spreadsheetFile('stock.xlsx', 'Tea', [['name']]);
+  const entries = unzipSync(bytes);
+  const path = 'xl/worksheets/sheet1.xml';
+  const text = strFromU8(entries[path]!).replace(/<sheetData>.*<\/sheetData>/, `<sheetData>${rows}</sheetData>`);
+  return { filename, bytes: zipSync({ ...entries, [path]: strToU8(text) }) };
+}
+
+describe('refused by name', () => {
+  it.each(['tool.exe', 'noending', 'picture.png'])('is a kind that is not accepted: %s', async (filename) => {
+    await expect(read(textFile(filename, 'x'))).rejects.toEqual(refusal('document-type-not-accepted', filename));
+  });
+
+  it('is a file whose content is of another kind than its name says', async () => {
+    await expect(read({ ...pdfFile('x.pdf', ['x']), filename: 'notes.txt' })).rejects.toEqual(
+      refusal('document-type-not-accepted', 'notes.txt'),
+    );
+    await expect(read({ filename: 'a.txt', bytes: Uint8Array.from([65, 0, 66]) })).rejects.toEqual(
+      refusal('document-type-not-accepted', 'a.txt'),
+    );
+    await expect(read(textFile('report.pdf', 'only text'))).rejects.toEqual(refusal('document-type-not-accepted', 'report.pdf'));
+  });
+
+  it.each([
+    ['broken.json', textFile('broken.json', '{"a":')],
+    ['broken.csv', textFile('broken.csv', 'a,b\n"unclosed')],
+    ['broken.pdf', textFile('broken.pdf', '%PDF-1.4\nnothing of a PDF follows')],
+    ['cut.docx', { filename: 'cut.docx', bytes: wordFile('cut.docx', [['text', 'x']]).bytes.slice(0, 200) }],
+    ['empty.docx', zipFile('empty.docx', { 'a.txt': 'x' })],
+    ['empty.xlsx', zipFile('empty.xlsx', { 'a.txt': 'x' })],
+    ['empty.pptx', zipFile('empty.pptx', { 'a.txt': 'x' })],
+    ['empty.epub', zipFile('empty.epub', { 'a.txt': 'x' })],
+  ])('is a damaged %s', async (filename, file) => {
+    await expect(read(file)).rejects.toEqual(refusal('document-unreadable', filename));
+  });
+
+  it('is an archive that would unpack to too much, before anything is unpacked', async () => {
+    const bomb = {
+      filename: 'bomb.docx',
+      bytes: zipSync({ 'word/document.xml': new Uint8Array(5_000_000) }, { level: 9 }),
+    };
+    const tooBig = refusal('document-too-large', 'bomb.docx');
+    const path = await onDisk(bomb);
+    await expect(checkFile(bomb.filename, path, PARSING_LIMITS)).resolves.toBeUndefined();
+    for (const limit of [
+      { unpackedBytesMax: 1_000_000 },
+      { unpackedRatioMax: 100 },
+      { archiveEntriesMax: 0 },
+      { fileBytesMax: 100 },
+    ]) {
+      await expect(checkFile(bomb.filename, path, { ...PARSING_LIMITS, ...limit })).rejects.toEqual(tooBig);
+      await expect(read(bomb, { ...PARSING_LIMITS, ...limit })).rejects.toEqual(tooBig);
+    }
+  });
+
+  it('is, before it is read, a file of another kind than its name says', async () => {
+    const wrong = refusal('document-type-not-accepted', 'a.docx');
+    await expect(checkFile('a.docx', await onDisk(textFile('a.docx', 'text')), PARSING_LIMITS)).rejects.toEqual(wrong);
+  });
+
+  it('is an archive that unpacks to more than it says', async () => {
+    const { bytes } = zipFile('liar.pptx', { 'ppt/presentation.xml': 'x'.repeat(10_000) });
+    const directory = Buffer.from(bytes.buffer).indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]));
+    Buffer.from(bytes.buffer).writeUInt32LE(10, directory + 24);
+    await expect(read({ filename: 'liar.pptx', bytes })).rejects.toEqual(refusal('document-unreadable', 'liar.pptx'));
+  });
+
+  it.each(['nested.json', 'nested.docx', 'nested.xlsx', 'nested.pptx', 'nested.epub'])(
+    'is what is nested too deep: %s',
+    async (name) => {
+      const nested = (depth: number) => nestedFile(name, depth);
+      await expect(read(nested(PARSING_LIMITS.depthMax + 1))).rejects.toEqual(refusal('document-too-large', name));
+      await expect(read(nested(20))).resolves.toBeDefined();
+    },
+  );
+
+  it.each([
+    ['many.csv', `${'n'.repeat(2_000)}\n${'x\n'.repeat(1_000)}`],
+    ['many.json', `{"a": {"${'n'.repeat(2_000)}": [${'1,'.repeat(1_000)}1]}}`],
+  ])('is what would say its names over and over: %s', async (filename, text) => {
+    const file = textFile(filename, text);
+    await expect(read(file)).rejects.toEqual(refusal('document-too-large', filename));
+    expect(await read(file, { ...PARSING_LIMITS, textCharsPerByteMax: 1_000 })).not.toEqual([]);
+    expect(await read(file, { ...PARSING_LIMITS, textCharsMin: 10_000_000 })).not.toEqual([]);
+  });
+
+  it('is a Word document with more attributes at a tag than anybody writes', async () => {
+    const attributes = (count: number) => Array.from({ length: count }, (_, index) => ` a${index}=""`).join('');
+    const file = (count: number) => wordFile('a.docx', [['text', `x</w:t><w:x${attributes(count)}/><w:t>`]]);
+    await expect(read(file(ATTRIBUTES_MAX + 1))).rejects.toEqual(refusal('document-unreadable', 'a.docx'));
+    await expect(read(file(ATTRIBUTES_MAX))).resolves.toHaveLength(1);
+  });
+
+  it('is an archive of which more is read than it may unpack to', async () => {
+    const slides = slidesFile('a.pptx', [{ title: 'One', text: 'x'.repeat(3_000) }]);
+    const unpackedBytesMax = 6_000;
+    await expect(read(slides, { ...PARSING_LIMITS, unpackedBytesMax })).resolves.toHaveLength(1);
+    const archive = Archive.open('a.pptx', slides.bytes, { ...PARSING_LIMITS, unpackedBytesMax });
+    const readThrice = async () => [1, 2, 3].forEach(() => archive.text('ppt/slides/slide1.xml'));
+    await expect(readThrice()).rejects.toEqual(refusal('document-too-large', 'a.pptx'));
+  });
+
+  it('is what is larger than the limits say', async () => {
+    await expect(read(textFile('a.txt', 'abc'), { ...PARSING_LIMITS, fileBytesMax: 2 })).rejects.toEqual(
+      refusal('document-too-large', 'a.txt'),
+    );
+    await expect(read(textFile('a.txt', 'abc'), { ...PARSING_LIMITS, textCharsMax: 2 })).rejects.toEqual(
+      refusal('document-too-large', 'a.txt'),
+    );
+    await expect(read(pdfFile('a.pdf', ['1', '2']), { ...PARSING_LIMITS, pagesMax: 1 })).rejects.toEqual(
+      refusal('document-too-large', 'a.pdf'),
+    );
+  });
+});

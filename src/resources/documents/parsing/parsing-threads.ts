@@ -1,0 +1,162 @@
+import { Worker } from 'node:worker_threads';
+import type { ParsingJob, ParsingReply, Ready } from './parsing-messages.js';
+
+/** An idle thread is kept this long: starting one takes half a second, keeping one takes 100 MB. */
+const IDLE_MS = 30_000;
+
+/** A thread has read its code in by then, also on a machine that is busy; a document's own time begins after. */
+const START_MS_MAX = 30_000;
+
+/** A thread that is told to stop has stopped by then, unless a single call of a library does not come back. */
+export const STOP_MS_MAX = 500;
+
+/** What a thread takes beside its heap, such as unpacked bytes, no limit of the thread's own stops: so the process is looked at. */
+const MEMORY_LOOK_MS = 100;
+const MEGABYTE = 1024 * 1024;
+
+/** Under test this file runs from its source, and a thread has to be taught TypeScript first. */
+const FROM_SOURCE = import.meta.url.endsWith('.ts');
+const ENTRY = new URL(FROM_SOURCE ? './parsing-worker.ts' : './parsing-worker.js', import.meta.url);
+const EXEC_ARGV = FROM_SOURCE ? ['--import', new URL('../../../../test/support/typescript.js', import.meta.url).href] : [];
+
+export type ParsingThreadsOptions = Readonly<{
+  /** Of a thread's heap. */
+  memoryMegabytesMax: number;
+  /** Of all there is in the process. */
+  processMegabytesMax: number;
+  /** A document that takes so long may need its thread stopped, and the next one is not to wait for another to start. */
+  spareAfterMs?: number;
+  /** The address of what threads run, where that is not the parsers. */
+  entry?: string;
+}>;
+
+/**
+ * Reads documents in threads: one without an end is stopped at its deadline, and one that eats memory takes only its thread with
+ * it, if the thread can be stopped in time.
+ */
+export class ParsingThreads {
+  private readonly idle: ParsingThread[] = [];
+
+  constructor(
+    private readonly options: ParsingThreadsOptions,
+    /** Called when the process is of no use any more: a thread cannot be stopped, or there is too much in its memory. */
+    private readonly onSpent: () => void,
+  ) {}
+
+  /** The thread goes back to rest, unless it had to be stopped. */
+  async ask(job: ParsingJob, signal: AbortSignal): Promise<ParsingReply> {
+    const thread = this.idle.pop() ?? this.start();
+    const spare = this.spareLater();
+    const memory = this.watchMemory();
+    let deadline: AbortSignal | undefined;
+    try {
+      await thread.started(AbortSignal.any([signal, AbortSignal.timeout(START_MS_MAX)]));
+      deadline = AbortSignal.timeout(job.turnMs);
+      const reply = await thread.ask(job, AbortSignal.any([signal, deadline, memory.isUsedUp]));
+      this.rest(thread);
+      return reply;
+    } catch (error) {
+      if (!(await thread.stop()) || memory.isUsedUp.aborted) this.onSpent();
+      if (memory.isUsedUp.aborted || isOutOfMemory(error)) return { stopped: 'out-of-memory' };
+      if (deadline?.aborted) return { stopped: 'out-of-time' };
+      throw error;
+    } finally {
+      clearTimeout(spare);
+      memory.end();
+    }
+  }
+
+  private watchMemory(): Readonly<{ isUsedUp: AbortSignal; end: () => void }> {
+    const usedUp = new AbortController();
+    const look = setInterval(() => {
+      if (process.memoryUsage.rss() > this.options.processMegabytesMax * MEGABYTE) usedUp.abort();
+    }, MEMORY_LOOK_MS).unref();
+    return { isUsedUp: usedUp.signal, end: () => clearInterval(look) };
+  }
+
+  private start(): ParsingThread {
+    const { entry, memoryMegabytesMax } = this.options;
+    return new ParsingThread(entry === undefined ? ENTRY : new URL(entry), memoryMegabytesMax);
+  }
+
+  private rest(thread: ParsingThread): void {
+    this.idle.push(thread);
+    thread.rest(IDLE_MS, () => this.idle.splice(this.idle.indexOf(thread), 1));
+  }
+
+  private spareLater(): NodeJS.Timeout | undefined {
+    const { spareAfterMs } = this.options;
+    if (spareAfterMs === undefined) return undefined;
+    return setTimeout(() => {
+      if (this.idle.length === 0) this.rest(this.start());
+    }, spareAfterMs).unref();
+  }
+}
+
+type Heard = Readonly<{ said: ParsingReply | Ready }> | Readonly<{ error: unknown }>;
+
+/** One thread: it is asked one thing at a time, and is of no use any more once that failed. */
+class ParsingThread {
+  private readonly worker: Worker;
+  private hear: (heard: Heard) => void = () => undefined;
+  private isStarted = false;
+  private expiry: NodeJS.Timeout | undefined;
+
+  constructor(entry: URL, memoryMegabytesMax: number) {
+    const resourceLimits = { maxOldGenerationSizeMb: memoryMegabytesMax };
+    this.worker = new Worker(entry, { env: {}, execArgv: EXEC_ARGV, resourceLimits });
+    this.worker.on('message', (said: ParsingReply | Ready) => {
+      if (said === 'ready') this.isStarted = true;
+      this.hear({ said });
+    });
+    this.worker.on('error', (error) => this.hear({ error }));
+    this.worker.on('exit', () => this.hear({ error: new Error('The thread that reads documents ended.') }));
+  }
+
+  async started(signal: AbortSignal): Promise<void> {
+    clearTimeout(this.expiry);
+    this.worker.ref();
+    if (!this.isStarted) await this.next(signal);
+  }
+
+  async ask(job: ParsingJob, signal: AbortSignal): Promise<ParsingReply> {
+    this.worker.postMessage(job, [job.file.bytes.buffer]);
+    return (await this.next(signal)) as ParsingReply;
+  }
+
+  /** What the thread says next. */
+  private async next(signal: AbortSignal): Promise<ParsingReply | Ready> {
+    const heard = await new Promise<Heard>((resolve) => {
+      this.hear = resolve;
+      const giveUp = () => resolve({ error: signal.reason });
+      if (signal.aborted) giveUp();
+      else signal.addEventListener('abort', giveUp, { once: true });
+    });
+    if ('error' in heard) throw heard.error;
+    return heard.said;
+  }
+
+  /** Ends after a while, or when something goes wrong meanwhile. */
+  rest(idleMs: number, onEnd: () => void): void {
+    const end = () => {
+      onEnd();
+      void this.stop();
+    };
+    this.worker.unref();
+    this.hear = (heard) => {
+      if ('error' in heard) end();
+    };
+    this.expiry = setTimeout(end, idleMs).unref();
+  }
+
+  /** Resolves to whether it has stopped in time. */
+  async stop(): Promise<boolean> {
+    clearTimeout(this.expiry);
+    this.hear = () => undefined;
+    let late: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<boolean>((resolve) => (late = setTimeout(() => resolve(false), STOP_MS_MAX)));
+    return Promise.race([this.worker.terminate().then(() => true), tooLate]).finally(() => clearTimeout(late));
+  }
+}
+
+const isOutOfMemory = (error: unknown): boolean => (error as { code?: unknown } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';

@@ -1,0 +1,41 @@
+import type { AttachmentContent } from '../attachment-reader.port.js';
+import { TEXT_TOKENS_MAX } from '../../attachments/attachment.policy.js';
+import type { DocumentFile } from '../document.port.js';
+import { headOf } from '../text-head.policy.js';
+import { kindOfMimeType } from '../formats/attachment-kind.js';
+import type { ParsingLimits } from '../limits.js';
+import { isTextKind, readDocument } from './parse-document.js';
+import { picturePages } from '../formats/pdf-pages.js';
+import { readPicture } from '../formats/pictures.js';
+import { withoutText } from '../refusals.js';
+
+const LINE_FEED = 0x0a;
+
+/** What an attached file says and shows. @throws Rejection */
+export async function readAttachment(file: DocumentFile, mimeType: string, limits: ParsingLimits): Promise<AttachmentContent> {
+  const { filename, bytes } = file;
+  const kind = kindOfMimeType(filename, mimeType);
+  if (kind === 'picture') {
+    const picture = await readPicture(filename, mimeType, bytes);
+    return { text: '', tokens: 0, isCut: false, pages: null, pictures: [picture] };
+  }
+  const { pages, pictures } = kind === 'pdf' ? await picturePages(filename, bytes.slice()) : { pages: null, pictures: [] };
+  const isLong = isTextKind(kind) && bytes.byteLength > limits.attachmentTextBytesMax;
+  const read = isLong ? { filename, bytes: headOfLines(bytes, limits.attachmentTextBytesMax) } : file;
+  // Half of a JSON text is none.
+  const sections = await readDocument(read, isLong && kind === 'json' ? 'txt' : kind, limits);
+  const head = headOf(sections.map(({ text }) => text).join('\n\n'), TEXT_TOKENS_MAX);
+  if (head.text.trim() === '' && pictures.length === 0) throw withoutText(filename);
+  return { ...head, isCut: head.isCut || isLong, pages, pictures };
+}
+
+/** As many whole lines as fit; of a line that is longer, its beginning, in whole characters. */
+function headOfLines(bytes: Uint8Array<ArrayBuffer>, bytesMax: number): Uint8Array<ArrayBuffer> {
+  const lineEnd = bytes.lastIndexOf(LINE_FEED, bytesMax - 1) + 1;
+  let end = bytesMax;
+  while (end > 0 && isInsideCharacter(bytes[end]!)) end--;
+  return bytes.slice(0, lineEnd > 0 ? lineEnd : end);
+}
+
+/** Of a character that UTF-8 writes in several bytes, one after the first. */
+const isInsideCharacter = (byte: number): boolean => (byte & 0xc0) === 0x80;

@@ -1,0 +1,38 @@
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+
+/** How users prove who they are. `none`: not at all. */
+export type AuthType = 'none' | 'simple_jwt' | 'session_jwt';
+
+export type Role = 'user' | 'admin';
+
+/** Somebody whose own the conversations, agents and sources are. With authentication off that is everybody, as `local`. */
+export type SignedInUser = Readonly<{
+  kind: 'user';
+  userId: string;
+  roles: readonly Role[];
+  credential: 'none' | 'session-token';
+  cause: Cause;
+}>;
+
+/** Whoever holds an agent's key: a widget, a bot, a stranger. What it asks belongs to the owner of the agent. */
+export type AgentKeyCaller = Readonly<{
+  kind: 'agent-key';
+  agentId: string;
+  ownerId: string;
+  keyId: string;
+  /** Who sent the key, when that request was signed in as well. */
+  signedIn: SignedInUser | undefined;
+  cause: Cause;
+}>;
+
+/** Who calls. */
+export type Caller = SignedInUser | AgentKeyCaller;
+
+/** Whose things a caller reads and writes. */
+export const ownerOf = (caller: Caller): string => (caller.kind === 'user' ? caller.userId : caller.ownerId);
+
+/** The signed-in user behind a caller: for a key only when it was sent by somebody signed in. */
+export const signedInUserOf = (caller: Caller | undefined): SignedInUser | undefined =>
+  caller?.kind === 'agent-key' ? caller.signedIn : caller;
+
+export const isAdmin = (caller: Caller): boolean => caller.kind === 'user' && caller.roles.includes('admin');

@@ -1,0 +1,44 @@
+import type { FastifyRequest } from 'fastify';
+import { Rejection } from '../../kernel/rejection.js';
+import type { AgentKeyDirectory } from './agent-key-directory.port.js';
+import { type Authenticator, bearerOf } from './authenticator.js';
+import { Identity } from './identity.js';
+import type { IdentifiedRequest } from './identity.http.js';
+import type { WrongCredentials } from './wrong-credentials.port.js';
+
+/** Under these paths the bearer is an agent key, as clients of those protocols send it. */
+const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
+/** Here the path itself is the only credential: what else a sender brings along is for somebody else. */
+const PATH_IS_CREDENTIAL = /^\/api\/webhooks\//;
+
+/**
+ * The hook that gives each request its identity before the body is read: a bad bearer is refused first and wherever
+ * bearers count, whatever else the request holds.
+ */
+export const identifyRequest =
+  (authenticator: Authenticator, directory: () => AgentKeyDirectory, wrong: WrongCredentials) =>
+  async (request: FastifyRequest): Promise<void> => {
+    const { authorization } = request.headers;
+    const bearerIsKey = BEARER_IS_AGENT_KEY.test(request.url);
+    const bearerIsUser = !bearerIsKey && !PATH_IS_CREDENTIAL.test(request.url);
+    const countWrong = () => wrong.count(request);
+    const user = await authenticator
+      .userOf(bearerIsUser ? authorization : undefined, request.id)
+      .catch(async (error: unknown) => {
+        // One that has expired was right once: nobody guesses it.
+        if (error instanceof Rejection && error.code === 'invalid-token') await countWrong();
+        throw error;
+      });
+    const presentedKey = () => (bearerIsKey ? bearerOf(authorization) : undefined) ?? keyIn(request);
+    const identity = new Identity(request.id, user, presentedKey, { directory, countWrong, origin: request.headers.origin });
+    (request as FastifyRequest & IdentifiedRequest).identity = identity;
+  };
+
+/** An agent key in the body, the query or its header, in this order; blank ones count as absent. */
+function keyIn(request: FastifyRequest): string | undefined {
+  const places = [field(request.body, 'api_key'), field(request.query, 'api_key'), request.headers['x-api-key']];
+  return places.find((place): place is string => typeof place === 'string' && place.trim() !== '')?.trim();
+}
+
+const field = (holder: unknown, name: string): unknown =>
+  typeof holder === 'object' && holder !== null && !Array.isArray(holder) ? (holder as Record<string, unknown>)[name] : undefined;

@@ -1,0 +1,364 @@
+import type { AddressInfo } from 'node:net';
+import { Controller, Get, HttpCode, Module, Post } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { identityGround } from '../../../test/support/identity-ground.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { type KeyValue, KeyValueUnavailable } from '../../kernel/key-value.js';
+import { readConfig } from '../../platform/config/config.js';
+import { createHttpApp } from '../../platform/http/http-server.js';
+import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
+import { AgentKeyDirectory, type AgentKeyHolder } from './agent-key-directory.port.js';
+import { agentKeyHash, newAgentKey } from './agent-keys.policy.js';
+import type { Caller, SignedInUser } from './caller.js';
+import { CurrentCaller, CurrentUser, KnownCaller, RequestCause, RequestIdentity } from './identity.http.js';
+import { IdentityModule } from './identity.module.js';
+import type { Identity } from './identity.js';
+import { SessionTokens } from './session-tokens.js';
+
+@Controller()
+class Probe {
+  @Get('api/me')
+  me(@CurrentUser() user: SignedInUser) {
+    return user;
+  }
+
+  @Post(['api/caller', 'v1/caller'])
+  @HttpCode(200)
+  caller(@CurrentCaller() caller: Caller | undefined) {
+    return caller ?? { kind: 'nobody' };
+  }
+
+  @Post('api/known')
+  @HttpCode(200)
+  known(@KnownCaller() caller: Caller) {
+    return caller;
+  }
+
+  @Post('api/cause')
+  @HttpCode(200)
+  cause(@RequestCause() cause: Cause) {
+    return cause;
+  }
+
+  @Post('api/both')
+  @HttpCode(200)
+  both(@KnownCaller() caller: Caller, @RequestCause() cause: Cause) {
+    return { caller, cause };
+  }
+
+  @Post('api/without-looking')
+  @HttpCode(200)
+  identity(@RequestIdentity() identity: Identity) {
+    return { user: identity.user?.userId ?? null };
+  }
+}
+
+const KEY = newAgentKey();
+const open = { isDraft: false, origins: null };
+const holders: Record<string, AgentKeyHolder> = {
+  [agentKeyHash(KEY)]: { agentId: 'agent-1', ownerId: 'olga', keyId: 'key-1', ...open },
+  [agentKeyHash('demo')]: { agentId: 'agent-2', ownerId: 'local', keyId: 'key-2', ...open },
+  [agentKeyHash('draft')]: { agentId: 'agent-4', ownerId: 'olga', keyId: 'key-4', ...open, isDraft: true },
+  [agentKeyHash('shop')]: { agentId: 'agent-3', ownerId: 'olga', keyId: 'key-3', ...open, origins: ['https://shop.example'] },
+};
+
+/** The service as it stands with an environment. */
+async function serve(environment: Record<string, string>, keyValue?: KeyValue) {
+  const config = readConfig({ JWT_SECRET_KEY: 'secret', ...environment });
+  @Module({
+    imports: [IdentityModule],
+    controllers: [Probe],
+    providers: [{ provide: AgentKeyDirectory, useValue: { byHash: async (hash: string) => holders[hash] } }],
+  })
+  class ProbeModule {}
+  @Module({ imports: [identityGround(config, keyValue), ProbeModule] })
+  class RootModule {}
+  const app = await createHttpApp(RootModule, { ...config, readModels: [] }, { logger: false });
+  await app.listen(0, '127.0.0.1');
+  return app;
+}
+
+const call = async (app: NestFastifyApplication, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  const json =
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } };
+  const method = /^\/api\/(me|generate_token)/.test(path) ? 'GET' : 'POST';
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, ...json });
+  return {
+    status: response.status,
+    id: response.headers.get('x-request-id'),
+    retryAfter: response.headers.get('retry-after'),
+    body: (await response.json()) as Record<string, unknown>,
+  };
+};
+
+describe('with authentication off', () => {
+  let app: NestFastifyApplication;
+  beforeAll(async () => void (app = await serve({})));
+  afterAll(() => app.close());
+
+  it('everybody is the local user, whatever the header says', async () => {
+    const { body, id } = await call(app, '/api/me', undefined, { authorization: 'Bearer nonsense' });
+    const cause = { actor: 'user:local', credential: 'none', correlationId: id, causationId: id };
+    expect(body).toEqual({ kind: 'user', userId: 'local', roles: ['user'], credential: 'none', cause });
+  });
+
+  it('an agent key still speaks for its agent', async () => {
+    const { body } = await call(app, '/api/caller', { api_key: 'demo' });
+    expect(body).toMatchObject({ kind: 'agent-key', agentId: 'agent-2', ownerId: 'local', signedIn: { userId: 'local' } });
+  });
+
+  it('an api_key that belongs to no agent leaves the cause with the user', async () => {
+    expect((await call(app, '/api/cause', { api_key: 'sk-of-a-model-provider' })).body).toMatchObject({ actor: 'user:local' });
+  });
+});
+
+describe('with LOCAL_MODE_ADMIN', () => {
+  it('the local user is an administrator', async () => {
+    const app = await serve({ LOCAL_MODE_ADMIN: 'true' });
+    expect((await call(app, '/api/me')).body).toMatchObject({ roles: ['user', 'admin'] });
+    await app.close();
+  });
+});
+
+describe('with session tokens', () => {
+  let app: NestFastifyApplication;
+  let alice: string;
+  beforeAll(async () => {
+    app = await serve({ AUTH_TYPE: 'session_jwt' });
+    alice = await app.get(SessionTokens, { strict: false }).issue({ userId: 'alice', roles: [] });
+  });
+  afterAll(() => app.close());
+
+  it('a token names the user, with and without the word Bearer', async () => {
+    for (const authorization of [`Bearer ${alice}`, `bearer ${alice}`, alice]) {
+      const { body } = await call(app, '/api/me', undefined, { authorization });
+      expect(body).toMatchObject({ userId: 'alice', credential: 'session-token', cause: { actor: 'user:alice' } });
+    }
+  });
+
+  it('nobody is refused where a user is needed, and nobody elsewhere', async () => {
+    expect(await call(app, '/api/me')).toMatchObject({ status: 401, body: { success: false, message: 'Unauthorized' } });
+    expect(await call(app, '/api/me', undefined, { authorization: 'Bearer ' })).toMatchObject({ status: 401 });
+    expect(await call(app, '/api/known', {})).toMatchObject({ status: 401 });
+    expect(await call(app, '/api/cause', {})).toMatchObject({ status: 401 });
+    expect(await call(app, '/api/caller', {})).toMatchObject({ status: 200, body: { kind: 'nobody' } });
+  });
+
+  it.each(['/api/me', '/api/caller', '/api/known', '/api/cause', '/api/without-looking'])(
+    'a bad token is refused on %s even when a good key comes with it',
+    async (path) => {
+      const body = path === '/api/me' ? undefined : { api_key: KEY };
+      const answer = await call(app, path, body, { authorization: 'Bearer nonsense' });
+      const refusal = { success: false, message: 'Authentication error: invalid token', error: 'invalid_token' };
+      expect(answer).toMatchObject({ status: 401, body: refusal });
+    },
+  );
+
+  it('an expired token says so', async () => {
+    const old = await app.get(SessionTokens, { strict: false }).issue({ userId: 'alice', roles: [] }, -60);
+    const answer = await call(app, '/api/me', undefined, { authorization: old });
+    expect(answer).toMatchObject({ status: 401, body: { success: false, error: 'token_expired' } });
+  });
+
+  it('a bad token is refused before the body is looked at', async () => {
+    const { port } = app.getHttpServer().address() as AddressInfo;
+    const headers = { 'content-type': 'application/json', authorization: 'nonsense' };
+    const response = await fetch(`http://127.0.0.1:${port}/api/caller`, { method: 'POST', headers, body: '{' });
+    expect(response.status).toBe(401);
+  });
+
+  it('an agent key is found in the body, the query and its header', async () => {
+    const expected = {
+      kind: 'agent-key',
+      agentId: 'agent-1',
+      ownerId: 'olga',
+      keyId: 'key-1',
+      cause: { actor: 'agent-key:key-1' },
+    };
+    expect((await call(app, '/api/caller', { api_key: KEY })).body).toMatchObject(expected);
+    expect((await call(app, `/api/caller?api_key=${KEY}`, {})).body).toMatchObject(expected);
+    expect((await call(app, '/api/caller', {}, { 'x-api-key': KEY })).body).toMatchObject(expected);
+    expect((await call(app, '/api/caller', { api_key: ' ' }, { 'x-api-key': KEY })).body).toMatchObject(expected);
+  });
+
+  it('an agent key goes before a token, and remembers who sent it', async () => {
+    const { body } = await call(app, '/api/caller', { api_key: KEY }, { authorization: alice });
+    expect(body).toMatchObject({ kind: 'agent-key', ownerId: 'olga', signedIn: { userId: 'alice' } });
+    const { body: cause } = await call(app, '/api/cause', { api_key: KEY }, { authorization: alice });
+    expect(cause).toMatchObject({ actor: 'agent-key:key-1', credential: 'agent-key' });
+  });
+
+  it.each(['/api/caller', '/api/known', '/api/cause'])('a key is judged by the page that sends it: %s', async (path) => {
+    const from = (origin: string, headers = {}) => call(app, path, { api_key: 'shop' }, { origin, ...headers });
+    expect(await from('https://shop.example')).toMatchObject({ status: 200 });
+    const refusal = { status: 403, body: { success: false, error: 'origin_not_allowed' } };
+    expect(await from('https://other.example')).toMatchObject(refusal);
+    expect(await from('https://other.example', { authorization: alice })).toMatchObject(refusal);
+  });
+
+  it('an agent key signs nobody in', async () => {
+    expect(await call(app, `/api/me?api_key=${KEY}`)).toMatchObject({ status: 401 });
+  });
+
+  it.each([
+    ['an unknown key', 'f47ac10b-58cc-4372-a567-0e02b2c3d479'],
+    ['an endless key', 'x'.repeat(10_000)],
+  ])('%s is refused', async (_, key) => {
+    const answer = await call(app, '/api/caller', { api_key: key });
+    expect(answer).toMatchObject({ status: 401, body: { success: false, message: 'Invalid API key' } });
+  });
+
+  it('a key that is no text counts as none, and no key is looked up before somebody asks', async () => {
+    expect(await call(app, '/api/caller', { api_key: { $ne: 1 } })).toMatchObject({ status: 200, body: { kind: 'nobody' } });
+    expect(await call(app, '/api/without-looking', { api_key: 'unknown' })).toMatchObject({ status: 200, body: { user: null } });
+  });
+
+  it('under /v1 the bearer is an agent key', async () => {
+    const answer = await call(app, '/v1/caller', {}, { authorization: `Bearer ${KEY}` });
+    expect(answer.body).toMatchObject({ kind: 'agent-key', agentId: 'agent-1' });
+    const refused = await call(app, '/v1/caller', {}, { authorization: 'Bearer nonsense' });
+    expect(refused).toMatchObject({ status: 401, body: { error: { type: 'authentication_error' } } });
+  });
+});
+
+describe('wrong credentials', () => {
+  const MAX = 3;
+  const environment = {
+    AUTH_TYPE: 'session_jwt',
+    WRONG_CREDENTIALS_MAX_PER_MINUTE: String(MAX),
+    GENERATED_TOKENS_MAX_PER_HOUR: '2',
+    TRUSTED_PROXIES: '127.0.0.0/8',
+  };
+  let app: NestFastifyApplication;
+  let alice: string;
+  beforeAll(async () => {
+    app = await serve(environment);
+    alice = await app.get(SessionTokens, { strict: false }).issue({ userId: 'alice', roles: [] });
+  });
+  afterAll(() => app.close());
+
+  /** Each test calls from addresses of its own. */
+  let clients = 0;
+  const newClient = () => `203.0.113.${++clients}`;
+  type Try = (from: string) => ReturnType<typeof call>;
+  const bearer: Try = (from) => call(app, '/api/me', undefined, { authorization: 'Bearer nonsense', 'x-forwarded-for': from });
+  const key: Try = (from) => call(app, '/api/caller', { api_key: 'unknown' }, { 'x-forwarded-for': from });
+  const keyInBearer: Try = (from) => call(app, '/v1/caller', {}, { authorization: 'Bearer nonsense', 'x-forwarded-for': from });
+  const statuses = async (count: number, wrong: Try, from: string): Promise<number[]> => {
+    const all: number[] = [];
+    for (let time = 0; time < count; time++) all.push((await wrong(from)).status);
+    return all;
+  };
+  const refusal = { success: false, message: 'Too many wrong credentials', error: 'too_many_wrong_credentials' };
+
+  it.each([
+    ['bearers', bearer, refusal],
+    ['keys', key, refusal],
+    ['keys as bearers', keyInBearer, { error: { type: 'rate_limit_error', code: 'too_many_wrong_credentials' } }],
+  ] as const)('are 429 once a client has shown too many of them: %s', async (_, wrong, body) => {
+    const from = newClient();
+    expect(await statuses(MAX, wrong, from)).toEqual([401, 401, 401]);
+    const refused = await wrong(from);
+    expect(refused).toMatchObject({ status: 429, body });
+    expect(Number(refused.retryAfter)).toBeGreaterThanOrEqual(1);
+    expect(Number(refused.retryAfter)).toBeLessThanOrEqual(60 / MAX);
+    expect((await wrong(newClient())).status).toBe(401);
+  });
+
+  it('are counted together, whatever they are', async () => {
+    const from = newClient();
+    const answers = [await bearer(from), await key(from), await keyInBearer(from), await bearer(from), await key(from)];
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 429, 429]);
+  });
+
+  it('leave the right ones of the same client alone', async () => {
+    const from = { 'x-forwarded-for': newClient() };
+    await statuses(MAX + 1, key, from['x-forwarded-for']);
+    const signedIn = { ...from, authorization: alice };
+    expect((await call(app, '/api/me', undefined, signedIn)).status).toBe(200);
+    expect((await call(app, '/api/caller', { api_key: KEY }, from)).status).toBe(200);
+    expect((await call(app, '/v1/caller', {}, { ...from, authorization: KEY })).status).toBe(200);
+    expect((await call(app, '/api/caller', {}, from)).body).toEqual({ kind: 'nobody' });
+    // To somebody signed in, a key that is no agent's does not matter where a session suffices.
+    expect((await call(app, '/api/cause', { api_key: 'unknown' }, signedIn)).status).toBe(200);
+  });
+
+  it('are not what has expired, is sent by another page, or is missing', async () => {
+    const from = newClient();
+    const old = await app.get(SessionTokens, { strict: false }).issue({ userId: 'alice', roles: [] }, -60);
+    const tries: Try[] = [
+      () => call(app, '/api/me', undefined, { authorization: old, 'x-forwarded-for': from }),
+      () => call(app, '/api/caller', { api_key: 'shop' }, { origin: 'https://other.example', 'x-forwarded-for': from }),
+      () => call(app, '/api/me', undefined, { 'x-forwarded-for': from }),
+      () => call(app, '/api/cause', { api_key: 'unknown' }, { authorization: alice, 'x-forwarded-for': from }),
+    ];
+    for (const one of tries) expect(await statuses(MAX + 1, one, from)).not.toContain(429);
+    expect((await key(from)).status).toBe(401);
+  });
+
+  it('are also the keys of drafts, so that nobody can tell one', async () => {
+    const from = newClient();
+    const draft: Try = () => call(app, '/api/caller', { api_key: 'draft' }, { 'x-forwarded-for': from });
+    expect(await statuses(MAX + 1, draft, from)).toEqual([401, 401, 401, 429]);
+  });
+
+  it('are counted once for a request, however many of its parts ask who sent it', async () => {
+    const wrong: Try = (from) => call(app, '/api/both', { api_key: 'unknown' }, { 'x-forwarded-for': from });
+    expect(await statuses(MAX + 1, wrong, newClient())).toEqual([401, 401, 401, 429]);
+  });
+
+  it('are counted for a network of 64 bits where the address is of version 6', async () => {
+    expect(await statuses(MAX, key, '2001:db8:0:7::1')).toEqual([401, 401, 401]);
+    expect((await key('2001:db8:0:7:1:2:3:4')).status).toBe(429);
+    expect((await key('2001:db8:0:8::1')).status).toBe(401);
+  });
+
+  it('are counted for whom the last proxy names: what a client says of itself does not count', async () => {
+    const from = newClient();
+    await statuses(MAX, key, from);
+    expect((await key(`198.51.100.1, ${from}`)).status).toBe(429);
+    expect((await key(`${from}, 198.51.100.2`)).status).toBe(401);
+  });
+
+  it('are counted for the connection where no proxy is trusted', async () => {
+    const direct = await serve({ ...environment, TRUSTED_PROXIES: '' });
+    const wrong: Try = (from) => call(direct, '/api/caller', { api_key: 'unknown' }, { 'x-forwarded-for': from });
+    expect(await statuses(MAX, wrong, newClient())).toEqual([401, 401, 401]);
+    expect((await wrong(newClient())).status).toBe(429);
+    await direct.close();
+  });
+
+  it('are 401 as ever while nothing can be counted, and tokens are generated', async () => {
+    class Away extends InProcessKeyValue {
+      override get = () => Promise.reject(new KeyValueUnavailable('away'));
+    }
+    const uncounted = await serve(environment, new Away());
+    const wrong: Try = () => call(uncounted, '/api/caller', { api_key: 'unknown' });
+    expect(await statuses(MAX + 1, wrong, '')).toEqual([401, 401, 401, 401]);
+    const token: Try = () => call(uncounted, '/api/generate_token');
+    expect(await statuses(3, token, '')).toEqual([200, 200, 200]);
+    await uncounted.close();
+  });
+
+  it('are counted apart from new tokens, of which a client gets so many', async () => {
+    const from = newClient();
+    const token: Try = () => call(app, '/api/generate_token', undefined, { 'x-forwarded-for': from });
+    expect(await statuses(2, token, from)).toEqual([200, 200]);
+    const refused = await token(from);
+    expect(refused).toMatchObject({ status: 429, body: { success: false, error: 'too_many_requests' } });
+    expect(Number(refused.retryAfter)).toBeGreaterThan(1700);
+    expect(Number(refused.retryAfter)).toBeLessThanOrEqual(1800);
+    expect((await key(from)).status).toBe(401);
+  });
+
+  it('are without limit where it is 0, and so are new tokens', async () => {
+    const open = await serve({ ...environment, WRONG_CREDENTIALS_MAX_PER_MINUTE: '0', GENERATED_TOKENS_MAX_PER_HOUR: '0' });
+    const wrong: Try = () => call(open, '/api/caller', { api_key: 'unknown' });
+    expect(new Set(await statuses(200, wrong, ''))).toEqual(new Set([401]));
+    const token: Try = () => call(open, '/api/generate_token');
+    expect(new Set(await statuses(200, token, ''))).toEqual(new Set([200]));
+    await open.close();
+  });
+});

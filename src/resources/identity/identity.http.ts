@@ -1,0 +1,51 @@
+import { type CanActivate, createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import type { Caller, SignedInUser } from './caller.js';
+import { type Identity, unauthenticated } from './identity.js';
+
+/** A request after the hook of the identity module has seen it. */
+export type IdentifiedRequest = { identity: Identity };
+
+export function identityOf(context: ExecutionContext): Identity {
+  const { identity } = context.switchToHttp().getRequest<Partial<IdentifiedRequest>>();
+  if (!identity) throw new Error('The identity module is not part of this application.');
+  return identity;
+}
+
+/** The signed-in user; 401 for everybody else, whatever key they hold. */
+export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionContext): SignedInUser => {
+  const { user } = identityOf(context);
+  if (!user) throw unauthenticated();
+  return user;
+});
+
+/** A guard for routes whose interceptors read files: 401 before the first byte of them for everybody who is not signed in. */
+export class SignedInOnly implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    if (!identityOf(context).user) throw unauthenticated();
+    return true;
+  }
+}
+
+/** The holder of the agent key that was sent, else the signed-in user, else undefined; an unknown key is a 401. */
+export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Promise<Caller | undefined> =>
+  identityOf(context).caller(),
+);
+
+/** Like `CurrentCaller`, but 401 when there is neither a key nor a user. */
+export const KnownCaller = createParamDecorator(async (_: unknown, context: ExecutionContext): Promise<Caller> => {
+  const caller = await identityOf(context).caller();
+  if (!caller) throw unauthenticated();
+  return caller;
+});
+
+/** The whole identity, for routes that decide themselves when a key is looked up. */
+export const RequestIdentity = createParamDecorator((_: unknown, context: ExecutionContext): Identity => identityOf(context));
+
+/** Who makes facts happen in this request. 401 when nobody does. An `api_key` that is no agent's does not matter to somebody signed in. */
+export const RequestCause = createParamDecorator(async (_: unknown, context: ExecutionContext): Promise<Cause> => {
+  const identity = identityOf(context);
+  const cause = ((await identity.agentKeyBesideSession()) ?? identity.user)?.cause;
+  if (!cause) throw unauthenticated();
+  return cause;
+});

@@ -1,0 +1,64 @@
+import { Logger, Module, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
+import { Clock } from '../../kernel/clock.js';
+import { KeyValue } from '../../kernel/key-value.js';
+import { RateLimit } from '../../kernel/rate-limit.js';
+import { Config } from '../../platform/config/config.js';
+import { AgentKeyDirectory } from './agent-key-directory.port.js';
+import { Authenticator } from './authenticator.js';
+import { GeneratedTokens, LimitedWrongCredentials } from './credential-limits.js';
+import { identifyRequest } from './identify-request.js';
+import { SessionController } from './session.http.js';
+import { SessionTokens } from './session-tokens.js';
+import { WrongCredentials } from './wrong-credentials.port.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Who calls, settled for every request of the application. Whoever keeps agents provides the directory of their keys. */
+@Module({
+  controllers: [SessionController],
+  providers: [
+    { provide: SessionTokens, inject: [Config], useFactory: (config: Config) => new SessionTokens(config.jwtSecretKey) },
+    {
+      provide: Authenticator,
+      inject: [Config, SessionTokens],
+      useFactory: (config: Config, tokens: SessionTokens) => new Authenticator(config.authType, tokens, config.localModeAdmin),
+    },
+    {
+      provide: WrongCredentials,
+      inject: [KeyValue, Clock, Config],
+      useFactory: (keyValue: KeyValue, clock: Clock, { wrongCredentialsPerMinuteMax: max }: Config) =>
+        new LimitedWrongCredentials(new RateLimit(keyValue, clock, 'wrong-credentials', { max, windowMs: MINUTE_MS })),
+    },
+    {
+      provide: GeneratedTokens,
+      inject: [KeyValue, Clock, Config],
+      useFactory: (keyValue: KeyValue, clock: Clock, { generatedTokensPerHourMax: max }: Config) =>
+        new GeneratedTokens(new RateLimit(keyValue, clock, 'generated-tokens', { max, windowMs: HOUR_MS })),
+    },
+  ],
+  exports: [Authenticator, SessionTokens, WrongCredentials],
+})
+export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
+  private readonly logger = new Logger(IdentityModule.name);
+
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly wrongCredentials: WrongCredentials,
+    private readonly host: HttpAdapterHost,
+    private readonly modules: ModuleRef,
+  ) {}
+
+  onModuleInit() {
+    const directory = () => this.modules.get(AgentKeyDirectory, { strict: false });
+    const fastify = this.host.httpAdapter?.getInstance<FastifyInstance | undefined>();
+    fastify?.addHook('onRequest', identifyRequest(this.authenticator, directory, this.wrongCredentials));
+  }
+
+  async onApplicationBootstrap() {
+    if (this.authenticator.authType !== 'simple_jwt') return;
+    this.logger.log(`Everybody signs in with this token: ${await this.authenticator.sharedToken()}`);
+  }
+}

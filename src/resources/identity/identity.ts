@@ -1,0 +1,97 @@
+import { Rejection } from '../../kernel/rejection.js';
+import type { AgentKeyDirectory } from './agent-key-directory.port.js';
+import { AGENT_KEY_CHARACTERS_MAX, agentKeyHash, usableKey } from './agent-keys.policy.js';
+import type { AgentKeyCaller, Caller, SignedInUser } from './caller.js';
+
+/** What the identity of a request is found out with. */
+export type IdentityMeans = Readonly<{
+  directory: () => AgentKeyDirectory;
+  /** @throws Rejection too-many-wrong-credentials */
+  countWrong: () => Promise<void>;
+  /** The page that sends the request, where a browser tells. */
+  origin: string | undefined;
+}>;
+
+/** Who is behind one request. The bearer is settled before the body is read; an agent key is looked up when first asked for. */
+export class Identity {
+  private lookedUp: Promise<AgentKeyCaller | undefined> | undefined;
+  private counted: Promise<void> | undefined;
+
+  constructor(
+    readonly requestId: string,
+    /** Undefined when authentication is on and no token was sent. */
+    readonly user: SignedInUser | undefined,
+    private readonly presentedKey: () => string | undefined,
+    private readonly means: IdentityMeans,
+  ) {}
+
+  /**
+   * The holder of the key that was sent, undefined when none was.
+   * @throws Rejection unknown-agent-key, origin-not-allowed, too-many-wrong-credentials
+   */
+  agentKey(): Promise<AgentKeyCaller | undefined> {
+    return this.countingWrong(this.presented());
+  }
+
+  /** A key goes before a token: what is asked with a key is asked of its agent. @throws Rejection as `agentKey` */
+  async caller(): Promise<Caller | undefined> {
+    return (await this.agentKey()) ?? this.user;
+  }
+
+  /**
+   * The holder of the key that was sent, where a session suffices: to somebody signed in, a key that is no agent's does not
+   * matter. @throws Rejection as `agentKey`
+   */
+  agentKeyBesideSession(): Promise<AgentKeyCaller | undefined> {
+    return this.besideSession(this.presented());
+  }
+
+  /** As `agentKeyBesideSession` for a key that only the route finds, as in a field between uploaded files. */
+  fieldKeyBesideSession(key: string): Promise<AgentKeyCaller | undefined> {
+    return this.besideSession(this.holderOf(key));
+  }
+
+  private besideSession(holder: Promise<AgentKeyCaller | undefined>): Promise<AgentKeyCaller | undefined> {
+    if (!this.user) return this.countingWrong(holder);
+    return holder.catch((error: unknown) => {
+      if (isUnknownKey(error)) return undefined;
+      throw error;
+    });
+  }
+
+  /** A request is refused for one wrong key, however many of its parts ask for the key's holder. */
+  private async countingWrong<Holder>(holder: Promise<Holder>): Promise<Holder> {
+    try {
+      return await holder;
+    } catch (error) {
+      if (isUnknownKey(error)) await (this.counted ??= this.means.countWrong());
+      throw error;
+    }
+  }
+
+  private presented(): Promise<AgentKeyCaller | undefined> {
+    return (this.lookedUp ??= this.lookUpPresented());
+  }
+
+  private async lookUpPresented(): Promise<AgentKeyCaller | undefined> {
+    const key = this.presentedKey();
+    return key === undefined ? undefined : this.holderOf(key);
+  }
+
+  private async holderOf(key: string): Promise<AgentKeyCaller> {
+    const { directory, origin } = this.means;
+    const found = key.length <= AGENT_KEY_CHARACTERS_MAX ? await directory().byHash(agentKeyHash(key)) : undefined;
+    const { agentId, ownerId, keyId } = usableKey(found, origin);
+    const cause = {
+      actor: `agent-key:${keyId}`,
+      credential: 'agent-key',
+      correlationId: this.requestId,
+      causationId: this.requestId,
+    } as const;
+    return { kind: 'agent-key', agentId, ownerId, keyId, signedIn: this.user, cause };
+  }
+}
+
+const isUnknownKey = (error: unknown): boolean => error instanceof Rejection && error.code === 'unknown-agent-key';
+
+export const unauthenticated = (): Rejection => new Rejection('unauthenticated', 'Unauthorized');

@@ -1,0 +1,41 @@
+import { Controller, Get, Req } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { newId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Authenticator } from './authenticator.js';
+import type { SignedInUser } from './caller.js';
+import { GeneratedTokens } from './credential-limits.js';
+import { CurrentUser } from './identity.http.js';
+import { SessionTokens } from './session-tokens.js';
+
+/** How a client gets a session, and learns whose it is. */
+@ApiTags('Sessions')
+@Controller('api')
+export class SessionController {
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly tokens: SessionTokens,
+    private readonly generated: GeneratedTokens,
+  ) {}
+
+  /** A session for somebody new: whoever asks gets a user of their own. */
+  @Get('generate_token')
+  @ApiOperation({
+    summary: 'A session token for a new user, where AUTH_TYPE is session_jwt',
+    description:
+      'An address gets GENERATED_TOKENS_MAX_PER_HOUR of them within an hour (100 unless set), then 429 (`too_many_requests`).',
+  })
+  async generateToken(@Req() request: FastifyRequest) {
+    if (this.authenticator.authType !== 'session_jwt') {
+      throw new Rejection('token-generation-not-allowed', 'Token generation not allowed in current auth mode');
+    }
+    await this.generated.count(request);
+    return { token: await this.tokens.issue({ userId: newId(), roles: [] }) };
+  }
+
+  @Get('user/me')
+  me(@CurrentUser() user: SignedInUser) {
+    return { success: true, user_id: user.userId, roles: user.roles };
+  }
+}

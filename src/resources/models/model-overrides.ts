@@ -1,0 +1,48 @@
+import { load } from 'js-yaml';
+import type { ModelDescription } from './model/language-model.port.js';
+
+/** What the operator says about a model, over what its endpoint says. */
+export type ModelOverride = Partial<Omit<ModelDescription, 'id' | 'provider' | 'baseUrl'>>;
+
+const text = (value: unknown) => typeof value === 'string';
+const flag = (value: unknown) => typeof value === 'boolean';
+const texts = (value: unknown) => Array.isArray(value) && value.every(text);
+const count = (value: unknown) => Number.isInteger(value) && (value as number) > 0;
+
+/** The fields of the file, as `GET /api/models` names them, and what each may hold. */
+const FIELDS: Readonly<Record<string, readonly [keyof ModelOverride, string, (value: unknown) => boolean]>> = {
+  display_name: ['displayName', 'text', text],
+  description: ['description', 'text', text],
+  supported_attachment_types: ['attachmentTypes', 'a list of MIME types', texts],
+  supports_tools: ['tools', 'true or false', flag],
+  supports_structured_output: ['structuredOutput', 'true or false', flag],
+  supports_streaming: ['streaming', 'true or false', flag],
+  context_window: ['contextWindow', 'a whole number above 0', count],
+  reasoning_effort: ['reasoningEffort', 'text', text],
+};
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Reads a file of the form `models: { <id>: { context_window: 32000, supports_tools: false } }`.
+ * @throws Error whose message says where the file is wrong
+ */
+export function modelOverridesIn(yaml: string): Readonly<Record<string, ModelOverride>> {
+  const file = load(yaml, { maxAliases: 0 });
+  const models = isMap(file) ? file['models'] : undefined;
+  if (!isMap(models)) throw new Error('has to hold a map named models');
+  return Object.fromEntries(Object.entries(models).map(([id, fields]) => [id, overrideOf(id, fields)]));
+}
+
+function overrideOf(id: string, fields: unknown): ModelOverride {
+  if (!isMap(fields)) throw new Error(`has to hold a map at models.${id}`);
+  const entries = Object.entries(fields).map(([name, value]) => {
+    const field = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+    if (!field) throw new Error(`has an unknown field: models.${id}.${name}`);
+    const [property, expected, accepts] = field;
+    if (!accepts(value)) throw new Error(`has to hold ${expected} at models.${id}.${name}`);
+    return [property, value] as const;
+  });
+  return Object.fromEntries(entries);
+}

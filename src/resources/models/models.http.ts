@@ -1,0 +1,42 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { LanguageModels, type ModelDescription, ModelFailed } from './model/language-model.port.js';
+
+/** The models that questions can be asked of. They are no secret: everybody may list them. */
+@ApiTags('Models')
+@Controller('api/models')
+export class ModelsController {
+  constructor(private readonly models: LanguageModels) {}
+
+  @Get()
+  async list() {
+    const models = await this.models.list();
+    return { models: models.map(modelRecord), default_model_id: await this.defaultModelId(), count: models.length };
+  }
+
+  /** Unknown while the endpoint that names the models has never been reached. */
+  private async defaultModelId(): Promise<string | null> {
+    try {
+      return await this.models.defaultModelId();
+    } catch (error) {
+      if (error instanceof ModelFailed) return null;
+      throw error;
+    }
+  }
+}
+
+const modelRecord = (model: ModelDescription) => ({
+  id: model.id,
+  provider: model.provider,
+  display_name: model.displayName,
+  description: model.description,
+  supported_attachment_types: model.attachmentTypes,
+  supports_tools: model.tools,
+  supports_structured_output: model.structuredOutput,
+  supports_streaming: model.streaming,
+  context_window: model.contextWindow,
+  api_flavor: 'chat_completions',
+  reasoning_effort: model.reasoningEffort,
+  enabled: true,
+  source: 'builtin',
+});

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import type { LanguageModels } from './model/language-model.port.js';
+import { type ModelOverride, modelOverridesIn } from './model-overrides.js';
+import { OFFLINE_MODEL_ID, OfflineLanguageModel } from './offline/offline-language-model.js';
+import { OpenAiModels } from './openai/openai-models.js';
+import { RegisteredLanguageModels } from './registered-language-models.js';
+
+export type LanguageModelsOptions = Readonly<{
+  openaiBaseUrl?: string | undefined;
+  openaiApiKey?: string | undefined;
+  /** Empty: what the endpoint serves. */
+  modelIds: readonly string[];
+  defaultModelId?: string | undefined;
+  embeddingsModel?: string | undefined;
+  modelsFile?: string | undefined;
+  modelFirstTokenTimeoutMs: number;
+  modelTimeoutMs: number;
+}>;
+
+/** The models that the configuration names: of an endpoint where there is one, and always the offline one by its id. */
+export function openLanguageModels(options: LanguageModelsOptions): LanguageModels {
+  const { openaiBaseUrl, openaiApiKey, modelIds, defaultModelId, modelsFile } = options;
+  const remote = openaiBaseUrl !== undefined || openaiApiKey !== undefined;
+  const unserved = remote ? undefined : [...modelIds, defaultModelId].find((id) => id !== undefined && id !== OFFLINE_MODEL_ID);
+  if (unserved !== undefined) {
+    throw new Error(
+      `MODEL_IDS or DEFAULT_MODEL_ID names ${unserved}, but nobody serves it: set OPENAI_BASE_URL or OPENAI_API_KEY.`,
+    );
+  }
+  const offline = new OfflineLanguageModel();
+  return new RegisteredLanguageModels({
+    providers: remote ? [endpoint(options), offline] : [offline],
+    ...(modelIds.length > 0 && { modelIds }),
+    ...(defaultModelId !== undefined && { defaultModelId }),
+    ...(modelsFile !== undefined && { overrides: overridesIn(modelsFile) }),
+  });
+}
+
+const endpoint = (options: LanguageModelsOptions) =>
+  new OpenAiModels({
+    ...(options.openaiBaseUrl !== undefined && { baseUrl: options.openaiBaseUrl }),
+    ...(options.openaiApiKey !== undefined && { apiKey: options.openaiApiKey }),
+    ...(options.embeddingsModel !== undefined && { otherModelIds: [options.embeddingsModel] }),
+    firstTokenMs: options.modelFirstTokenTimeoutMs,
+    totalMs: options.modelTimeoutMs,
+  });
+
+function overridesIn(file: string): Readonly<Record<string, ModelOverride>> {
+  try {
+    return modelOverridesIn(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Error(`MODELS_FILE ${file} ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,91 @@
+import type OpenAI from 'openai';
+import type { ModelChunk, ModelToolCall } from '../model/language-model.port.js';
+import { kindOf, modelFailed } from './openai-failures.js';
+
+/** What endpoints send, including what OpenAI's own types do not name. */
+type Delta = Partial<OpenAI.Chat.Completions.ChatCompletionChunk.Choice.Delta> & {
+  reasoning_content?: string | null;
+  reasoning?: string | null;
+};
+type Frame = {
+  choices?: { delta?: Delta | null; message?: Delta | null; finish_reason?: string | null }[] | null;
+  usage?: { prompt_tokens?: number; completion_tokens?: number } | null;
+  error?: unknown;
+};
+
+const FINISH_REASONS: Readonly<Record<string, Extract<ModelChunk, { type: 'finish' }>['reason']>> = {
+  length: 'length',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
+  content_filter: 'content-filter',
+};
+
+/** Makes chunks of the frames of one completion: text and thought as they come, the rest at the end. */
+export class CompletionReader {
+  private readonly calls: { id: string; name: string; arguments: string }[] = [];
+  private usage: Extract<ModelChunk, { type: 'usage' }> | undefined;
+  private finished: string | undefined;
+
+  /** @param text what stood after `data:` @throws ModelFailed */
+  read(text: string): readonly ModelChunk[] {
+    if (text === '[DONE]') {
+      this.finished ??= 'stop';
+      return [];
+    }
+    const { choices, usage, error } = parse(text);
+    if (error) throw this.reported(error);
+    if (usage) {
+      this.usage = {
+        type: 'usage',
+        promptTokens: usage.prompt_tokens ?? 0,
+        completionTokens: usage.completion_tokens ?? 0,
+      };
+    }
+    const choice = choices?.[0];
+    if (choice?.finish_reason) this.finished = choice.finish_reason;
+    const delta = choice?.delta ?? choice?.message;
+    return delta ? this.readDelta(delta) : [];
+  }
+
+  /** What only the end of a completion tells. @throws ModelFailed when it broke off */
+  end(): readonly ModelChunk[] {
+    if (this.finished === undefined) throw modelFailed('bad-reply', new Error('The completion ended without a finish reason.'));
+    const calls = this.calls.map((call): ModelChunk => ({ type: 'tool-call', ...(call satisfies ModelToolCall) }));
+    const reason = FINISH_REASONS[this.finished] ?? (calls.length > 0 ? 'tool-calls' : 'stop');
+    return [...calls, ...(this.usage ? [this.usage] : []), { type: 'finish', reason }];
+  }
+
+  private readDelta(delta: Delta): ModelChunk[] {
+    const chunks: ModelChunk[] = [];
+    const thought = delta.reasoning_content ?? delta.reasoning;
+    if (typeof thought === 'string' && thought) chunks.push({ type: 'thought', text: thought });
+    const text = delta.content ?? delta.refusal;
+    if (typeof text === 'string' && text) chunks.push({ type: 'text', text });
+    delta.tool_calls?.forEach((part, place) => {
+      const call = (this.calls[part.index ?? place] ??= { id: '', name: '', arguments: '' });
+      call.id ||= part.id ?? '';
+      call.name += part.function?.name ?? '';
+      call.arguments += part.function?.arguments ?? '';
+    });
+    return chunks;
+  }
+
+  private reported(error: unknown) {
+    const { code, status, type, message } = (typeof error === 'object' ? error : { message: error }) as Record<string, unknown>;
+    const number = [status, code].find((each) => typeof each === 'number' && each >= 400);
+    return modelFailed(
+      kindOf(number as number | undefined, [code, type, message].map(String).join(' ')),
+      new Error(JSON.stringify(error)),
+    );
+  }
+}
+
+function parse(text: string): Frame {
+  try {
+    const frame: unknown = JSON.parse(text);
+    if (typeof frame === 'object' && frame !== null) return frame;
+  } catch {
+    // Said below, together with everything else that is no frame.
+  }
+  throw modelFailed('bad-reply', new Error(`Not a frame of a completion: ${text.slice(0, 200)}`));
+}

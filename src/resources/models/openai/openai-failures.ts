@@ -1,0 +1,69 @@
+import { APIConnectionError, APIError } from 'openai';
+import { FrameTooLong } from './event-stream-reader.js';
+import { ModelFailed, type ModelFailure } from '../model/language-model.port.js';
+
+const VERDICTS = {
+  unavailable: ['The language model cannot be reached right now. Please try again later.', true],
+  'timed-out': ['The language model took too long. Please try again.', true],
+  overloaded: ['The language model is busy right now. Please try again in a moment.', true],
+  'not-authorised': ['The language model refused this service. Please tell whoever runs it.', false],
+  'unknown-model': ['The language model is not available.', false],
+  'context-too-long': ['The question, its documents and the conversation are too long for the language model.', false],
+  refused: ['The language model refused to answer this.', false],
+  'not-accepted': ['The language model did not accept the request.', false],
+  'bad-reply': ['The language model gave an answer that could not be read. Please try again.', true],
+} as const satisfies Readonly<Record<ModelFailure, readonly [string, boolean]>>;
+
+export function modelFailed(failure: ModelFailure, cause?: unknown): ModelFailed {
+  const [message, retriable] = VERDICTS[failure];
+  return new ModelFailed(failure, message, retriable, { cause });
+}
+
+/** What went wrong at the endpoint, in the terms of the port. */
+export function failureOf(error: unknown): ModelFailed {
+  if (error instanceof ModelFailed) return error;
+  if (error instanceof FrameTooLong) return modelFailed('bad-reply', error);
+  if (error instanceof APIConnectionError || !(error instanceof APIError)) return modelFailed('unavailable', error);
+  const { status, code, type, message } = error as APIError<number | undefined, Headers | undefined, object | undefined>;
+  return modelFailed(kindOf(status, `${code ?? ''} ${type ?? ''} ${message}`), error);
+}
+
+const TOO_LONG =
+  /context.?(?:length|window|size)|maximum context|too (?:many tokens|long)|exceeds? the (?:model|available)|prompt is too/i;
+const FILTERED = /content.?(?:filter|policy|management)|safety/i;
+const NO_CREDIT = /insufficient_quota|billing|credit/i;
+
+/** `words`: everything the endpoint said about it. */
+export function kindOf(status: number | undefined, words: string): ModelFailure {
+  switch (status) {
+    case 401:
+    case 403:
+    case 402:
+      return 'not-authorised';
+    case 404:
+      return 'unknown-model';
+    case 408:
+    case 504:
+      return 'timed-out';
+    case 413:
+      return 'context-too-long';
+    case 429:
+      return NO_CREDIT.test(words) ? 'not-authorised' : 'overloaded';
+    case 503:
+    case 529:
+      return 'overloaded';
+    default:
+      if (TOO_LONG.test(words)) return 'context-too-long';
+      if (FILTERED.test(words)) return 'refused';
+      return status !== undefined && status < 500 ? 'not-accepted' : 'unavailable';
+  }
+}
+
+const RETRY_AFTER_MS_MAX = 5_000;
+
+/** How long the endpoint asks to be left alone, within reason. */
+export function retryAfterMs(error: ModelFailed): number | undefined {
+  const header = error.cause instanceof APIError ? (error.cause.headers as Headers | undefined)?.get('retry-after') : undefined;
+  const seconds = header ? Number(header) : NaN;
+  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1000, RETRY_AFTER_MS_MAX) : undefined;
+}

@@ -1,0 +1,325 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../../test/support/eventually.js';
+import {
+  call,
+  type CompletionRequest,
+  cut,
+  end,
+  hang,
+  refuse,
+  say,
+  ScriptedModelServer,
+  think,
+  wait,
+  write,
+} from '../../../../test/support/scripted-model-server.js';
+import { type ModelChunk, ModelFailed, type ModelRequest } from '../model/language-model.port.js';
+import { OpenAiModels, type OpenAiModelsOptions } from './openai-models.js';
+
+let server: ScriptedModelServer;
+beforeAll(async () => (server = await ScriptedModelServer.start()));
+afterEach(() => server.reset());
+afterAll(() => server.close());
+
+const models = (more: Partial<OpenAiModelsOptions> = {}) =>
+  new OpenAiModels({ baseUrl: server.url, apiKey: 'secret-key', retryDelayMs: 1, ...more });
+const request = (more: Partial<ModelRequest> = {}): ModelRequest => ({
+  modelId: 'scripted',
+  messages: [{ role: 'user', content: 'Hi' }],
+  question: 'Hi',
+  documents: [],
+  ...more,
+});
+const never = new AbortController().signal;
+
+async function collect(stream: AsyncIterable<ModelChunk>) {
+  const chunks: ModelChunk[] = [];
+  try {
+    for await (const chunk of stream) chunks.push(chunk);
+    return { chunks, failed: undefined };
+  } catch (error) {
+    if (!(error instanceof ModelFailed)) throw error;
+    return { chunks, failed: error };
+  }
+}
+const ask = (more: Partial<OpenAiModelsOptions> = {}, asked = request()) => collect(models(more).stream(asked, never));
+const text = (text: string): ModelChunk => ({ type: 'text', text });
+const sent = () => server.completions.at(-1)!.body;
+
+describe('an answer', () => {
+  it('comes as text and thought in their order, then usage and the reason of its end', async () => {
+    server.next([...think('Let me', ' see.'), ...say('It is', ' 4.'), { do: 'usage', promptTokens: 7, completionTokens: 2 }]);
+    expect((await ask()).chunks).toEqual([
+      { type: 'thought', text: 'Let me' },
+      { type: 'thought', text: ' see.' },
+      text('It is'),
+      text(' 4.'),
+      { type: 'usage', promptTokens: 7, completionTokens: 2 },
+      { type: 'finish', reason: 'stop' },
+    ]);
+    expect(server.requests[0]!.headers.authorization).toBe('Bearer secret-key');
+  });
+
+  it('arrives piece by piece and not at its end', async () => {
+    server.next([...say('first'), hang]);
+    const stop = new AbortController();
+    for await (const chunk of models().stream(request(), stop.signal)) {
+      expect(chunk).toEqual(text('first'));
+      stop.abort();
+    }
+  });
+
+  it('gathers the pieces of tool calls', async () => {
+    server.next([...say('Looking.'), call('c1', 'search', { query: 'retention of events' }), call('c2', 'now', {})]);
+    expect((await ask()).chunks.filter(({ type }) => type !== 'usage')).toEqual([
+      text('Looking.'),
+      { type: 'tool-call', id: 'c1', name: 'search', arguments: '{"query":"retention of events"}' },
+      { type: 'tool-call', id: 'c2', name: 'now', arguments: '{}' },
+      { type: 'finish', reason: 'tool-calls' },
+    ]);
+  });
+
+  it('says when it was cut at its greatest length', async () => {
+    server.next([...say('It'), { do: 'finish', reason: 'length' }]);
+    expect((await ask()).chunks.at(-1)).toEqual({ type: 'finish', reason: 'length' });
+  });
+
+  it('is read from an endpoint that does not stream, writes comments, or other line ends', async () => {
+    const whole = { choices: [{ message: { content: 'Whole.' }, finish_reason: 'stop' }] };
+    server.next([{ do: 'refuse', status: 200, body: whole }]);
+    expect((await ask()).chunks).toEqual([text('Whole.'), { type: 'finish', reason: 'stop' }]);
+    server.next([write(': busy\r\n\r\ndata:{"choices":[{"delta":{"reasoning":"Hm","content":"Ünï"}}]}\r\n\r\n')]);
+    expect((await ask()).chunks.slice(0, 2)).toEqual([{ type: 'thought', text: 'Hm' }, text('Ünï')]);
+  });
+
+  it('keeps characters whole that come in two packets', async () => {
+    const bytes = Buffer.from('data: {"choices":[{"delta":{"content":"zwölf 🦆"}}]}\n\n');
+    const { EventStreamReader } = await import('./event-stream-reader.js');
+    const reader = new EventStreamReader();
+    const events = [...bytes].flatMap((byte) => reader.read(Uint8Array.of(byte)));
+    expect(events.map((each) => JSON.parse(each) as unknown)).toEqual([{ choices: [{ delta: { content: 'zwölf 🦆' } }] }]);
+  });
+
+  it('leaves its connection for the next one', async () => {
+    const asked = models();
+    const before = server.connections;
+    for (let count = 0; count < 6; count++) await collect(asked.stream(request(), never));
+    expect(server.connections - before).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a request', () => {
+  it('carries the conversation, pictures, tools and the most that may be written', async () => {
+    const tool = { name: 'now', description: 'The time', parameters: { type: 'object', properties: {} } };
+    await ask(
+      {},
+      request({
+        maxTokens: 50,
+        tools: [tool],
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'When?' },
+              { type: 'image', dataUrl: 'data:image/png;base64,AA' },
+            ],
+          },
+          { role: 'assistant', content: '', toolCalls: [{ id: 'c1', name: 'now', arguments: '{}' }] },
+          { role: 'tool', toolCallId: 'c1', content: 'noon' },
+        ],
+      }),
+    );
+    expect(sent()).toMatchObject({
+      model: 'scripted',
+      stream: true,
+      stream_options: { include_usage: true },
+      max_tokens: 50,
+      tools: [{ type: 'function', function: tool }],
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'When?' },
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'now', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: 'noon' },
+      ],
+    });
+  });
+
+  it.each([
+    [true, { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }],
+    [false, { type: 'object', properties: { a: { type: 'string' } } }],
+  ])('asks for the schema of the answer, strictly (%s) where strictness is to be had', async (strict, responseSchema) => {
+    await ask({}, request({ responseSchema }));
+    expect(sent()['response_format']).toEqual({
+      type: 'json_schema',
+      json_schema: { name: 'answer', schema: responseSchema, strict },
+    });
+  });
+
+  it('leaves out for good what the endpoint does not take', async () => {
+    const picky = ({ stream_options, response_format, max_tokens }: CompletionRequest) => {
+      if (stream_options) return [refuse(400, 'Unknown parameter: stream_options')];
+      if (response_format) return [refuse(422, "response_format 'json_schema' is not supported")];
+      if (max_tokens) return [refuse(400, 'Use max_completion_tokens instead of max_tokens.')];
+      return say('{"a":1}');
+    };
+    const asked = models({ attemptsMax: 1 });
+    server.always(picky);
+    const demanding = request({ maxTokens: 5, responseSchema: { type: 'object' } });
+    expect((await collect(asked.stream(demanding, never))).chunks[0]).toEqual(text('{"a":1}'));
+    await collect(asked.stream(demanding, never));
+    expect(server.completions).toHaveLength(5);
+    expect(sent()['max_completion_tokens']).toBe(5);
+    expect(JSON.stringify(sent().messages)).toContain('valid against this JSON Schema');
+  });
+});
+
+describe('a failure before the first piece', () => {
+  it.each([
+    ['an overloaded endpoint', [refuse(429)]],
+    ['a failing endpoint', [refuse(500)]],
+    ['a cut connection', [cut]],
+    ['an error in the stream', [write('data: {"error":{"message":"boom","code":503}}\n\n')]],
+    ['a frame that is none', [write('data: {"choices": [\n\n')]],
+    ['a stream that ends before it began', [write(': nothing\n\n'), end]],
+  ])('is asked again: %s', async (_, script) => {
+    server.next(script, script, say('Finally.'));
+    expect((await ask()).chunks[0]).toEqual(text('Finally.'));
+    expect(server.completions).toHaveLength(3);
+  });
+
+  it('is asked again only so often', async () => {
+    server.always([refuse(503)]);
+    expect((await ask({ attemptsMax: 4 })).failed).toMatchObject({ failure: 'overloaded', retriable: true });
+    expect(server.completions).toHaveLength(4);
+  });
+
+  it('is asked again no sooner than the endpoint wishes', async () => {
+    server.next([refuse(429, 'slow down', { 'retry-after': '0.2' })]);
+    const started = performance.now();
+    await ask();
+    expect(performance.now() - started).toBeGreaterThan(190);
+  });
+
+  it.each([
+    [401, 'Incorrect API key provided: secret-key', 'not-authorised'],
+    [404, 'The model `scripted` does not exist', 'unknown-model'],
+    [400, "This model's maximum context length is 8192 tokens", 'context-too-long'],
+    [400, 'The response was filtered due to our content management policy', 'refused'],
+    [400, 'Something else', 'not-accepted'],
+    [429, 'You exceeded your current quota: insufficient_quota', 'not-authorised'],
+  ])('is final where asking again would not help: %i %s', async (status, message, failure) => {
+    server.always([refuse(status, message)]);
+    const { failed } = await ask();
+    expect(failed).toMatchObject({ failure, retriable: false });
+    expect(failed!.message).not.toContain(message);
+    expect(server.completions).toHaveLength(1);
+  });
+
+  it('is an unreachable endpoint, of which the user learns nothing more', async () => {
+    const { failed } = await ask({ baseUrl: 'http://127.0.0.1:9/v1' });
+    expect(failed).toMatchObject({ failure: 'unavailable', retriable: true });
+    expect(failed!.message).not.toMatch(/127|ECONN|secret/);
+  });
+});
+
+describe('a failure after the first piece', () => {
+  it.each([
+    ['a cut connection', [wait(30), cut], 'unavailable'],
+    ['an end without a reason', [end], 'bad-reply'],
+    ['an error', [write('data: {"error":{"message":"boom","type":"server_error"}}\n\n')], 'unavailable'],
+    ['a frame that is none', [write('data: nonsense\n\n')], 'bad-reply'],
+    ['silence', [hang], 'timed-out'],
+  ] as const)('is told at once and never hidden by a second beginning: %s', async (_, ending, failure) => {
+    server.always([...say('Once'), ...ending]);
+    const { chunks, failed } = await ask(failure === 'timed-out' ? { idleMs: 150 } : {});
+    expect([chunks, failed?.failure]).toEqual([[text('Once')], failure]);
+    expect(server.completions).toHaveLength(1);
+  });
+});
+
+describe('time', () => {
+  it('runs out where no piece comes, whatever else does', async () => {
+    server.always([write('data: {"choices":[{"delta":{"role":"assistant"}}]}\n\n'), hang]);
+    expect((await ask({ firstTokenMs: 100, attemptsMax: 1 })).failed).toMatchObject({ failure: 'timed-out', retriable: true });
+  });
+
+  it('runs out for an answer that never ends', async () => {
+    server.always(Array.from({ length: 100 }, () => [...say('on '), wait(20)]).flat());
+    expect((await ask({ totalMs: 200 })).failed?.failure).toBe('timed-out');
+  });
+
+  it('that the reader takes is not the endpoint’s', async () => {
+    server.next([...say('a', 'b', 'c')]);
+    const chunks: ModelChunk[] = [];
+    for await (const chunk of models({ idleMs: 1_000, firstTokenMs: 60_000 }).stream(request(), never)) {
+      chunks.push(chunk);
+      await new Promise((resolve) => setTimeout(resolve, 1_200));
+    }
+    expect(chunks.at(-1)).toEqual({ type: 'finish', reason: 'stop' });
+  });
+});
+
+describe('a reader who stops', () => {
+  /** Stopped once the endpoint was asked and so many pieces came. */
+  const aborted = async (pieces: number, script: Parameters<ScriptedModelServer['always']>[0]) => {
+    server.always(script);
+    const stop = new AbortController();
+    let came = 0;
+    const noted = async function* () {
+      for await (const chunk of models().stream(request(), stop.signal)) {
+        came++;
+        yield chunk;
+      }
+    };
+    const collecting = collect(noted());
+    await eventually(() => server.completions.length === 1 && came === pieces);
+    stop.abort();
+    return collecting;
+  };
+  const isSeenClosed = () => eventually(() => server.completions.at(-1)?.closed);
+
+  it.each([
+    ['before the first piece', 0, [hang]],
+    ['after it', 1, [...say('One'), hang]],
+  ])('is free, without an error, and so is the endpoint: %s', async (_, pieces, script) => {
+    expect((await aborted(pieces, script)).failed).toBeUndefined();
+    await isSeenClosed();
+  });
+
+  it('is not kept for another attempt', async () => {
+    expect((await aborted(0, [refuse(503, 'later', { 'retry-after': '5' })])).failed).toBeUndefined();
+    expect(server.completions).toHaveLength(1);
+  });
+
+  it('by walking away ends the request as well', async () => {
+    server.always([...say('One'), hang]);
+    for await (const _ of models().stream(request(), never)) break;
+    await isSeenClosed();
+  });
+});
+
+describe('the models of an endpoint', () => {
+  it('are what it lists, without those that do not chat', async () => {
+    server.models = [{ id: 'text-embedding-3-small' }, { id: 'big', max_model_len: 32_000 }, { id: 'whisper-1' }, { id: 'emb' }];
+    const listed = await models({ otherModelIds: ['emb'] }).list();
+    expect(listed?.map(({ id, contextWindow }) => [id, contextWindow])).toEqual([['big', 32_000]]);
+  });
+
+  it('are unknown while it is away, and it is not asked on every turn', async () => {
+    server.models = undefined;
+    const asked = models();
+    expect([await asked.list(), await asked.list()]).toEqual([undefined, undefined]);
+    expect(server.requests).toHaveLength(1);
+  });
+});

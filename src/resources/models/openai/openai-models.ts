@@ -1,0 +1,112 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type OpenAI from 'openai';
+import type { ModelChunk, ModelDescription } from '../model/language-model.port.js';
+import { CompletionReader } from './completion-reader.js';
+import type { ModelProvider, ProviderRequest } from '../model/model-provider.js';
+import { openAiClient, type OpenAiEndpoint } from './openai-client.js';
+import { failureOf, modelFailed, retryAfterMs } from './openai-failures.js';
+import { dislikeIn, type Dislike, paramsOf } from './openai-request.js';
+import { framesOf } from './response-frames.js';
+import { ServedModels } from './served-models.js';
+import { Stopwatch, type StopwatchLimits } from './stopwatch.js';
+
+export type OpenAiModelsOptions = OpenAiEndpoint &
+  Partial<StopwatchLimits> &
+  Readonly<{
+    /** How often a request is made in all, as long as no piece of an answer has come. */
+    attemptsMax?: number;
+    retryDelayMs?: number;
+    /** Models of the endpoint that answer no questions. */
+    otherModelIds?: readonly string[];
+  }>;
+
+const LIMITS: StopwatchLimits = { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 600_000 };
+const ATTEMPTS_MAX = 3;
+const RETRY_DELAY_MS = 250;
+/** Once the answer is whole, the endpoint has this long to end the response. */
+const LINGER_MS = 1_000;
+
+/** The models of an endpoint that speaks OpenAI's chat completions. */
+export class OpenAiModels implements ModelProvider {
+  private readonly client: OpenAI;
+  private readonly served: ServedModels;
+  private readonly dislikes = new Map<string, Set<Dislike>>();
+
+  constructor(private readonly options: OpenAiModelsOptions) {
+    this.client = openAiClient(options);
+    this.served = new ServedModels(this.client, options.otherModelIds ?? []);
+  }
+
+  list(): Promise<readonly ModelDescription[] | undefined> {
+    return this.served.list();
+  }
+
+  /** Asks again after a failure that may pass, but only until the first piece has come: no reader is shown two beginnings. */
+  async *stream(request: ProviderRequest, signal: AbortSignal): AsyncGenerator<ModelChunk> {
+    const { attemptsMax = ATTEMPTS_MAX, retryDelayMs = RETRY_DELAY_MS } = this.options;
+    for (let attempt = 1; !signal.aborted;) {
+      let begun = false;
+      try {
+        for await (const chunk of this.attempt(request, signal)) {
+          begun = true;
+          yield chunk;
+        }
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!begun && this.learn(request.modelId, error)) continue;
+        const failed = failureOf(error);
+        if (begun || !failed.retriable || attempt >= attemptsMax) throw failed;
+        await pause(retryAfterMs(failed) ?? retryDelayMs * 2 ** (attempt - 1), undefined, { signal }).catch(() => undefined);
+        attempt++;
+      }
+    }
+  }
+
+  private async *attempt(request: ProviderRequest, signal: AbortSignal): AsyncGenerator<ModelChunk> {
+    const { firstTokenMs = LIMITS.firstTokenMs, idleMs = LIMITS.idleMs, totalMs = LIMITS.totalMs } = this.options;
+    const stopwatch = new Stopwatch({ firstTokenMs, idleMs, totalMs }, signal);
+    let whole = false;
+    try {
+      const params = paramsOf(request, this.dislikesOf(request.modelId));
+      const response = await this.client.chat.completions.create(params, { signal: stopwatch.signal }).asResponse();
+      const completion = new CompletionReader();
+      let begun = false;
+      for await (const frame of framesOf(response)) {
+        for (const chunk of completion.read(frame)) {
+          if (!begun) stopwatch.started();
+          begun = true;
+          stopwatch.rest();
+          yield chunk;
+          stopwatch.resume();
+        }
+        if (frame === '[DONE]') break;
+      }
+      const last = completion.end();
+      whole = true;
+      yield* last;
+    } catch (error) {
+      throw stopwatch.expired
+        ? modelFailed('timed-out', new Error(`Over the limit of ${stopwatch.expired}.`, { cause: error }))
+        : error;
+    } finally {
+      if (whole) stopwatch.closeAfter(LINGER_MS);
+      else stopwatch.close();
+    }
+  }
+
+  private dislikesOf(modelId: string): Set<Dislike> {
+    let dislikes = this.dislikes.get(modelId);
+    if (!dislikes) this.dislikes.set(modelId, (dislikes = new Set()));
+    return dislikes;
+  }
+
+  /** Whether the endpoint refused something that can be left out; it is, from now on. */
+  private learn(modelId: string, error: unknown): boolean {
+    const dislike = dislikeIn(error);
+    const dislikes = this.dislikesOf(modelId);
+    if (!dislike || dislikes.has(dislike)) return false;
+    dislikes.add(dislike);
+    return true;
+  }
+}

@@ -1,0 +1,98 @@
+import type OpenAI from 'openai';
+import { APIError } from 'openai';
+import type { ChatMessage, MessagePart } from '../model/language-model.port.js';
+import type { ProviderRequest } from '../model/model-provider.js';
+
+export type CompletionParams = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming;
+
+/** What an endpoint has refused once and is not sent again. */
+export type Dislike = 'usage' | 'response-schema' | 'max-tokens';
+
+/** The request as the endpoint takes it. */
+export function paramsOf(request: ProviderRequest, dislikes: ReadonlySet<Dislike>): CompletionParams {
+  const { modelId, messages, responseSchema, maxTokens, tools, reasoningEffort, schemaInWords: inWords } = request;
+  const spelledOut = responseSchema && (inWords || dislikes.has('response-schema'));
+  return {
+    model: modelId,
+    messages: [...messages.map(messageOf), ...(spelledOut ? [schemaInWords(responseSchema)] : [])],
+    stream: true,
+    ...(!dislikes.has('usage') && { stream_options: { include_usage: true } }),
+    ...(maxTokens !== undefined &&
+      (dislikes.has('max-tokens') ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens })),
+    ...(reasoningEffort && { reasoning_effort: reasoningEffort as NonNullable<CompletionParams['reasoning_effort']> }),
+    ...(tools?.length && {
+      tools: tools.map(({ name, description, parameters }) => ({
+        type: 'function' as const,
+        function: { name, description, parameters: parameters as Record<string, unknown> },
+      })),
+    }),
+    ...(responseSchema && !spelledOut && { response_format: schemaFormat(responseSchema) }),
+  };
+}
+
+function messageOf(message: ChatMessage): CompletionParams['messages'][number] {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.content };
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
+    case 'assistant': {
+      const { content, toolCalls } = message;
+      if (!toolCalls?.length) return { role: 'assistant', content };
+      const calls = toolCalls.map(({ id, name, arguments: text }) => ({
+        id,
+        type: 'function' as const,
+        function: { name, arguments: text },
+      }));
+      return { role: 'assistant', content: content || null, tool_calls: calls };
+    }
+    case 'user': {
+      if (typeof message.content === 'string') return { role: 'user', content: message.content };
+      return { role: 'user', content: message.content.map(partOf) };
+    }
+  }
+}
+
+function partOf(part: MessagePart): OpenAI.Chat.Completions.ChatCompletionContentPart {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return { type: 'image_url', image_url: { url: part.dataUrl } };
+    case 'file':
+      return { type: 'file', file: { filename: part.filename, file_data: part.dataUrl } };
+  }
+}
+
+const schemaFormat = (schema: object): NonNullable<CompletionParams['response_format']> => ({
+  type: 'json_schema',
+  json_schema: { name: 'answer', schema: schema as Record<string, unknown>, strict: isStrict(schema) },
+});
+
+/** Strict decoding is only to be had for objects that name all their properties as required and allow no others. */
+function isStrict(node: unknown): boolean {
+  if (Array.isArray(node)) return node.every(isStrict);
+  if (typeof node !== 'object' || node === null) return true;
+  const { type, properties, required, additionalProperties } = node as Record<string, unknown>;
+  if (type === 'object' || properties) {
+    const names = Object.keys(properties ?? {});
+    if (additionalProperties !== false || !Array.isArray(required) || !names.every((name) => required.includes(name)))
+      return false;
+  }
+  return Object.values(node).every(isStrict);
+}
+
+const schemaInWords = (schema: object) => ({
+  role: 'system' as const,
+  content: `Answer with a single JSON value that is valid against this JSON Schema, without a code fence and with nothing around it:\n${JSON.stringify(schema)}`,
+});
+
+/** What a refusal says the endpoint cannot take; undefined when it is about something else. */
+export function dislikeIn(error: unknown): Dislike | undefined {
+  if (!(error instanceof APIError) || (error.status !== 400 && error.status !== 422)) return undefined;
+  const words = `${error.message} ${String(error.param)}`;
+  if (/stream_options|include_usage/i.test(words)) return 'usage';
+  if (/response_format|json_schema/i.test(words)) return 'response-schema';
+  if (/max_completion_tokens|max_tokens.*not supported/i.test(words)) return 'max-tokens';
+  return undefined;
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ModelChunk, ModelDescription } from './model/language-model.port.js';
+import { modelOverridesIn } from './model-overrides.js';
+import type { ModelProvider, ProviderRequest } from './model/model-provider.js';
+import { openLanguageModels } from './open-language-models.js';
+import { RegisteredLanguageModels, type RegisteredLanguageModelsOptions } from './registered-language-models.js';
+import { remoteModel } from './openai/served-models.js';
+
+/** Serves what it lists, and answers every question with its own name. */
+class Named implements ModelProvider {
+  readonly asked: ProviderRequest[] = [];
+  constructor(
+    private readonly name: string,
+    public models: readonly ModelDescription[] | undefined,
+  ) {}
+  async list() {
+    return this.models;
+  }
+  async *stream(request: ProviderRequest): AsyncGenerator<ModelChunk> {
+    this.asked.push(request);
+    yield { type: 'text', text: this.name };
+  }
+}
+
+const request = (modelId: string) => ({ modelId, messages: [], question: '', documents: [] });
+const never = new AbortController().signal;
+const answerOf = async (models: RegisteredLanguageModels, id: string) => {
+  const answers: ModelChunk[] = [];
+  for await (const chunk of models.stream(request(id), never)) answers.push(chunk);
+  return answers.map((chunk) => (chunk.type === 'text' ? chunk.text : '')).join('');
+};
+
+const endpoint = (...ids: string[]) =>
+  new Named(
+    'endpoint',
+    ids.map((id) => remoteModel(id)),
+  );
+const offline = () => new Named('offline', [remoteModel('offline')]);
+const register = (more: Partial<RegisteredLanguageModelsOptions>) =>
+  new RegisteredLanguageModels({ providers: [endpoint('a', 'b'), offline()], ...more });
+
+describe('the models offered', () => {
+  it('are all the endpoint lists, unless the operator names some', async () => {
+    expect((await register({}).list()).map(({ id }) => id)).toEqual(['a', 'b']);
+    expect((await register({ modelIds: ['b', 'offline', 'hidden'] }).list()).map(({ id }) => id)).toEqual([
+      'b',
+      'offline',
+      'hidden',
+    ]);
+  });
+
+  it('are asked of whoever serves them, and of the endpoint where nobody lists them', async () => {
+    const models = register({ modelIds: ['offline', 'hidden', 'a'] });
+    expect([await answerOf(models, 'offline'), await answerOf(models, 'hidden'), await answerOf(models, 'a')]).toEqual([
+      'offline',
+      'endpoint',
+      'endpoint',
+    ]);
+  });
+
+  it('are the only ones asked', async () => {
+    const models = register({ modelIds: ['a'] });
+    expect([await models.has('a'), await models.has('b')]).toEqual([true, false]);
+    await expect(answerOf(models, 'b')).rejects.toMatchObject({ failure: 'unknown-model' });
+  });
+
+  it('begin with the default', async () => {
+    expect(await register({}).defaultModelId()).toBe('a');
+    expect(await register({ modelIds: ['b', 'a'] }).defaultModelId()).toBe('b');
+    expect(await register({ modelIds: ['b', 'a'], defaultModelId: 'a' }).defaultModelId()).toBe('a');
+  });
+
+  it('are anybody’s guess while the endpoint has never answered', async () => {
+    const models = register({ providers: [new Named('endpoint', undefined), offline()] });
+    expect([await models.list(), await models.has('a'), await answerOf(models, 'a')]).toEqual([[], true, 'endpoint']);
+    await expect(models.defaultModelId()).rejects.toMatchObject({ failure: 'unavailable', retriable: true });
+  });
+
+  it('are what the operator says of them', async () => {
+    const served = endpoint('a');
+    const overrides = modelOverridesIn(
+      'models:\n  a:\n    display_name: Ada\n    context_window: 9000\n    supports_structured_output: false\n    reasoning_effort: low\n',
+    );
+    const models = register({ providers: [served], overrides });
+    expect((await models.list())[0]).toMatchObject({ id: 'a', displayName: 'Ada', contextWindow: 9000, tools: true });
+    await answerOf(models, 'a');
+    expect(served.asked[0]).toMatchObject({ reasoningEffort: 'low', schemaInWords: true });
+  });
+});
+
+describe('the operator’s file', () => {
+  it.each([
+    ['- a', 'a map named models'],
+    ['models: {a: 1}', 'a map at models.a'],
+    ['models: {a: {toString: 1}}', 'unknown field: models.a.toString'],
+    ['models: {a: {context_window: -1}}', 'a whole number above 0 at models.a.context_window'],
+    ['models: {a: {context_window: 1}, a: {}}', 'duplicated mapping key'],
+  ])('is refused where it is wrong: %s', (yaml, problem) => expect(() => modelOverridesIn(yaml)).toThrow(problem));
+});
+
+describe('a configuration', () => {
+  const limits = { modelFirstTokenTimeoutMs: 1000, modelTimeoutMs: 1000 };
+
+  it('without an endpoint offers the offline model alone', async () => {
+    const models = openLanguageModels({ modelIds: ['offline'], ...limits });
+    expect([(await models.list()).length, await models.defaultModelId()]).toEqual([1, 'offline']);
+    expect(() => openLanguageModels({ modelIds: ['gpt'], ...limits })).toThrow(/MODEL_IDS .* names gpt/);
+  });
+
+  it('with a file that cannot be read names the variable', () => {
+    expect(() => openLanguageModels({ modelIds: [], modelsFile: '/nowhere.yaml', ...limits })).toThrow(
+      /^MODELS_FILE \/nowhere.yaml/,
+    );
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../../test/support/given.js';
+import { create, prompt, type Prompt, remove, update } from './prompt.decider.js';
+import type { PromptEvent } from './prompt.events.js';
+
+const promptId = 'p1';
+const now = new Date('2026-01-01T00:00:00.000Z');
+const created: PromptEvent = {
+  type: 'PromptCreated',
+  data: { promptId, ownerId: 'alice', name: 'Pirate', content: 'Arr.', createdAt: now.toISOString() },
+};
+const deleted: PromptEvent = { type: 'PromptDeleted', data: { promptId } };
+const change = (more: object) => ({ name: 'Pirate', content: 'Arr.', now, ...more });
+
+describe('a prompt', () => {
+  it('is created once', () =>
+    given(prompt, [created])
+      .when(create(promptId, 'alice', { name: 'Other', content: 'x', now }))
+      .thenNothing());
+  it('says what changed, at a moment after its last change', () =>
+    given(prompt, [created])
+      .when(update('alice', change({ content: 'Ahoy.' })))
+      .then([{ type: 'PromptUpdated', data: { promptId, content: 'Ahoy.', updatedAt: '2026-01-01T00:00:00.001Z' } }]));
+  it('is not changed over a version that its editor has not seen', () =>
+    given(prompt, [created])
+      .when(update('alice', change({ content: 'Ahoy.', expectedUpdatedAt: new Date(0) })))
+      .thenRejected('prompt-stale-write'));
+  it.each([
+    ['changed', update('bob', change({ name: 'Mine' }))],
+    ['deleted', remove('bob')],
+  ])('is not %s by somebody else, who hears that there is none', (_, decide) =>
+    given(prompt, [created]).when(decide).thenRejected('prompt-not-found'),
+  );
+  it('is gone once deleted', () =>
+    given(prompt, [created, deleted])
+      .when(update('alice', change({ name: 'New' })))
+      .thenRejected('prompt-not-found'));
+});
+
+it('a decision repeated at once says nothing more, and nobody but its owner changes a prompt', () => {
+  const someone = fc.constantFrom('alice', 'bob');
+  const decision = fc.oneof(
+    fc.tuple(someone, fc.string(), fc.string()).map(([user, name, content]) => update(user, { name, content, now })),
+    someone.map(remove),
+    fc.constant(create(promptId, 'bob', { name: 'Mine', content: '', now })),
+  );
+  fc.assert(
+    fc.property(fc.array(decision, { maxLength: 10 }), (decisions) => {
+      let state = [created].reduce<Prompt>(prompt.evolve, prompt.initial);
+      for (const decide of decisions) {
+        try {
+          state = decide(state).reduce<Prompt>(prompt.evolve, state);
+        } catch {
+          continue;
+        }
+        expect(decide(state)).toEqual([]);
+        expect(state.ownerId).toBe('alice');
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,15 @@
+import type { Event } from '../../kernel/event-sourcing/events.js';
+
+export type PromptId = string;
+
+export type PromptCreated = Event<
+  'PromptCreated',
+  { promptId: PromptId; ownerId: string; name: string; content: string; createdAt: string }
+>;
+/** Holds what changed, whole. `updatedAt` only ever grows. */
+export type PromptUpdated = Event<'PromptUpdated', { promptId: PromptId; name?: string; content?: string; updatedAt: string }>;
+export type PromptDeleted = Event<'PromptDeleted', { promptId: PromptId }>;
+
+export type PromptEvent = PromptCreated | PromptUpdated | PromptDeleted;
+
+export const promptStream = (promptId: PromptId): string => `prompt-${promptId}`;

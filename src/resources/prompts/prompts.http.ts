@@ -1,0 +1,97 @@
+import { Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiTags } from '@nestjs/swagger';
+import { IsISO8601, IsNotEmpty, IsOptional, IsString, MaxLength } from 'class-validator';
+import type { FastifyReply } from 'fastify';
+import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
+import type { SignedInUser } from '../identity/caller.js';
+import { CurrentUser } from '../identity/identity.http.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { CreatePrompt } from './create-prompt.command.js';
+import { DeletePrompt } from './delete-prompt.command.js';
+import { compose, presetOf, PRESETS } from './presets.policy.js';
+import { promptNotFound } from './prompt.decider.js';
+import { UpdatePrompt } from './update-prompt.command.js';
+
+export const PROMPT_NAME_CHARACTERS_MAX = 200;
+export const PROMPT_CONTENT_CHARACTERS_MAX = 100_000;
+
+export class PromptText {
+  @IsString() @IsNotEmpty() @MaxLength(PROMPT_NAME_CHARACTERS_MAX) name!: string;
+  @IsString() @IsNotEmpty() @MaxLength(PROMPT_CONTENT_CHARACTERS_MAX) content!: string;
+}
+
+export class PromptId {
+  @IsString() @IsNotEmpty() id!: string;
+}
+
+export class PromptEdit extends PromptText {
+  @IsString() @IsNotEmpty() id!: string;
+  @IsOptional() @IsISO8601() expected_updated_at?: string;
+}
+
+/** The prompts everybody has, and a user's own. */
+@ApiTags('Prompts')
+@Controller('api')
+export class PromptsController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly prompts: PromptQueries,
+    private readonly freshness: Freshness,
+  ) {}
+
+  @Get('get_prompts')
+  async list(@CurrentUser() user: SignedInUser) {
+    const own = await this.prompts.ownedBy(user.userId);
+    return [
+      ...PRESETS.map((name) => ({ id: name, name, type: 'public' })),
+      ...own.map(({ id, name, updatedAt }) => ({ id, name, type: 'private', updated_at: updatedAt.toISOString() })),
+    ];
+  }
+
+  @Get('get_single_prompt')
+  async one(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
+    if (!id) throw new Rejection('invalid-request', 'ID is required');
+    const preset = presetOf(id);
+    if (preset) return { content: compose(preset) };
+    const prompt = isId(id) ? await this.prompts.byId(id) : undefined;
+    if (prompt?.ownerId !== user.userId) throw promptNotFound();
+    return { content: prompt.content, name: prompt.name, updated_at: prompt.updatedAt.toISOString() };
+  }
+
+  @Post('create_prompt')
+  @HttpCode(200)
+  async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() prompt: PromptText) {
+    const { promptId, position } = await this.commands.execute(new CreatePrompt(user.userId, prompt, user.cause));
+    await this.settled(reply, position);
+    return { id: promptId };
+  }
+
+  @Post('update_prompt')
+  @HttpCode(200)
+  async update(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() edit: PromptEdit) {
+    if (!isId(edit.id)) throw promptNotFound();
+    const { id, name, content, expected_updated_at: expected } = edit;
+    const change = { name, content, expectedUpdatedAt: expected === undefined ? undefined : new Date(expected) };
+    await this.settled(reply, await this.commands.execute(new UpdatePrompt(id, user.userId, change, user.cause)));
+    return { success: true };
+  }
+
+  @Post('delete_prompt')
+  @HttpCode(200)
+  async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id }: PromptId) {
+    const prompt = isId(id) ? await this.prompts.byId(id) : undefined;
+    if (prompt?.ownerId !== user.userId) throw promptNotFound();
+    await this.settled(reply, await this.commands.execute(new DeletePrompt(id, user.userId, user.cause)));
+    return { success: true };
+  }
+
+  /** The caller's next read shows what was written, wherever it is answered. */
+  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+    answerPosition(reply, position);
+    await this.freshness.reached(['prompts'], position);
+  }
+}

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
+import { isId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { documentBlock } from './document-block.policy.js';
+import { compose, type Composition, presetOf } from './presets.policy.js';
+import { promptNotFound } from './prompt.decider.js';
+import { PromptRenderer, type PromptRequest, type RenderedPrompt } from './prompt.port.js';
+import { TemplateEngine, TemplateFailed } from './templates/template-engine.port.js';
+import { cleanFileName, isTemplate, LEGACY_DOCUMENTS, placesDocuments, templateContext } from './template-namespaces.policy.js';
+
+/** Renders presets by themselves and everything else from the prompts that users keep. */
+@Injectable()
+export class StoredPromptRenderer extends PromptRenderer {
+  constructor(
+    private readonly prompts: PromptQueries,
+    private readonly templates: TemplateEngine,
+  ) {
+    super();
+  }
+
+  async render(request: PromptRequest): Promise<RenderedPrompt> {
+    const preset = presetOf(request.promptId);
+    const { agentic = false } = request;
+    if (preset) return this.composed(request, { style: preset.style, agentic: preset.agentic || agentic });
+    const content = await this.contentOf(request);
+    if (content === undefined) return this.composed(request, { style: 'default', agentic });
+    if (isTemplate(content)) return { text: await this.fill(content, request), holdsDocuments: placesDocuments(content) };
+    if (placesDocuments(content)) {
+      const documents = documentBlock(request.namespaces.documents);
+      return { text: content.replaceAll(LEGACY_DOCUMENTS, () => documents), holdsDocuments: true };
+    }
+    return this.composed(request, { style: 'default', agentic, persona: content });
+  }
+
+  /** The text of the prompt; undefined when it is gone and the default is to stand in. */
+  private async contentOf({ promptId, ownerId, whenMissing = 'refuse' }: PromptRequest): Promise<string | undefined> {
+    const prompt = isId(promptId) ? await this.prompts.byId(promptId) : undefined;
+    if (prompt?.ownerId === ownerId) return prompt.content;
+    if (whenMissing === 'refuse') throw promptNotFound();
+    return undefined;
+  }
+
+  private composed({ namespaces }: PromptRequest, composition: Composition): RenderedPrompt {
+    const { system, attachments = [] } = namespaces;
+    const today = `It is ${system.now.toISOString().slice(0, 10)} (UTC).`;
+    const files = attachments.map(({ filename }) => cleanFileName(filename));
+    return { text: compose({ ...composition, today, attachments: files }), holdsDocuments: false };
+  }
+
+  private async fill(template: string, { namespaces }: PromptRequest): Promise<string> {
+    try {
+      return await this.templates.render(template, templateContext(namespaces));
+    } catch (error) {
+      if (error instanceof TemplateFailed) throw new Rejection('prompt-not-renderable', error.message);
+      throw error;
+    }
+  }
+}

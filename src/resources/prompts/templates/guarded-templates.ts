@@ -1,0 +1,32 @@
+import { TemplateEngine, TemplateFailed } from './template-engine.port.js';
+import { GuardedProcess, GuardedProcessFailed } from '../../../platform/sandbox/guarded-process.js';
+import { TEMPLATE_LIMITS, type TemplateLimits } from './template-limits.js';
+import { needsTooMuchMemory, tooManyTemplates } from './template-failures.js';
+import type { TemplateAnswer, TemplateQuestion } from './templates-program.js';
+
+const ENTRY = new URL(`./templates-program.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);
+
+/** Renders templates in threads of a process of their own: V8 ends a whole process when a thread takes memory too fast to be stopped. */
+export class GuardedTemplates extends TemplateEngine {
+  private readonly process: GuardedProcess<TemplateQuestion, TemplateAnswer>;
+  private readonly limits: TemplateLimits;
+
+  constructor(limits: Partial<TemplateLimits> = {}) {
+    super();
+    this.limits = { ...TEMPLATE_LIMITS, ...limits };
+    this.process = new GuardedProcess({ program: { entry: ENTRY, options: this.limits } });
+  }
+
+  async render(template: string, context: object): Promise<string> {
+    if (this.process.waiting >= this.limits.waitingMax) throw tooManyTemplates();
+    const answer = await this.process.ask({ template, context }).catch((error: unknown) => {
+      throw error instanceof GuardedProcessFailed && error.failure === 'died' ? needsTooMuchMemory() : error;
+    });
+    if ('text' in answer) return answer.text;
+    throw new TemplateFailed(answer.failure, answer.message);
+  }
+
+  close(): Promise<void> {
+    return this.process.close();
+  }
+}

@@ -1,0 +1,86 @@
+import { Body, Controller, Headers, HttpCode, Logger, Post, Res } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { AgentQueries } from '../../../../projections/agents/agents.queries.js';
+import type { Identity } from '../../identity/identity.js';
+import { RequestIdentity } from '../../identity/identity.http.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { SEARCH_CHUNKS_DEFAULT } from '../source/retrieval.policy.js';
+import { Search, type SearchRequest } from './search.port.js';
+
+const SEARCH_BODY = {
+  type: 'object',
+  required: ['question', 'api_key'],
+  properties: {
+    question: { type: 'string' },
+    api_key: { type: 'string', description: 'The key of the agent whose sources are searched.' },
+    chunks: { type: 'number', default: SEARCH_CHUNKS_DEFAULT },
+  },
+};
+
+type Found = Readonly<{ text: string; title: string; source: string }>;
+
+/** Retrieval without a model. */
+@ApiTags('Search')
+@Controller('api')
+export class SearchController {
+  private readonly logger = new Logger(SearchController.name);
+
+  constructor(
+    private readonly searching: Search,
+    private readonly agents: AgentQueries,
+  ) {}
+
+  @Post('search')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'The pieces of an agent’s sources that answer a question' })
+  @ApiBody({ schema: SEARCH_BODY })
+  async search(
+    @RequestIdentity() identity: Identity,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: unknown,
+    @Headers('x-api-key') keyInHeader?: string,
+  ): Promise<readonly Found[]> {
+    const { question, chunks } = askedIn(body, keyInHeader);
+    if (chunks <= 0) return [];
+    const { agentId, ownerId } = await holderOf(identity);
+    const configuration = (await this.agents.byId(agentId))?.configuration;
+    const ids = [configuration?.source ?? '', ...(configuration?.additionalSources ?? [])].filter((id) => id !== '');
+    if (ids.length === 0) return [];
+    const found = await this.found({ sources: ids.map((id) => ({ id })), question, chunks, ownerId });
+    if (found.failedSources.length > 0) void reply.header('X-Partial', 'true');
+    return found.chunks.map(({ text, title, source }) => ({ text, title, source }));
+  }
+
+  private async found(request: SearchRequest) {
+    try {
+      return await this.searching.search(request);
+    } catch (error) {
+      this.logger.error(error);
+      throw new Rejection('search-failed', 'Search failed');
+    }
+  }
+}
+
+async function holderOf(identity: Identity) {
+  const holder = await identity.agentKey();
+  if (!holder) throw new Rejection('invalid-request', 'api_key is required');
+  return holder;
+}
+
+/** What was asked, when it was asked rightly: what is missing goes before what is wrong. */
+function askedIn(body: unknown, keyInHeader: string | undefined): Readonly<{ question: string; chunks: number }> {
+  if (body !== undefined && body !== null && (typeof body !== 'object' || Array.isArray(body))) {
+    throw new Rejection('invalid-request', 'The request body must be a JSON object.');
+  }
+  const { question, api_key: key, chunks = SEARCH_CHUNKS_DEFAULT } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  if (question === undefined || question === null || question === '')
+    throw new Rejection('invalid-request', 'question is required');
+  if (isBlank(key) && isBlank(keyInHeader)) throw new Rejection('invalid-request', 'api_key is required');
+  if (typeof question !== 'string') throw new Rejection('invalid-request', 'question must be a string');
+  if (!isBlank(key) && typeof key !== 'string') throw new Rejection('invalid-request', 'api_key must be a string');
+  if (typeof chunks !== 'number') throw new Rejection('invalid-request', 'chunks must be a number');
+  return { question, chunks };
+}
+
+const isBlank = (value: unknown): boolean => value === undefined || value === null || value === '';

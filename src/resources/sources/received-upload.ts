@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Rejection } from '../../kernel/rejection.js';
+import { storableText } from '../documents/storable-text.policy.js';
+import {
+  type FilesOfUpload,
+  type FormPart,
+  type OversizedFile,
+  type ReceivedUpload,
+  type StagedFile,
+  type UploadLimits,
+  UploadStaging,
+} from '../../platform/blobs/upload-staging.port.js';
+
+const FILE_FIELD = 'file';
+const FILENAME_CHARACTERS_MAX = 255;
+
+type FilePart = Extract<FormPart, { type: 'file' }>;
+
+/** What a process that was killed left behind is removed once it is older than any upload may take. */
+const ABANDONED_MS = 60 * 60 * 1000;
+
+/** Uploads as files of a folder, one folder each. */
+export class UploadStagingFolder extends UploadStaging {
+  constructor(
+    private readonly folder: string,
+    private readonly limits: UploadLimits,
+  ) {
+    super();
+  }
+
+  async receive<T>(
+    parts: AsyncIterable<FormPart>,
+    work: (upload: ReceivedUpload) => Promise<T>,
+    files: FilesOfUpload = 'as-one',
+  ): Promise<T> {
+    await mkdir(this.folder, { recursive: true });
+    const folder = await mkdtemp(join(this.folder, 'upload-'));
+    try {
+      return await work(await this.stage(parts, folder, files).catch(asRefusal));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  async removeAbandoned(now: Date): Promise<void> {
+    for (const name of await readdir(this.folder).catch(() => [])) {
+      const path = join(this.folder, name);
+      const changed = (await stat(path).catch(() => undefined))?.mtimeMs;
+      if (changed !== undefined && changed < now.getTime() - ABANDONED_MS) await rm(path, { recursive: true, force: true });
+    }
+  }
+
+  private async stage(parts: AsyncIterable<FormPart>, folder: string, kept: FilesOfUpload): Promise<ReceivedUpload> {
+    const fields = new Map<string, string>();
+    const files: StagedFile[] = [];
+    const oversized: OversizedFile[] = [];
+    const names = new Set<string>();
+    let bytes = 0;
+    for await (const part of parts) {
+      if (part.type === 'field') {
+        if (typeof part.value === 'string') fields.set(part.fieldname, part.value);
+      } else if (part.fieldname !== FILE_FIELD || !part.filename) {
+        bytes += await this.letGo(part, bytes);
+      } else {
+        const place = files.length + oversized.length;
+        const filename = kept === 'as-one' ? uniqueName(part.filename, names) : plainName(part.filename);
+        const file = await this.keep(part, { place, filename, path: join(folder, String(place)) }, bytes);
+        bytes += file.size;
+        if (!file.reason) files.push(file);
+        else if (kept === 'as-one') throw tooLarge(file.reason);
+        else oversized.push({ place, filename, reason: file.reason });
+      }
+    }
+    return { fields, files, oversized };
+  }
+
+  /** Of a part that nobody asked for nothing is kept; it counts all the same. */
+  private async letGo({ file }: FilePart, before: number): Promise<number> {
+    let size = 0;
+    for await (const chunk of file) {
+      size += (chunk as Buffer).length;
+      if (before + size > this.limits.requestBytesMax) throw this.requestTooLarge();
+    }
+    return size;
+  }
+
+  private requestTooLarge(): Rejection {
+    return tooLarge(`Request exceeds the ${this.limits.requestBytesMax}-byte upload limit`);
+  }
+
+  /** With a reason it was too large, and what had come of it is gone. */
+  private async keep(
+    { file }: FilePart,
+    staged: Pick<StagedFile, 'place' | 'filename' | 'path'>,
+    before: number,
+  ): Promise<StagedFile & { reason?: string }> {
+    const { fileBytesMax, requestBytesMax } = this.limits;
+    const { path } = staged;
+    const hash = createHash('sha256');
+    let size = 0;
+    const counted = new Transform({
+      transform: (chunk: Buffer, _, done) => {
+        size += chunk.length;
+        hash.update(chunk);
+        if (before + size > requestBytesMax) return done(this.requestTooLarge());
+        done(null, size > fileBytesMax ? undefined : chunk);
+      },
+    });
+    await pipeline(file, counted, createWriteStream(path));
+    const isTooLarge = size > fileBytesMax || file.truncated;
+    if (isTooLarge) await rm(path);
+    const reason = isTooLarge ? { reason: `File exceeds the ${fileBytesMax}-byte upload limit` } : {};
+    return { ...staged, sha256: hash.digest('hex'), size, open: () => createReadStream(path), ...reason };
+  }
+}
+
+/** How streams say that what they carry broke off, and the reader of forms that it ended before its end. */
+const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'FST_MP_PREMATURE_CLOSE']);
+const NOT_WHOLE = /unexpected end of multipart data|boundary not found|premature close|^aborted$/i;
+
+/** The client's fault is refused; everything else, such as a full disk, is not its business. */
+function asRefusal(error: unknown): never {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (!BROKEN_OFF.has(String(code)) && !NOT_WHOLE.test(String(message))) throw error;
+  throw new Rejection('invalid-request', 'The form broke off before its end.');
+}
+
+const tooLarge = (text: string) => new Rejection('too-large', text);
+
+/** The name without folders. */
+const plainName = (given: string): string =>
+  storableText(basename(given.replaceAll('\\', '/'))).slice(-FILENAME_CHARACTERS_MAX) || 'file';
+
+/** One that is there already gets a number. */
+function uniqueName(given: string, names: Set<string>): string {
+  const name = plainName(given);
+  const dot = name.lastIndexOf('.');
+  const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+  let unique = name;
+  for (let number = 2; names.has(unique); number++) unique = `${stem} (${number})${ending}`;
+  names.add(unique);
+  return unique;
+}

@@ -1,0 +1,89 @@
+import { Body, Controller, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SignedInUser } from '../identity/caller.js';
+import { CurrentUser } from '../identity/identity.http.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { RemoteDesk } from './accept-remote.js';
+import type { RemoteFields } from './remote/remote-request.policy.js';
+import { CONFIG_FIELD, SOURCE_ADDED } from './source-config.dto.js';
+import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
+import { REMOTE_KINDS } from './source/source.events.js';
+import { storableText } from '../documents/storable-text.policy.js';
+import { type FormPart, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
+
+type MultipartRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
+
+const REMOTE_FORM = {
+  type: 'object',
+  required: ['source', 'name', 'data'],
+  properties: {
+    source: { type: 'string', enum: [...REMOTE_KINDS] },
+    name: { type: 'string' },
+    data: {
+      type: 'string',
+      description: 'JSON: {"url": one address or several, "sync_frequency": how often they are fetched anew}',
+    },
+    user: { type: 'string', description: 'Not used: the source is the caller’s.' },
+    config: CONFIG_FIELD,
+  },
+};
+
+@ApiTags('Sources')
+@Controller('api')
+export class RemoteController {
+  constructor(
+    private readonly staging: UploadStaging,
+    private readonly desk: RemoteDesk,
+    private readonly freshness: Freshness,
+    private readonly abilities: SearchAbilities,
+  ) {}
+
+  @Post('remote')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Makes a source of pages on the web and begins to fetch them' })
+  @ApiConsumes('multipart/form-data', 'application/x-www-form-urlencoded', 'application/json')
+  @ApiBody({ schema: REMOTE_FORM })
+  @ApiOkResponse(SOURCE_ADDED)
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  async remote(
+    @CurrentUser() user: SignedInUser,
+    @Req() request: MultipartRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: unknown,
+    @Headers('idempotency-key') key?: string,
+  ) {
+    const accepted = request.isMultipart()
+      ? await this.staging.receive(request.parts(), ({ fields }) =>
+          this.desk.accept(
+            fieldsOf((name) => fields.get(name)),
+            user,
+            key,
+          ),
+        )
+      : await this.desk.accept(
+          fieldsOf((name) => (body as Record<string, unknown> | null | undefined)?.[name]),
+          user,
+          key,
+        );
+    await this.freshness.reached(['sources'], accepted.position);
+    answerPosition(reply, accepted.position);
+    if (accepted.again) void reply.header('Idempotent-Replayed', 'true');
+    const warnings = warningsAbout(accepted.config, this.abilities);
+    return { success: true, task_id: accepted.taskId, source_id: accepted.sourceId, warnings };
+  }
+}
+
+function fieldsOf(field: (name: string) => unknown): RemoteFields {
+  const text = (name: string): string | undefined => {
+    const value = field(name);
+    return typeof value === 'string' ? storableText(value) : undefined;
+  };
+  // A form holds JSON as text; in a body of JSON it may as well stand as it is.
+  const json = (name: string): string | undefined => {
+    const value = field(name);
+    return typeof value === 'object' && value !== null ? storableText(JSON.stringify(value)) : text(name);
+  };
+  return { source: text('source'), name: text('name'), data: json('data'), config: json('config') };
+}

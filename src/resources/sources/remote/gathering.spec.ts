@@ -1,0 +1,183 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
+import { LocalServer, redirect } from '../../../../test/support/local-server.js';
+import { GuardedHttp } from '../../../platform/outgoing/guarded-http.js';
+import type { RemoteOrigin } from '../source/source.events.js';
+import type { GatheredPages } from './gathering.js';
+import { isNothingFetched, RemotePages } from './remote-pages.js';
+
+const LIMITS = { pagesMax: 9, pageBytesMax: 2_000, bytesMax: 9_000, depthMax: 3, pageMs: 30_000, totalMs: 60_000 };
+const KEPT = 'It answered with HTTP status 503. What was read of it before is kept.';
+
+let site: LocalServer;
+let web: GuardedHttp;
+let answers: Map<string, string | ((response: ServerResponse) => void)>;
+beforeAll(async () => {
+  site = await LocalServer.started(({ path }, response) => {
+    const answer = answers.get(path);
+    if (answer === undefined) response.writeHead(404).end('none');
+    else if (typeof answer === 'string') response.writeHead(200, { 'content-type': 'text/html' }).end(answer);
+    else answer(response);
+  });
+  web = new GuardedHttp({ privateHosts: [site.host] });
+});
+afterAll(() => Promise.all([web.close(), site.close()]));
+beforeEach(() => {
+  answers = new Map();
+});
+
+const blobs = new InMemoryBlobs();
+const signal = new AbortController().signal;
+function gather(
+  kind: RemoteOrigin['kind'],
+  paths: readonly string[],
+  { files, sitemaps }: Pick<GatheredPages, 'files' | 'sitemaps'>,
+) {
+  const urls = paths.map((path) => `${site.url}${path}`);
+  return new RemotePages(web, blobs, LIMITS).gather({ kind, urls }, { files, sitemaps }, signal, () => Promise.resolve());
+}
+const first = (kind: RemoteOrigin['kind'], ...paths: string[]) => gather(kind, paths, { files: [], sitemaps: [] });
+
+const away = (response: ServerResponse) => void response.writeHead(503).end();
+const link = (...paths: string[]) => paths.map((path) => `<a href="${path}">x</a>`).join('');
+const listing = (...paths: string[]) =>
+  `<urlset>${paths.map((path) => `<url><loc>${site.url}${path}</loc></url>`).join('')}</urlset>`;
+const index = (...paths: string[]) =>
+  `<sitemapindex>${paths.map((path) => `<sitemap><loc>${site.url}${path}</loc></sitemap>`).join('')}</sitemapindex>`;
+const names = ({ files }: GatheredPages) => files.map(({ filename }) => filename.slice(site.host.length));
+const told = ({ missed }: GatheredPages) => missed.map(({ url, reason }) => [url.slice(site.url.length), reason]);
+
+describe('a page that is away for a while', () => {
+  it('is kept as it was, in its place', async () => {
+    answers.set('/a', 'A').set('/b', 'B').set('/c', 'C');
+    const before = await first('url', '/a', '/b', '/c');
+    answers.set('/b', away).set('/c', 'another C');
+    const now = await gather('url', ['/a', '/b', '/c'], before);
+    expect([names(now), told(now)]).toEqual([['/a.html', '/b.html', '/c.html'], [['/b', KEPT]]]);
+    expect([now.files[1], now.files[2]!.size]).toEqual([before.files[1], 9]);
+  });
+
+  it('is kept as long as it is away, also where another address led to it', async () => {
+    answers
+      .set('/a', 'A')
+      .set('/old', (response) => redirect(response, '/new'))
+      .set('/new', 'N');
+    let pagesNow = await first('url', '/a', '/old');
+    answers.set('/old', away);
+    for (let sync = 0; sync < 2; sync++) pagesNow = await gather('url', ['/a', '/old'], pagesNow);
+    expect([names(pagesNow), told(pagesNow)]).toEqual([['/a.html', '/new.html'], [['/old', KEPT]]]);
+  });
+
+  it('is not there when it is gone, or was never read', async () => {
+    answers.set('/a', 'A').set('/b', 'B').set('/c', away);
+    const before = await first('url', '/a', '/b', '/c');
+    answers.delete('/b');
+    const now = await gather('url', ['/a', '/b', '/c'], before);
+    expect([names(now), told(now)]).toEqual([
+      ['/a.html'],
+      [
+        ['/b', 'It answered with HTTP status 404.'],
+        ['/c', 'It answered with HTTP status 503.'],
+      ],
+    ]);
+  });
+
+  it('is away with all others: then nothing is fetched', async () => {
+    answers
+      .set('/a', 'A')
+      .set('/old', (response) => redirect(response, '/new'))
+      .set('/new', 'N');
+    const before = await first('url', '/a', '/old');
+    expect(isNothingFetched(before)).toBe(false);
+    answers.set('/a', away).set('/new', away);
+    expect(isNothingFetched(await gather('url', ['/a', '/old'], before))).toBe(true);
+    answers.set('/a', 'A');
+    expect(isNothingFetched(await gather('url', ['/a', '/old'], before))).toBe(false);
+  });
+});
+
+describe('what hangs on a page that is away for a while', () => {
+  beforeEach(() => {
+    answers.set('/', link('/guide', '/other')).set('/guide', link('/1', '/2')).set('/other', 'O').set('/1', link('/3'));
+    answers.set('/2', '2').set('/3', '3');
+  });
+  const all = ['.html', '/guide.html', '/other.html', '/1.html', '/2.html', '/3.html'];
+
+  it('is read, as it is now', async () => {
+    const before = await first('crawler', '/');
+    expect(names(before)).toEqual(all);
+    answers.set('/guide', away).set('/2', 'another 2');
+    const now = await gather('crawler', ['/'], before);
+    expect([names(now), told(now), now.files[4]!.size]).toEqual([all, [['/guide', KEPT]], 9]);
+  });
+
+  it('is read when the first page is away, also where another address led to that', async () => {
+    answers.set('/start', (response) => redirect(response, '/'));
+    const before = await first('crawler', '/start');
+    expect(names(before)).toEqual(all);
+    answers.set('/start', away);
+    const now = await gather('crawler', ['/start'], before);
+    expect([names(now), told(now)]).toEqual([all, [['/start', KEPT]]]);
+  });
+
+  it('is kept when it is away itself, with what hangs on it', async () => {
+    const before = await first('crawler', '/');
+    answers.set('/guide', away).set('/1', away);
+    const now = await gather('crawler', ['/'], before);
+    expect([names(now), told(now).map(([path]) => path)]).toEqual([all, ['/guide', '/1']]);
+  });
+
+  it('is not there when it is gone, or when pages that were read lead there no longer', async () => {
+    const before = await first('crawler', '/');
+    answers.set('/', link('/guide')).set('/guide', away).delete('/1');
+    const now = await gather('crawler', ['/'], before);
+    expect([names(now), told(now)]).toEqual([
+      ['.html', '/guide.html', '/2.html'],
+      [
+        ['/guide', KEPT],
+        ['/1', 'It answered with HTTP status 404.'],
+      ],
+    ]);
+  });
+
+  it('goes with a page that is gone', async () => {
+    const before = await first('crawler', '/');
+    answers.set('/guide', (response) => response.writeHead(410).end());
+    expect(names(await gather('crawler', ['/'], before))).toEqual(['.html', '/other.html']);
+  });
+});
+
+describe('a sitemap that is away for a while', () => {
+  beforeEach(() => {
+    for (const path of ['/a', '/b', '/c', '/d']) answers.set(path, path);
+    answers.set('/index.xml', index('/1.xml', '/2.xml')).set('/1.xml', listing('/a', '/b')).set('/2.xml', listing('/c', '/d'));
+  });
+
+  it('lists what it listed before', async () => {
+    let pagesNow = await first('sitemap', '/index.xml');
+    answers.set('/1.xml', away);
+    for (let sync = 0; sync < 2; sync++) pagesNow = await gather('sitemap', ['/index.xml'], pagesNow);
+    expect([names(pagesNow), told(pagesNow)]).toEqual([['/a.html', '/b.html', '/c.html', '/d.html'], [['/1.xml', KEPT]]]);
+  });
+
+  it('leads to the sitemaps it listed before: what these list no longer is not there', async () => {
+    const before = await first('sitemap', '/index.xml');
+    answers.set('/index.xml', away).set('/1.xml', listing('/b')).set('/2.xml', away).delete('/d');
+    const now = await gather('sitemap', ['/index.xml'], before);
+    expect([names(now), told(now)]).toEqual([
+      ['/b.html', '/c.html'],
+      [
+        ['/index.xml', KEPT],
+        ['/2.xml', KEPT],
+        ['/d', 'It answered with HTTP status 404.'],
+      ],
+    ]);
+  });
+
+  it('takes what it listed with it when it is gone', async () => {
+    const before = await first('sitemap', '/index.xml');
+    answers.delete('/1.xml');
+    expect(names(await gather('sitemap', ['/index.xml'], before))).toEqual(['/c.html', '/d.html']);
+  });
+});

@@ -1,0 +1,209 @@
+import { Readable } from 'node:stream';
+import { buffer, text as textIn } from 'node:stream/consumers';
+import type { Blobs } from '../../../kernel/blobs.js';
+import { extensionOf } from '../../documents/document.port.js';
+import type { PageFailure, RemoteOrigin, Sitemap, SourceFile } from '../source/source.events.js';
+import { type FetchedPage, type PageFetcher, PageNotFetched } from './page-fetcher.js';
+import { pageFilename } from './page-kind.policy.js';
+import { linksIn, sitemapEntries } from './page-links.js';
+import type { RemoteLimits } from './remote-limits.js';
+import { SitesRules } from './sites-rules.js';
+
+/** A sitemap may list sitemaps; so many are read for one source. */
+export const SITEMAPS_MAX = 20;
+/** Far more addresses than pages are read: what a site leads to beyond them is not even looked at. */
+export const ADDRESSES_MAX = 20_000;
+const PAGES_AT_ONCE_MAX = 4;
+
+/** A page, or a sitemap, that was not fetched this time; `mayPass`: it may be there when it is asked for again. */
+export type MissedPage = PageFailure & Readonly<{ mayPass: boolean }>;
+
+/** What a source was made of before: it stands for what is away for a while. */
+export type EarlierPages = Readonly<{ files: readonly SourceFile[]; sitemaps: readonly Sitemap[] }>;
+
+/** What became of the pages. */
+export type GatheredPages = EarlierPages & Readonly<{ missed: readonly MissedPage[]; isCut: boolean }>;
+
+/** How far it is, from 0 to 1. */
+export type GatheringProgress = (share: number) => Promise<void>;
+
+/**
+ * One ingestion's way through the web. What is away for a while is taken as it was read before, with all that it leads to;
+ * what is gone, or is led to by nothing any more, is not there any more.
+ */
+export class Gathering {
+  private readonly files: SourceFile[] = [];
+  private readonly sitemaps: Sitemap[] = [];
+  private readonly missed: MissedPage[] = [];
+  private readonly names = new Set<string>();
+  private readonly seen = new Set<string>();
+  private readonly sites: SitesRules;
+  private readonly earlierFiles: ReadonlyMap<string, SourceFile>;
+  private readonly earlierSitemaps: ReadonlyMap<string, Sitemap>;
+  private asked = 0;
+  private bytes = 0;
+  private isCut = false;
+
+  constructor(
+    private readonly parts: Readonly<{
+      fetcher: PageFetcher;
+      blobs: Blobs;
+      limits: RemoteLimits;
+      progress: GatheringProgress;
+    }>,
+    earlier: EarlierPages,
+  ) {
+    this.sites = new SitesRules(parts.fetcher);
+    const at = (address: (file: SourceFile) => string | undefined) =>
+      earlier.files.map((file) => [address(file) ?? '', file] as const);
+    this.earlierFiles = new Map([...at(({ url }) => url), ...at(({ url, askedUrl = url }) => askedUrl)]);
+    this.earlierSitemaps = new Map(earlier.sitemaps.map((sitemap) => [sitemap.url, sitemap]));
+  }
+
+  async of({ kind, urls }: RemoteOrigin): Promise<GatheredPages> {
+    if (kind === 'crawler') await this.crawl(urls[0]!);
+    else {
+      const listed = kind === 'sitemap' ? await this.listed(urls) : urls;
+      for await (const page of this.pagesAt(this.firstSeen(listed))) await this.keep(page);
+    }
+    const { files, sitemaps, missed, isCut } = this;
+    return { files, sitemaps, missed, isCut };
+  }
+
+  /** Breadth first, on the host where the first page was found. */
+  private async crawl(start: string): Promise<void> {
+    let host: string | undefined;
+    let level = this.firstSeen([start]);
+    for (let depth = 0; level.length > 0; depth++) {
+      const found = new Set<string>();
+      for await (const page of this.pagesAt(await this.allowed(level, depth === 0))) {
+        host ??= new URL(page.url).host;
+        const isWanted = new URL(page.url).host === host && (depth === 0 || page.extension !== undefined);
+        if (!isWanted || !(await this.keep(page)) || page.extension !== 'html') continue;
+        const links = linksIn(new TextDecoder().decode(page.bytes), page.url);
+        this.collect(
+          found,
+          links.filter((link) => new URL(link).host === host),
+        );
+      }
+      level = this.firstSeen([...found]);
+      if (depth === this.parts.limits.depthMax && level.length > 0) {
+        this.isCut = true;
+        return;
+      }
+    }
+  }
+
+  /** What sitemaps list, and those that they list. */
+  private async listed(urls: readonly string[]): Promise<readonly string[]> {
+    const pages = new Set<string>();
+    const sitemaps = [...urls];
+    for (let next = 0; next < sitemaps.length; next++) {
+      if (next === SITEMAPS_MAX) {
+        this.isCut = true;
+        break;
+      }
+      const url = sitemaps[next]!;
+      const text = await this.sitemapAt(url);
+      if (text === undefined) continue;
+      const entries = sitemapEntries(text, url);
+      this.collect(pages, entries.pages);
+      for (const sitemap of entries.sitemaps) if (!sitemaps.includes(sitemap)) sitemaps.push(sitemap);
+      if (entries.pages.length + entries.sitemaps.length === 0) this.miss(url, new PageNotFetched('It lists no pages.', false));
+    }
+    return [...pages];
+  }
+
+  private collect(addresses: Set<string>, more: readonly string[]): void {
+    for (const address of more) {
+      if (this.seen.has(address)) continue;
+      if (this.seen.size + addresses.size >= ADDRESSES_MAX) {
+        this.isCut = true;
+        return;
+      }
+      addresses.add(address);
+    }
+  }
+
+  private async sitemapAt(url: string): Promise<string | undefined> {
+    const text = await this.parts.fetcher.text(url);
+    if (!(text instanceof PageNotFetched)) {
+      const blob = await this.parts.blobs.put(Readable.from([Buffer.from(text)]));
+      this.sitemaps.push({ url, ...blob });
+      return text;
+    }
+    const earlier = this.miss(url, text, this.earlierSitemaps.get(url));
+    if (!earlier) return undefined;
+    this.sitemaps.push(earlier);
+    return textIn(await this.parts.blobs.get(earlier.sha256));
+  }
+
+  /** Pages in the order of their addresses, a few fetched at a time, however many there may be at most; each once. */
+  private async *pagesAt(urls: readonly string[]): AsyncIterable<FetchedPage> {
+    const { fetcher, limits, progress } = this.parts;
+    const within = urls.slice(0, limits.pagesMax - this.asked);
+    if (within.length < urls.length) this.isCut = true;
+    for (let at = 0; at < within.length; at += PAGES_AT_ONCE_MAX) {
+      await progress(this.asked / (this.asked + within.length - at));
+      const together = within.slice(at, at + PAGES_AT_ONCE_MAX);
+      this.asked += together.length;
+      const pages = await Promise.all(together.map((url) => fetcher.page(url)));
+      for (const [index, fetched] of pages.entries()) {
+        const page = fetched instanceof PageNotFetched ? await this.earlierPage(together[index]!, fetched) : fetched;
+        if (page && this.isNew(page)) yield page;
+      }
+    }
+  }
+
+  private async earlierPage(askedUrl: string, failure: PageNotFetched): Promise<FetchedPage | undefined> {
+    const earlier = this.miss(askedUrl, failure, this.earlierFiles.get(askedUrl));
+    if (!earlier) return undefined;
+    const { url = askedUrl, filename, sha256 } = earlier;
+    return { askedUrl, url, extension: extensionOf(filename), bytes: await buffer(await this.parts.blobs.get(sha256)) };
+  }
+
+  private async keep({ askedUrl, url, extension, bytes }: FetchedPage): Promise<boolean> {
+    const { bytesMax } = this.parts.limits;
+    if (extension === undefined) {
+      this.miss(url, new PageNotFetched('It is of a type that cannot be read.', false));
+      return false;
+    }
+    if (this.bytes + bytes.byteLength > bytesMax) {
+      this.miss(url, new PageNotFetched(`The pages have more than ${bytesMax} bytes in all.`, false));
+      return false;
+    }
+    this.bytes += bytes.byteLength;
+    const blob = await this.parts.blobs.put(Readable.from([bytes]));
+    const filename = pageFilename(url, extension, this.names);
+    this.files.push({ filename, ...blob, url, ...(askedUrl !== url && { askedUrl }) });
+    return true;
+  }
+
+  /** A page to which several addresses lead is read once. */
+  private isNew({ url, askedUrl }: FetchedPage): boolean {
+    return url === askedUrl || this.firstSeen([url]).length > 0;
+  }
+
+  private firstSeen(urls: readonly string[]): readonly string[] {
+    return urls.filter((url) => !this.seen.has(url) && this.seen.add(url));
+  }
+
+  /** Those that the site does not ask robots not to read, and no more than show whether there are too many. */
+  private async allowed(urls: readonly string[], isFirst: boolean): Promise<readonly string[]> {
+    const allowed: string[] = [];
+    for (const url of urls) {
+      if (allowed.length > this.parts.limits.pagesMax - this.asked) break;
+      if (await this.sites.allow(url)) allowed.push(url);
+      // Of the first page that is told.
+      else if (isFirst) this.miss(url, new PageNotFetched('The site asks robots not to read it.', false));
+    }
+    return allowed;
+  }
+
+  /** Says what stands for it while it is away. */
+  private miss<T>(url: string, { message: reason, isTransient: mayPass }: PageNotFetched, earlier?: T): T | undefined {
+    const kept = mayPass ? earlier : undefined;
+    this.missed.push({ url, reason: kept ? `${reason} What was read of it before is kept.` : reason, mayPass });
+    return kept;
+  }
+}

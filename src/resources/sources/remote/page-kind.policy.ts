@@ -1,0 +1,46 @@
+import { withoutTrailing } from '../../../kernel/trailing.js';
+import { DOCUMENT_EXTENSIONS, extensionOf, MEDIA_TYPES } from '../../documents/document.port.js';
+import { storableText } from '../../documents/storable-text.policy.js';
+
+const FILENAME_CHARACTERS_MAX = 200;
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(MEDIA_TYPES).map(([extension, type]) => [type, extension])),
+  'application/xhtml+xml': 'html',
+  'text/markdown': 'md',
+  'text/x-markdown': 'md',
+};
+
+/** These types say little: the address says more. */
+const VAGUE = new Set(['', 'text/plain', 'application/octet-stream', 'binary/octet-stream']);
+
+/** The kind of document an answer is, as a file's ending; undefined where it is none that can be read. */
+export function pageExtension(contentType: string | undefined, url: string): string | undefined {
+  const type = contentType?.split(';', 1)[0]!.trim().toLowerCase() ?? '';
+  const known = EXTENSIONS[type];
+  if (known !== undefined && !VAGUE.has(type)) return known;
+  const ending = extensionOf(new URL(url).pathname);
+  if (VAGUE.has(type) && DOCUMENT_EXTENSIONS.includes(ending)) return ending;
+  if (type === '') return 'html';
+  return type.startsWith('text/') && type !== 'text/xml' ? 'txt' : undefined;
+}
+
+/** A file's name for a page, each name once: the address without its scheme, with the ending that says the kind. */
+export function pageFilename(url: string, extension: string, taken: Set<string>): string {
+  const { host, pathname, search } = new URL(url);
+  const address = withoutTrailing(storableText(readable(`${host}${pathname}${search}`)), '/');
+  const ending = `.${extension}`;
+  const stem = (address.endsWith(ending) ? address.slice(0, -ending.length) : address).slice(0, FILENAME_CHARACTERS_MAX);
+  let name = stem + ending;
+  for (let number = 2; taken.has(name); number++) name = `${stem} (${number})${ending}`;
+  taken.add(name);
+  return name;
+}
+
+function readable(address: string): string {
+  try {
+    return decodeURI(address);
+  } catch {
+    return address;
+  }
+}

@@ -1,0 +1,25 @@
+import type { Blobs } from '../../../kernel/blobs.js';
+import type { OutgoingHttp } from '../../../platform/outgoing/outgoing-http.port.js';
+import type { RemoteOrigin } from '../source/source.events.js';
+import { type EarlierPages, type GatheredPages, Gathering, type GatheringProgress } from './gathering.js';
+import { PageFetcher } from './page-fetcher.js';
+import type { RemoteLimits } from './remote-limits.js';
+
+/** Fetches the pages of a source and keeps their bytes, within the limits of one ingestion. */
+export class RemotePages {
+  constructor(
+    private readonly http: OutgoingHttp,
+    private readonly blobs: Blobs,
+    private readonly limits: RemoteLimits,
+  ) {}
+
+  gather(origin: RemoteOrigin, earlier: EarlierPages, signal: AbortSignal, progress: GatheringProgress): Promise<GatheredPages> {
+    const { blobs, limits } = this;
+    const fetcher = new PageFetcher(this.http, limits, signal);
+    return new Gathering({ fetcher, blobs, limits, progress }, earlier).of(origin);
+  }
+}
+
+/** Whether all there is stands for what was missed. */
+export const isNothingFetched = ({ files, missed }: GatheredPages): boolean =>
+  files.every(({ url, askedUrl = url }) => missed.some((page) => page.url === askedUrl));

@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { JSON_ENTRIES_MAX } from '../../../kernel/bounded-json.js';
+import { DEFAULT_SOURCE_CONFIG } from '../source/source-config.policy.js';
+import { remoteRequestIn, syncFrequencyIn } from './remote-request.policy.js';
+
+const limits = { urlsMax: 3, urlCharactersMax: 50, nameCharactersMax: 10 };
+const asked = (data: unknown, fields: Record<string, string> = {}) =>
+  remoteRequestIn(
+    {
+      source: 'url',
+      name: ' Site ',
+      data: typeof data === 'string' ? data : JSON.stringify(data),
+      config: undefined,
+      ...fields,
+    },
+    limits,
+  );
+const urlsOf = (data: unknown) => asked(data).origin.urls;
+
+describe('a source of pages', () => {
+  it('has a name, a kind, addresses, and a frequency', () => {
+    expect(asked({ url: 'https://a.example/#top', sync_frequency: 'weekly' }, { source: 'crawler' })).toEqual({
+      name: 'Site',
+      origin: { kind: 'crawler', urls: ['https://a.example/'] },
+      config: DEFAULT_SOURCE_CONFIG,
+      frequency: 'weekly',
+    });
+  });
+
+  it.each([
+    [{ url: 'a.example/x' }, ['https://a.example/x']],
+    [{ url: ['https://a.example/', 'https://a.example/', 'http://b.example'] }, ['https://a.example/', 'http://b.example/']],
+    [{ urls: ['https://a.example/'] }, ['https://a.example/']],
+    [['https://a.example/'], ['https://a.example/']],
+    ['"https://a.example/"', ['https://a.example/']],
+    ['https://a.example/?a=1,2', ['https://a.example/?a=1,2']],
+  ])('is named by %j', (data, urls) => {
+    expect(urlsOf(data)).toEqual(urls);
+  });
+
+  it('may be several addresses in one text, on lines or between commas', () => {
+    expect(urlsOf({ url: 'https://a.example/\nb.example\nhttps://c.example/' })).toHaveLength(3);
+    expect(urlsOf({ url: 'https://a.example/, https://b.example/' })).toEqual(['https://a.example/', 'https://b.example/']);
+  });
+
+  it.each([
+    [{}, 'Missing required fields: url in data'],
+    [{ url: '' }, 'Missing required fields: url in data'],
+    [{ url: [7] }, 'url must be an address'],
+    [{ url: 'ftp://a.example/' }, 'no http or https address'],
+    [{ url: 'file:///etc/passwd' }, 'no http or https address'],
+    [{ url: 'http://[1' }, 'no http or https address'],
+    [{ url: `https://a.example/${'x'.repeat(50)}` }, 'more than 50 characters'],
+    [{ url: ['a.example', 'b.example', 'c.example', 'd.example'] }, 'more than 3 urls'],
+    [{ url: 'a.example', sync_frequency: 'hourly' }, 'sync_frequency must be one of never, daily, weekly, monthly'],
+    ['{"url": ', 'data is not JSON'],
+  ])('is refused for %j', (data, reason) => {
+    expect(() => asked(data)).toThrow(reason);
+  });
+
+  it('is refused without a field, with too long a name, of a kind that there is not, and a crawl of two starts', () => {
+    expect(() => asked('', { name: ' ' })).toThrow('Missing required fields: name, data');
+    expect(() => asked({ url: 'a.example' }, { name: 'x'.repeat(11) })).toThrow('name has more than 10 characters');
+    for (const source of ['github', 'reddit', 's3', 'google_drive']) {
+      expect(() => asked({ url: 'a.example' }, { source })).toThrow(`This service has no sources of the kind ${source}`);
+    }
+    expect(() => asked(['a.example', 'b.example'], { source: 'crawler' })).toThrow('A crawl starts at one url');
+    expect(() => asked({ url: 'a.example' }, { config: '{"kind": "notes"}' })).toThrow('Invalid source config');
+  });
+});
+
+it('data that holds more than anybody asks for is refused before it is parsed', () => {
+  expect(() => asked('['.repeat(1_000_000))).toThrow('data is nested deeper than 100 levels.');
+  expect(() => asked(`["${'","'.repeat(JSON_ENTRIES_MAX)}"]`)).toThrow('data holds more than 20000 fields');
+});
+
+it('a frequency is one of four words', () => {
+  expect(['never', 'daily', 'weekly', 'monthly'].map(syncFrequencyIn)).toHaveLength(4);
+  for (const given of ['Daily', '', null, 7]) expect(() => syncFrequencyIn(given)).toThrow('sync_frequency must be one of');
+});

@@ -1,0 +1,81 @@
+import { parseBoundedJson } from '../../../kernel/bounded-json.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { parseSourceConfig, type SourceConfig } from '../source/source-config.policy.js';
+import { REMOTE_KINDS, type RemoteKind, type RemoteOrigin } from '../source/source.events.js';
+import { SYNC_FREQUENCIES, type SyncFrequency } from '../source/sync.policy.js';
+
+/** What a form asks for: a source of pages, and how often they are fetched anew. */
+export type RemoteRequest = Readonly<{ name: string; origin: RemoteOrigin; config: SourceConfig; frequency: SyncFrequency }>;
+
+/** The fields of the form; whatever is no text counts as missing. */
+export type RemoteFields = Readonly<Record<'source' | 'name' | 'data' | 'config', string | undefined>>;
+
+export type RemoteRequestLimits = Readonly<{ urlsMax: number; urlCharactersMax: number; nameCharactersMax: number }>;
+
+/** @throws Rejection `invalid-request` */
+export function remoteRequestIn(fields: RemoteFields, limits: RemoteRequestLimits): RemoteRequest {
+  const missing = (['source', 'name', 'data'] as const).filter((field) => !fields[field]?.trim());
+  if (missing.length > 0) throw invalid(`Missing required fields: ${missing.join(', ')}`);
+  const name = fields.name!.trim();
+  if (name.length > limits.nameCharactersMax) throw invalid(`name has more than ${limits.nameCharactersMax} characters`);
+  const kind = kindIn(fields.source!.trim());
+  const data = dataIn(fields.data!);
+  const urls = [...new Set(addressesIn(data).map((address) => urlIn(address, limits.urlCharactersMax)))];
+  if (urls.length === 0) throw invalid('Missing required fields: url in data');
+  if (kind === 'crawler' && urls.length > 1) throw invalid('A crawl starts at one url');
+  if (urls.length > limits.urlsMax) throw invalid(`data names more than ${limits.urlsMax} urls`);
+  const frequency = isRecord(data) ? (data['sync_frequency'] ?? 'never') : 'never';
+  return { name, origin: { kind, urls }, config: parseSourceConfig(fields.config), frequency: syncFrequencyIn(frequency) };
+}
+
+/** @throws Rejection `invalid-request` */
+export function syncFrequencyIn(given: unknown): SyncFrequency {
+  const frequency = SYNC_FREQUENCIES.find((each) => each === given);
+  if (frequency === undefined) throw invalid(`sync_frequency must be one of ${SYNC_FREQUENCIES.join(', ')}`);
+  return frequency;
+}
+
+function kindIn(source: string): RemoteKind {
+  const kind = REMOTE_KINDS.find((each) => each === source);
+  if (kind === undefined) {
+    throw invalid(`This service has no sources of the kind ${source.slice(0, 40)}; it has ${REMOTE_KINDS.join(', ')}`);
+  }
+  return kind;
+}
+
+/** JSON, or one address as it stands. */
+function dataIn(text: string): unknown {
+  try {
+    return parseBoundedJson(text, 'data');
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    if (/^[\s[{"]/.test(text)) throw invalid('data is not JSON');
+    return text;
+  }
+}
+
+/** One address or several, by themselves or as `url`; several in one text stand on lines, or between commas. */
+function addressesIn(data: unknown): readonly string[] {
+  const given = isRecord(data) ? (data['url'] ?? data['urls']) : data;
+  const each = Array.isArray(given)
+    ? (given as unknown[])
+    : typeof given === 'string'
+      ? given.split(/\n|,(?=\s*[a-z][a-z\d+.-]*:\/\/)/i)
+      : [];
+  if (each.some((address) => typeof address !== 'string')) throw invalid('url must be an address or a list of addresses');
+  return (each as readonly string[]).map((address) => address.trim()).filter((address) => address !== '');
+}
+
+/** People leave the scheme out. */
+function urlIn(address: string, charactersMax: number): string {
+  const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `https://${address}`);
+  if (!url || !/^https?:$/.test(url.protocol)) throw invalid(`${address.slice(0, 100)} is no http or https address`);
+  if (url.href.length > charactersMax) throw invalid(`A url has more than ${charactersMax} characters`);
+  url.hash = '';
+  return url.href;
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const invalid = (why: string): Rejection => new Rejection('invalid-request', why);

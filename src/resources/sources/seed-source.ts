@@ -1,0 +1,35 @@
+import { createReadStream } from 'node:fs';
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { Blobs } from '../../kernel/blobs.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
+import { deterministicId } from '../../kernel/ids.js';
+import { DEFAULT_SOURCE_CONFIG } from './source/source-config.policy.js';
+import type { SourceFile } from './source/source.events.js';
+import { UploadSource } from './source/upload-source.command.js';
+
+/** The task that ingests a source that was made so. */
+export const seedingTask = (sourceId: string): string => deterministicId('seed', sourceId);
+
+/** Makes a source of files on disk. Asked again with the same id, it is there already. */
+@Injectable()
+export class SeedSource {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly blobs: Blobs,
+    private readonly freshness: Freshness,
+  ) {}
+
+  async seed(
+    { sourceId, ownerId, name }: Readonly<{ sourceId: string; ownerId: string; name: string }>,
+    paths: readonly Readonly<{ path: string; filename: string }>[],
+    cause: Cause,
+  ): Promise<void> {
+    const files: SourceFile[] = [];
+    for (const { path, filename } of paths) files.push({ filename, ...(await this.blobs.put(createReadStream(path))) });
+    const created = { sourceId, ownerId, name, config: DEFAULT_SOURCE_CONFIG, remote: null };
+    const { position } = await this.commands.execute(new UploadSource(created, seedingTask(sourceId), files, cause));
+    await requireReached(this.freshness, ['sources'], position!);
+  }
+}

@@ -1,0 +1,43 @@
+import { Body, Controller, Param, Patch, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { SignedInUser } from '../identity/caller.js';
+import { CurrentUser } from '../identity/identity.http.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../kernel/ids.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { ConfigureSource } from './source/configure-source.command.js';
+import { sourceConfigIn } from './source/source-config.policy.js';
+import { SOURCE_CONFIG_SCHEMA, SOURCE_CONFIGURED } from './source-config.dto.js';
+import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
+import { sourceNotFound } from './source/source.decider.js';
+
+/** What an owner decides about a source after it was made. */
+@ApiTags('Sources')
+@Controller('api/sources/:id/config')
+export class SourceConfigController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly freshness: Freshness,
+    private readonly abilities: SearchAbilities,
+  ) {}
+
+  @Patch()
+  @ApiOperation({ summary: 'Says anew, as a whole, how a source is cut into chunks and searched' })
+  @ApiBody({ schema: SOURCE_CONFIG_SCHEMA })
+  @ApiOkResponse(SOURCE_CONFIGURED)
+  async configure(
+    @CurrentUser() user: SignedInUser,
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    if (!isId(id)) throw sourceNotFound();
+    const configure = new ConfigureSource(id, user.userId, sourceConfigIn(body), user.cause);
+    const { config, needsIngestion, position } = await this.commands.execute(configure);
+    await this.freshness.reached(['sources', 'chunks'], position);
+    answerPosition(reply, position);
+    return { success: true, config, requires_reingest: needsIngestion, warnings: warningsAbout(config, this.abilities) };
+  }
+}

@@ -1,0 +1,71 @@
+import type { IngestStatus, SourceRecord } from '../../../projections/sources/sources.queries.js';
+import { extensionOf, MEDIA_TYPES } from '../documents/document.port.js';
+
+/** What lists show as the model of a source that is searched by its words alone. */
+const WORDS_ALONE = 'full-text';
+
+const INGEST_STATUSES: Readonly<Record<IngestStatus, string>> = {
+  requested: 'queued',
+  started: 'processing',
+  completed: 'completed',
+  failed: 'failed',
+};
+
+/** The first entry of every list: what a chat without sources answers from. */
+export const defaultSource = (embeddingsModel: string | undefined) => ({
+  name: 'Default',
+  date: 'default',
+  model: embeddingsModel ?? WORDS_ALONE,
+  location: 'remote',
+  tokens: '',
+  retriever: 'classic',
+});
+
+const common = (source: SourceRecord, embeddingsModel: string | undefined) => ({
+  id: source.id,
+  name: source.name,
+  date: source.createdAt.toISOString(),
+  model: embeddingsModel ?? WORDS_ALONE,
+  location: 'local',
+  tokens: String(source.tokens),
+  retriever: source.config.retrieval.retriever,
+  syncFrequency: source.syncFrequency,
+  provider: source.remote?.kind ?? 'file',
+  type: source.remote?.kind ?? 'file',
+});
+
+export const sourceRecord = (source: SourceRecord, embeddingsModel: string | undefined) => ({
+  ...common(source, embeddingsModel),
+  is_nested: true,
+  config: source.config,
+  ownership: 'user',
+  team_access: null,
+});
+
+export const pagedSourceRecord = (source: SourceRecord, embeddingsModel: string | undefined) => ({
+  ...common(source, embeddingsModel),
+  isNested: true,
+  ingestStatus: INGEST_STATUSES[source.ingestStatus],
+});
+
+/** An entry of the older list. */
+export const combinedRecord = (source: SourceRecord | undefined, embeddingsModel: string | undefined) => ({
+  name: source?.name ?? 'default',
+  fullName: source?.name ?? 'Default',
+  date: source?.createdAt.toISOString() ?? 'default',
+  description: source ? `${source.files.length} file(s)` : 'default',
+  docLink: source?.id ?? 'default',
+  language: 'default',
+  location: source ? 'local' : 'docshub',
+  model: embeddingsModel ?? WORDS_ALONE,
+  version: '',
+});
+
+/** The files of a source as a tree of one level. */
+export const directoryStructure = (source: SourceRecord, tokensByFile: ReadonlyMap<string, number>) =>
+  Object.fromEntries(
+    source.files.map(({ filename, size }) => {
+      const type = MEDIA_TYPES[extensionOf(filename)] ?? 'application/octet-stream';
+      return [filename, { type, size_bytes: size, token_count: tokensByFile.get(filename) ?? 0 }];
+    }),
+  );

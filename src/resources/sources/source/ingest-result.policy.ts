@@ -1,0 +1,60 @@
+import { extensionOf } from '../../documents/document.port.js';
+import { warningsOf } from './page-warnings.policy.js';
+import type { Source } from './source.decider.js';
+import type { PageFailure, SourceFile } from './source.events.js';
+
+/** Clients ask for results in the shape they know from before. */
+export type IngestResult =
+  | Readonly<{
+      directory: string;
+      formats: readonly string[];
+      name_job: string;
+      filename: string;
+      user: string;
+      limited: false;
+    }>
+  | Readonly<{
+      id: string;
+      urls: string | readonly string[];
+      name_job: string;
+      user: string;
+      limited: false;
+      pages: number;
+      warnings: readonly string[];
+    }>;
+
+/** Of pages that all failed so many are named in the reason. */
+const FAILURES_TOLD_MAX = 3;
+
+/** Files as they are told of. */
+export const namesOf = (files: readonly SourceFile[] = []): string => files.map(({ filename }) => filename).join(', ');
+
+/** Whether files are the same, in the same order, since that is the order of the chunks. */
+export const areSame = (some: readonly SourceFile[], others: readonly SourceFile[]): boolean =>
+  some.length === others.length &&
+  some.every(({ filename, sha256 }, index) => others[index]!.filename === filename && others[index]!.sha256 === sha256);
+
+/** Why an ingestion of pages came to nothing. */
+export function notFetchedText(failures: readonly PageFailure[]): string {
+  const told = failures.slice(0, FAILURES_TOLD_MAX).map(({ url, reason }) => `${url}: ${reason}`);
+  return `No page could be fetched. ${told.join(' ')}`.trimEnd();
+}
+
+/** `silent` are the files that had no text, by their places. */
+export function resultOf(
+  sourceId: string,
+  { name, ownerId: user, remote, ingest }: Pick<Source, 'name' | 'ownerId' | 'remote' | 'ingest'>,
+  silent: readonly number[],
+): IngestResult {
+  const files = ingest?.files ?? [];
+  if (remote) {
+    const urls = remote.urls.length === 1 ? remote.urls[0]! : remote.urls;
+    const warnings = [
+      ...warningsOf({ failures: ingest?.failures ?? [], isCut: ingest?.isCut ?? false }),
+      ...silent.map((index) => `${files[index]?.url ?? ''}: There is no text in it.`),
+    ];
+    return { id: sourceId, urls, name_job: name, user, limited: false, pages: files.length - silent.length, warnings };
+  }
+  const formats = [...new Set(files.map(({ filename }) => `.${extensionOf(filename)}`))];
+  return { directory: `inputs/${user}/${name}`, formats, name_job: name, filename: namesOf(files), user, limited: false };
+}

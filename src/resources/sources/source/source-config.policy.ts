@@ -1,0 +1,205 @@
+import { parseBoundedJson } from '../../../kernel/bounded-json.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { CHUNKS_MAX } from './retrieval.policy.js';
+import { storableText } from '../../documents/storable-text.policy.js';
+
+const KINDS = ['classic', 'wiki', 'graphrag'] as const;
+const STRATEGIES = ['classic_chunk', 'recursive', 'markdown', 'parent_child', 'semantic'] as const;
+const RETRIEVERS = ['classic', 'default', 'hybrid', 'graphrag'] as const;
+const EXPOSURES = ['prefetch', 'agentic_tool'] as const;
+const SEED_STRATEGIES = ['entities', 'relationships'] as const;
+
+export type SourceKind = (typeof KINDS)[number];
+
+/** Models read so many candidates in batches before the answer, and keep some. */
+type Prescreen = Readonly<{ candidate_k: number; model: string | null; batch_size: number; max_keep: number }>;
+
+/**
+ * What an owner decides about a source, in the names and the whole shape that clients use. `chunks` null leaves the count to the
+ * request. What nothing heeds yet is kept all the same: clients send every field, and show what they have sent.
+ */
+export type SourceConfig = Readonly<{
+  kind: SourceKind;
+  chunking: Readonly<{
+    strategy: (typeof STRATEGIES)[number];
+    max_tokens: number;
+    min_tokens: number;
+    chunk_overlap: number;
+    duplicate_headers: boolean;
+  }>;
+  retrieval: Readonly<{
+    retriever: (typeof RETRIEVERS)[number];
+    exposure: (typeof EXPOSURES)[number];
+    chunks: number | null;
+    score_threshold: number | null;
+    rephrase_query: boolean;
+    reranker: Readonly<Record<string, unknown>> | null;
+    prescreen: Prescreen | null;
+    graph: Readonly<{ seed_strategy: (typeof SEED_STRATEGIES)[number]; passage_nodes: boolean; blend_vector: boolean }>;
+  }>;
+  graph: Readonly<{ extraction_model: string | null; max_chunks: number | null; gleanings: number }>;
+}>;
+
+export const DEFAULT_SOURCE_CONFIG: SourceConfig = {
+  kind: 'classic',
+  chunking: { strategy: 'classic_chunk', max_tokens: 1250, min_tokens: 150, chunk_overlap: 0, duplicate_headers: false },
+  retrieval: {
+    retriever: 'classic',
+    exposure: 'prefetch',
+    chunks: null,
+    score_threshold: null,
+    rephrase_query: true,
+    reranker: null,
+    prescreen: null,
+    graph: { seed_strategy: 'entities', passage_nodes: true, blend_vector: true },
+  },
+  graph: { extraction_model: null, max_chunks: null, gleanings: 0 },
+};
+
+const DEFAULT_PRESCREEN: Prescreen = { candidate_k: 40, model: null, batch_size: 10, max_keep: 8 };
+
+/** A config as a client gives it; where it does not say the kind, that of the source stays. */
+export type GivenSourceConfig = Omit<SourceConfig, 'kind'> & Readonly<{ kind: SourceKind | undefined }>;
+
+/** Several times what a client sends that names every field. */
+export const CONFIG_CHARACTERS_MAX = 4_096;
+
+/** No more than this of what may be anything: recursion survives how deep it can be nested. */
+export const RERANKER_CHARACTERS_MAX = 1_000;
+
+const MODEL_CHARACTERS_MAX = 255;
+const GLEANINGS_MAX = 100;
+
+/** Below this a chunk is too small to say anything, above this too large to hand to a model with others. */
+const CHUNK_TOKENS_MIN = 50;
+const CHUNK_TOKENS_MAX = 8_000;
+
+type Check = (value: unknown) => boolean;
+type Block = Readonly<Record<string, unknown>>;
+
+const oneOf =
+  (values: readonly unknown[]): Check =>
+  (value) =>
+    values.includes(value);
+const integer =
+  (min: number, max: number): Check =>
+  (value) =>
+    Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
+const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value);
+const isBoolean: Check = (value) => typeof value === 'boolean';
+const isModel: Check = (value) =>
+  typeof value === 'string' && value.length <= MODEL_CHARACTERS_MAX && storableText(value) === value;
+const isBlock = (value: unknown): value is Block => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isReranker: Check = (value) => isBlock(value) && JSON.stringify(value).length <= RERANKER_CHARACTERS_MAX;
+
+/** Blocks in other blocks are checked by themselves. */
+const CHECKS = {
+  chunking: {
+    strategy: oneOf(STRATEGIES),
+    max_tokens: integer(CHUNK_TOKENS_MIN, CHUNK_TOKENS_MAX),
+    min_tokens: integer(0, CHUNK_TOKENS_MAX),
+    chunk_overlap: integer(0, CHUNK_TOKENS_MAX),
+    duplicate_headers: isBoolean,
+  },
+  retrieval: {
+    retriever: oneOf(RETRIEVERS),
+    exposure: oneOf(EXPOSURES),
+    chunks: orNull(integer(1, CHUNKS_MAX)),
+    score_threshold: orNull(Number.isFinite),
+    rephrase_query: isBoolean,
+    reranker: orNull(isReranker),
+    prescreen: orNull(isBlock),
+    graph: isBlock,
+  },
+  'retrieval.prescreen': {
+    candidate_k: integer(1, CHUNKS_MAX),
+    model: orNull(isModel),
+    batch_size: integer(1, CHUNKS_MAX),
+    max_keep: integer(1, CHUNKS_MAX),
+  },
+  'retrieval.graph': { seed_strategy: oneOf(SEED_STRATEGIES), passage_nodes: isBoolean, blend_vector: isBoolean },
+  graph: {
+    extraction_model: orNull(isModel),
+    max_chunks: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
+    gleanings: integer(0, GLEANINGS_MAX),
+  },
+} satisfies Readonly<Record<string, Readonly<Record<string, Check>>>>;
+
+/** The JSON text of a form field, completed by the defaults. @throws Rejection `invalid-request` on anything unknown */
+export function parseSourceConfig(text: string | undefined): SourceConfig {
+  if (text === undefined || text.trim() === '') return DEFAULT_SOURCE_CONFIG;
+  if (text.length > CONFIG_CHARACTERS_MAX) throw tooLong();
+  let given: unknown;
+  try {
+    given = parseBoundedJson(text, 'config');
+  } catch (error) {
+    throw error instanceof SyntaxError ? invalid('it is not JSON') : error;
+  }
+  const config = sourceConfigIn(given);
+  return { ...config, kind: config.kind ?? DEFAULT_SOURCE_CONFIG.kind };
+}
+
+/** What was sent as JSON, completed by the defaults. @throws Rejection `invalid-request` on anything unknown */
+export function sourceConfigIn(given: unknown): GivenSourceConfig {
+  if (!isBlock(given)) throw invalid('it is not an object');
+  if (JSON.stringify(given).length > CONFIG_CHARACTERS_MAX) throw tooLong();
+  const { kind, chunking = {}, retrieval = {}, graph = {}, ...unknown } = given;
+  const [stranger] = Object.keys(unknown);
+  if (stranger !== undefined) throw invalid(`${stranger} is not known`);
+  if (kind !== undefined && !oneOf(KINDS)(kind)) throw invalid(`kind must be one of ${KINDS.join(', ')}`);
+  const config: GivenSourceConfig = {
+    kind: kind as SourceKind | undefined,
+    chunking: { ...DEFAULT_SOURCE_CONFIG.chunking, ...checked('chunking', chunking) },
+    retrieval: retrievalIn(checked('retrieval', retrieval)),
+    graph: { ...DEFAULT_SOURCE_CONFIG.graph, ...checked('graph', graph) },
+  };
+  checkTogether(config);
+  return config;
+}
+
+function retrievalIn(given: Block): SourceConfig['retrieval'] {
+  const defaults = DEFAULT_SOURCE_CONFIG.retrieval;
+  const prescreen = given['prescreen'] ? { ...DEFAULT_PRESCREEN, ...checked('retrieval.prescreen', given['prescreen']) } : null;
+  const graph = { ...defaults.graph, ...checked('retrieval.graph', given['graph'] ?? {}) };
+  const retrieval = { ...defaults, ...given, prescreen, graph };
+  return isLeftAlone(given, retrieval) ? { ...retrieval, chunks: null } : retrieval;
+}
+
+/** What the forms of clients have as the chunk count before anybody touches them, by their age. */
+const CHUNKS_OF_FORMS: readonly unknown[] = [2, 6];
+const FIELDS_OF_FORMS = ['retriever', 'exposure', 'chunks', 'score_threshold', 'rephrase_query'];
+
+/** A form that nobody touched: each of its fields comes, and none says anything. */
+function isLeftAlone(given: Block, { chunks, ...others }: SourceConfig['retrieval']): boolean {
+  const untouched = { ...DEFAULT_SOURCE_CONFIG.retrieval, chunks };
+  return (
+    FIELDS_OF_FORMS.every((field) => field in given) &&
+    CHUNKS_OF_FORMS.includes(chunks) &&
+    JSON.stringify({ ...untouched, ...others }) === JSON.stringify(untouched)
+  );
+}
+
+function checkTogether({ chunking, retrieval: { chunks, prescreen } }: GivenSourceConfig): void {
+  if (chunking.min_tokens > chunking.max_tokens) throw invalid('chunking.min_tokens is above chunking.max_tokens');
+  if (!prescreen) return;
+  const { candidate_k: candidates, max_keep: kept } = prescreen;
+  if (kept > candidates) throw invalid('retrieval.prescreen.max_keep is above retrieval.prescreen.candidate_k');
+  if (chunks !== null && candidates < chunks) throw invalid('retrieval.prescreen.candidate_k is below retrieval.chunks');
+}
+
+function checked(block: keyof typeof CHECKS, given: unknown): Block {
+  if (!isBlock(given)) throw invalid(`${block} is not an object`);
+  const checks: Readonly<Record<string, Check>> = CHECKS[block];
+  for (const [field, value] of Object.entries(given)) {
+    const check = Object.hasOwn(checks, field) ? checks[field] : undefined;
+    if (!check) throw invalid(`${block}.${field} is not known`);
+    if (!check(value)) throw invalid(`${block}.${field} is not valid`);
+  }
+  return given;
+}
+
+const invalid = (why: string): Rejection => new Rejection('invalid-request', `Invalid source config: ${why}.`);
+const tooLong = (): Rejection => invalid(`it has more than ${CONFIG_CHARACTERS_MAX} characters`);

@@ -1,0 +1,191 @@
+import type { Decision } from '../../../kernel/event-sourcing/decider.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import type { Aggregate } from '../../../kernel/event-sourcing/streams.js';
+import { sourceCodec } from './source.codec.js';
+import { DEFAULT_SOURCE_CONFIG, type SourceConfig } from './source-config.policy.js';
+import type {
+  PageFailure,
+  RemoteOrigin,
+  Sitemap,
+  SourceCreated,
+  SourceEvent,
+  SourceFile,
+  SourceId,
+  SourceIngestStarted,
+  SourcePagesFetched,
+} from './source.events.js';
+import type { SyncFrequency } from './sync.policy.js';
+
+/** What became of the pages of a source. */
+export type Pages = Omit<SourcePagesFetched['data'], 'sourceId' | 'ingestId'>;
+
+export type Ingest = Readonly<{
+  ingestId: string;
+  chunksId: string | undefined;
+  /** How the chunks are cut, also by those who continue it; undefined before the first one was begun. */
+  chunking: SourceConfig['chunking'] | undefined;
+  status: 'requested' | 'started' | 'completed' | 'failed';
+  /** Undefined while the pages are not fetched yet. */
+  files: readonly SourceFile[] | undefined;
+  sitemaps: readonly Sitemap[];
+  failures: readonly PageFailure[];
+  isCut: boolean;
+}>;
+
+/** What searches find, how it was cut, the files it was made of and the sitemaps that listed them, and the ingestion that wrote it. */
+export type LiveChunks = Readonly<{
+  ingestId: string;
+  chunksId: string;
+  chunking: SourceConfig['chunking'];
+  files: readonly SourceFile[];
+  sitemaps: readonly Sitemap[];
+}>;
+
+export type Source = Readonly<{
+  status: 'none' | 'kept' | 'deleted';
+  ownerId: string;
+  name: string;
+  config: SourceConfig;
+  remote: RemoteOrigin | null;
+  ingest: Ingest | undefined;
+  live: LiveChunks | undefined;
+  syncFrequency: SyncFrequency;
+  nextSyncAt: string | null;
+}>;
+
+const initial: Source = {
+  status: 'none',
+  ownerId: '',
+  name: '',
+  config: DEFAULT_SOURCE_CONFIG,
+  remote: null,
+  ingest: undefined,
+  live: undefined,
+  syncFrequency: 'never',
+  nextSyncAt: null,
+};
+
+const NOT_BEGUN = {
+  status: 'requested',
+  chunksId: undefined,
+  chunking: undefined,
+  sitemaps: [],
+  failures: [],
+  isCut: false,
+} as const;
+
+export const source: Aggregate<Source, SourceEvent> = { initial, evolve, codec: sourceCodec };
+
+function evolve(state: Source, event: SourceEvent): Source {
+  switch (event.type) {
+    case 'SourceCreated': {
+      const { ownerId, name, config, remote } = event.data;
+      return { ...state, status: 'kept', ownerId, name, config, remote };
+    }
+    case 'SourceConfigured':
+      return { ...state, config: event.data.config };
+    case 'SourceIngestRequested': {
+      const { ingestId } = event.data;
+      const files = state.remote ? undefined : event.data.files;
+      return { ...state, ingest: { ...NOT_BEGUN, ingestId, files } };
+    }
+    case 'SourcePagesFetched': {
+      const { files, sitemaps, failures, isCut } = event.data;
+      return withIngest(state, { files, sitemaps, failures, isCut });
+    }
+    case 'SourceIngestStarted':
+      return withIngest(state, { status: 'started', chunksId: event.data.chunksId, chunking: chunkingOf(state, event.data) });
+    case 'SourceIngestCompleted': {
+      const { ingestId, chunksId } = event.data;
+      const writer = state.live?.chunksId === chunksId ? state.live.ingestId : ingestId;
+      const { files = [], sitemaps = [], chunking = state.config.chunking } = state.ingest ?? {};
+      const live = { ingestId: writer, chunksId, chunking, files, sitemaps };
+      return withIngest({ ...state, live }, { status: 'completed' });
+    }
+    case 'SourceIngestFailed':
+      return withIngest(state, { status: 'failed' });
+    case 'SourceSyncFrequencySet':
+      return { ...state, syncFrequency: event.data.frequency, nextSyncAt: event.data.nextSyncAt };
+    case 'SourceSyncFellDue':
+      return { ...state, nextSyncAt: event.data.nextSyncAt };
+    case 'SourceDeleted':
+      return { ...state, status: 'deleted', ingest: undefined, live: undefined, nextSyncAt: null };
+  }
+}
+
+/** Chunks that are there already stay as they are; others are cut as the owner wants them when they are begun. */
+const chunkingOf = ({ live, ingest, config }: Source, { chunksId }: SourceIngestStarted['data']): SourceConfig['chunking'] =>
+  [live, ingest].find((known) => known?.chunksId === chunksId)?.chunking ?? config.chunking;
+
+const withIngest = (state: Source, change: Partial<Ingest>): Source =>
+  state.ingest ? { ...state, ingest: { ...state.ingest, ...change } } : state;
+
+/** A source of uploaded files, or of pages to be fetched, to be ingested at once. Whoever chose the ids may ask again. */
+export const createSource =
+  (created: SourceCreated['data'], ingestId: string, files: readonly SourceFile[]): Decision<Source, SourceEvent> =>
+  (state) => {
+    if (state.status !== 'none') return [];
+    const { sourceId, ownerId } = created;
+    return [
+      { type: 'SourceCreated', data: created },
+      { type: 'SourceIngestRequested', data: { sourceId, ingestId, ownerId, files, operation: 'upload' } },
+    ];
+  };
+
+/** Says what was fetched. What another attempt has fetched before stands. */
+export const keepPages =
+  (sourceId: SourceId, ingestId: string, pages: Pages): Decision<Source, SourceEvent> =>
+  (state) => {
+    const { files } = requireIngest(state, ingestId);
+    return files ? [] : [{ type: 'SourcePagesFetched', data: { sourceId, ingestId, ...pages } }];
+  };
+
+/** Says where the chunks are being written. An attempt that continues another writes to the same place. */
+export const startIngest =
+  (sourceId: SourceId, ingestId: string, chunksId: string): Decision<Source, SourceEvent> =>
+  (state) => {
+    const { status, chunksId: standing } = requireIngest(state, ingestId);
+    if (status === 'completed' || (status === 'started' && standing === chunksId)) return [];
+    return [{ type: 'SourceIngestStarted', data: { sourceId, ingestId, chunksId } }];
+  };
+
+export const completeIngest =
+  (
+    sourceId: SourceId,
+    ingestId: string,
+    chunksId: string,
+    totals: { chunks: number; tokens: number },
+  ): Decision<Source, SourceEvent> =>
+  (state) => {
+    const ingest = requireIngest(state, ingestId);
+    if (ingest.status === 'completed') return [];
+    if (ingest.status !== 'started' || ingest.chunksId !== chunksId) throw superseded(sourceId);
+    return [{ type: 'SourceIngestCompleted', data: { sourceId, ingestId, chunksId, ...totals } }];
+  };
+
+/** Of an ingestion that is over, or of a source that is gone, there is nothing to say. */
+export const failIngest =
+  (sourceId: SourceId, ingestId: string, reason: string): Decision<Source, SourceEvent> =>
+  (state) =>
+    openIngest(state)?.ingestId === ingestId ? [{ type: 'SourceIngestFailed', data: { sourceId, ingestId, reason } }] : [];
+
+/** @throws Rejection `source-not-found` when there is none, or it is somebody else's */
+export const deleteSource =
+  (sourceId: SourceId, ownerId: string): Decision<Source, SourceEvent> =>
+  (state) => {
+    if (state.status === 'none' || state.ownerId !== ownerId) throw sourceNotFound();
+    return state.status === 'deleted' ? [] : [{ type: 'SourceDeleted', data: { sourceId } }];
+  };
+
+/** The ingestion that is under way, if there is one. */
+export const openIngest = ({ ingest }: Source): Ingest | undefined =>
+  ingest?.status === 'requested' || ingest?.status === 'started' ? ingest : undefined;
+
+function requireIngest({ status, ingest }: Source, ingestId: string): Ingest {
+  if (status !== 'kept' || !ingest) throw new Rejection('source-not-found', 'The source was deleted.');
+  if (ingest.ingestId !== ingestId || ingest.status === 'failed') throw superseded(ingestId);
+  return ingest;
+}
+
+export const sourceNotFound = () => new Rejection('source-not-found', 'Source not found');
+const superseded = (id: string) => new Rejection('ingest-superseded', `Another ingestion has taken the place of ${id}.`);

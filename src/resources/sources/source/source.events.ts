@@ -1,0 +1,109 @@
+import type { Event } from '../../../kernel/event-sourcing/events.js';
+import type { Chunk } from '../../documents/document.port.js';
+import type { SourceConfig } from './source-config.policy.js';
+import type { SyncFrequency } from './sync.policy.js';
+
+export type SourceId = string;
+
+/** An uploaded file, or a page as it was fetched from `url`, to which another address may have led; its bytes are a blob. */
+export type SourceFile = Readonly<{ filename: string; sha256: string; size: number; url?: string; askedUrl?: string }>;
+
+/** A sitemap as it was read at its address; its text is a blob. */
+export type Sitemap = Readonly<{ url: string; sha256: string; size: number }>;
+
+export const REMOTE_KINDS = ['url', 'sitemap', 'crawler'] as const;
+export type RemoteKind = (typeof REMOTE_KINDS)[number];
+
+/** Pages on the web: these themselves, those that sitemaps list, or those that one leads to. */
+export type RemoteOrigin = Readonly<{ kind: RemoteKind; urls: readonly string[] }>;
+
+/** A page that could not be fetched, and why. */
+export type PageFailure = Readonly<{ url: string; reason: string }>;
+
+/** Why a source is ingested: it is new, its pages are to be fetched anew, or its files are to be read anew. */
+export type IngestOperation = 'upload' | 'sync' | 'reingest';
+
+export type SourceCreated = Event<
+  'SourceCreated',
+  { sourceId: SourceId; ownerId: string; name: string; config: SourceConfig; remote: RemoteOrigin | null }
+>;
+/** From here on it is searched so; what is searched stays cut as it is until the source is ingested again. */
+export type SourceConfigured = Event<'SourceConfigured', { sourceId: SourceId; config: SourceConfig }>;
+/** The files, or pages that are still to be fetched, are to be made searchable by the task with the id of the ingestion. */
+export type SourceIngestRequested = Event<
+  'SourceIngestRequested',
+  { sourceId: SourceId; ingestId: string; ownerId: string; files: readonly SourceFile[]; operation: IngestOperation }
+>;
+/** From here on the ingestion is one of these files: whoever continues it fetches nothing. Cut: there were more pages. */
+export type SourcePagesFetched = Event<
+  'SourcePagesFetched',
+  {
+    sourceId: SourceId;
+    ingestId: string;
+    files: readonly SourceFile[];
+    /** What the pages were listed in. */
+    sitemaps: readonly Sitemap[];
+    failures: readonly PageFailure[];
+    isCut: boolean;
+  }
+>;
+/** The chunks are being written to the stream of `chunksId`. */
+export type SourceIngestStarted = Event<'SourceIngestStarted', { sourceId: SourceId; ingestId: string; chunksId: string }>;
+/** From here on these chunks are what is searched, and no others of the source. */
+export type SourceIngestCompleted = Event<
+  'SourceIngestCompleted',
+  { sourceId: SourceId; ingestId: string; chunksId: string; chunks: number; tokens: number }
+>;
+export type SourceIngestFailed = Event<'SourceIngestFailed', { sourceId: SourceId; ingestId: string; reason: string }>;
+/** How often the pages are fetched anew, and when next; null for never. */
+export type SourceSyncFrequencySet = Event<
+  'SourceSyncFrequencySet',
+  { sourceId: SourceId; frequency: SyncFrequency; nextSyncAt: string | null }
+>;
+/** A time to sync has come, for the ingestion that begins with it or is under way already; the next one stands. */
+export type SourceSyncFellDue = Event<
+  'SourceSyncFellDue',
+  { sourceId: SourceId; ingestId: string; dueAt: string; nextSyncAt: string }
+>;
+export type SourceDeleted = Event<'SourceDeleted', { sourceId: SourceId }>;
+
+export type SourceEvent =
+  | SourceCreated
+  | SourceConfigured
+  | SourceIngestRequested
+  | SourcePagesFetched
+  | SourceIngestStarted
+  | SourceIngestCompleted
+  | SourceIngestFailed
+  | SourceSyncFrequencySet
+  | SourceSyncFellDue
+  | SourceDeleted;
+
+export const sourceStream = (sourceId: SourceId): string => `source-${sourceId}`;
+
+/** Little-endian float32 numbers in Base64. */
+export type EncodedEmbedding = string;
+
+export type IngestedChunk = Chunk & Readonly<{ filename: string; embedding?: EncodedEmbedding }>;
+
+/** A batch of one file's chunks, in order; ordinals count through all files of the ingestion. */
+export type SourceChunksIngested = Event<
+  'SourceChunksIngested',
+  {
+    chunksId: string;
+    sourceId: SourceId;
+    /** Which of the ingestion's files, counted from 0, and whether this was the last batch of it. */
+    file: number;
+    isLastOfFile: boolean;
+    firstOrdinal: number;
+    embeddingModel: string | null;
+    chunks: readonly IngestedChunk[];
+  }
+>;
+
+/** Nothing is kept of these chunks: others are searched in their place, they were never all there, or their source is gone. */
+export type SourceChunksForgotten = Event<'SourceChunksForgotten', { chunksId: string; sourceId: SourceId }>;
+
+export type ChunksEvent = SourceChunksIngested | SourceChunksForgotten;
+
+export const chunksStream = (chunksId: string): string => `chunks-${chunksId}`;

@@ -1,0 +1,158 @@
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { ChunkQueries } from '../../../projections/chunks/chunks.queries.js';
+import { type SourceOrder, SourceQueries, type SourceRecord } from '../../../projections/sources/sources.queries.js';
+import type { SignedInUser } from '../identity/caller.js';
+import { CurrentUser } from '../identity/identity.http.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { DeleteSource } from './source/delete-source.command.js';
+import { combinedRecord, defaultSource, directoryStructure, pagedSourceRecord, sourceRecord } from './source-record.http.js';
+import { storableText } from '../documents/storable-text.policy.js';
+
+/** What lists say a source is embedded with; undefined where words alone are searched. */
+export class SourceListing {
+  constructor(readonly embeddingsModel: string | undefined) {}
+}
+
+const ROWS_DEFAULT = 10;
+const ROWS_MAX = 100;
+const ORDERS: readonly string[] = ['date', 'name', 'tokens'] satisfies SourceOrder['by'][];
+
+type Asked = string | undefined;
+
+/** A user's sources. */
+@ApiTags('Sources')
+@Controller('api')
+export class SourcesController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly sources: SourceQueries,
+    private readonly chunks: ChunkQueries,
+    private readonly freshness: Freshness,
+    private readonly listing: SourceListing,
+  ) {}
+
+  @Get('sources')
+  @ApiOperation({ summary: 'All sources, newest first, after one that stands for none' })
+  async all(@CurrentUser() user: SignedInUser) {
+    const { embeddingsModel } = this.listing;
+    const own = await this.sources.ownedBy(user.userId);
+    return [defaultSource(embeddingsModel), ...own.map((source) => sourceRecord(source, embeddingsModel))];
+  }
+
+  @Get('combine')
+  @ApiOperation({ summary: 'All sources, as older clients list them' })
+  async combine(@CurrentUser() user: SignedInUser) {
+    const own = await this.sources.ownedBy(user.userId);
+    return [undefined, ...own].map((source) => combinedRecord(source, this.listing.embeddingsModel));
+  }
+
+  @Get('sources/paginated')
+  async page(
+    @CurrentUser() user: SignedInUser,
+    @Query('sort') sort: Asked,
+    @Query('order') order: Asked,
+    @Query('page') page: Asked,
+    @Query('rows') rows: Asked,
+    @Query('search') search: Asked,
+  ) {
+    const ordered = orderIn(sort, order);
+    const limit = Math.min(ROWS_MAX, wholeNumber('rows', rows, ROWS_DEFAULT));
+    const wanted = wholeNumber('page', page, 1);
+    const term = textIn('search', search);
+    const read = (at: number) => this.sources.page(user.userId, term, ordered, limit, (at - 1) * limit);
+    const first = await read(wanted);
+    const totalPages = Math.max(1, Math.ceil(first.total / limit));
+    const currentPage = Math.min(wanted, totalPages);
+    const { records } = currentPage === wanted ? first : await read(currentPage);
+    const paginated = records.map((source) => pagedSourceRecord(source, this.listing.embeddingsModel));
+    return { total: first.total, totalPages, currentPage, paginated };
+  }
+
+  @Get('delete_old')
+  @ApiOperation({ summary: 'Deletes a source, named by itself or by the task that ingested it' })
+  async delete(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Query('source_id') sourceId: Asked,
+    @Query('task_id') taskId: Asked,
+  ) {
+    const { id } = await this.owned(user, sourceId ? sourceId : await this.ingestedBy(taskId));
+    const { position } = await this.commands.execute(new DeleteSource(id, user.userId, user.cause));
+    await this.freshness.reached(['sources', 'chunks'], position);
+    answerPosition(reply, position);
+    return { success: true, status: 'ok' };
+  }
+
+  @Get('directory_structure')
+  async directory(@CurrentUser() user: SignedInUser, @Query('id') id: Asked) {
+    const source = await this.owned(user, id);
+    const structure = directoryStructure(source, await this.chunks.tokensByFile(source.id));
+    return { success: true, directory_structure: structure, base_path: `inputs/${user.userId}/${source.name}`, provider: 'file' };
+  }
+
+  @Get('get_chunks')
+  async chunksOf(
+    @CurrentUser() user: SignedInUser,
+    @Query('id') id: Asked,
+    @Query('page') page: Asked,
+    @Query('per_page') perPage: Asked,
+    @Query('path') path: Asked,
+    @Query('search') search: Asked,
+  ) {
+    const limit = Math.min(ROWS_MAX, wholeNumber('per_page', perPage, ROWS_DEFAULT));
+    const at = wholeNumber('page', page, 1);
+    const within = { path: textIn('path', path), search: textIn('search', search) };
+    const source = await this.owned(user, id);
+    const { total, records } = await this.chunks.page(source.id, within, limit, (at - 1) * limit);
+    const chunks = records.map(({ chunkId, text, title, filename, tokens }) => ({
+      doc_id: chunkId,
+      text,
+      metadata: { title, filename, source: source.name, token_count: tokens },
+    }));
+    return { page: at, per_page: limit, total, chunks, ...within };
+  }
+
+  private async ingestedBy(taskId: Asked): Promise<string> {
+    if (typeof taskId !== 'string' || taskId === '') throw new Rejection('invalid-request', 'Missing required fields: source_id');
+    return (await this.sources.byIngest(storableText(taskId)))?.id ?? '';
+  }
+
+  private async owned(user: SignedInUser, id: Asked): Promise<SourceRecord> {
+    if (id === undefined) throw new Rejection('invalid-request', 'Missing required fields: id');
+    const source = isId(id) ? await this.sources.byId(id) : undefined;
+    if (source?.ownerId !== user.userId) throw new Rejection('source-not-found', 'Source not found');
+    return source;
+  }
+}
+
+/** A field that came twice is a list, and no text. */
+function textIn(name: string, given: unknown): string {
+  if (given === undefined) return '';
+  if (typeof given !== 'string') throw new Rejection('invalid-request', `${name} must be a text`);
+  return storableText(given);
+}
+
+const WHOLE_NUMBER = /^\d{1,9}$/;
+
+function wholeNumber(name: string, given: unknown, otherwise: number): number {
+  if (given === undefined || given === '') return otherwise;
+  if (typeof given !== 'string' || !WHOLE_NUMBER.test(given) || Number(given) < 1) {
+    throw new Rejection('invalid-request', `${name} must be a whole number, at least 1`);
+  }
+  return Number(given);
+}
+
+function orderIn(sort: unknown, order: unknown): SourceOrder {
+  const by = sort === undefined || sort === '' ? 'date' : sort;
+  if (typeof by !== 'string' || !ORDERS.includes(by))
+    throw new Rejection('invalid-request', `sort must be one of ${ORDERS.join(', ')}`);
+  if (order !== undefined && order !== 'asc' && order !== 'desc' && order !== '')
+    throw new Rejection('invalid-request', 'order must be asc or desc');
+  return { by: by as SourceOrder['by'], descending: order !== 'asc' };
+}

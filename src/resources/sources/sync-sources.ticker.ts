@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { type DueSync, SourceQueries } from '../../../projections/sources/sources.queries.js';
+import { failuresOf } from '../../kernel/each-of.js';
+import { Ids } from '../../kernel/ids.js';
+import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
+import { BeginDueSync } from './source/begin-due-sync.command.js';
+
+/** How often somebody looks for sources whose time to sync has come. */
+const EVERY_MS = 5_000;
+export const SYNCS_PER_PAGE_MAX = 200;
+/** A tick ends here; what is left is for the next, which begins with those that wait longest. */
+export const SYNCS_PER_TICK_MAX = 2_000;
+
+/**
+ * Has sources synced whose time has come. The read model only says where to look: two processes that look at once, or one
+ * that looks twice, begin one sync.
+ */
+@Injectable()
+export class SyncSources implements Ticker {
+  readonly name = 'sync-sources';
+  readonly everyMs = EVERY_MS;
+
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly sources: SourceQueries,
+    private readonly ids: Ids,
+  ) {}
+
+  async tick(now: Date): Promise<void> {
+    const cause = causeOfTick(this, this.ids.next());
+    const failures: unknown[] = [];
+    let after: DueSync | undefined;
+    for (let looked = 0; looked < SYNCS_PER_TICK_MAX; looked += SYNCS_PER_PAGE_MAX) {
+      const page = await this.sources.dueForSync(now, SYNCS_PER_PAGE_MAX, after);
+      const begin = ({ sourceId, nextSyncAt }: DueSync) =>
+        this.commands.execute(new BeginDueSync(sourceId, nextSyncAt.toISOString(), cause));
+      failures.push(...(await failuresOf(page, begin)));
+      after = page.at(-1);
+      if (page.length < SYNCS_PER_PAGE_MAX) break;
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+}

@@ -1,0 +1,101 @@
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Allow } from 'class-validator';
+import type { FastifyReply } from 'fastify';
+import type { SignedInUser } from '../identity/caller.js';
+import { CurrentUser } from '../identity/identity.http.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { IngestAgain } from './source/ingest-again.command.js';
+import { syncFrequencyIn } from './remote/remote-request.policy.js';
+import { SetSyncFrequency } from './source/set-sync-frequency.command.js';
+import { SOURCE_INGESTED_AGAIN } from './source-config.dto.js';
+import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
+import { SYNC_FREQUENCIES } from './source/sync.policy.js';
+
+class SourceBody {
+  @Allow() source_id?: unknown;
+}
+
+class SyncBody extends SourceBody {
+  @Allow() sync_frequency?: unknown;
+}
+
+const SOURCE = { source_id: { type: 'string' } };
+const SOURCE_SCHEMA = { type: 'object', required: ['source_id'], properties: SOURCE };
+
+/** How sources stay up to date. */
+@ApiTags('Sources')
+@Controller('api')
+export class SyncController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly freshness: Freshness,
+    private readonly abilities: SearchAbilities,
+  ) {}
+
+  @Post('manage_sync')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Says how often the pages of a source are fetched anew' })
+  @ApiBody({
+    schema: {
+      type: 'object',
+      required: ['source_id', 'sync_frequency'],
+      properties: { ...SOURCE, sync_frequency: { type: 'string', enum: [...SYNC_FREQUENCIES] } },
+    },
+  })
+  async manage(
+    @CurrentUser() user: SignedInUser,
+    @Body() { source_id, sync_frequency }: SyncBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const sourceId = sourceIdIn(source_id);
+    if (sync_frequency === undefined) throw missing('sync_frequency');
+    const frequency = syncFrequencyIn(sync_frequency);
+    const { position } = await this.commands.execute(new SetSyncFrequency(sourceId, user.userId, frequency, user.cause));
+    await this.written(reply, position);
+    return { success: true };
+  }
+
+  @Post('sync_source')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Fetches the pages of a source anew; until they are searched the old ones are' })
+  @ApiBody({ schema: SOURCE_SCHEMA })
+  @ApiOkResponse(SOURCE_INGESTED_AGAIN)
+  sync(@CurrentUser() user: SignedInUser, @Body() body: SourceBody, @Res({ passthrough: true }) reply: FastifyReply) {
+    return this.ingestAgain(user, body, 'of-pages', reply);
+  }
+
+  @Post('sources/reingest')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Fetches the pages, or reads the files, of a source anew, and cuts them as its config says now' })
+  @ApiBody({ schema: SOURCE_SCHEMA })
+  @ApiOkResponse(SOURCE_INGESTED_AGAIN)
+  reingest(@CurrentUser() user: SignedInUser, @Body() body: SourceBody, @Res({ passthrough: true }) reply: FastifyReply) {
+    return this.ingestAgain(user, body, 'of-any-kind', reply);
+  }
+
+  private async ingestAgain(user: SignedInUser, { source_id }: SourceBody, which: IngestAgain['which'], reply: FastifyReply) {
+    const again = new IngestAgain(sourceIdIn(source_id), user.userId, which, user.cause);
+    const { ingestId, config, position } = await this.commands.execute(again);
+    await this.written(reply, position);
+    return { success: true, task_id: ingestId, warnings: warningsAbout(config, this.abilities) };
+  }
+
+  private async written(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+    await this.freshness.reached(['sources'], position);
+    answerPosition(reply, position);
+  }
+}
+
+/** @throws Rejection `source-not-found` where it cannot be the id of one */
+function sourceIdIn(given: unknown): string {
+  if (given === undefined || given === null || given === '') throw missing('source_id');
+  if (!isId(given)) throw new Rejection('source-not-found', 'Source not found');
+  return given;
+}
+
+const missing = (field: string) => new Rejection('invalid-request', `Missing required fields: ${field}`);

@@ -1,0 +1,58 @@
+import { Controller, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SignedInUser } from '../identity/caller.js';
+import { CurrentUser } from '../identity/identity.http.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { UploadDesk } from './accept-upload.js';
+import { CONFIG_FIELD, SOURCE_ADDED } from './source-config.dto.js';
+import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
+import { type FormPart, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
+
+type MultipartRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
+
+const UPLOAD_FORM = {
+  type: 'object',
+  required: ['name', 'file'],
+  properties: {
+    name: { type: 'string' },
+    user: { type: 'string', description: 'Not used: the source is its uploader’s.' },
+    config: CONFIG_FIELD,
+    file: { type: 'array', items: { type: 'string', format: 'binary' } },
+  },
+};
+
+@ApiTags('Sources')
+@Controller('api')
+export class UploadController {
+  constructor(
+    private readonly staging: UploadStaging,
+    private readonly desk: UploadDesk,
+    private readonly freshness: Freshness,
+    private readonly abilities: SearchAbilities,
+  ) {}
+
+  @Post('upload')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Keeps files as a source and begins to make them searchable' })
+  @ApiConsumes('multipart/form-data')
+  @ApiBody({ schema: UPLOAD_FORM })
+  @ApiOkResponse(SOURCE_ADDED)
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  async upload(
+    @CurrentUser() user: SignedInUser,
+    @Req() request: MultipartRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Headers('idempotency-key') key?: string,
+  ) {
+    if (!request.isMultipart()) throw new Rejection('invalid-request', 'Missing required fields or files');
+    const accepted = await this.staging.receive(request.parts(), (upload) => this.desk.accept(upload, user, key));
+    await this.freshness.reached(['sources'], accepted.position);
+    answerPosition(reply, accepted.position);
+    if (accepted.again) void reply.header('Idempotent-Replayed', 'true');
+    const warnings = warningsAbout(accepted.config, this.abilities);
+    return { success: true, task_id: accepted.taskId, source_id: accepted.sourceId, warnings };
+  }
+}

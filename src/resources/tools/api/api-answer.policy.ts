@@ -1,0 +1,47 @@
+import type { OutgoingResponse } from '../../../platform/outgoing/outgoing-http.port.js';
+import { isJson, isText, textOf } from '../../../platform/outgoing/response-text.policy.js';
+import type { Secrets } from './api-secrets.policy.js';
+
+/** What a model is told of an answer. A status that says it failed makes it an error. */
+export type ApiAnswer = Readonly<{ status_code: number; data: unknown; message: string; error?: string }>;
+
+/** Shorter than this, a secret cannot be told from ordinary text. */
+export const RECOGNIZED_SECRET_CHARACTERS_MIN = 6;
+
+export function apiAnswer(response: OutgoingResponse, secrets: Secrets): ApiAnswer {
+  const { status, truncated, body } = response;
+  const cut = truncated ? ` The answer was cut after ${body.byteLength} bytes.` : '';
+  const told = {
+    status_code: status,
+    data: dataOf(response, secrets),
+    message: `The server answered with HTTP status ${status}.${cut}`,
+  };
+  return status >= 400 ? { ...told, error: `The request failed with HTTP status ${status}.` } : told;
+}
+
+function dataOf(response: OutgoingResponse, secrets: Secrets): unknown {
+  if (response.body.byteLength === 0) return null;
+  if (!isText(response)) {
+    const type = response.headers['content-type']?.split(';', 1)[0] ?? 'unknown';
+    return `Not text: ${response.body.byteLength} bytes of type ${type}.`;
+  }
+  const text = withoutSecrets(textOf(response), secrets);
+  if (response.truncated || (!isJson(response) && !/^\s*[[{]/.test(text))) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** Servers repeat what they were sent, in errors above all. */
+function withoutSecrets(text: string, secrets: Secrets): string {
+  const values = Object.values(secrets)
+    // The scheme before a token, as in "Bearer x", may have been left out.
+    .flatMap((secret) => [secret, secret.split(' ').at(-1)!])
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
+    .filter((secret) => secret.length >= RECOGNIZED_SECRET_CHARACTERS_MIN);
+  return [...new Set(values)]
+    .sort((one, other) => other.length - one.length)
+    .reduce((cleaned, secret) => cleaned.replaceAll(secret, '[secret]'), text);
+}

@@ -1,0 +1,67 @@
+import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import type { SignedInUser } from '../../identity/caller.js';
+import { CurrentUser } from '../../identity/identity.http.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { parseSpec } from './spec-actions.js';
+
+/** How large a description may be. */
+export abstract class SpecLimits {
+  abstract readonly specBytesMax: number;
+}
+
+type UploadedFile = Readonly<{ toBuffer(): Promise<Buffer> }>;
+type UploadRequest = FastifyRequest & {
+  isMultipart(): boolean;
+  file(options: { limits: { fileSize: number } }): Promise<UploadedFile | undefined>;
+};
+
+const FORM = {
+  type: 'object',
+  properties: { file: { type: 'string', format: 'binary' }, spec_content: { type: 'string' } },
+};
+
+@ApiTags('Tools')
+@Controller('api')
+export class ParseSpecController {
+  constructor(private readonly limits: SpecLimits) {}
+
+  @Post('parse_spec')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Makes actions of the description of an API: OpenAPI 3.0 and 3.1, Swagger 2.0; nothing is stored' })
+  @ApiConsumes('multipart/form-data', 'application/json')
+  @ApiBody({ schema: FORM })
+  async parse(@CurrentUser() _user: SignedInUser, @Req() request: UploadRequest, @Body() body: unknown) {
+    const text = request.isMultipart() ? await this.uploaded(request) : this.inBody(body);
+    return { success: true, ...parseSpec(text) };
+  }
+
+  private async uploaded(request: UploadRequest): Promise<string> {
+    const file = await request.file({ limits: { fileSize: this.limits.specBytesMax } });
+    if (!file) throw nothingGiven();
+    const bytes = await file.toBuffer().catch((error: unknown) => {
+      if ((error as { code?: unknown }).code === 'FST_REQ_FILE_TOO_LARGE') throw this.tooLarge();
+      throw error;
+    });
+    if (bytes.byteLength === 0) throw nothingGiven();
+    try {
+      return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    } catch (error) {
+      throw error instanceof TypeError ? new Rejection('invalid-request', 'The file is not text in UTF-8.') : error;
+    }
+  }
+
+  private inBody(body: unknown): string {
+    const text = typeof body === 'object' && body !== null && 'spec_content' in body ? body.spec_content : undefined;
+    if (typeof text !== 'string' || text.trim() === '') throw nothingGiven();
+    if (Buffer.byteLength(text) > this.limits.specBytesMax) throw this.tooLarge();
+    return text;
+  }
+
+  private tooLarge(): Rejection {
+    return new Rejection('too-large', `The specification is larger than ${this.limits.specBytesMax} bytes.`);
+  }
+}
+
+const nothingGiven = () => new Rejection('invalid-request', 'No specification was given: send a file, or spec_content as text.');

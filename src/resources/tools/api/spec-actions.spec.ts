@@ -1,0 +1,259 @@
+import { describe, expect, it } from '@jest/globals';
+import { Rejection } from '../../../kernel/rejection.js';
+import { definitionOf } from './api-action.policy.js';
+import { apiActions } from './api-config.policy.js';
+import { parseSpec, SPEC_ACTIONS_MAX } from './spec-actions.js';
+import { SCHEMA_DEPTH_MAX, SCHEMAS_MAX } from './spec-schemas.js';
+
+const OPENAPI = `
+openapi: 3.1.0
+info: { title: Pets, version: "1.2", description: All about pets. }
+servers: [{ url: "https://{region}.pets.example/v1/", variables: { region: { default: eu } } }]
+security: [{ token: [] }]
+paths:
+  /pets/{petId}:
+    parameters:
+      - { $ref: "#/components/parameters/PetId" }
+      - { name: verbose, in: query, schema: { type: boolean }, description: From the path. }
+    get:
+      operationId: getPet
+      summary: Finds a pet
+      parameters:
+        - { name: verbose, in: query, required: true, schema: { type: boolean }, description: From the operation. }
+        - { name: X-Trace, in: header, schema: { type: string } }
+        - { name: Accept, in: header, schema: { type: string } }
+        - { name: tags, in: query, style: pipeDelimited, explode: false, schema: { type: array, items: { type: string } } }
+      responses: { "200": { description: The pet } }
+    put:
+      description: Changes a pet
+      security: [{ key: [] }]
+      requestBody:
+        required: true
+        content:
+          application/xml: { schema: { type: string } }
+          application/json: { schema: { $ref: "#/components/schemas/Pet" } }
+  /pets:
+    post:
+      operationId: add pets!
+      servers: [{ url: "https://write.pets.example" }]
+      requestBody: { content: { application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Pet" } } } } }
+  /photos:
+    post:
+      operationId: getPet
+      requestBody:
+        content:
+          multipart/form-data:
+            schema: { type: object, properties: { file: { type: string, format: binary } } }
+            encoding: { file: { contentType: image/png } }
+components:
+  parameters:
+    PetId: { name: petId, in: path, required: true, schema: { type: [integer, "null"], minimum: 1 } }
+  securitySchemes:
+    token: { type: http, scheme: bearer }
+    key: { type: apiKey, in: query, name: api_key }
+  schemas:
+    Named: { type: object, required: [name], properties: { name: { type: string, pattern: "^(a+)+$" } } }
+    Pet:
+      allOf:
+        - { $ref: "#/components/schemas/Named" }
+        - type: object
+          properties:
+            id: { type: integer, readOnly: true }
+            owner: { $ref: "#/components/schemas/Owner" }
+    Owner: { type: object, required: [name], properties: { name: { type: string }, pets: { type: array, items: { $ref: "#/components/schemas/Pet" } } } }
+`;
+
+const SWAGGER = JSON.stringify({
+  swagger: '2.0',
+  info: { title: 'Old', version: '1' },
+  host: 'old.example',
+  basePath: '/api/',
+  schemes: ['http', 'https'],
+  consumes: ['application/json'],
+  securityDefinitions: { basic: { type: 'basic' } },
+  security: [{ basic: [] }],
+  paths: {
+    '/items': {
+      get: { parameters: [{ name: 'ids', in: 'query', type: 'array', items: { type: 'integer' }, collectionFormat: 'multi' }] },
+      post: { parameters: [{ name: 'item', in: 'body', required: true, schema: { $ref: '#/definitions/Item' } }] },
+    },
+    '/files': {
+      post: {
+        parameters: [
+          { name: 'file', in: 'formData', type: 'file', required: true },
+          { name: 'note', in: 'formData', type: 'string' },
+        ],
+      },
+    },
+  },
+  definitions: {
+    Item: { type: 'object', required: ['name'], properties: { name: { type: 'string' }, size: { type: 'number' } } },
+  },
+});
+
+describe('the description of an API in OpenAPI 3', () => {
+  const { metadata, actions } = parseSpec(OPENAPI);
+
+  it('says what the API is and where', () => {
+    expect(metadata).toEqual({
+      title: 'Pets',
+      version: '1.2',
+      description: 'All about pets.',
+      base_url: 'https://eu.pets.example/v1',
+      operations: 4,
+    });
+  });
+
+  it('becomes an action for each operation, each of its own name', () => {
+    expect(actions.map(({ name, method, url }) => [name, method, url])).toEqual([
+      ['getPet', 'GET', 'https://eu.pets.example/v1/pets/{petId}'],
+      ['put_pets_petId', 'PUT', 'https://eu.pets.example/v1/pets/{petId}'],
+      ['add_pets', 'POST', 'https://write.pets.example/pets'],
+      ['getPet_2', 'POST', 'https://eu.pets.example/v1/photos'],
+    ]);
+    expect(actions.map(({ description }) => description)).toEqual(['Finds a pet', 'Changes a pet', '', '']);
+  });
+
+  it('keeps parameters, the operation’s before its path’s, and waits for the owner’s credentials', () => {
+    expect(actions[0]).toMatchObject({
+      query_params: {
+        type: 'object',
+        properties: {
+          petId: { type: 'integer', minimum: 1, required: true, filled_by_llm: true },
+          verbose: { type: 'boolean', description: 'From the operation.', required: true },
+          tags: { type: 'array', items: { type: 'string' }, style: 'pipeDelimited', explode: false, required: false },
+        },
+      },
+      active: true,
+    });
+    expect(Object.keys(actions[0]!.headers.properties)).toEqual(['X-Trace', 'Authorization']);
+    expect(actions[0]!.headers.properties['Authorization']).toMatchObject({ filled_by_llm: false, value: '' });
+    expect(actions[1]!.query_params.properties['api_key']).toMatchObject({ filled_by_llm: false, value: '' });
+    expect(actions[1]!.headers.properties).toEqual({});
+  });
+
+  it('writes references out, without what the server says and without going round in circles', () => {
+    expect(actions[1]).toMatchObject({
+      body_content_type: 'application/json',
+      body: {
+        properties: {
+          name: { type: 'string', required: true, filled_by_llm: true },
+          owner: {
+            type: 'object',
+            required: ['name'],
+            properties: { name: { type: 'string' }, pets: { type: 'array', items: { type: 'object' } } },
+          },
+        },
+      },
+    });
+    expect(JSON.stringify(actions)).not.toMatch(/pattern|readOnly|\$ref/);
+  });
+
+  it('knows bodies that are no object, and how fields are written', () => {
+    expect(actions[2]!.body).toMatchObject({ whole: true, properties: { body: { type: 'array', items: { type: 'object' } } } });
+    expect(actions[3]).toMatchObject({
+      body_content_type: 'multipart/form-data',
+      body_encoding_rules: { file: { contentType: 'image/png' } },
+    });
+  });
+
+  it('comes to a tool that can be kept', () => {
+    const kept = apiActions({ actions: Object.fromEntries(actions.map((action) => [action.name, action])) });
+    expect(kept.map(definitionOf).map(({ parameters }) => [Object.keys(parameters.properties), parameters.required])).toEqual([
+      [
+        ['petId', 'verbose', 'tags', 'X-Trace'],
+        ['petId', 'verbose'],
+      ],
+      [
+        ['petId', 'verbose', 'name', 'owner'],
+        ['petId', 'name'],
+      ],
+      [['body'], []],
+      [['file'], []],
+    ]);
+  });
+});
+
+describe('the description of an API in Swagger 2', () => {
+  it('becomes actions too', () => {
+    const { metadata, actions } = parseSpec(SWAGGER);
+    expect(metadata.base_url).toBe('https://old.example/api');
+    expect(actions).toMatchObject([
+      {
+        name: 'get_items',
+        url: 'https://old.example/api/items',
+        query_params: { properties: { ids: { type: 'array', explode: true } } },
+      },
+      {
+        name: 'post_items',
+        body: { properties: { name: { required: true }, size: { required: false } } },
+        body_content_type: 'application/json',
+      },
+      {
+        name: 'post_files',
+        body: { properties: { file: { type: 'string', required: true }, note: {} } },
+        body_content_type: 'multipart/form-data',
+      },
+    ]);
+    expect(actions[0]!.headers.properties['Authorization']).toMatchObject({ filled_by_llm: false });
+  });
+});
+
+describe('no description of an API', () => {
+  const spec = (paths: object, more: object = {}) => JSON.stringify({ openapi: '3.0.0', info: {}, paths, ...more });
+  const bodyOf = (schema: object) => ({ '/x': { post: { requestBody: { content: { 'application/json': { schema } } } } } });
+
+  it.each([
+    '',
+    'just text',
+    '[]',
+    '{"openapi": "3.0.0"',
+    '{"openapi": "4.0.0"}',
+    '{"swagger": "1.2"}',
+    '{"asyncapi": "2.0.0"}',
+    'openapi: 3.0.0\nx: !!js/function "function () {}"',
+    'openapi: 3.0.0\nopenapi: 3.0.0',
+    `openapi: 3.0.0\nx: ${'['.repeat(200)}`,
+  ])('is %j', (text) => {
+    expect(() => parseSpec(text)).toThrow(Rejection);
+  });
+
+  it('is one whose references never end', () => {
+    const schemas = { A: { $ref: '#/components/schemas/B' }, B: { $ref: '#/components/schemas/A' } };
+    expect(() => parseSpec(spec(bodyOf({ $ref: '#/components/schemas/A' }), { components: { schemas } }))).toThrow(Rejection);
+  });
+
+  it('is one that would be written out to more than anybody can read', () => {
+    const wide = (next: string) => ({
+      type: 'object',
+      properties: Object.fromEntries('abcdefghij'.split('').map((name) => [name, { $ref: `#/components/schemas/${next}` }])),
+    });
+    const schemas = Object.fromEntries(Array.from({ length: 9 }, (_, level) => [`L${level}`, wide(`L${level + 1}`)]));
+    expect(10 ** SCHEMA_DEPTH_MAX).toBeGreaterThan(SCHEMAS_MAX);
+    expect(() => parseSpec(spec(bodyOf({ $ref: '#/components/schemas/L0' }), { components: { schemas } }))).toThrow(/too large/);
+  });
+
+  it('reaches no further than itself', () => {
+    const { actions } = parseSpec(
+      spec(
+        bodyOf({
+          properties: { a: { $ref: 'http://127.0.0.1/x.json' }, b: { $ref: '#/__proto__/toString' }, c: { $ref: '#/nowhere' } },
+        }),
+      ),
+    );
+    expect(Object.keys(actions[0]!.body.properties)).toEqual(['a', 'b', 'c']);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it('has more actions than a tool could hold: the first of them are told, and how many there are', () => {
+    const paths = Object.fromEntries(Array.from({ length: SPEC_ACTIONS_MAX + 1 }, (_, n) => [`/p${n}`, { get: {} }]));
+    const { actions, metadata } = parseSpec(spec(paths));
+    expect([actions.length, metadata.operations]).toEqual([SPEC_ACTIONS_MAX, SPEC_ACTIONS_MAX + 1]);
+  });
+
+  it('is written to a depth', () => {
+    let schema: object = { type: 'string', description: 'bottom' };
+    for (let depth = 0; depth < SCHEMA_DEPTH_MAX + 2; depth++) schema = { type: 'object', properties: { in: schema } };
+    expect(JSON.stringify(parseSpec(spec(bodyOf(schema))))).not.toContain('bottom');
+  });
+});

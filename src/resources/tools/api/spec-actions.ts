@@ -1,0 +1,203 @@
+import type { ParameterDefinition } from '../toolbox/tool.events.js';
+import type { ApiAction, EncodingRule, ParameterGroup } from './api-action.policy.js';
+import { bodyFormOf } from './request-body.policy.js';
+import { isRecord, type Json, specDocument } from './spec-document.js';
+import { SpecSchemas } from './spec-schemas.js';
+import { credentialParameters } from './spec-security.js';
+import { baseUrlOf } from './spec-servers.js';
+
+export const SPEC_ACTIONS_MAX = 500;
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const;
+
+export type ParsedSpec = Readonly<{
+  metadata: Readonly<{
+    title: string;
+    description: string;
+    version: string;
+    base_url: string;
+    /** As the description itself counts them; more than a service can offer are left out. */
+    operations: number;
+  }>;
+  actions: readonly ApiAction[];
+}>;
+
+/** One operation with what it shares with the others of its path. */
+type Operation = Readonly<{ path: string; method: string; operation: Json; shared: Json }>;
+
+/** The operations of an API's description as actions of a tool. @throws Rejection */
+export function parseSpec(text: string): ParsedSpec {
+  const document = specDocument(text);
+  const schemas = new SpecSchemas(document);
+  const operations = operationsOf(document, schemas);
+  const names = new Set<string>();
+  const actions = operations
+    .slice(0, SPEC_ACTIONS_MAX)
+    .map((operation) => new OperationReader(document, schemas, operation).action(names));
+  const info = schemas.resolved(document['info']);
+  const metadata = {
+    title: textIn(info, 'title'),
+    description: textIn(info, 'description'),
+    version: textIn(info, 'version'),
+    base_url: baseUrlOf(document),
+    operations: operations.length,
+  };
+  return { metadata, actions };
+}
+
+const operationsOf = (document: Json, schemas: SpecSchemas): readonly Operation[] =>
+  Object.entries(isRecord(document['paths']) ? document['paths'] : {}).flatMap(([path, item]) => {
+    const shared = schemas.resolved(item);
+    return METHODS.filter((method) => isRecord(shared[method])).map((method) => ({
+      path,
+      method,
+      operation: shared[method] as Json,
+      shared,
+    }));
+  });
+
+class OperationReader {
+  constructor(
+    private readonly document: Json,
+    private readonly schemas: SpecSchemas,
+    private readonly found: Operation,
+  ) {}
+
+  action(names: Set<string>): ApiAction {
+    const { path, method, operation, shared } = this.found;
+    const parameters = this.parameters();
+    const at = (...places: readonly string[]) => parameters.filter((parameter) => places.includes(textIn(parameter, 'in')));
+    const credentials = credentialParameters(this.document, operation, this.schemas);
+    return {
+      name: nameOf(textIn(operation, 'operationId') || `${method}_${path}`, names),
+      url: `${baseUrlOf(operation) || baseUrlOf(shared) || baseUrlOf(this.document)}${path}`,
+      method: method.toUpperCase(),
+      description: textIn(operation, 'summary') || textIn(operation, 'description'),
+      active: true,
+      query_params: this.group(at('path', 'query'), credentials.query),
+      headers: this.group(at('header').filter(isOwnHeader), credentials.header),
+      ...(method === 'get' || method === 'head' ? NO_BODY : this.body(at('body')[0], at('formData'))),
+    };
+  }
+
+  /** Those of the operation stand before those of its path. */
+  private parameters(): readonly Json[] {
+    const listed = [this.found.shared['parameters'], this.found.operation['parameters']].flatMap((list) =>
+      Array.isArray(list) ? (list as unknown[]) : [],
+    );
+    const byName = new Map(
+      listed.map((each) => {
+        const parameter = this.schemas.resolved(each);
+        return [`${textIn(parameter, 'in')} ${textIn(parameter, 'name')}`, parameter] as const;
+      }),
+    );
+    return [...byName.values()].filter((parameter) => textIn(parameter, 'name') !== '');
+  }
+
+  private group(parameters: readonly Json[], fixed: Readonly<Record<string, ParameterDefinition>> = {}): ParameterGroup {
+    const filled = parameters.map((parameter) => [textIn(parameter, 'name'), this.parameter(parameter)] as const);
+    return { type: 'object', properties: { ...Object.fromEntries(filled), ...fixed } };
+  }
+
+  private parameter(parameter: Json): ParameterDefinition {
+    const content = isRecord(parameter['content']) ? Object.values(parameter['content'])[0] : undefined;
+    // Swagger 2 says in the parameter itself what OpenAPI 3 says in its schema.
+    const { required: _, ...schema } = this.schemas.schema(
+      parameter['schema'] ?? this.schemas.resolved(content)['schema'] ?? parameter,
+    );
+    const { style, explode, collectionFormat } = parameter;
+    return {
+      ...schema,
+      type: schema.type === 'file' ? 'string' : (schema.type ?? 'string'),
+      description: textIn(parameter, 'description') || (schema.description ?? ''),
+      ...(typeof style === 'string' && { style }),
+      ...(typeof explode === 'boolean' && { explode }),
+      ...(typeof collectionFormat === 'string' && { explode: collectionFormat === 'multi' }),
+      required: parameter['required'] === true || parameter['in'] === 'path',
+      filled_by_llm: true,
+    };
+  }
+
+  private body(inBody: Json | undefined, inForm: readonly Json[]): BodyPart {
+    if (inBody) return this.described(inBody['schema'], this.consumed('application/json'), {}, inBody['required'] === true);
+    if (inForm.length > 0) {
+      const hasFile = inForm.some((parameter) => parameter['type'] === 'file');
+      const type = hasFile ? 'multipart/form-data' : this.consumed('application/x-www-form-urlencoded');
+      return { body: this.group(inForm), body_content_type: type, body_encoding_rules: {} };
+    }
+    const request = this.schemas.resolved(this.found.operation['requestBody']);
+    const content = isRecord(request['content']) ? request['content'] : {};
+    const type = preferred(Object.keys(content));
+    if (type === undefined) return NO_BODY;
+    const media = this.schemas.resolved(content[type]);
+    const rules = isRecord(media['encoding']) ? media['encoding'] : {};
+    return this.described(media['schema'], type, rules, request['required'] === true);
+  }
+
+  /** The fields of an object one by one, as clients show them; of anything else the whole. */
+  private described(value: unknown, type: string, rules: Json, isRequired: boolean): BodyPart {
+    const schema = this.schemas.schema(value);
+    const { properties } = schema;
+    const isObject = isRecord(properties) && Object.keys(properties).length > 0 && bodyFormOf(type) !== 'text';
+    const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
+    const { required: _, ...whole } = schema;
+    const fields = isObject
+      ? Object.entries(properties).map(([name, field]) => [
+          name,
+          asField(field as ParameterDefinition, isRequired && required.includes(name)),
+        ])
+      : [['body', asField(Array.isArray(schema.required) ? schema : whole, isRequired)]];
+    return {
+      body: {
+        type: 'object',
+        properties: Object.fromEntries(fields) as ParameterGroup['properties'],
+        ...(!isObject && { whole: true }),
+      },
+      body_content_type: type,
+      body_encoding_rules: rules as Readonly<Record<string, EncodingRule>>,
+    };
+  }
+
+  private consumed(otherwise: string): string {
+    const listed = this.found.operation['consumes'] ?? this.document['consumes'];
+    return preferred(Array.isArray(listed) ? listed.map(String) : []) ?? otherwise;
+  }
+}
+
+type BodyPart = Pick<ApiAction, 'body' | 'body_content_type' | 'body_encoding_rules'>;
+
+const NO_BODY: BodyPart = {
+  body: { type: 'object', properties: {} },
+  body_content_type: 'application/json',
+  body_encoding_rules: {},
+};
+
+/** Objects keep the list of what they require; the body itself says it of each of its fields. */
+const asField = (schema: ParameterDefinition, isRequired: boolean): ParameterDefinition => ({
+  ...schema,
+  ...(!Array.isArray(schema.required) && { required: isRequired }),
+  description: schema.description ?? '',
+  filled_by_llm: true,
+});
+
+/** HTTP says these itself, or the sign-in does. */
+const isOwnHeader = (parameter: Json): boolean => !/^(accept|content-type|authorization)$/i.test(textIn(parameter, 'name'));
+
+const FORMS = ['json', 'form', 'multipart', 'text'] as const;
+
+const preferred = (types: readonly string[]): string | undefined =>
+  FORMS.map((form) => types.find((type) => bodyFormOf(type) === form)).find((type) => type !== undefined);
+
+function nameOf(wanted: string, taken: Set<string>): string {
+  const base =
+    wanted
+      .replaceAll(/[^A-Za-z0-9-]+/g, '_')
+      .replaceAll(/^_|_$/g, '')
+      .slice(0, 60) || 'action';
+  let name = base;
+  for (let count = 2; taken.has(name); count++) name = `${base}_${count}`.slice(-64);
+  taken.add(name);
+  return name;
+}
+
+const textIn = (value: Json, name: string): string => (typeof value[name] === 'string' ? value[name].trim() : '');

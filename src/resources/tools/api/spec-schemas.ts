@@ -1,0 +1,119 @@
+import { Rejection } from '../../../kernel/rejection.js';
+import type { ParameterDefinition } from '../toolbox/tool.events.js';
+import { isRecord, type Json } from './spec-document.js';
+
+/** Deeper than this a model is told that there is an object, and no more. */
+export const SCHEMA_DEPTH_MAX = 8;
+/** References that lead to references. */
+export const REFERENCES_MAX = 16;
+/** Schemas written out for one description; shared ones count each time. */
+export const SCHEMAS_MAX = 50_000;
+
+const KEPT_KEYWORDS = [
+  'type',
+  'title',
+  'description',
+  'format',
+  'enum',
+  'const',
+  'default',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+];
+
+const ALTERNATIVES = ['oneOf', 'anyOf'] as const;
+
+/** Follows the references within one description, and writes its schemas out for models, who cannot follow any. */
+export class SpecSchemas {
+  private written = 0;
+
+  constructor(private readonly document: Json) {}
+
+  /** What a value is, or what it refers to; nothing for references to other files, or to nowhere. @throws Rejection */
+  resolved(value: unknown): Json {
+    let current = value;
+    for (let followed = 0; isRecord(current) && typeof current['$ref'] === 'string'; followed++) {
+      if (followed >= REFERENCES_MAX) throw new Rejection('invalid-request', `The reference ${current['$ref']} leads nowhere.`);
+      current = this.at(current['$ref']);
+    }
+    return isRecord(current) ? current : {};
+  }
+
+  /** @throws Rejection when there is more of them than anybody describes */
+  schema(value: unknown, within: readonly unknown[] = []): ParameterDefinition {
+    if (++this.written > SCHEMAS_MAX) throw new Rejection('invalid-request', 'The specification is too large to be written out.');
+    const source = this.resolved(value);
+    const type = typeOf(source);
+    if (within.includes(source) || within.length >= SCHEMA_DEPTH_MAX) return { type: type ?? 'object' };
+    const inside = [...within, source];
+    const parts = Array.isArray(source['allOf']) ? source['allOf'].map((part) => this.schema(part, inside)) : [];
+    const own: Record<string, unknown> = {
+      ...Object.fromEntries(KEPT_KEYWORDS.filter((keyword) => keyword in source).map((keyword) => [keyword, source[keyword]])),
+      ...(type !== undefined && { type }),
+      ...this.members(source, inside),
+    };
+    for (const keyword of ALTERNATIVES) {
+      const alternatives = source[keyword];
+      if (Array.isArray(alternatives)) own[keyword] = alternatives.map((each) => this.schema(each, inside));
+    }
+    return parts.length > 0 ? merged([...parts, own]) : own;
+  }
+
+  private members(source: Json, inside: readonly unknown[]): Json {
+    const { properties, required, items, additionalProperties } = source;
+    return {
+      ...(isRecord(properties) && { properties: this.properties(properties, inside) }),
+      ...(Array.isArray(required) && { required: required.filter((name) => typeof name === 'string') }),
+      ...(isRecord(items) && { items: this.schema(items, inside) }),
+      ...(isRecord(additionalProperties) && { additionalProperties: this.schema(additionalProperties, inside) }),
+    };
+  }
+
+  /** What only the server says is left out. */
+  private properties(properties: Json, inside: readonly unknown[]): Json {
+    const said = Object.entries(properties).filter(([, value]) => this.resolved(value)['readOnly'] !== true);
+    return Object.fromEntries(said.map(([name, value]) => [name, this.schema(value, inside)]));
+  }
+
+  private at(reference: string): unknown {
+    if (!reference.startsWith('#/')) return undefined;
+    let current: unknown = this.document;
+    for (const step of reference.slice(2).split('/')) {
+      const name = unescaped(step);
+      if (typeof current !== 'object' || current === null || !Object.hasOwn(current, name)) return undefined;
+      current = (current as Json)[name];
+    }
+    return current;
+  }
+}
+
+function unescaped(step: string): string {
+  const plain = step.replaceAll('~1', '/').replaceAll('~0', '~');
+  try {
+    return decodeURIComponent(plain);
+  } catch {
+    return plain;
+  }
+}
+
+/** The one type of a value that may also be null. */
+function typeOf({ type, properties, items }: Json): string | undefined {
+  const found: unknown = Array.isArray(type) ? type.find((each) => each !== 'null') : type;
+  if (typeof found === 'string') return found;
+  return properties !== undefined ? 'object' : items !== undefined ? 'array' : undefined;
+}
+
+function merged(parts: readonly ParameterDefinition[]): ParameterDefinition {
+  const properties = Object.assign({}, ...parts.map((part) => part['properties'] ?? {})) as Json;
+  const required = [...new Set(parts.flatMap((part) => (Array.isArray(part.required) ? (part.required as unknown[]) : [])))];
+  return {
+    ...(Object.assign({}, ...parts) as ParameterDefinition),
+    ...(Object.keys(properties).length > 0 && { type: 'object', properties }),
+    ...(required.length > 0 && ({ required } as object)),
+  };
+}

@@ -1,0 +1,39 @@
+import type { ParameterDefinition } from '../toolbox/tool.events.js';
+import { isRecord, type Json } from './spec-document.js';
+import type { SpecSchemas } from './spec-schemas.js';
+
+type Parameters = Readonly<Record<string, ParameterDefinition>>;
+
+/** What an operation wants to be signed in with, as parameters that wait for their owner's value. */
+export function credentialParameters(
+  document: Json,
+  operation: Json,
+  schemas: SpecSchemas,
+): Readonly<{ header: Parameters; query: Parameters }> {
+  const asked = operation['security'] ?? document['security'];
+  // Any one of them will do; the first is what the author thought of first.
+  const first: unknown = Array.isArray(asked) ? asked[0] : undefined;
+  const known = schemas.resolved(
+    isRecord(document['components']) ? document['components']['securitySchemes'] : document['securityDefinitions'],
+  );
+  const found = Object.keys(isRecord(first) ? first : {}).flatMap((name) =>
+    Object.hasOwn(known, name) ? [schemas.resolved(known[name])] : [],
+  );
+  const header = found.flatMap(headerOf);
+  const query = found.flatMap(({ type, in: place, name }) =>
+    type === 'apiKey' && place === 'query' && typeof name === 'string' ? [[name, fixed('The API key.')] as const] : [],
+  );
+  return { header: Object.fromEntries(header), query: Object.fromEntries(query) };
+}
+
+function headerOf({ type, in: place, name, scheme }: Json): (readonly [string, ParameterDefinition])[] {
+  if (type === 'apiKey') {
+    return place === 'header' && typeof name === 'string' ? [[name, fixed('The API key.')]] : [];
+  }
+  if (type === 'basic' || (type === 'http' && scheme === 'basic')) {
+    return [['Authorization', fixed('"Basic " and the user name and password in base64.')]];
+  }
+  return [['Authorization', fixed('"Bearer " and the token.')]];
+}
+
+const fixed = (description: string): ParameterDefinition => ({ type: 'string', description, filled_by_llm: false, value: '' });

@@ -1,0 +1,27 @@
+import { withoutTrailing } from '../../../kernel/trailing.js';
+import { isRecord, type Json } from './spec-document.js';
+
+/** Where an API is, as its description says; empty when it does not. A part of a description may say it for itself. */
+export function baseUrlOf(part: Json): string {
+  const { servers } = part;
+  if (Array.isArray(servers) && isRecord(servers[0])) return ofServer(servers[0]);
+  return typeof part['host'] === 'string' ? ofSwagger(part, part['host']) : '';
+}
+
+function ofServer({ url, variables }: Json): string {
+  if (typeof url !== 'string') return '';
+  const known = isRecord(variables) ? variables : {};
+  const filled = url.replaceAll(/\{([^{}]+)\}/g, (braces, name: string) => {
+    const variable = Object.hasOwn(known, name) ? known[name] : undefined;
+    return isRecord(variable) && typeof variable['default'] === 'string' ? variable['default'] : braces;
+  });
+  return withoutSlash(filled);
+}
+
+function ofSwagger({ schemes, basePath }: Json, host: string): string {
+  const scheme = Array.isArray(schemes) && schemes.length > 0 && !schemes.includes('https') ? String(schemes[0]) : 'https';
+  return withoutSlash(`${scheme}://${host}${typeof basePath === 'string' ? basePath : ''}`);
+}
+
+/** Paths begin with one. */
+const withoutSlash = (url: string): string => withoutTrailing(url.trim(), '/');

@@ -1,0 +1,51 @@
+import type { ForeignRows } from './foreign-database.port.js';
+import type { QueryLimits } from './query-limits.js';
+
+type Columns = readonly Readonly<{ name: string }>[];
+
+const CUT = '…';
+
+/** The rows of a statement as far as they are told: so many, of so many bytes, with values of so many characters. */
+export class CollectedRows {
+  private readonly rows: (readonly unknown[])[] = [];
+  private columns: Columns = [];
+  private bytes = 0;
+  private truncated = false;
+
+  constructor(private readonly limits: Pick<QueryLimits, 'rowsMax' | 'resultBytesMax' | 'valueCharactersMax'>) {}
+
+  /** False once there is no room for more. */
+  take(columns: Columns | undefined, batch: readonly (readonly unknown[])[]): boolean {
+    this.columns = columns ?? this.columns;
+    for (const row of batch) {
+      const values = row.map((value) => this.told(value));
+      this.bytes += Buffer.byteLength(JSON.stringify(values));
+      if (this.rows.length === this.limits.rowsMax || this.bytes > this.limits.resultBytesMax) {
+        this.truncated = true;
+        return false;
+      }
+      this.rows.push(values);
+    }
+    return true;
+  }
+
+  /** `command` and `count` are what the server said last of the statement. */
+  result({ columns, command, count }: Readonly<{ columns?: Columns; command?: string; count?: number | null }>): ForeignRows {
+    const names = (columns ?? this.columns).map(({ name }) => name);
+    const { rows, truncated } = this;
+    return {
+      columns: names,
+      rows,
+      command: command ?? 'SELECT',
+      count: names.length > 0 ? rows.length : (count ?? 0),
+      truncated,
+    };
+  }
+
+  private told(value: unknown): unknown {
+    const text = typeof value === 'string' ? value : typeof value === 'object' && value !== null ? JSON.stringify(value) : '';
+    if (text.length <= this.limits.valueCharactersMax) return value;
+    this.truncated = true;
+    return text.slice(0, this.limits.valueCharactersMax) + CUT;
+  }
+}

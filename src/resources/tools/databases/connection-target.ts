@@ -1,0 +1,71 @@
+import { ForeignDatabaseFailed } from './foreign-database.port.js';
+
+/** As libpq understands them; `verified` also looks at the certificate. */
+export type Encryption = 'none' | 'preferred' | 'required' | 'verified';
+
+/** Where a connection string leads, and as whom. */
+export type ConnectionTarget = Readonly<{
+  host: string;
+  port: number;
+  user: string;
+  password: string;
+  database: string;
+  encryption: Encryption;
+}>;
+
+export const CONNECTION_STRING_CHARACTERS_MAX = 2048;
+
+const PORT_DEFAULT = 5432;
+
+/** Names that SQLAlchemy and others put behind the scheme are of no interest. */
+const SCHEME = /^postgres(ql)?(\+\w+)?:\/\//i;
+
+/** Parameters that would lead elsewhere than the string seems to. */
+const MISLEADING = ['host', 'hostaddr', 'port', 'user', 'password', 'dbname', 'service', 'passfile', 'replication'];
+
+const ENCRYPTIONS: Readonly<Record<string, Encryption>> = {
+  disable: 'none',
+  allow: 'preferred',
+  prefer: 'preferred',
+  require: 'required',
+  'verify-ca': 'verified',
+  'verify-full': 'verified',
+};
+
+const FORM = 'postgresql://user:password@host:5432/database';
+
+/** Reads what names one host, one user and one database. All else a string can say is left out. @throws ForeignDatabaseFailed */
+export function connectionTarget(connectionString: string): ConnectionTarget {
+  const text = connectionString.trim();
+  if (text.length > CONNECTION_STRING_CHARACTERS_MAX || !SCHEME.test(text) || !URL.canParse(text.replace(SCHEME, 'http://'))) {
+    throw refused(`must have the form ${FORM}`);
+  }
+  // Of the scheme http, a URL has its host in one spelling: whatever means an address is an address.
+  const url = new URL(text.replace(SCHEME, 'http://'));
+  const misleading = MISLEADING.find((name) => url.searchParams.has(name));
+  if (misleading !== undefined) throw refused(`must not say "${misleading}" behind the question mark`);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const [user, password, database] = [url.username, url.password, url.pathname.slice(1)].map(decoded) as [string, string, string];
+  if (user === '') throw refused(`must name a user, as in ${FORM}`);
+  if (host.includes(',')) throw refused('must name one host');
+  if ([user, password, database].some((part) => part.includes('\u0000'))) throw refused('must not hold NUL characters');
+  const encryption = ENCRYPTIONS[url.searchParams.get('sslmode') ?? 'prefer'];
+  if (encryption === undefined) throw refused(`knows as sslmode only ${Object.keys(ENCRYPTIONS).join(', ')}`);
+  return { host, port: portOf(text, url), user, password, database: database || user, encryption };
+}
+
+/** A URL of the scheme http does not tell the port 80 from none. */
+function portOf(text: string, url: URL): number {
+  if (url.port !== '') return Number(url.port);
+  return /^[^/?#]*:80(?:[/?#]|$)/.test(text.replace(SCHEME, '').replace(/^[^/?#]*@/, '')) ? 80 : PORT_DEFAULT;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw refused('holds a percent sign that begins no character: write it as %25');
+  }
+}
+
+const refused = (text: string) => new ForeignDatabaseFailed(`The connection string ${text}.`);

@@ -1,0 +1,191 @@
+import {
+  discoverAuthorizationServerMetadata,
+  discoverOAuthServerInfo,
+  exchangeAuthorization,
+  extractWWWAuthenticateParams,
+  OAuthError,
+  OAuthErrorCode,
+  type OAuthServerInfo,
+  type OAuthTokens,
+  refreshAuthorization,
+  registerClient,
+  startAuthorization,
+} from '@modelcontextprotocol/client';
+import { newId } from '../../../kernel/ids.js';
+import { SignInNeeded } from './mcp-failures.js';
+
+/** Each request to an authorization server, and there are a few in a row. */
+export const OAUTH_REQUEST_MS = 10_000;
+
+/** What the service is at an authorization server. */
+export type OAuthClient = Readonly<{ client_id: string; client_secret?: string }>;
+
+/** What has to be kept of a handshake until the owner comes back. Secret. */
+export type PendingSignIn = Readonly<{
+  issuerUrl: string;
+  client: OAuthClient;
+  codeVerifier: string;
+  redirectUrl: string;
+  resource: string | null;
+}>;
+
+/** What a grant consists of. Secret. */
+export type GrantTokens = Readonly<{
+  issuerUrl: string;
+  client: OAuthClient;
+  resource: string | null;
+  accessToken: string;
+  refreshToken: string | null;
+  /** ISO; null where the server did not say. */
+  expiresAt: string | null;
+}>;
+
+export type SignInRequest = Readonly<{
+  serverUrl: string;
+  redirectUrl: string;
+  state: string;
+  scopes: readonly string[];
+  client: OAuthClient | null;
+}>;
+
+/** The handshake failed for a reason that its owner is told. */
+export class SignInFailed extends Error {
+  override readonly name = 'SignInFailed';
+}
+
+/** The authorization servers of tool servers: found, registered with and asked as OAuth 2.1 and the protocol say, with PKCE. */
+export class AuthorizationServers {
+  private readonly fetch: typeof globalThis.fetch;
+
+  constructor(
+    fetch: typeof globalThis.fetch,
+    private readonly now: () => Date,
+  ) {
+    this.fetch = (input, init) => {
+      const late = AbortSignal.timeout(OAUTH_REQUEST_MS);
+      return fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, late]) : late });
+    };
+  }
+
+  /** Where the owner signs in, and what to keep until the owner comes back. @throws SignInFailed, and whatever the network throws */
+  async signIn({ serverUrl, redirectUrl, state, scopes, client: given }: SignInRequest) {
+    const challenge = await this.challengeOf(serverUrl);
+    const info = await discoverOAuthServerInfo(serverUrl, {
+      fetchFn: this.fetch,
+      ...(challenge.resourceMetadataUrl && { resourceMetadataUrl: challenge.resourceMetadataUrl }),
+    });
+    const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = info;
+    if (!metadata) throw new SignInFailed('The tool server names no authorization server that could be found.');
+    const scope = scopes.join(' ') || challenge.scope || resourceMetadata?.scopes_supported?.join(' ');
+    const client = given ?? (await this.registered(info, redirectUrl, scope));
+    const resource = resourceMetadata?.resource ?? null;
+    const started = await startAuthorization(authorizationServerUrl, {
+      metadata,
+      clientInformation: client,
+      redirectUrl,
+      state,
+      ...(scope && { scope }),
+      ...(resource !== null && { resource }),
+    });
+    const pending: PendingSignIn = {
+      issuerUrl: String(authorizationServerUrl),
+      client,
+      codeVerifier: started.codeVerifier,
+      redirectUrl,
+      resource,
+    };
+    return { authorizationUrl: started.authorizationUrl.href, pending };
+  }
+
+  /** The tokens for the code that the owner came back with. */
+  async tokensFor(pending: PendingSignIn, code: string, iss: string | undefined): Promise<GrantTokens> {
+    const { issuerUrl, client, codeVerifier, redirectUrl, resource } = pending;
+    const tokens = await exchangeAuthorization(issuerUrl, {
+      metadata: await this.metadataOf(issuerUrl),
+      clientInformation: client,
+      authorizationCode: code,
+      codeVerifier,
+      redirectUri: redirectUrl,
+      fetchFn: this.fetch,
+      ...(iss !== undefined && { iss }),
+      ...(resource !== null && { resource }),
+    });
+    return this.grantOf({ issuerUrl, client, resource, refreshToken: null }, tokens);
+  }
+
+  /** @throws SignInNeeded when the server gives no others, and whatever the network throws */
+  async refreshed(before: GrantTokens): Promise<GrantTokens> {
+    const { issuerUrl, client, resource, refreshToken } = before;
+    if (refreshToken === null) throw new SignInNeeded('The tokens cannot be renewed.');
+    try {
+      const tokens = await refreshAuthorization(issuerUrl, {
+        metadata: await this.metadataOf(issuerUrl),
+        clientInformation: client,
+        refreshToken,
+        fetchFn: this.fetch,
+        ...(resource !== null && { resource }),
+      });
+      return this.grantOf(before, tokens);
+    } catch (error) {
+      if (isFinal(error)) throw new SignInNeeded('The tokens are not renewed any more.', { cause: error });
+      throw error;
+    }
+  }
+
+  private grantOf(
+    { issuerUrl, client, resource, refreshToken }: Pick<GrantTokens, 'issuerUrl' | 'client' | 'resource' | 'refreshToken'>,
+    tokens: OAuthTokens,
+  ): GrantTokens {
+    const seconds = tokens.expires_in;
+    return {
+      issuerUrl,
+      client,
+      resource,
+      accessToken: tokens.access_token,
+      refreshToken: tokens.refresh_token ?? refreshToken,
+      expiresAt: seconds === undefined ? null : new Date(this.now().getTime() + seconds * 1000).toISOString(),
+    };
+  }
+
+  private async metadataOf(issuerUrl: string) {
+    const metadata = await discoverAuthorizationServerMetadata(issuerUrl, { fetchFn: this.fetch });
+    if (!metadata) throw new SignInFailed('The authorization server could not be found.');
+    return metadata;
+  }
+
+  private async registered(info: OAuthServerInfo, redirectUrl: string, scope: string | undefined): Promise<OAuthClient> {
+    const { authorizationServerUrl, authorizationServerMetadata: metadata } = info;
+    if (!metadata?.registration_endpoint) {
+      throw new SignInFailed('The authorization server registers no clients by itself: a client id is needed.');
+    }
+    const { client_id, client_secret } = await registerClient(authorizationServerUrl, {
+      metadata,
+      clientMetadata: {
+        client_name: 'Verbatim',
+        redirect_uris: [redirectUrl],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'none',
+      },
+      ...(scope && { scope }),
+      fetchFn: this.fetch,
+    });
+    return { client_id, ...(client_secret !== undefined && { client_secret }) };
+  }
+
+  /** What the tool server says to somebody it does not know: where its authorization server is described, and what to ask for. */
+  private async challengeOf(serverUrl: string) {
+    const response = await this.fetch(serverUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: newId(), method: 'ping' }),
+    });
+    await response.body?.cancel();
+    return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
+  }
+}
+
+const FINAL: readonly string[] = [OAuthErrorCode.InvalidGrant, OAuthErrorCode.InvalidClient, OAuthErrorCode.UnauthorizedClient];
+
+/** The server said that it will not, rather than that it could not. */
+const isFinal = (error: unknown): boolean => error instanceof OAuthError && FINAL.includes(error.code);

@@ -1,0 +1,33 @@
+import type { ExpiringQueries, OldOutput } from '../../../../projections/expiring/expiring.queries.js';
+import type { Clock } from '../../../kernel/clock.js';
+import { eachOf } from '../../../kernel/each-of.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import type { Streams } from '../../../kernel/event-sourcing/streams.js';
+import type { RetentionRule } from '../../../work/retention/retention-rule.port.js';
+import { failOverdue, oauthGrant } from './oauth.decider.js';
+import { oauthStream } from './oauth.events.js';
+
+/** So long after its time a sign-in may still be finished by whoever took it in time. */
+export const SIGN_IN_GRACE_MS = 10 * 60_000;
+
+/** Sign-ins at tool servers that nobody came back from, or that a crash has left open: they fail, and their secrets go. */
+export class FailSignIns implements RetentionRule<OldOutput> {
+  readonly name = 'sign-ins at tool servers';
+
+  constructor(
+    private readonly expiring: ExpiringQueries,
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  due(now: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
+    return this.expiring.signIns(graceBefore(now), limit, after);
+  }
+
+  forget(due: readonly OldOutput[], cause: Cause): Promise<void> {
+    const decision = failOverdue(graceBefore(this.clock.now()));
+    return eachOf(due, ({ id }) => this.streams.transact(oauthStream(id), oauthGrant, decision, cause));
+  }
+}
+
+const graceBefore = (now: Date): Date => new Date(now.getTime() - SIGN_IN_GRACE_MS);

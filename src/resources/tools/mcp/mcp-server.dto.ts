@@ -1,0 +1,20 @@
+import { IsBoolean, IsNotEmpty, IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
+import { TOOL_NAME_CHARACTERS_MAX } from '../toolbox/definition.policy.js';
+
+export class McpServerTrial {
+  /** A tool that exists: its stored secrets stand in for those that are left out. */
+  @IsOptional() @IsString() id?: string;
+  @IsObject() config!: Record<string, unknown>;
+}
+
+export class McpServerWish extends McpServerTrial {
+  @IsString() @IsNotEmpty() @MaxLength(TOOL_NAME_CHARACTERS_MAX) displayName!: string;
+  @IsOptional() @IsBoolean() status?: boolean;
+}
+
+export class SignInReply {
+  @IsOptional() @IsString() @MaxLength(4096) code?: string;
+  @IsOptional() @IsString() @MaxLength(512) state?: string;
+  @IsOptional() @IsString() @MaxLength(2048) iss?: string;
+  @IsOptional() @IsString() @MaxLength(2048) error?: string;
+}

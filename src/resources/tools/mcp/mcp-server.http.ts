@@ -1,0 +1,145 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type ToolRecord, ToolQueries } from '../../../../projections/tools/tools.queries.js';
+import type { SignedInUser } from '../../identity/caller.js';
+import { CurrentUser } from '../../identity/identity.http.js';
+import { WrongCredentials } from '../../identity/wrong-credentials.port.js';
+import { Clock } from '../../../kernel/clock.js';
+import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../../kernel/ids.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { withoutTrailing } from '../../../kernel/trailing.js';
+import { answerPosition } from '../../../platform/http/positions.js';
+import { ChangeTool } from '../toolbox/change-tool.command.js';
+import { CreateTool } from '../toolbox/create-tool.command.js';
+import { TOOLS_PER_USER_MAX } from '../toolbox/definition.policy.js';
+import { toolNotFound } from '../toolbox/tool.decider.js';
+import { mcpSettings } from './mcp-config.policy.js';
+import { CALLBACK_PATH, McpOptions } from './mcp-options.js';
+import { CALLBACK_HEADERS, callbackPage, handshakeRecord } from './mcp-server-records.js';
+import { McpServerTrial, McpServerWish, SignInReply } from './mcp-server.dto.js';
+import { McpTool } from './mcp-tool.js';
+import { isOverdue } from './oauth.decider.js';
+import { OAuthGrants } from './oauth-grants.js';
+import { OAuthHandshakes } from './oauth-handshakes.js';
+
+/** Tool servers: tried out, signed in to, set up. */
+@ApiTags('Tools')
+@Controller('api/mcp_server')
+export class McpServerController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly tools: ToolQueries,
+    private readonly kind: McpTool,
+    private readonly handshakes: OAuthHandshakes,
+    private readonly grants: OAuthGrants,
+    private readonly options: McpOptions,
+    private readonly freshness: Freshness,
+    private readonly clock: Clock,
+    private readonly wrongCredentials: WrongCredentials,
+  ) {}
+
+  @Post('test')
+  @HttpCode(200)
+  async test(@CurrentUser() user: SignedInUser, @Req() request: FastifyRequest, @Body() { id, config }: McpServerTrial) {
+    const tool = await this.own(user.userId, id);
+    const settings = mcpSettings(config);
+    if (settings.authType === 'oauth') return this.signIn(user, request, config);
+    try {
+      const { actions } = await this.kind.tryOut(user.userId, config, tool?.definition);
+      const tools = actions.map(({ name, description }) => ({ name, description }));
+      return { success: true, message: 'Connection successful', tools_count: tools.length, tools };
+    } catch (error) {
+      if (!(error instanceof Rejection) || error.code !== 'tool-server-unreachable') throw error;
+      return { success: false, message: error.message, tools_count: 0 };
+    }
+  }
+
+  @Post('save')
+  @HttpCode(200)
+  async save(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: McpServerWish) {
+    const { id, displayName, status } = body;
+    const tool = await this.own(user.userId, id);
+    if (!tool && (await this.tools.countOf(user.userId)) >= TOOLS_PER_USER_MAX) {
+      throw new Rejection('too-many-tools', `There can be at most ${TOOLS_PER_USER_MAX} tools.`);
+    }
+    const config = this.kind.asStored(body.config, tool?.definition);
+    const description = `MCP Server: ${mcpSettings(config).serverUrl}`;
+    const wish = { displayName, customName: displayName, description, config, ...(status !== undefined && { status }) };
+    const { toolId, position } = tool
+      ? { toolId: tool.id, position: await this.commands.execute(new ChangeTool(tool.id, user.userId, wish, user.cause)) }
+      : await this.commands.execute(new CreateTool(user.userId, this.kind.name, wish, user.cause));
+    answerPosition(reply, position);
+    await this.freshness.reached(['tools'], position);
+    const count = (await this.tools.byId(toolId))?.definition.actions.length ?? 0;
+    const done = tool ? 'updated' : 'created';
+    return { success: true, id: toolId, message: `MCP server ${done} with ${count} tools.`, tools_count: count };
+  }
+
+  /** Where browsers come back to. Who they belong to is known by the state, which works once. */
+  @Get('callback')
+  async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Query() query: SignInReply) {
+    const cause = {
+      actor: 'system:mcp-oauth-callback',
+      credential: 'none',
+      correlationId: request.id,
+      causationId: request.id,
+    } as const;
+    const { state = '', ...rest } = query;
+    const granted = await this.handshakes
+      .finish({ state, ...rest, cause })
+      .then(({ status }) => status === 'granted')
+      .catch(async (error: unknown) => {
+        if (!(error instanceof Rejection)) throw error;
+        if (error.code === 'oauth-handshake-not-found') await this.wrongCredentials.count(request);
+        return false;
+      });
+    await reply
+      .code(granted ? 200 : 400)
+      .headers(CALLBACK_HEADERS)
+      .send(callbackPage(granted));
+  }
+
+  @Get('oauth_status/:taskId')
+  async oauthStatus(@CurrentUser() { userId }: SignedInUser, @Param('taskId') taskId: string) {
+    const grant = await this.handshakes.of(userId, taskId);
+    return { success: true, ...handshakeRecord(grant, isOverdue(grant, this.clock.now())) };
+  }
+
+  /** Which tool servers wait for a sign-in. No server is asked. */
+  @Get('auth_status')
+  async authStatus(@CurrentUser() { userId }: SignedInUser) {
+    const own = (await this.tools.ownedBy(userId)).filter(({ definition }) => definition.name === this.kind.name);
+    const statuses = await Promise.all(own.map(async (tool) => [tool.id, await this.statusOf(tool)] as const));
+    return { success: true, statuses: Object.fromEntries(statuses) };
+  }
+
+  private async statusOf({ definition: { config } }: ToolRecord): Promise<'configured' | 'connected' | 'needs_auth'> {
+    if (config['auth_type'] !== 'oauth') return 'configured';
+    const grantId = config['oauth_task_id'];
+    return isId(grantId) && (await this.grants.grant(grantId)).status === 'granted' ? 'connected' : 'needs_auth';
+  }
+
+  private async signIn(user: SignedInUser, request: FastifyRequest, config: McpServerTrial['config']) {
+    const { serverUrl, scopes, clientId } = mcpSettings(config);
+    await this.kind.refuseAddress(serverUrl);
+    const secret = config['oauth_client_secret'];
+    const client =
+      clientId === null ? null : { client_id: clientId, ...(typeof secret === 'string' && secret && { client_secret: secret }) };
+    const base = withoutTrailing(this.options.publicBaseUrl ?? `${request.protocol}://${request.host}`, '/');
+    const redirectUrl = base + CALLBACK_PATH;
+    const { userId: ownerId, cause } = user;
+    const grant = await this.handshakes.start({ ownerId, serverUrl, scopes, client, redirectUrl, cause });
+    return { success: grant.status === 'awaiting', requires_oauth: true, ...handshakeRecord(grant, false) };
+  }
+
+  /** The tool that is meant, where one is. @throws Rejection when it is not that user's tool server */
+  private async own(userId: string, id: string | undefined): Promise<ToolRecord | undefined> {
+    if (!id) return undefined;
+    const tool = isId(id) ? await this.tools.byId(id) : undefined;
+    if (tool?.ownerId !== userId || tool.definition.name !== this.kind.name) throw toolNotFound();
+    return tool;
+  }
+}

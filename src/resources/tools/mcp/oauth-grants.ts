@@ -1,0 +1,133 @@
+import type { Clock } from '../../../kernel/clock.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import type { Ids } from '../../../kernel/ids.js';
+import type { KeyValue } from '../../../kernel/key-value.js';
+import { holdLease } from '../../../kernel/lease.js';
+import type { Streams } from '../../../kernel/event-sourcing/streams.js';
+import type { Timing } from '../../../kernel/timing.js';
+import {
+  CredentialsMissing,
+  CredentialsUnreadable,
+  type CredentialVault,
+} from '../../../platform/credentials/credential-vault.port.js';
+import type { AuthorizationServers, GrantTokens } from './authorization-server.js';
+import { SignInNeeded } from './mcp-failures.js';
+import type { TokenSource } from './mcp-session.js';
+import { lose, type OAuthGrant, oauthGrant, refresh } from './oauth.decider.js';
+import { oauthStream } from './oauth.events.js';
+
+/** Tokens that have no longer to live are renewed before they are used. */
+export const TOKEN_MARGIN_MS = 30_000;
+
+/** While one process renews tokens the others wait for so long, and look so often. */
+export const REFRESH_LEASE_MS = 30_000;
+const REFRESH_LOOK_MS = 100;
+
+/** The key of the vault's row in which tokens are kept. */
+export const TOKENS = 'tokens';
+
+type Current = Readonly<{ credentialsId: string; tokens: GrantTokens }>;
+
+/**
+ * The tokens of grants. Which tokens are a grant's is said by its stream; tools name the grant and not the tokens, so that
+ * a pinned tool goes on with whatever tokens there are. Renewing is done by one at a time, because a refresh token may work
+ * only once. Its steps: ask for new tokens, keep them, say so in the stream, forget the old ones. A crash after the first
+ * loses the grant where refresh tokens work only once, and the owner signs in again; one after the second leaves a row that
+ * nobody names; one after the third leaves old tokens that nobody uses.
+ */
+export class OAuthGrants {
+  private readonly renewing = new Map<string, Promise<Current>>();
+
+  constructor(
+    private readonly streams: Streams,
+    private readonly vault: CredentialVault,
+    private readonly servers: AuthorizationServers,
+    private readonly keyValue: KeyValue,
+    private readonly clock: Clock,
+    private readonly timing: Timing,
+    private readonly ids: Ids,
+  ) {}
+
+  async grant(grantId: string): Promise<OAuthGrant> {
+    return (await this.streams.fold(oauthStream(grantId), oauthGrant)).state;
+  }
+
+  tokensOf(ownerId: string, grantId: string): TokenSource {
+    return {
+      token: async (cause) => {
+        const current = await this.current(ownerId, grantId);
+        const { accessToken, refreshToken, expiresAt } = current.tokens;
+        const isFresh = expiresAt === null || Date.parse(expiresAt) - this.clock.now().getTime() > TOKEN_MARGIN_MS;
+        if (isFresh || refreshToken === null) return accessToken;
+        return (await this.renewed(ownerId, grantId, current, cause)).tokens.accessToken;
+      },
+      renewed: async (refused, cause) => {
+        const current = await this.current(ownerId, grantId);
+        if (current.tokens.accessToken !== refused) return current.tokens.accessToken;
+        return (await this.renewed(ownerId, grantId, current, cause)).tokens.accessToken;
+      },
+    };
+  }
+
+  /** @throws SignInNeeded */
+  private async current(ownerId: string, grantId: string, missing?: string): Promise<Current> {
+    const grant = await this.grant(grantId);
+    if (grant.status !== 'granted' || grant.ownerId !== ownerId || grant.credentialsId === missing) {
+      throw new SignInNeeded('There is no such grant.');
+    }
+    const { credentialsId } = grant;
+    try {
+      const secrets = await this.vault.reveal(ownerId, credentialsId);
+      return { credentialsId, tokens: JSON.parse(secrets[TOKENS]!) as GrantTokens };
+    } catch (error) {
+      // Somebody else renewed them between the two questions; that they are gone for good comes only once.
+      if (error instanceof CredentialsUnreadable) throw new SignInNeeded('The tokens cannot be read any more.', { cause: error });
+      if (error instanceof CredentialsMissing) return this.current(ownerId, grantId, credentialsId);
+      throw error;
+    }
+  }
+
+  /** In this process all who wait for new tokens wait for the same. */
+  private renewed(ownerId: string, grantId: string, before: Current, cause: Cause): Promise<Current> {
+    const key = `${grantId} ${before.credentialsId}`;
+    const known = this.renewing.get(key);
+    if (known) return known;
+    const renewing = this.renewAlone(ownerId, grantId, before, cause).finally(() => this.renewing.delete(key));
+    this.renewing.set(key, renewing);
+    return renewing;
+  }
+
+  private async renewAlone(ownerId: string, grantId: string, before: Current, cause: Cause): Promise<Current> {
+    const { timing, ids } = this;
+    const options = { ttlMs: REFRESH_LEASE_MS, renewMs: REFRESH_LEASE_MS / 3, holder: grantId, timing, ids };
+    for (let waitedMs = 0; waitedMs <= 2 * REFRESH_LEASE_MS; waitedMs += REFRESH_LOOK_MS) {
+      const lease = await holdLease(this.keyValue, `mcp-oauth.${grantId}`, options);
+      try {
+        const current = await this.current(ownerId, grantId);
+        if (current.credentialsId !== before.credentialsId) return current;
+        if (lease) return await this.renew(ownerId, grantId, before, cause);
+      } finally {
+        await lease?.release();
+      }
+      await timing.pause(REFRESH_LOOK_MS);
+    }
+    throw new SignInNeeded('The tokens are being renewed without an end.');
+  }
+
+  private async renew(ownerId: string, grantId: string, before: Current, cause: Cause): Promise<Current> {
+    const stream = oauthStream(grantId);
+    try {
+      const tokens = await this.servers.refreshed(before.tokens);
+      const credentialsId = await this.vault.keep(ownerId, { [TOKENS]: JSON.stringify(tokens) });
+      await this.streams.transact(stream, oauthGrant, refresh(before.credentialsId, credentialsId), cause);
+      await this.vault.forget(ownerId, before.credentialsId);
+      return { credentialsId, tokens };
+    } catch (error) {
+      if (error instanceof SignInNeeded) {
+        await this.streams.transact(stream, oauthGrant, lose(before.credentialsId, error.message), cause);
+        await this.vault.forget(ownerId, before.credentialsId);
+      }
+      throw error;
+    }
+  }
+}

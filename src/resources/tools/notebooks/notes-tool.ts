@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import {
+  type CallArguments,
+  filledAction,
+  isLeftOut,
+  numberArgument,
+  rangeArgument,
+  textArgument,
+  unknownAction,
+} from '../toolbox/call-arguments.policy.js';
+import type { ActionDefinition } from '../toolbox/tool.events.js';
+import { type CallContext, ToolKind, type UsedTool } from '../toolbox/tool-kind.port.js';
+import { notebookId } from './notebook.policy.js';
+import { Notebooks, toldAsTool } from './notebooks.js';
+import { insert, notes, type NotesChange, overwrite, remove, removeLines, replace, THE_NOTE } from './notes.decider.js';
+import { notesStream } from './notes.events.js';
+import { numberedLines } from './text-edit.policy.js';
+
+const ACTIONS: readonly ActionDefinition[] = [
+  filledAction('note_view', 'Shows the note with line numbers.', 'read', {
+    view_range: {
+      type: 'array',
+      items: { type: 'integer' },
+      minItems: 2,
+      maxItems: 2,
+      description: 'First and last line to be shown, counted from 1; -1 is the last line.',
+      optional: true,
+    },
+  }),
+  filledAction('note_overwrite', 'Writes the note anew, in place of what it said.', 'write', {
+    text: { type: 'string', description: 'The whole note.' },
+  }),
+  filledAction('note_str_replace', 'Replaces a text that occurs exactly once in the note.', 'write', {
+    old_str: { type: 'string', description: 'The text as it stands in the note, white space included.' },
+    new_str: { type: 'string', description: 'What takes its place; it may be empty.' },
+  }),
+  filledAction('note_insert', 'Inserts text after a line of the note.', 'write', {
+    insert_line: { type: 'integer', description: 'The line after which it goes; 0 is the beginning.' },
+    text: { type: 'string', description: 'One or more whole lines.' },
+  }),
+  filledAction('note_delete', 'Deletes lines of the note, or all of it.', 'write', {
+    first_line: { type: 'integer', description: 'The first line to be deleted; without one the whole note is.', optional: true },
+    last_line: { type: 'integer', description: 'The last line to be deleted, if it is not the first.', optional: true },
+  }),
+];
+
+/** What a call of notes comes to. The note can be looked at under its artifact id. */
+export type NotesResult = Readonly<{ artifact_id: string } & ({ content: string } | { message: string })>;
+
+/** One text that a model keeps about a user. */
+@Injectable()
+export class NotesTool extends ToolKind {
+  override readonly name = 'notes';
+  override readonly displayName = 'Notes';
+  override readonly description = 'A note that the assistant writes and the user can look at.';
+  override readonly configFields = {};
+  override readonly actions = ACTIONS;
+
+  constructor(
+    private readonly notebooks: Notebooks,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  run({ name }: ActionDefinition, args: CallArguments, _tool: UsedTool, context: CallContext): Promise<NotesResult> {
+    return toldAsTool(() => this.result(name, args, context));
+  }
+
+  private async result(
+    name: string,
+    args: CallArguments,
+    { userId, agentId, turnId, callId, cause }: CallContext,
+  ): Promise<NotesResult> {
+    const keeper = { ownerId: userId, agentId };
+    const notesId = notebookId('notes', keeper);
+    if (name === 'note_view') {
+      const { content } = await this.notebooks.read(notesStream(notesId), notes);
+      if (content === null) return { artifact_id: notesId, content: 'There is no note yet.' };
+      const lines = numberedLines(THE_NOTE, content, rangeArgument(args, 'view_range'));
+      return { artifact_id: notesId, content: lines || 'The note is empty.' };
+    }
+    const change = { ...keeper, notesId, call: { turnId, callId }, now: this.clock.now() };
+    const { decide, message } = changeFor(name, args, change);
+    await this.notebooks.change(notesStream(notesId), notes, decide, cause);
+    return { artifact_id: notesId, message };
+  }
+}
+
+function changeFor(name: string, args: CallArguments, change: NotesChange) {
+  switch (name) {
+    case 'note_overwrite':
+      return { decide: overwrite(change, textArgument(args, 'text')), message: 'Wrote the note.' };
+    case 'note_str_replace': {
+      const [old, inserted] = [textArgument(args, 'old_str'), textArgument(args, 'new_str')];
+      return { decide: replace(change, old, inserted), message: 'Changed the note.' };
+    }
+    case 'note_insert': {
+      const line = numberArgument(args, 'insert_line');
+      return { decide: insert(change, line, textArgument(args, 'text')), message: `Inserted after line ${line}.` };
+    }
+    case 'note_delete': {
+      if (isLeftOut(args['first_line']) && isLeftOut(args['last_line'])) {
+        return { decide: remove(change), message: 'Deleted the note.' };
+      }
+      const first = numberArgument(args, 'first_line');
+      const last = isLeftOut(args['last_line']) ? first : numberArgument(args, 'last_line');
+      return { decide: removeLines(change, first, last), message: `Deleted lines ${first} to ${last}.` };
+    }
+    default:
+      throw unknownAction(name);
+  }
+}

@@ -1,0 +1,101 @@
+import { Logger } from '@nestjs/common';
+import type { Background } from '../../../dialogue/answering/loop/background-calls.port.js';
+import type { ToolReport } from '../../../background/jobs/job.events.js';
+import { accessOf, actsForOwner, isIdempotent } from './access.policy.js';
+import { completeArguments, modelParameters } from './action.policy.js';
+import { fitted } from './arguments.policy.js';
+import { type Redact, redaction } from './redaction.policy.js';
+import type { ActionDefinition, ToolDefinition } from './tool.events.js';
+import { type CallContext, ToolFailed, type ToolKind } from './tool-kind.port.js';
+import { type OfferedAction, OpenTools } from './toolbox.port.js';
+
+/** A tool that a turn may use, as it was pinned. */
+export type OpenedTool = Readonly<{
+  toolId: string;
+  ownerId: string;
+  kind: ToolKind;
+  definition: ToolDefinition;
+  /** Resolves to its secrets, if it may still be used as it was pinned. @throws ToolFailed */
+  admit: () => Promise<Readonly<Record<string, string>>>;
+}>;
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** The tools of one turn, ready to be called. */
+export class OpenedTools extends OpenTools {
+  readonly actions: readonly OfferedAction[];
+  private readonly tools: ReadonlyMap<string, OpenedTool>;
+  private readonly ungatedTools: readonly string[];
+  private readonly logger = new Logger('Tools');
+
+  constructor(
+    tools: readonly OpenedTool[],
+    readonly notices: readonly string[],
+  ) {
+    super();
+    this.tools = new Map(tools.map((each) => [each.toolId, each]));
+    this.actions = tools.flatMap(({ toolId, definition }) =>
+      definition.actions.filter(({ active }) => active).map((action) => offered(toolId, definition, action)),
+    );
+    const gated = new Set(this.actions.flatMap(({ toolId, requiresApproval }) => (requiresApproval ? toolId : [])));
+    this.ungatedTools = [...this.tools.keys()].filter((toolId) => !gated.has(toolId));
+  }
+
+  async run({ toolId, actionName }: OfferedAction, args: Arguments, context: CallContext): Promise<unknown> {
+    const tool = this.tools.get(toolId);
+    const action = tool?.definition.actions.find(({ name }) => name === actionName);
+    if (!tool || !action) throw new ToolFailed('There is no such action.');
+    const filled = fitted(action, args);
+    if ('problem' in filled) throw new ToolFailed(`The arguments cannot be used. ${filled.problem}`);
+    try {
+      return await this.call(tool, action, completeArguments(action, filled.args), context);
+    } catch (error) {
+      if (error instanceof ToolFailed) throw error;
+      if (context.signal.aborted) throw new ToolFailed('The call was stopped.');
+      // What an error says may hold arguments or secrets; where it was thrown does not.
+      this.logger.error(
+        `${tool.kind.name} ${actionName} of tool ${toolId} failed in call ${context.callId}: ${outlineOf(error)}`,
+      );
+      throw new ToolFailed('The tool failed for a reason that it does not tell.');
+    }
+  }
+
+  private async call({ admit, kind, ...tool }: OpenedTool, action: ActionDefinition, args: Arguments, context: CallContext) {
+    const secrets = await admit();
+    const redact = redaction(secrets);
+    try {
+      const { ungatedTools } = this;
+      const background = context.background && quiet(context.background, redact);
+      const called = { ...context, ungatedTools, ...(background && { background }) };
+      return redact((await kind.run(action, args, { ...tool, secrets }, called)) ?? null);
+    } catch (error) {
+      throw error instanceof ToolFailed ? new ToolFailed(String(redact(error.message))) : error;
+    }
+  }
+}
+
+/** What a tool reports is shown as its result is, without secrets. */
+const quiet = (background: Background, redact: Redact): Background => ({
+  ...background,
+  report: (report) => background.report(redact(report) as ToolReport),
+});
+
+const offered = (toolId: string, definition: ToolDefinition, action: ActionDefinition): OfferedAction => ({
+  toolId,
+  toolName: definition.name,
+  actionName: action.name,
+  description: action.description,
+  parameters: modelParameters(action),
+  access: accessOf(definition.name, action),
+  idempotent: isIdempotent(definition.name, action),
+  requiresApproval: action.require_approval === true,
+  ownerCredentials: actsForOwner(definition),
+});
+
+const STACK_LINES_MAX = 10;
+
+function outlineOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const places = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  return [error.name, ...places.slice(0, STACK_LINES_MAX)].join('\n');
+}

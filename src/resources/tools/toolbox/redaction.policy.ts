@@ -1,0 +1,46 @@
+import { Rejection } from '../../../kernel/rejection.js';
+
+/** What is shorter than this could be any word, and is left alone. */
+export const REDACTED_CHARACTERS_MIN = 6;
+const REDACTED = '[secret]';
+
+export type Redact = (value: unknown) => unknown;
+
+/** Takes secrets out of whatever a tool answers: some servers send back what they were sent, also in other spellings. */
+export function redaction(secrets: Readonly<Record<string, string>>): Redact {
+  const spellings = [...new Set(Object.values(secrets).flatMap(spellingsOf))].sort((a, b) => b.length - a.length);
+  if (spellings.length === 0) return (value) => value;
+  const inText = (text: string) => spellings.reduce((left, spelling) => left.replaceAll(spelling, REDACTED), text);
+  const redact: Redact = (value) => {
+    if (typeof value === 'string') return inText(value);
+    if (Array.isArray(value)) return value.map(redact);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [inText(name), redact(each)]));
+  };
+  return redact;
+}
+
+function spellingsOf(secret: string): readonly string[] {
+  if (secret.length < REDACTED_CHARACTERS_MIN) return [];
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  const base64 = Buffer.from(secret).toString('base64');
+  return [secret, inJson, encodeURIComponent(secret.toWellFormed()), base64, base64.replace(/={1,2}$/, '')];
+}
+
+const CAUSES_MAX = 5;
+
+/** The same error, and whatever caused it, with the secrets taken out of what it says. */
+export function redactedError(thrown: unknown, redact: Redact): unknown {
+  for (let error = thrown, depth = 0; isErrorLike(error) && depth < CAUSES_MAX; error = error.cause, depth++) {
+    const { message, stack } = error;
+    // Some errors of the platform have no message of their own to be assigned to.
+    Object.defineProperty(error, 'message', { value: redact(message), configurable: true, writable: true });
+    Object.defineProperty(error, 'stack', { value: redact(stack), configurable: true, writable: true });
+  }
+  if (!(thrown instanceof Rejection)) return thrown;
+  const { code, message, details } = thrown;
+  return new Rejection(code, message, redact(details) as typeof details);
+}
+
+const isErrorLike = (thrown: unknown): thrown is Pick<Error, 'message' | 'stack' | 'cause'> =>
+  typeof thrown === 'object' && thrown !== null && 'message' in thrown;

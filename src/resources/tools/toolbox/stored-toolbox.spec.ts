@@ -1,0 +1,234 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import type { ToolQueries } from '../../../../projections/tools/tools.queries.js';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { MemoryCredentialVault } from '../../../../test/support/memory-credential-vault.js';
+import { InternalKindForTests, ToolKindForTests } from '../../../../test/support/tool-kinds.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { ChangeTool, ChangeToolHandler } from './change-tool.command.js';
+import { CreateTool, CreateToolHandler } from './create-tool.command.js';
+import { defaultToolId } from '../defaults/default-tools.policy.js';
+import { DeleteTool, DeleteToolHandler } from './delete-tool.command.js';
+import { CREDENTIALS_REPLACED, PUT_AWAY, REMOVED, StoredToolbox } from './stored-toolbox.js';
+import { SwitchDefaultTool, SwitchDefaultToolHandler } from '../defaults/switch-default-tool.command.js';
+import { ToolHistory } from './tool-history.js';
+import { type CallContext, ToolFailed } from './tool-kind.port.js';
+import { ToolKinds } from './tool-kinds.js';
+import { ToolSetup, type ToolWish } from './tool-setup.js';
+import type { ToolPin, ToolScope } from './toolbox.port.js';
+import { systemTiming } from '../../../platform/system-timing.js';
+
+const cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' } as const;
+const SECRET = 'tok_planted&1';
+
+let kind: ToolKindForTests;
+let vault: MemoryCredentialVault;
+let streams: Streams;
+let setup: ToolSetup;
+let toolbox: StoredToolbox;
+let on: { id: string; revision: number }[];
+let off: Set<string>;
+
+beforeEach(() => {
+  const store = new InMemoryEventStore();
+  streams = new Streams(store, systemTiming);
+  vault = new MemoryCredentialVault();
+  kind = new ToolKindForTests();
+  const kinds = new ToolKinds([kind, ...['memory', 'think', 'internal_search'].map((name) => new InternalKindForTests(name))]);
+  setup = new ToolSetup(kinds, vault);
+  [on, off] = [[], new Set()];
+  const queries = {
+    switchedOn: async (_: string, ids?: readonly string[]) => on.filter(({ id }) => ids?.includes(id) ?? true),
+    switchedOffDefaults: async () => off,
+  };
+  toolbox = new StoredToolbox(queries as unknown as ToolQueries, new ToolHistory(store, streams), streams, kinds, vault);
+});
+
+const create = async (wish: ToolWish = {}): Promise<ToolPin> => {
+  const wanted = { config: { token: SECRET }, ...wish };
+  const { toolId } = await new CreateToolHandler(streams, setup).execute(new CreateTool('alice', 'postcard', wanted, cause));
+  return { toolId, revision: 0 };
+};
+const change = (toolId: string, wish: ToolWish) =>
+  new ChangeToolHandler(streams, setup).execute(new ChangeTool(toolId, 'alice', wish, cause));
+const open = (pins: readonly ToolPin[], scope: Partial<ToolScope> = {}) =>
+  toolbox.open({ pins, ownerId: 'alice', agentId: 'a1', agentType: 'classic', hasSources: false, ...scope });
+const context = (more: Partial<CallContext> = {}): CallContext => ({
+  callId: 'call1',
+  userId: 'alice',
+  agentId: 'a1',
+  conversationId: 'c1',
+  turnId: 't1',
+  sources: [],
+  cause,
+  signal: new AbortController().signal,
+  ...more,
+});
+const run = async (pins: readonly ToolPin[], args: Record<string, unknown> = { to: 'Bob' }, scope: Partial<ToolScope> = {}) => {
+  const tools = await open(pins, scope);
+  return tools.run(
+    tools.actions.find(({ actionName }) => actionName === 'send_card')!,
+    args,
+    context(),
+  );
+};
+const failed = (text: string) => expect.objectContaining({ name: ToolFailed.name, message: expect.stringContaining(text) });
+
+describe('a turn is offered', () => {
+  it('the actions that are switched on, with what a model fills and nothing else', async () => {
+    const pin = await create();
+    const { actions, notices } = await open([pin]);
+    expect(notices).toEqual([]);
+    expect(actions).toEqual([
+      {
+        toolId: pin.toolId,
+        toolName: 'postcard',
+        actionName: 'send_card',
+        description: 'Sends a card',
+        parameters: {
+          type: 'object',
+          properties: { to: { type: 'string', description: 'Who gets it' }, stamps: { type: 'integer', minimum: 1 } },
+          required: ['to'],
+        },
+        access: 'write',
+        idempotent: false,
+        requiresApproval: false,
+        ownerCredentials: true,
+      },
+      expect.objectContaining({ actionName: 'list_cards', access: 'read', idempotent: true }),
+    ]);
+    await change(pin.toolId, { actions: [{ name: 'send_card', require_approval: true }] });
+    expect((await open([{ ...pin, revision: 1 }])).actions).toEqual([
+      expect.objectContaining({ actionName: 'send_card', requiresApproval: true }),
+    ]);
+  });
+
+  it('tools as they were pinned, whatever has changed since', async () => {
+    const pin = await create({ actions: undefined });
+    await change(pin.toolId, { actions: [], config: { paper: 'thick' } });
+    expect((await open([pin])).actions).toHaveLength(2);
+    expect((await open([{ ...pin, revision: 1 }])).actions).toHaveLength(0);
+    await run([pin]);
+    expect(kind.calls[0]?.tool.definition.config).toEqual({ copies: 1 });
+  });
+
+  it('nobody else’s tools', async () => {
+    const pin = await create();
+    const { actions, notices } = await open([pin], { ownerId: 'bob' });
+    expect([actions, notices.length]).toEqual([[], 1]);
+  });
+
+  it('what looks things up, where the agent does that itself', async () => {
+    const names = async (scope: Partial<ToolScope>) => (await open([], scope)).actions.map(({ toolId }) => toolId);
+    expect(await names({ agentType: 'agentic', hasSources: true })).toEqual([
+      'builtin:think',
+      'builtin:think',
+      'builtin:internal_search',
+      'builtin:internal_search',
+    ]);
+    expect(new Set(await names({ agentType: 'agentic' }))).toEqual(new Set(['builtin:think']));
+    expect(await names({})).toEqual([]);
+  });
+});
+
+describe('pins', () => {
+  it('are the tools that are switched on, and what everybody has and the user has not switched off', async () => {
+    on = [{ id: 't1', revision: 4 }];
+    const memory = { toolId: defaultToolId('memory'), revision: 0 };
+    expect(await toolbox.pin('alice', undefined)).toEqual([{ toolId: 't1', revision: 4 }, memory]);
+    off.add('memory');
+    expect(await toolbox.pin('alice', undefined)).toEqual([{ toolId: 't1', revision: 4 }]);
+    expect(await toolbox.pin('alice', [memory.toolId, 'gone'])).toEqual([memory]);
+  });
+});
+
+describe('a call', () => {
+  it('has what the model filled and what is fixed, which no model can replace, and the secrets', async () => {
+    const pin = await create();
+    expect(await run([pin], { to: 'Bob', from: 'Mallory', stamps: null })).toEqual({ to: 'Bob', from: 'Alice' });
+    expect(kind.calls[0]?.tool).toMatchObject({ toolId: pin.toolId, ownerId: 'alice', secrets: { token: SECRET } });
+  });
+
+  it('knows which tools of the turn need nobody’s approval', async () => {
+    const [free, gated] = [await create(), await create()];
+    await change(gated.toolId, { actions: [{ name: 'send_card', require_approval: true }] });
+    await run([free, { ...gated, revision: 1 }, { toolId: defaultToolId('memory'), revision: 0 }]);
+    expect(kind.calls[0]?.context.ungatedTools).toEqual([free.toolId, defaultToolId('memory')]);
+  });
+
+  it.each([
+    ['a missing argument', {}, "The arguments must have required property 'to'"],
+    ['one of the wrong type', { to: ['Bob'] }, 'The argument to must be string'],
+    ['one out of bounds', { to: 'Bob', stamps: 0 }, 'The argument stamps must be >= 1'],
+  ])('with %s is not made, and the model hears what is wrong', async (_, args, text) => {
+    await expect(run([await create()], args)).rejects.toEqual(failed(text));
+    expect(kind.calls).toEqual([]);
+  });
+
+  it('of a tool that was deleted is not made', async () => {
+    const pin = await create();
+    await new DeleteToolHandler(streams, setup).execute(new DeleteTool(pin.toolId, 'alice', cause));
+    await expect(run([pin])).rejects.toEqual(failed(REMOVED));
+    expect([kind.calls, vault.rows.size]).toEqual([[], 0]);
+  });
+
+  it('of a tool that was put away is not made', async () => {
+    const pin = await create();
+    await change(pin.toolId, { status: false });
+    await expect(run([pin])).rejects.toEqual(failed(PUT_AWAY));
+  });
+
+  it('of a tool that has other credentials is not made, neither with the old ones nor with the new', async () => {
+    const pin = await create();
+    await change(pin.toolId, { config: { token: 'another token' } });
+    await expect(run([pin])).rejects.toEqual(failed(CREDENTIALS_REPLACED));
+    vault.rows.clear();
+    await expect(run([{ ...pin, revision: 1 }])).rejects.toEqual(failed(CREDENTIALS_REPLACED));
+    expect(kind.calls).toEqual([]);
+  });
+
+  it('of a default tool is made until its user switches it off, and by agents that list it in any case', async () => {
+    const pin = { toolId: defaultToolId('memory'), revision: 0 };
+    expect(await run([pin], { to: 'Bob' }, { agentId: null })).toMatchObject({ to: 'Bob' });
+    await new SwitchDefaultToolHandler(streams).execute(new SwitchDefaultTool('alice', 'memory', false, cause));
+    await expect(run([pin], { to: 'Bob' }, { agentId: null })).rejects.toEqual(failed(PUT_AWAY));
+    expect(await run([pin])).toMatchObject({ to: 'Bob' });
+  });
+
+  it('that fails in a way of its own tells the model so', async () => {
+    kind.does = () => {
+      throw new ToolFailed('The post office is closed.');
+    };
+    await expect(run([await create()])).rejects.toEqual(failed('The post office is closed.'));
+  });
+
+  it('that fails in any other way tells nobody what was in it', async () => {
+    const lines: unknown[] = [];
+    const quiet = () => undefined;
+    Logger.overrideLogger({ log: quiet, warn: quiet, error: (...line: unknown[]) => void lines.push(line) });
+    kind.does = ({ args }) => {
+      throw new TypeError(`${SECRET} ${JSON.stringify(args)}`);
+    };
+    const error = await run([await create()], { to: 'private person' }).catch((thrown: unknown) => thrown);
+    Logger.overrideLogger(undefined as never);
+    expect(error).toEqual(failed('for a reason that it does not tell'));
+    const log = JSON.stringify(lines);
+    expect(log).toMatch(/postcard send_card of tool .* failed in call call1: TypeError/);
+    for (const hidden of [SECRET, 'private person']) expect(log + String(error)).not.toContain(hidden);
+  });
+
+  it('that answers with a secret, in whatever spelling, answers without it', async () => {
+    const encoded = [encodeURIComponent(SECRET), Buffer.from(SECRET).toString('base64')];
+    kind.does = ({ tool }) => ({ [tool.secrets['token']!]: [`Bearer ${SECRET}`, ...encoded], n: 1, none: null });
+    expect(await run([await create()])).toEqual({ '[secret]': ['Bearer [secret]', '[secret]', '[secret]'], n: 1, none: null });
+    kind.does = () => {
+      throw new ToolFailed(`Not accepted: ${SECRET}`);
+    };
+    await expect(run([await create()])).rejects.toEqual(failed('Not accepted: [secret]'));
+  });
+
+  it('that answers nothing answers null', async () => {
+    kind.does = () => undefined;
+    expect(await run([await create()])).toBeNull();
+  });
+});

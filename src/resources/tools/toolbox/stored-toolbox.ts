@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import { ToolQueries } from '../../../../projections/tools/tools.queries.js';
+import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { mayRunLong } from '../../../background/jobs/job.policy.js';
+import { CredentialsMissing, CredentialVault } from '../../../platform/credentials/credential-vault.port.js';
+import { defaultTools } from '../defaults/default-tools.decider.js';
+import { defaultToolsStream } from '../defaults/default-tools.events.js';
+import { AGENTIC_TOOLS, builtInToolId, DEFAULT_TOOLS, defaultToolId, defaultToolOf } from '../defaults/default-tools.policy.js';
+import { type OpenedTool, OpenedTools } from './opened-tools.js';
+import type { Tool } from './tool.decider.js';
+import type { ToolDefinition } from './tool.events.js';
+import { ToolHistory } from './tool-history.js';
+import { ToolFailed, type ToolKind } from './tool-kind.port.js';
+import { ToolKinds } from './tool-kinds.js';
+import { type OpenTools, Toolbox, type ToolPin, type ToolScope } from './toolbox.port.js';
+
+/** What comes with the service has no stream of its own. */
+const NO_REVISION = 0;
+const CHECK_JOB = 'check_job';
+
+/** Told when a tool is not what it was when the question was accepted. */
+export const REMOVED = 'This tool has been removed.';
+export const PUT_AWAY = 'This tool has been switched off.';
+export const CREDENTIALS_REPLACED = 'The credentials of this tool have been replaced since this answer began. Please ask again.';
+
+/** Tools from their streams, at the revisions that turns have pinned. */
+@Injectable()
+export class StoredToolbox extends Toolbox {
+  constructor(
+    private readonly queries: ToolQueries,
+    private readonly history: ToolHistory,
+    private readonly streams: Streams,
+    private readonly kinds: ToolKinds,
+    private readonly vault: CredentialVault,
+  ) {
+    super();
+  }
+
+  async pin(ownerId: string, toolIds: readonly string[] | undefined): Promise<readonly ToolPin[]> {
+    const [own, defaults] = await Promise.all([this.queries.switchedOn(ownerId, toolIds), this.defaults(ownerId, toolIds)]);
+    return [
+      ...own.map(({ id, revision }) => ({ toolId: id, revision })),
+      ...defaults.map((name) => ({ toolId: defaultToolId(name), revision: NO_REVISION })),
+    ];
+  }
+
+  async open(scope: ToolScope): Promise<OpenTools> {
+    const pinned = await Promise.all(scope.pins.map((pin) => this.pinned(pin, scope)));
+    const tools = pinned.filter((each) => typeof each !== 'string');
+    return new OpenedTools(
+      [...tools, ...this.agentic(scope), ...this.aboutJobs(tools, scope)],
+      pinned.filter((each) => typeof each === 'string'),
+    );
+  }
+
+  /** An agent has the default tools that it lists; a chat without one, those that its user has not switched off. */
+  private async defaults(ownerId: string, toolIds: readonly string[] | undefined): Promise<readonly string[]> {
+    const known = DEFAULT_TOOLS.filter((name) => this.kinds.byName(name));
+    if (toolIds) return known.filter((name) => toolIds.includes(defaultToolId(name)));
+    const off = await this.queries.switchedOffDefaults(ownerId);
+    return known.filter((name) => !off.has(name));
+  }
+
+  /** The tool, or what the user is told of it. */
+  private async pinned(pin: ToolPin, scope: ToolScope): Promise<OpenedTool | string> {
+    const { toolId } = pin;
+    const { ownerId } = scope;
+    const name = defaultToolOf(toolId);
+    if (name !== undefined) {
+      const kind = this.kinds.byName(name);
+      return kind ? { ...ofService(toolId, ownerId, kind), admit: () => this.admitDefault(name, scope) } : unavailable(name);
+    }
+    const folded = await this.history.at(pin);
+    const { definition, ownerId: owner } = folded.state;
+    if (!definition || owner !== ownerId) return unavailable(toolId);
+    const kind = this.kinds.byName(definition.name);
+    if (!kind) return unavailable(definition.customName || definition.displayName);
+    return { toolId, ownerId, kind, definition, admit: () => this.admit(toolId, folded, definition) };
+  }
+
+  private agentic({ agentType, hasSources, ownerId }: ToolScope): readonly OpenedTool[] {
+    if (agentType !== 'agentic') return [];
+    const wanted = AGENTIC_TOOLS.filter(({ needsSources }) => hasSources || !needsSources);
+    const kinds = wanted.flatMap(({ name }) => this.kinds.byName(name) ?? []);
+    return kinds.map((kind) => ({ ...ofService(builtInToolId(kind.name), ownerId, kind), admit: () => Promise.resolve({}) }));
+  }
+
+  /** Who may be told that a call goes on in the background is able to look after it. */
+  private aboutJobs(tools: readonly OpenedTool[], { ownerId }: ToolScope): readonly OpenedTool[] {
+    const kind = tools.some((tool) => mayRunLong(tool.kind.name)) ? this.kinds.byName(CHECK_JOB) : undefined;
+    return kind ? [{ ...ofService(builtInToolId(kind.name), ownerId, kind), admit: () => Promise.resolve({}) }] : [];
+  }
+
+  private async admit(toolId: string, folded: Folded<Tool>, pinned: ToolDefinition) {
+    const { status, definition, ownerId } = await this.history.since(toolId, folded);
+    if (status !== 'there' || !definition) throw new ToolFailed(REMOVED);
+    if (!definition.status) throw new ToolFailed(PUT_AWAY);
+    const { credentialsId } = pinned;
+    if (definition.credentialsId !== credentialsId) throw new ToolFailed(CREDENTIALS_REPLACED);
+    if (credentialsId === null) return {};
+    return this.vault.reveal(ownerId, credentialsId).catch((error: unknown) => {
+      throw error instanceof CredentialsMissing ? new ToolFailed(CREDENTIALS_REPLACED) : error;
+    });
+  }
+
+  private async admitDefault(name: string, { ownerId, agentId }: ToolScope) {
+    if (agentId !== null) return {};
+    const { state } = await this.streams.fold(defaultToolsStream(ownerId), defaultTools);
+    if (state.off.includes(name)) throw new ToolFailed(PUT_AWAY);
+    return {};
+  }
+}
+
+const unavailable = (name: string): string => `The tool ${name} is not available.`;
+
+const ofService = (toolId: string, ownerId: string, kind: ToolKind) => {
+  const { name, displayName, description, actions } = kind;
+  const definition = { name, displayName, customName: '', description, config: {}, credentialsId: null, actions, status: true };
+  return { toolId, ownerId, kind, definition };
+};

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { decode, Undecodable } from '../../../kernel/event-sourcing/codec.js';
+import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import { type Folded, nothingYet, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { toolCodec } from './tool.codec.js';
+import { tool, type Tool } from './tool.decider.js';
+import { type ToolEvent, toolStream } from './tool.events.js';
+import type { ToolPin } from './toolbox.port.js';
+
+/** Pinned tools that are kept at hand. What a tool was at a revision never changes, so none of them grows old. */
+export const REMEMBERED_TOOLS_MAX = 500;
+
+/** Tools as they were and as they are, from their streams. */
+@Injectable()
+export class ToolHistory {
+  private readonly remembered = new Map<string, Folded<Tool>>();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+  ) {}
+
+  /** The tool as it was when it was pinned. */
+  async at({ toolId, revision }: ToolPin): Promise<Folded<Tool>> {
+    const key = `${toolId}@${revision}`;
+    const folded = this.remembered.get(key) ?? (await this.foldedUpTo(toolId, revision));
+    this.remembered.delete(key);
+    this.remembered.set(key, folded);
+    if (this.remembered.size > REMEMBERED_TOOLS_MAX) this.remembered.delete(this.remembered.keys().next().value!);
+    return folded;
+  }
+
+  /** The tool as it is, read on from what is known of it. */
+  async since(toolId: string, known: Folded<Tool>): Promise<Tool> {
+    return (await this.streams.fold(toolStream(toolId), tool, known)).state;
+  }
+
+  private async foldedUpTo(toolId: string, last: number): Promise<Folded<Tool>> {
+    let { state, revision, position } = nothingYet(tool);
+    for await (const page of this.store.read(toolStream(toolId), { limit: last + 1 })) {
+      for (const stored of page) {
+        const event = decode<ToolEvent>(toolCodec, stored);
+        if (!event) throw new Undecodable(stored, new Error('A newer version of the program wrote this stream.'));
+        state = tool.evolve(state, event);
+        ({ revision, position } = stored);
+      }
+    }
+    return { state, revision, position };
+  }
+}

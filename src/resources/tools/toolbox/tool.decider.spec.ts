@@ -1,0 +1,92 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../../../test/support/given.js';
+import { defaultTools, switchDefault } from '../defaults/default-tools.decider.js';
+import { change, create, remove, tool, type Tool } from './tool.decider.js';
+import type { ToolDefinition, ToolEvent } from './tool.events.js';
+
+const toolId = 't1';
+const definition: ToolDefinition = {
+  name: 'ntfy',
+  displayName: 'Messages',
+  customName: '',
+  description: 'Sends them',
+  config: { server: 'https://ntfy.example' },
+  credentialsId: 'c1',
+  actions: [],
+  status: true,
+};
+const created: ToolEvent = { type: 'ToolCreated', data: { toolId, ownerId: 'alice', definition } };
+const deleted: ToolEvent = { type: 'ToolDeleted', data: { toolId } };
+
+describe('a tool', () => {
+  it('is created once', () =>
+    given(tool, [created])
+      .when(create(toolId, 'bob', definition))
+      .thenNothing());
+  it('says exactly which of its fields changed', () =>
+    given(tool, [created])
+      .when(change('alice', definition, { ...definition, customName: 'Mine', status: false }))
+      .then([{ type: 'ToolChanged', data: { toolId, changes: { customName: 'Mine', status: false } } }]));
+  it('is not set up anew over credentials that somebody else has replaced meanwhile', () =>
+    given(tool, [created, { type: 'ToolChanged', data: { toolId, changes: { credentialsId: 'c2' } } }])
+      .when(change('alice', definition, { credentialsId: 'c3' }))
+      .thenRejected('tool-changed-meanwhile'));
+  it('keeps what somebody else has changed meanwhile beside it', () =>
+    given(tool, [created, { type: 'ToolChanged', data: { toolId, changes: { status: false, customName: 'Theirs' } } }])
+      .when(change('alice', definition, { ...definition, config: {}, displayName: 'Mine' }))
+      .then([{ type: 'ToolChanged', data: { toolId, changes: { config: {}, displayName: 'Mine' } } }]));
+  it.each([
+    ['changed', change('bob', definition, { status: false })],
+    ['deleted', remove('bob')],
+  ])('is not %s by somebody else, who hears that there is none', (_, decide) =>
+    given(tool, [created]).when(decide).thenRejected('tool-not-found'),
+  );
+  it('is gone once deleted', () =>
+    given(tool, [created, deleted])
+      .when(change('alice', definition, { status: false }))
+      .thenRejected('tool-not-found'));
+});
+
+describe('a default tool', () => {
+  it('is there until its user switches it off', () =>
+    given(defaultTools, [])
+      .when(switchDefault('alice', 'memory', true))
+      .thenNothing());
+  it('is switched off and on', () => {
+    const off = { type: 'DefaultToolSwitchedOff', data: { userId: 'alice', name: 'memory' } } as const;
+    given(defaultTools, [])
+      .when(switchDefault('alice', 'memory', false))
+      .then([off]);
+    given(defaultTools, [off])
+      .when(switchDefault('alice', 'memory', true))
+      .then([{ ...off, type: 'DefaultToolSwitchedOn' }]);
+  });
+});
+
+it('a decision repeated at once says nothing more, and nobody but its owner changes a tool', () => {
+  const someone = fc.constantFrom('alice', 'bob');
+  const decision = fc.oneof(
+    fc
+      .tuple(someone, fc.string(), fc.boolean())
+      .map(([user, customName, status]) => change(user, definition, { customName, status })),
+    fc.tuple(someone, fc.constantFrom('c1', 'c2')).map(([user, credentialsId]) => change(user, definition, { credentialsId })),
+    someone.map(remove),
+    fc.constant(create(toolId, 'bob', definition)),
+  );
+  fc.assert(
+    fc.property(fc.array(decision, { maxLength: 10 }), (decisions) => {
+      let state = [created].reduce<Tool>(tool.evolve, tool.initial);
+      for (const decide of decisions) {
+        try {
+          state = decide(state).reduce<Tool>(tool.evolve, state);
+        } catch {
+          continue;
+        }
+        expect(decide(state)).toEqual([]);
+        expect(state.ownerId).toBe('alice');
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,40 @@
+import { IsArray, IsBoolean, IsNotEmpty, IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
+import { TOOL_DESCRIPTION_CHARACTERS_MAX, TOOL_NAME_CHARACTERS_MAX } from './toolbox/definition.policy.js';
+
+export class NewTool {
+  @IsString() @IsNotEmpty() @MaxLength(TOOL_NAME_CHARACTERS_MAX) name!: string;
+  @IsString() @IsNotEmpty() @MaxLength(TOOL_NAME_CHARACTERS_MAX) displayName!: string;
+  @IsString() @MaxLength(TOOL_DESCRIPTION_CHARACTERS_MAX) description!: string;
+  @IsObject() config!: Record<string, unknown>;
+  @IsBoolean() status!: boolean;
+  @IsOptional() @IsString() @MaxLength(TOOL_NAME_CHARACTERS_MAX) customName?: string;
+}
+
+export class ToolEdit {
+  @IsString() @IsNotEmpty() id!: string;
+  @IsOptional() @IsString() @IsNotEmpty() @MaxLength(TOOL_NAME_CHARACTERS_MAX) displayName?: string;
+  @IsOptional() @IsString() @MaxLength(TOOL_NAME_CHARACTERS_MAX) customName?: string;
+  @IsOptional() @IsString() @MaxLength(TOOL_DESCRIPTION_CHARACTERS_MAX) description?: string;
+  @IsOptional() @IsArray() actions?: unknown[];
+  @IsOptional() @IsObject() config?: Record<string, unknown>;
+  @IsOptional() @IsBoolean() status?: boolean;
+}
+
+export class ToolConfigEdit {
+  @IsString() @IsNotEmpty() id!: string;
+  @IsObject() config!: Record<string, unknown>;
+}
+
+export class ToolActionsEdit {
+  @IsString() @IsNotEmpty() id!: string;
+  @IsArray() actions!: unknown[];
+}
+
+export class ToolStatusEdit {
+  @IsString() @IsNotEmpty() id!: string;
+  @IsBoolean() status!: boolean;
+}
+
+export class ToolIdOnly {
+  @IsString() @IsNotEmpty() id!: string;
+}

@@ -1,0 +1,128 @@
+import { Body, Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { ToolQueries } from '../../../projections/tools/tools.queries.js';
+import type { SignedInUser } from '../identity/caller.js';
+import { CurrentUser } from '../identity/identity.http.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { ChangeTool } from './toolbox/change-tool.command.js';
+import { CreateTool } from './toolbox/create-tool.command.js';
+import { DEFAULT_TOOLS, defaultToolOf, isBuiltIn } from './defaults/default-tools.policy.js';
+import { TOOLS_PER_USER_MAX } from './toolbox/definition.policy.js';
+import { DeleteTool } from './toolbox/delete-tool.command.js';
+import { SwitchDefaultTool } from './defaults/switch-default-tool.command.js';
+import { toolNotFound } from './toolbox/tool.decider.js';
+import { ToolKinds } from './toolbox/tool-kinds.js';
+import { defaultToolRecord, offeredKind, toolRecord } from './tool-record.http.js';
+import type { ToolWish } from './toolbox/tool-setup.js';
+import { NewTool, ToolActionsEdit, ToolConfigEdit, ToolEdit, ToolIdOnly, ToolStatusEdit } from './tools.dto.js';
+
+/** The kinds of tools that there are, and the tools that a user has set up. */
+@ApiTags('Tools')
+@Controller('api')
+export class ToolsController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly tools: ToolQueries,
+    private readonly kinds: ToolKinds,
+    private readonly freshness: Freshness,
+  ) {}
+
+  @Get('available_tools')
+  available(@CurrentUser() _: SignedInUser) {
+    const offered = this.kinds.all().filter(({ internal }) => !internal);
+    return { success: true, data: offered.map(offeredKind) };
+  }
+
+  @Get('get_tools')
+  async list(@CurrentUser() { userId }: SignedInUser) {
+    const [own, off] = await Promise.all([this.tools.ownedBy(userId), this.tools.switchedOffDefaults(userId)]);
+    const defaults = DEFAULT_TOOLS.flatMap((name) => this.kinds.byName(name) ?? []);
+    const rows = own.map((record) => toolRecord(record, this.kinds.byName(record.definition.name)?.configFields ?? {}));
+    return { success: true, tools: [...rows, ...defaults.map((kind) => defaultToolRecord(userId, kind, !off.has(kind.name)))] };
+  }
+
+  @Post('create_tool')
+  @HttpCode(200)
+  async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: NewTool) {
+    if ((await this.tools.countOf(user.userId)) >= TOOLS_PER_USER_MAX) {
+      throw new Rejection('too-many-tools', `There can be at most ${TOOLS_PER_USER_MAX} tools.`);
+    }
+    const { name, ...wish } = body;
+    const { toolId, position } = await this.commands.execute(new CreateTool(user.userId, name, wish, user.cause));
+    await this.settled(reply, position);
+    return { id: toolId };
+  }
+
+  @Post('update_tool')
+  @HttpCode(200)
+  update(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id, ...wish }: ToolEdit) {
+    return this.change(user, reply, id, wish);
+  }
+
+  @Post('update_tool_config')
+  @HttpCode(200)
+  updateConfig(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() { id, config }: ToolConfigEdit,
+  ) {
+    return this.change(user, reply, id, { config });
+  }
+
+  @Post('update_tool_actions')
+  @HttpCode(200)
+  updateActions(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() { id, actions }: ToolActionsEdit,
+  ) {
+    return this.change(user, reply, id, { actions });
+  }
+
+  @Post('update_tool_status')
+  @HttpCode(200)
+  async updateStatus(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() { id, status }: ToolStatusEdit,
+  ) {
+    const name = defaultToolOf(id);
+    if (name === undefined) return this.change(user, reply, id, { status });
+    await this.settled(reply, await this.commands.execute(new SwitchDefaultTool(user.userId, name, status, user.cause)));
+    return { success: true };
+  }
+
+  @Post('delete_tool')
+  @HttpCode(200)
+  async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id }: ToolIdOnly) {
+    refuseFixed(id);
+    if ((await this.tools.byId(id))?.ownerId !== user.userId) throw toolNotFound();
+    await this.settled(reply, await this.commands.execute(new DeleteTool(id, user.userId, user.cause)));
+    return { success: true };
+  }
+
+  private async change(user: SignedInUser, reply: FastifyReply, id: string, wish: ToolWish) {
+    refuseFixed(id);
+    await this.settled(reply, await this.commands.execute(new ChangeTool(id, user.userId, wish, user.cause)));
+    return { success: true };
+  }
+
+  /** The caller's next read shows what was written, wherever it is answered. */
+  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+    answerPosition(reply, position);
+    await this.freshness.reached(['tools'], position);
+  }
+}
+
+/** What everybody has can be switched off, not changed. */
+function refuseFixed(id: string): void {
+  if (defaultToolOf(id) !== undefined || isBuiltIn(id)) {
+    throw new Rejection('tool-not-editable', 'This tool comes with the service and cannot be changed.');
+  }
+  if (!isId(id)) throw toolNotFound();
+}

@@ -1,0 +1,85 @@
+import {
+  AddressRefused,
+  OutgoingFailed,
+  type OutgoingHttp,
+  type OutgoingRequest,
+  type OutgoingResponse,
+} from '../../../platform/outgoing/outgoing-http.port.js';
+import { ToolFailed } from '../toolbox/tool-kind.port.js';
+import { textOf } from '../../../platform/outgoing/response-text.policy.js';
+
+export const WEB_CALL_MS = 20_000;
+export const WEB_ANSWER_BYTES_MAX = 2 * 1024 * 1024;
+
+/** Which service is asked, in the words of a failure. It says nothing else of a request: its address can hold a token. */
+export type Asked = Readonly<
+  { service: string; url: URL; signal: AbortSignal } & Partial<Pick<OutgoingRequest, 'method' | 'headers' | 'body'>>
+>;
+
+/** The answer of a service, of whatever status. @throws ToolFailed */
+export async function ask(
+  http: OutgoingHttp,
+  { service, url, signal, method = 'GET', headers = {}, body }: Asked,
+): Promise<OutgoingResponse> {
+  try {
+    return await http.request(url.href, {
+      method,
+      headers,
+      ...(body !== undefined && { body }),
+      signal,
+      timeoutMs: WEB_CALL_MS,
+      responseBytesMax: WEB_ANSWER_BYTES_MAX,
+    });
+  } catch (error) {
+    if (error instanceof AddressRefused || error instanceof OutgoingFailed) {
+      throw new ToolFailed(`${service} could not be asked: ${error.message}`, { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** The JSON of an answer that says it is one. @throws ToolFailed */
+export async function askForJson(http: OutgoingHttp, asked: Asked): Promise<Json> {
+  const response = await ask(http, { ...asked, headers: { accept: 'application/json', ...asked.headers } });
+  if (response.status >= 300) throw failedStatus(asked.service, response);
+  const value = parsed(response);
+  if (value === undefined) throw new ToolFailed(`${asked.service} gave an answer that cannot be read.`);
+  return value;
+}
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** An object, or nothing where there is none. */
+export function parsed(response: OutgoingResponse): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(textOf(response));
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const failedStatus = (service: string, { status }: OutgoingResponse): ToolFailed =>
+  new ToolFailed(`${service} answered with HTTP status ${status}${REASONS[status] ?? '.'}`);
+
+const REASONS: Readonly<Record<number, string>> = {
+  401: ': its token is missing or wrong.',
+  403: ': its token is missing, wrong or not allowed to do this.',
+  404: ': there is no such thing.',
+  429: ': it has been asked too often. Try again later.',
+};
+
+export const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The objects of a list within an answer; none where there is no list. */
+export function recordsIn(value: unknown, ...path: readonly string[]): readonly Json[] {
+  const found = path.reduce<unknown>((current, name) => (isRecord(current) ? current[name] : undefined), value);
+  return Array.isArray(found) ? found.filter(isRecord) : [];
+}
+
+/** An address with a query; what is not given is left out. */
+export function addressOf(base: string, path: string, query: Readonly<Record<string, string | number | undefined>> = {}): URL {
+  const url = new URL(`${base}${path}`);
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
+  return url;
+}

@@ -1,6 +1,0 @@
-import type { Codec } from '../kernel/codec.js';
-import type { JournalsEvent } from './journals.events.js';
-
-export const journalsCodec: Codec<JournalsEvent> = {
-  JournalsExpired: [],
-};

@@ -1,7 +1,0 @@
-import type { Cause } from '../kernel/events.js';
-import type { TaskQueued } from './task.events.js';
-
-/** Where other features leave what is to be done soon. The same task twice is one task. */
-export abstract class TaskQueue {
-  abstract queue(task: TaskQueued['data'], cause: Cause): Promise<void>;
-}

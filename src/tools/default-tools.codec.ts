@@ -1,4 +1,0 @@
-import type { Codec } from '../kernel/codec.js';
-import type { DefaultToolsEvent } from './default-tools.events.js';
-
-export const defaultToolsCodec: Codec<DefaultToolsEvent> = { DefaultToolSwitchedOff: [], DefaultToolSwitchedOn: [] };

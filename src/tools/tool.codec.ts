@@ -1,4 +1,0 @@
-import type { Codec } from '../kernel/codec.js';
-import type { ToolEvent } from './tool.events.js';
-
-export const toolCodec: Codec<ToolEvent> = { ToolCreated: [], ToolChanged: [], ToolDeleted: [] };

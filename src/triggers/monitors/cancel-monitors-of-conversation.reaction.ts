@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
+import { MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
+import { conversationCodec } from '../../dialogue/conversation/conversation.codec.js';
+import type { ConversationDeleted } from '../../dialogue/conversation/conversation.events.js';
+import type { Codec } from '../../kernel/event-sourcing/codec.js';
+import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
+import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
+import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
+import { CancelMonitorWithConversation } from './monitor/cancel-monitor-with-conversation.command.js';
+import { monitorCodec } from './monitor/monitor.codec.js';
+import type { MonitorCreated } from './monitor/monitor.events.js';
+
+type Followed = ConversationDeleted | MonitorCreated;
+
+/**
+ * A conversation's monitors go with it. Steps, of a conversation that is deleted: wait until the monitors of before are listed;
+ * cancel each. Of a monitor that was made: wait until deletions of before are known; where its conversation is gone, cancel
+ * it. A crash in between repeats it for those that are left.
+ */
+@Injectable()
+export class CancelMonitorsOfConversation implements Reaction<Followed> {
+  readonly name = 'cancel-monitors-of-conversation';
+  readonly categories = ['conversation', 'monitor'];
+  readonly codec: Codec<Followed> = { ...conversationCodec, ...monitorCodec };
+  readonly on = {
+    ConversationDeleted: (event: Recorded<ConversationDeleted>) => this.cancelAll(event),
+    MonitorCreated: (event: Recorded<MonitorCreated>) => this.cancelIfAlone(event),
+  };
+
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly monitors: MonitorQueries,
+    private readonly conversations: ConversationQueries,
+    private readonly freshness: Freshness,
+  ) {}
+
+  private async cancelAll(event: Recorded<ConversationDeleted>): Promise<void> {
+    await requireReached(this.freshness, ['monitors'], event.position);
+    for (const monitorId of await this.monitors.liveOfConversation(event.data.conversationId))
+      await this.cancel(monitorId, event);
+  }
+
+  private async cancelIfAlone(event: Recorded<MonitorCreated>): Promise<void> {
+    await requireReached(this.freshness, ['conversations'], event.position);
+    const { monitorId, conversationId } = event.data;
+    if (!(await this.conversations.isThere(conversationId))) await this.cancel(monitorId, event);
+  }
+
+  private cancel(monitorId: string, event: Recorded<Followed>): Promise<void> {
+    return this.commands.execute(new CancelMonitorWithConversation(monitorId, causedBy(event, `system:${this.name}`)));
+  }
+}

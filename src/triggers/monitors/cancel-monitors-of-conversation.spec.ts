@@ -1,0 +1,48 @@
+import { expect, it } from '@jest/globals';
+import type { CommandBus } from '@nestjs/cqrs';
+import { cause } from '../../../test/support/turns.js';
+import type { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
+import type { MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
+import type { ConversationDeleted } from '../../dialogue/conversation/conversation.events.js';
+import type { Event, Recorded } from '../../kernel/event-sourcing/events.js';
+import { CancelMonitorsOfConversation } from './cancel-monitors-of-conversation.reaction.js';
+import type { MonitorCreated } from './monitor/monitor.events.js';
+
+const told = <E extends Event>(data: E['data']) => ({ id: 'e', data, cause, position: 7n }) as unknown as Recorded<E>;
+
+const made = (monitorId: string, conversationId: string) =>
+  told<MonitorCreated>({ monitorId, conversationId } as MonitorCreated['data']);
+
+/** Of the conversations c1 and c2 only c2 is still there. */
+function reaction() {
+  const cancelled: string[] = [];
+  const awaited: string[] = [];
+  const commands = { execute: async ({ monitorId }: { monitorId: string }) => void cancelled.push(monitorId) };
+  const monitors = { liveOfConversation: async (id: string) => (id === 'c1' ? ['m1', 'm2'] : []) };
+  const conversations = { isThere: async (id: string) => id === 'c2' };
+  const reached = async (names: readonly string[], position: bigint | undefined) => {
+    awaited.push(`${names.join()} ${position}`);
+    return true;
+  };
+  const whole = new CancelMonitorsOfConversation(
+    commands as unknown as CommandBus,
+    monitors as unknown as MonitorQueries,
+    conversations as unknown as ConversationQueries,
+    { reached },
+  );
+  return { on: whole.on, cancelled, awaited };
+}
+
+it('the monitors of a conversation go with it', async () => {
+  const { on, cancelled, awaited } = reaction();
+  await on.ConversationDeleted(told<ConversationDeleted>({ conversationId: 'c1' }));
+  expect([cancelled, awaited]).toEqual([['m1', 'm2'], ['monitors 7']]);
+});
+
+it('one that is made in a conversation that is gone by then goes at once, others stay', async () => {
+  const { on, cancelled, awaited } = reaction();
+  await on.MonitorCreated(made('m3', 'c2'));
+  expect(cancelled).toEqual([]);
+  await on.MonitorCreated(made('m4', 'c1'));
+  expect([cancelled, awaited]).toEqual([['m4'], ['conversations 7', 'conversations 7']]);
+});

@@ -1,0 +1,189 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { CHECK_LEASE_MS, CheckMonitor, JUDGE_FAILURES_MAX } from './check-monitor.js';
+import { type Content, contentOfText } from '../monitor/content.policy.js';
+import type { Judge, Verdict } from './judge.js';
+import { monitorCodec } from '../monitor/monitor.codec.js';
+import { type MonitorEvent, monitorStream, type MonitorTerms } from '../monitor/monitor.events.js';
+import type { MonitorRules } from '../monitor/monitor-rules.js';
+import { observe } from './observe.js';
+import { Patterns } from '../patterns/patterns.port.js';
+import { LookFailed, type WatchedSources } from './watched-sources.js';
+import { systemTiming } from '../../../platform/system-timing.js';
+
+const MINUTE_MS = 60_000;
+const START = Date.parse('2026-01-01T08:02:00Z');
+const cause = { actor: 'system:check-monitors', credential: 'system', correlationId: 'r', causationId: 'r' } as const;
+const rules = {
+  wakesPerHourMax: 5,
+  unreachableGraceMs: 60 * MINUTE_MS,
+  failuresMax: 3,
+  judgeTokensMax: 0,
+} as MonitorRules;
+const terms: MonitorTerms = {
+  description: 'Price',
+  source: { type: 'webpage', url: 'https://shop.example/' },
+  check: { type: 'changed' },
+  condition: null,
+  onMatch: null,
+  intervalSeconds: 900,
+  wakesMax: 9,
+  expiresAt: '2026-01-03T08:00:00.000Z',
+};
+
+class NoPatterns extends Patterns {
+  matches(): Promise<readonly string[]> {
+    return Promise.resolve([]);
+  }
+}
+
+let now: Date;
+let store: InMemoryEventStore;
+let streams: Streams;
+let look: () => Promise<Content>;
+let looks: number;
+let verdict: Verdict;
+beforeEach(() => {
+  now = new Date(START);
+  store = new InMemoryEventStore();
+  streams = new Streams(store, systemTiming);
+  looks = 0;
+  look = () => Promise.resolve(contentOfText('one'));
+  verdict = { holds: true, usage: { promptTokens: 5, completionTokens: 1 } };
+});
+
+/** A process of its own: it remembers nothing of another. */
+const process = () =>
+  new CheckMonitor(
+    streams,
+    { now: () => now },
+    rules,
+    { look: () => (looks++, look()) } as unknown as WatchedSources,
+    new NoPatterns(),
+    { judge: () => Promise.resolve(verdict) } as unknown as Judge,
+  );
+const stays = new AbortController().signal;
+let ticks = 0;
+/** As a tick of its own does it. */
+const check = (by = process()) => by.check('m1', { ...cause, correlationId: `tick-${++ticks}` }, stays);
+
+async function made(more: Partial<MonitorTerms> = {}): Promise<void> {
+  const { seen } = await observe(terms.check, contentOfText('one'), undefined, new NoPatterns());
+  const data = { monitorId: 'm1', ownerId: 'ann', conversationId: 'c1', agentId: null, terms: { ...terms, ...more }, seen };
+  const times = { createdAt: now.toISOString(), nextCheckAt: now.toISOString() };
+  await streams.append(
+    monitorStream('m1'),
+    'none',
+    monitorCodec,
+    [{ type: 'MonitorCreated', data: { ...data, ...times } }],
+    cause,
+  );
+}
+async function events(): Promise<readonly MonitorEvent[]> {
+  const all: MonitorEvent[] = [];
+  for await (const page of store.read(monitorStream('m1'))) {
+    all.push(...page.map(({ type, data }) => ({ type, data: JSON.parse(data) as unknown }) as MonitorEvent));
+  }
+  return all.slice(1);
+}
+const types = async () => (await events()).map(({ type }) => type);
+const outcomes = async () => (await events()).flatMap((event) => (event.type === 'MonitorChecked' ? event.data.outcome : []));
+const later = (minutes: number) => (now = new Date(now.getTime() + minutes * MINUTE_MS));
+
+describe('a check', () => {
+  it('that finds nothing new says so, and wakes nobody', async () => {
+    await made();
+    await check();
+    expect([await types(), await outcomes()]).toEqual([['MonitorCheckStarted', 'MonitorChecked'], ['unchanged']]);
+  });
+
+  it('is done once, however many processes look at once', async () => {
+    await made();
+    await Promise.all([check(), check(), check()]);
+    expect([looks, await outcomes()]).toEqual([1, ['unchanged']]);
+  });
+
+  it('whose process died is done again once its claim has run out, and wakes once', async () => {
+    await made();
+    let arrive: (content: Content) => void = () => undefined;
+    look = () => new Promise((resolve) => (arrive = resolve));
+    const first = check();
+    await new Promise((resolve) => setImmediate(resolve));
+    await check();
+    expect(looks).toBe(1);
+    now = new Date(now.getTime() + CHECK_LEASE_MS);
+    look = () => Promise.resolve(contentOfText('two'));
+    await check();
+    arrive(contentOfText('two'));
+    await first;
+    expect((await types()).filter((type) => type === 'MonitorWoke')).toHaveLength(1);
+  });
+
+  it('that is broken off states nothing', async () => {
+    await made();
+    look = () => Promise.reject(new Error('The process ends.'));
+    await expect(check()).rejects.toThrow('The process ends.');
+    expect(await types()).toEqual(['MonitorCheckStarted']);
+  });
+
+  it('of a source that is away for an hour is the last one until somebody resumes it', async () => {
+    await made();
+    look = () => Promise.reject(new LookFailed('unreachable', 'Away.'));
+    const one = process();
+    for (let minutes = 0; minutes < 90; minutes += 20) {
+      await check(one);
+      later(20);
+    }
+    expect(await outcomes()).toEqual(['unreachable', 'unreachable', 'unreachable', 'unreachable']);
+    expect((await events()).at(-1)).toMatchObject({
+      type: 'MonitorPaused',
+      data: { reason: expect.stringMatching(/60 minutes/) },
+    });
+  });
+
+  it('of a source that is gone is the last one', async () => {
+    await made();
+    look = () => Promise.reject(new LookFailed('gone', 'The source is gone.'));
+    await check();
+    expect((await events()).at(-1)).toMatchObject({ type: 'MonitorPaused', data: { reason: 'The source is gone.' } });
+  });
+});
+
+describe('a condition', () => {
+  beforeEach(async () => {
+    await made({ condition: 'It is cheap.' });
+    look = () => Promise.resolve(contentOfText('two'));
+  });
+
+  it('that holds wakes, and what judging used is written down', async () => {
+    await check();
+    expect((await events())[1]).toMatchObject({ data: { outcome: 'matched', usage: { promptTokens: 5, completionTokens: 1 } } });
+    expect(await types()).toContain('MonitorWoke');
+  });
+
+  it('that does not hold wakes nobody, and the same is not judged again', async () => {
+    verdict = { holds: false, usage: null };
+    await check();
+    verdict = { holds: true, usage: null };
+    later(20);
+    await check();
+    expect(await outcomes()).toEqual(['changed', 'unchanged']);
+  });
+
+  it('that cannot be judged is tried again, and then told all the same', async () => {
+    verdict = { refusedBy: 'model', error: 'No.', usage: null };
+    for (let tries = 0; tries < JUDGE_FAILURES_MAX; tries++) {
+      await check();
+      later(20);
+    }
+    expect(await outcomes()).toEqual(['unjudged', 'unjudged', 'matched']);
+    expect((await events()).at(-1)).toMatchObject({ data: { text: expect.stringMatching(/could not be judged: It is cheap/) } });
+  });
+
+  it('that its owner’s quota does not let be judged waits', async () => {
+    verdict = { refusedBy: 'quota', error: 'Used up.', usage: null };
+    await check();
+    expect(await outcomes()).toEqual(['unreachable']);
+  });
+});

@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { type Look, reportCheck } from '../monitor/check-report.decider.js';
+import { Unfit } from '../monitor/content.policy.js';
+import { Judge, JUDGE_MS_MAX } from './judge.js';
+import { attend, type Monitor, monitor } from '../monitor/monitor.decider.js';
+import { type MonitorId, monitorStream } from '../monitor/monitor.events.js';
+import { MonitorRules } from '../monitor/monitor-rules.js';
+import { matchedText } from '../monitor/monitor-words.policy.js';
+import { observe } from './observe.js';
+import { Patterns, PatternTooSlow } from '../patterns/patterns.port.js';
+import { LOOK_MS_MAX, LookFailed, WatchedSources } from './watched-sources.js';
+
+/** A check is over by then, or its process is gone: somebody else looks. Twice what a look and a judgement may take. */
+export const CHECK_LEASE_MS = 2 * (LOOK_MS_MAX + JUDGE_MS_MAX);
+
+/** Judgements that fail in a row before what was found is told all the same: a judge that is broken hides nothing. */
+export const JUDGE_FAILURES_MAX = 3;
+
+/** Monitors whose state is remembered between two checks: a stream grows by two events with each. */
+export const MONITORS_REMEMBERED_MAX = 5_000;
+
+/**
+ * One check of one monitor. (1) claims it: of all who try, one goes on; (2) looks; (3) has what was found judged, where there
+ * is a condition; (4) states what came of it, and what follows. A crash after (1), (2) or (3) repeats them once the claim has
+ * run out; what comes too late is not stated.
+ */
+@Injectable()
+export class CheckMonitor {
+  private readonly remembered = new Map<MonitorId, Folded<Monitor>>();
+
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly rules: MonitorRules,
+    private readonly sources: WatchedSources,
+    private readonly patterns: Patterns,
+    private readonly judge: Judge,
+  ) {}
+
+  /** @throws the reason of the signal once it aborts: what was not stated by then is not */
+  async check(monitorId: MonitorId, cause: Cause, signal: AbortSignal): Promise<void> {
+    const stream = monitorStream(monitorId);
+    const before = await this.streams.fold(stream, monitor, this.remembered.get(monitorId));
+    const claimed = await this.streams.transact(stream, monitor, attend(this.clock.now(), CHECK_LEASE_MS), cause, before);
+    this.remember(monitorId, claimed);
+    const claim = claimed.events.find(({ type }) => type === 'MonitorCheckStarted');
+    if (claim?.type !== 'MonitorCheckStarted') return;
+    const { check } = claim.data;
+    const look = await this.look(claimed.state, check, cause, signal);
+    const decision = reportCheck(check, look, this.rules, this.clock.now());
+    this.remember(monitorId, await this.streams.record(stream, monitor, decision, cause, claimed));
+  }
+
+  private async look(state: Monitor, check: number, cause: Cause, signal: AbortSignal): Promise<Look> {
+    try {
+      return await this.compare(state, check, cause, signal);
+    } catch (error) {
+      if (error instanceof LookFailed) {
+        if (error.outcome === 'unreachable') return { outcome: 'unreachable', error: error.message, usage: null };
+        return { outcome: 'failed', error: error.message, isFinal: error.outcome === 'gone', usage: null };
+      }
+      if (error instanceof Unfit) return { outcome: 'failed', error: error.message, isFinal: false, usage: null };
+      const isPattern = error instanceof PatternTooSlow || error instanceof SyntaxError;
+      if (isPattern) return { outcome: 'failed', error: error.message, isFinal: true, usage: null };
+      throw error;
+    }
+  }
+
+  private async compare(state: Monitor, check: number, cause: Cause, signal: AbortSignal): Promise<Look> {
+    const { id: monitorId, ownerId, agentId, conversationId, terms, seen: before, lastCheckedAt, lastChangedAt } = state;
+    const times = { now: this.clock.now(), lastCheckedAt, lastChangedAt };
+    const context = { monitorId, check, ownerId, agentId, conversationId, times, cause, signal };
+    const content = await this.sources.look(terms.source, context);
+    const { seen, fires, told } = await observe(terms.check, content, before, this.patterns);
+    if (!fires)
+      return seen.hash === before.hash ? { outcome: 'unchanged', seen, usage: null } : { outcome: 'changed', seen, usage: null };
+    const { description, condition } = terms;
+    if (condition === null) return { outcome: 'matched', seen, text: matchedText(terms, told, true), usage: null };
+    const found = { ownerId, description, condition, found: told, content: content.text };
+    const verdict = await this.judge.judge(found, signal);
+    const { usage } = verdict;
+    if ('holds' in verdict) {
+      if (!verdict.holds) return { outcome: 'changed', seen, usage };
+      return { outcome: 'matched', seen, text: matchedText(terms, told, true), usage };
+    }
+    const { error } = verdict;
+    if (verdict.refusedBy === 'quota') return { outcome: 'unreachable', error, usage };
+    if (state.judgeFailures + 1 < JUDGE_FAILURES_MAX) return { outcome: 'unjudged', error, usage };
+    return { outcome: 'matched', seen, text: matchedText(terms, told, false), usage };
+  }
+
+  private remember(monitorId: MonitorId, { state, revision, position }: Folded<Monitor>): void {
+    this.remembered.delete(monitorId);
+    if (state.status !== 'active') return;
+    this.remembered.set(monitorId, { state, revision, position });
+    if (this.remembered.size > MONITORS_REMEMBERED_MAX) this.remembered.delete(this.remembered.keys().next().value!);
+  }
+}

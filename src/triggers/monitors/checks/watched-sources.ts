@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import { SourceQueries } from '../../../../projections/sources/sources.queries.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { Timing } from '../../../kernel/timing.js';
+import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
+import { Toolbox } from '../../../resources/tools/toolbox/toolbox.port.js';
+import { PageFailed, WebPages } from '../../../resources/tools/web/web-pages.port.js';
+import { type Content, contentOfJson, contentOfText } from '../monitor/content.policy.js';
+import type { MonitorSource } from '../monitor/monitor.events.js';
+import { filledIn, type Placeholders } from '../monitor/placeholders.policy.js';
+
+/** A look takes no longer. */
+export const LOOK_MS_MAX = 30_000;
+
+/** A source could not be looked at: not for now, not like this, or never again. The message is for people and models. */
+export class LookFailed extends Error {
+  override readonly name = 'LookFailed';
+  constructor(
+    readonly outcome: 'unreachable' | 'failed' | 'gone',
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+}
+
+/** For whom, and as which check of which monitor, a source is looked at. */
+export type LookContext = Readonly<{
+  monitorId: string;
+  check: number;
+  ownerId: string;
+  agentId: string | null;
+  conversationId: string;
+  times: Placeholders;
+  cause: Cause;
+  signal: AbortSignal;
+}>;
+
+type Of<Type extends MonitorSource['type']> = Extract<MonitorSource, { type: Type }>;
+
+/** What monitors look at, with the rights and credentials of their owners. */
+@Injectable()
+export class WatchedSources {
+  constructor(
+    private readonly pages: WebPages,
+    private readonly toolbox: Toolbox,
+    private readonly sources: SourceQueries,
+    private readonly timing: Timing,
+  ) {}
+
+  /** @throws LookFailed */
+  async look(source: MonitorSource, context: LookContext): Promise<Content> {
+    const patience = this.timing.deadline(LOOK_MS_MAX);
+    try {
+      return await this.contentOf(source, context, AbortSignal.any([context.signal, patience]));
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (!patience.aborted) throw error;
+      throw new LookFailed('unreachable', `It did not answer within ${LOOK_MS_MAX / 1000} seconds.`, { cause: error });
+    }
+  }
+
+  private contentOf(source: MonitorSource, context: LookContext, signal: AbortSignal): Promise<Content> {
+    switch (source.type) {
+      case 'webpage':
+        return this.page(source, signal);
+      case 'tool':
+        return this.call(source, context, signal);
+      case 'ingest':
+        return this.ingestion(source, context);
+    }
+  }
+
+  private async page({ url }: Of<'webpage'>, signal: AbortSignal): Promise<Content> {
+    try {
+      return contentOfText((await this.pages.read(new URL(url), signal)).text);
+    } catch (error) {
+      if (!(error instanceof PageFailed)) throw error;
+      throw new LookFailed(error.mayPass ? 'unreachable' : 'failed', error.message, { cause: error });
+    }
+  }
+
+  private async call(source: Of<'tool'>, context: LookContext, signal: AbortSignal): Promise<Content> {
+    const { ownerId, agentId, conversationId, monitorId, check, cause } = context;
+    const pins = await this.toolbox.pin(ownerId, [source.toolId]);
+    const scope = { pins, ownerId, agentId, agentType: 'classic', hasSources: false };
+    const tools = await this.toolbox.open(scope);
+    const action = tools.actions.find(({ toolId, actionName }) => toolId === source.toolId && actionName === source.actionName);
+    if (!action) throw new LookFailed('gone', `The tool ${source.name} is gone, or was switched off.`);
+    if (action.access !== 'read' || action.requiresApproval) {
+      throw new LookFailed('gone', `${source.actionName} of ${source.name} needs somebody's approval, or may change something.`);
+    }
+    const args = filledIn(source.arguments, context.times) as Readonly<Record<string, unknown>>;
+    const callId = `${monitorId}:${check}`;
+    const about = { callId, userId: ownerId, agentId, conversationId, turnId: monitorId, sources: [], cause, signal };
+    const result = await tools.run(action, args, about).catch((error: unknown) => {
+      throw error instanceof ToolFailed ? new LookFailed('unreachable', error.message, { cause: error }) : error;
+    });
+    if (saysError(result)) throw new LookFailed('failed', `${source.actionName} of ${source.name} answered with an error.`);
+    return contentOfJson(result);
+  }
+
+  private async ingestion({ sourceId, name }: Of<'ingest'>, { ownerId }: LookContext): Promise<Content> {
+    const source = await this.sources.byId(sourceId);
+    if (source?.ownerId !== ownerId) throw new LookFailed('gone', `The source ${name} is gone.`);
+    const { ingestStatus: status, ingestReason: reason, chunks, tokens, ingestId } = source;
+    return { ...contentOfJson({ name: source.name, status, reason, chunks, tokens }), key: `${ingestId} ${status}` };
+  }
+}
+
+/** As kinds of tools say it. */
+const saysError = (result: unknown): boolean =>
+  typeof result === 'object' &&
+  result !== null &&
+  (('status' in result && result.status === 'error') || ('error' in result && Boolean(result.error)));

@@ -1,0 +1,61 @@
+import type { MonitorRecord } from '../../../projections/monitors/monitors.queries.js';
+import type { MonitorView } from './monitor/chat-monitors.port.js';
+import { durationText } from './monitor/durations.policy.js';
+import type { MonitorCheck } from './monitor/monitor.events.js';
+import { targetText, watchingText } from './monitor/monitor-words.policy.js';
+
+/** A monitor as clients and models see it. */
+export function monitorView({ terms, ...monitor }: MonitorRecord): MonitorView {
+  const { source, intervalSeconds, wakesMax } = terms;
+  return {
+    monitor_id: monitor.id,
+    description: terms.description,
+    status: monitor.status,
+    source_type: source.type,
+    watching: watchingText(source),
+    target: targetText(source),
+    check: checkView(terms.check),
+    condition: terms.condition,
+    on_match: terms.onMatch,
+    interval: durationText(intervalSeconds),
+    interval_seconds: intervalSeconds,
+    conversation_id: monitor.conversationId,
+    agent_id: monitor.agentId,
+    created_at: monitor.createdAt.toISOString(),
+    expires_at: monitor.expiresAt.toISOString(),
+    next_check_at: text(monitor.nextCheckAt),
+    last_checked_at: text(monitor.lastCheckedAt),
+    last_changed_at: text(monitor.lastChangedAt),
+    last_woken_at: text(monitor.lastWokenAt),
+    check_count: monitor.checkCount,
+    wake_count: monitor.wakeCount,
+    max_wakes: wakesMax,
+    wakes_left: Math.max(0, wakesMax - monitor.wakeCount),
+    last_error: monitor.lastError,
+    paused_reason: monitor.pausedReason,
+    approval_required: false,
+    links: [],
+  };
+}
+
+const text = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+/** In the words in which it was asked for; what was left out is left out. */
+function checkView(check: MonitorCheck): object {
+  switch (check.type) {
+    case 'changed':
+      return check;
+    case 'new_items':
+      return { type: check.type, ...given('items_path', check.itemsPath), ...given('id_field', check.idField) };
+    case 'regex':
+      return check;
+    case 'threshold': {
+      const { type, valuePath, op, value } = check;
+      return { type, ...given('value_path', valuePath), op, value };
+    }
+    case 'status':
+      return { type: check.type, ...given('value_path', check.valuePath), terminal: check.terminal };
+  }
+}
+
+const given = (name: string, value: string | null): object => (value === null ? {} : { [name]: value });

@@ -1,0 +1,96 @@
+import type { Decision } from '../../../kernel/event-sourcing/decider.js';
+import { aboutMonitor, checkAfter, type Monitor, monitor, paused, withinAnHour } from './monitor.decider.js';
+import type { MonitorChecked, MonitorEvent, Seen } from './monitor.events.js';
+
+/** How a look went. `isFinal`: no later look can go better. */
+export type Look = Readonly<
+  (
+    | { outcome: 'unchanged'; seen: Seen | null }
+    | { outcome: 'changed'; seen: Seen }
+    | { outcome: 'matched'; seen: Seen; text: string }
+    | { outcome: 'unjudged'; error: string }
+    | { outcome: 'unreachable'; error: string }
+    | { outcome: 'failed'; error: string; isFinal: boolean }
+  ) & { usage: MonitorChecked['data']['usage'] }
+>;
+
+/** By what a monitor pauses itself. */
+export type CheckRules = Readonly<{
+  wakesPerHourMax: number;
+  unreachableGraceMs: number;
+  /** Failures in a row; 0: any number. */
+  failuresMax: number;
+  /** Tokens that may be used to judge from one resumption to the next; 0: any number. */
+  judgeTokensMax: number;
+}>;
+
+const ERROR_CHARACTERS_MAX = 500;
+
+/** What comes of a check, unless it was taken over or is not wanted any more. */
+export const reportCheck =
+  (check: number, look: Look, rules: CheckRules, now: Date): Decision<Monitor, MonitorEvent> =>
+  (state) => {
+    if (state.openCheck?.check !== check) return [];
+    const report = reported(state, check, look, now);
+    const after = monitor.evolve(state, report);
+    if (look.outcome === 'matched') return [report, ...matched(after, look.text, rules, now)];
+    const reason = pauseReason(after, look, rules, now);
+    return reason === null ? [report] : [report, paused(after, reason, now)];
+  };
+
+function reported(state: Monitor, check: number, look: Look, now: Date): MonitorChecked {
+  const seen = 'seen' in look ? look.seen : null;
+  return {
+    type: 'MonitorChecked',
+    data: {
+      monitorId: state.id,
+      check,
+      outcome: look.outcome,
+      ...(seen && !isSame(seen, state.seen) && { seen }),
+      error: 'error' in look ? look.error.slice(0, ERROR_CHARACTERS_MAX) : null,
+      usage: look.usage,
+      judgeFailures: look.outcome === 'unjudged' ? state.judgeFailures + 1 : 'error' in look ? state.judgeFailures : 0,
+      checkedAt: now.toISOString(),
+      nextCheckAt: checkAfter(state, now),
+    },
+  };
+}
+
+const isSame = (one: Seen, other: Seen): boolean =>
+  one.hash === other.hash &&
+  one.holds === other.holds &&
+  one.gist === other.gist &&
+  one.items.length === other.items.length &&
+  one.items.every((item, index) => item === other.items[index]);
+
+function matched(state: Monitor, text: string, { wakesPerHourMax }: CheckRules, now: Date): readonly MonitorEvent[] {
+  const wokeAt = now.toISOString();
+  if (withinAnHour(state.wokeAt, wokeAt).length >= wakesPerHourMax) {
+    return [paused(state, `It matched again, after it had woken this chat ${wakesPerHourMax} times within an hour.`, now)];
+  }
+  const about = aboutMonitor(state);
+  const wake = state.wakes + 1;
+  const woke: MonitorEvent = { type: 'MonitorWoke', data: { ...about, wake, text, wokeAt } };
+  if (wake < state.terms.wakesMax) return [woke];
+  return [woke, { type: 'MonitorCompleted', data: { ...about, reason: 'wakes_used', isNews: false, completedAt: wokeAt } }];
+}
+
+function pauseReason(after: Monitor, look: Look, rules: CheckRules, now: Date): string | null {
+  const { unreachableGraceMs, failuresMax, judgeTokensMax } = rules;
+  if (look.outcome === 'unreachable' && after.unreachableSince !== null) {
+    const forMs = now.getTime() - Date.parse(after.unreachableSince);
+    if (forMs >= unreachableGraceMs) return `It could not be reached for ${minutes(forMs)}. ${look.error}`;
+  }
+  if (look.outcome === 'failed') {
+    if (look.isFinal) return look.error;
+    if (failuresMax > 0 && after.failuresInARow >= failuresMax) {
+      return `It could not be checked ${after.failuresInARow} times in a row. ${look.error}`;
+    }
+  }
+  if (judgeTokensMax > 0 && after.judgeTokens >= judgeTokensMax) {
+    return `Judging its condition has used ${after.judgeTokens} tokens, of ${judgeTokensMax}.`;
+  }
+  return null;
+}
+
+const minutes = (ms: number): string => `${Math.round(ms / 60_000)} minutes`;

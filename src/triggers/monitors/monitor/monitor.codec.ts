@@ -1,0 +1,13 @@
+import type { Codec } from '../../../kernel/event-sourcing/codec.js';
+import type { MonitorEvent } from './monitor.events.js';
+
+export const monitorCodec: Codec<MonitorEvent> = {
+  MonitorCreated: [],
+  MonitorCheckStarted: [],
+  MonitorChecked: [],
+  MonitorWoke: [],
+  MonitorPaused: [],
+  MonitorResumed: [],
+  MonitorCompleted: [],
+  MonitorCancelled: [],
+};

@@ -1,0 +1,312 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../../../test/support/given.js';
+import { type CheckRules, type Look, reportCheck } from './check-report.decider.js';
+import {
+  attend,
+  cancel,
+  cancelWithConversation,
+  create,
+  HOUR_MS,
+  type Monitor,
+  monitor,
+  pause,
+  resume,
+} from './monitor.decider.js';
+import type { MonitorEvent, MonitorTerms, Seen } from './monitor.events.js';
+
+const MINUTE_MS = 60_000;
+const START = Date.parse('2026-01-01T08:00:00Z');
+const at = (minutes: number) => new Date(START + minutes * MINUTE_MS);
+const iso = (minutes: number) => at(minutes).toISOString();
+const LEASE_MS = 3 * MINUTE_MS;
+const about = { monitorId: 'm1', ownerId: 'ann', conversationId: 'c1' };
+const seen: Seen = { hash: 'one', items: [], holds: false, gist: '1' };
+const other: Seen = { ...seen, hash: 'two', gist: '2' };
+const terms: MonitorTerms = {
+  description: 'Price',
+  source: { type: 'webpage', url: 'https://shop.example/' },
+  check: { type: 'changed' },
+  condition: null,
+  onMatch: null,
+  intervalSeconds: 900,
+  wakesMax: 2,
+  expiresAt: iso(600),
+};
+const rules: CheckRules = {
+  wakesPerHourMax: 5,
+  unreachableGraceMs: 60 * MINUTE_MS,
+  failuresMax: 3,
+  judgeTokensMax: 100,
+};
+const created = (more: Partial<MonitorTerms> = {}): MonitorEvent => ({
+  type: 'MonitorCreated',
+  data: { ...about, agentId: null, terms: { ...terms, ...more }, seen, createdAt: iso(0), nextCheckAt: iso(15) },
+});
+const started = (check: number, minutes: number): MonitorEvent => ({
+  type: 'MonitorCheckStarted',
+  data: { monitorId: 'm1', check, startedAt: iso(minutes), leaseUntil: iso(minutes + 3) },
+});
+type Checked = Extract<MonitorEvent, { type: 'MonitorChecked' }>;
+const checked = (check: number, minutes: number, more: Partial<Checked['data']> = {}): Checked => ({
+  type: 'MonitorChecked',
+  data: {
+    monitorId: 'm1',
+    check,
+    outcome: 'unchanged',
+    error: null,
+    usage: null,
+    judgeFailures: 0,
+    checkedAt: iso(minutes),
+    nextCheckAt: iso(minutes + 15),
+    ...more,
+  },
+});
+const woke = (wake: number, minutes: number): MonitorEvent => ({
+  type: 'MonitorWoke',
+  data: { ...about, wake, text: 'Now 2', wokeAt: iso(minutes) },
+});
+const paused = (reason: string | null, minutes: number, count = 1): MonitorEvent => ({
+  type: 'MonitorPaused',
+  data: { ...about, pause: count, reason, pausedAt: iso(minutes) },
+});
+const match: Look = { outcome: 'matched', seen: other, text: 'Now 2', usage: null };
+const away: Look = { outcome: 'unreachable', error: 'Away.', usage: null };
+const unfit: Look = { outcome: 'failed', error: 'No list.', isFinal: false, usage: null };
+/** What a report adds beside the check itself. */
+const after = (past: readonly MonitorEvent[], look: Look, check: number, minutes: number, more: Partial<CheckRules> = {}) => {
+  const state = past.reduce<Monitor>(monitor.evolve, monitor.initial);
+  const [first, ...rest] = reportCheck(check, look, { ...rules, ...more }, at(minutes))(state);
+  expect(first?.type).toBe('MonitorChecked');
+  return rest;
+};
+
+describe('a monitor', () => {
+  it('is made once', () => {
+    const { data } = created() as Extract<MonitorEvent, { type: 'MonitorCreated' }>;
+    given(monitor, []).when(create(data)).then([created()]);
+    given(monitor, [created()]).when(create(data)).thenNothing();
+  });
+
+  it('is checked when it is due, by whoever claims the check first', () => {
+    given(monitor, [created()])
+      .when(attend(at(14), LEASE_MS))
+      .thenNothing();
+    given(monitor, [created()])
+      .when(attend(at(15), LEASE_MS))
+      .then([started(1, 15)]);
+    given(monitor, [created(), started(1, 15)])
+      .when(attend(at(17), LEASE_MS))
+      .thenNothing();
+  });
+
+  it('is checked again by somebody else once a claim has run out, and what came too late is not stated', () => {
+    const past = [created(), started(1, 15)];
+    given(monitor, past)
+      .when(attend(at(18), LEASE_MS))
+      .then([started(2, 18)]);
+    given(monitor, [...past, started(2, 18)])
+      .when(reportCheck(1, match, rules, at(19)))
+      .thenNothing();
+  });
+
+  it('ends when its time is over, but not while somebody looks: what is found then still counts', () => {
+    const last = [created({ expiresAt: iso(16) }), started(1, 15)];
+    given(monitor, last)
+      .when(attend(at(17), LEASE_MS))
+      .thenNothing();
+    expect(after(last, match, 1, 17)).toEqual([woke(1, 17)]);
+    const ended: MonitorEvent = {
+      type: 'MonitorCompleted',
+      data: { ...about, reason: 'expired', isNews: true, completedAt: iso(18) },
+    };
+    given(monitor, last)
+      .when(attend(at(18), LEASE_MS))
+      .then([ended]);
+  });
+
+  it('remembers what was seen only where that is new', () => {
+    const state = [created(), started(1, 15)].reduce<Monitor>(monitor.evolve, monitor.initial);
+    const report = (look: Look) => reportCheck(1, look, rules, at(15))(state)[0]?.data;
+    expect(report({ outcome: 'unchanged', seen, usage: null })).not.toHaveProperty('seen');
+    expect(report({ outcome: 'changed', seen: other, usage: null })).toMatchObject({ outcome: 'changed', seen: other });
+  });
+
+  it('wakes its conversation on a match, and is over with its last wake', () => {
+    const past = [created(), started(1, 15)];
+    expect(after(past, match, 1, 15)).toEqual([woke(1, 15)]);
+    const second = [...past, checked(1, 15), woke(1, 15), started(2, 30)];
+    const over = { ...about, reason: 'wakes_used', isNews: false, completedAt: iso(30) } as const;
+    expect(after(second, match, 2, 30)).toEqual([woke(2, 30), { type: 'MonitorCompleted', data: over }]);
+  });
+
+  it('pauses itself instead of waking more often within an hour than it may', () => {
+    const past = [created({ wakesMax: 20 }), started(1, 15), checked(1, 15), woke(1, 15), started(2, 30)];
+    expect(after(past, match, 2, 30, { wakesPerHourMax: 1 })).toEqual([
+      paused(expect.stringMatching(/1 times within an hour/) as never, 30),
+    ]);
+    const later = [...past, checked(2, 30), started(3, 75)];
+    expect(after(later, match, 3, 75, { wakesPerHourMax: 1 })).toEqual([woke(2, 75)]);
+  });
+
+  it('pauses itself once its source was out of reach for too long, and not when it came back in between', () => {
+    const gone = (check: number, minutes: number) => [
+      started(check, minutes),
+      checked(check, minutes, { outcome: 'unreachable' }),
+    ];
+    const past = [created(), ...gone(1, 15), ...gone(2, 45)];
+    expect(after([...past, started(3, 74)], away, 3, 74)).toEqual([]);
+    expect(after([...past, started(3, 75)], away, 3, 75)).toEqual([
+      paused(expect.stringMatching(/60 minutes. Away\./) as never, 75),
+    ]);
+    expect(after([...past, started(3, 60), checked(3, 60), started(4, 75)], away, 4, 75)).toEqual([]);
+  });
+
+  it('pauses itself after so many failures in a row, at once where no later look can go better', () => {
+    const failed = (check: number, minutes: number) => [started(check, minutes), checked(check, minutes, { outcome: 'failed' })];
+    const past = [created(), ...failed(1, 15), started(2, 30)];
+    expect(after(past, unfit, 2, 30)).toEqual([]);
+    expect(after(past, unfit, 2, 30, { failuresMax: 2 })).toEqual([
+      paused(expect.stringMatching(/2 times in a row. No list/) as never, 30),
+    ]);
+    expect(after(past, unfit, 2, 30, { failuresMax: 0 })).toEqual([]);
+    expect(after(past, { ...unfit, isFinal: true }, 2, 30)).toEqual([paused('No list.', 30)]);
+  });
+
+  it('pauses itself once judging has used what it may, and may use it again when it is resumed', () => {
+    const usage = { promptTokens: 60, completionTokens: 0 };
+    const judged: Look = { outcome: 'changed', seen: other, usage };
+    const past = [created(), started(1, 15), checked(1, 15, { usage }), started(2, 30)];
+    expect(after(past, judged, 2, 30)).toEqual([paused(expect.stringMatching(/used 120 tokens, of 100/) as never, 30)]);
+    expect(after(past, judged, 2, 30, { judgeTokensMax: 0 })).toEqual([]);
+    const resumed: MonitorEvent = { type: 'MonitorResumed', data: { ...about, resumedAt: iso(20), nextCheckAt: iso(20) } };
+    const anew = [...past.slice(0, 3), paused(null, 16), resumed, started(2, 20)];
+    expect(after(anew, judged, 2, 20)).toEqual([]);
+  });
+
+  it('ends at its end, and says so only where it was silent until then', () => {
+    const ended = (isNews: boolean): MonitorEvent => ({
+      type: 'MonitorCompleted',
+      data: { ...about, reason: 'expired', isNews, completedAt: iso(600) },
+    });
+    given(monitor, [created()])
+      .when(attend(at(600), LEASE_MS))
+      .then([ended(true)]);
+    given(monitor, [created(), paused(null, 20)])
+      .when(attend(at(600), LEASE_MS))
+      .then([ended(false)]);
+    given(monitor, [created(), started(1, 15), checked(1, 15), woke(1, 15)])
+      .when(attend(at(600), LEASE_MS))
+      .then([ended(false)]);
+    given(monitor, [created(), ended(true)])
+      .when(attend(at(700), LEASE_MS))
+      .thenNothing();
+  });
+});
+
+describe('an owner', () => {
+  it('pauses, resumes and cancels; a resumed monitor is checked at once', () => {
+    given(monitor, [created()])
+      .when(pause('ann', at(5)))
+      .then([paused(null, 5)]);
+    given(monitor, [created(), paused(null, 5)])
+      .when(attend(at(20), LEASE_MS))
+      .thenNothing();
+    const resumed: MonitorEvent = { type: 'MonitorResumed', data: { ...about, resumedAt: iso(20), nextCheckAt: iso(20) } };
+    given(monitor, [created(), paused(null, 5)])
+      .when(resume('ann', at(20)))
+      .then([resumed]);
+    given(monitor, [created(), paused(null, 5), resumed])
+      .when(attend(at(20), LEASE_MS))
+      .then([started(1, 20)]);
+    const off = { ...about, by: 'owner', cancelledAt: iso(5) } as const;
+    given(monitor, [created()])
+      .when(cancel('ann', at(5)))
+      .then([{ type: 'MonitorCancelled', data: off }]);
+  });
+
+  it('does nothing to what is over', () => {
+    const over = [created({ wakesMax: 1 }), started(1, 15), checked(1, 15), woke(1, 15)];
+    const done: MonitorEvent = {
+      type: 'MonitorCompleted',
+      data: { ...about, reason: 'wakes_used', isNews: false, completedAt: iso(15) },
+    };
+    for (const decide of [pause, resume, cancel])
+      given(monitor, [...over, done])
+        .when(decide('ann', at(20)))
+        .thenRejected('monitor-over');
+    given(monitor, [created(), paused(null, 5)])
+      .when(resume('ann', at(600)))
+      .thenRejected('monitor-over');
+    given(monitor, [...over, done])
+      .when(cancelWithConversation(at(20)))
+      .thenNothing();
+  });
+
+  it('is told alone: for a stranger there is none', () => {
+    for (const decide of [pause, resume, cancel]) {
+      given(monitor, [created()])
+        .when(decide('bob', at(5)))
+        .thenRejected('monitor-not-found');
+      given(monitor, [])
+        .when(decide('ann', at(5)))
+        .thenRejected('monitor-not-found');
+    }
+  });
+});
+
+it('a decision repeated at once says nothing more, and no monitor wakes more often than it may', () => {
+  const usage = { promptTokens: 30, completionTokens: 0 };
+  const looks = fc.constantFrom<Look>(
+    match,
+    match,
+    away,
+    unfit,
+    { outcome: 'unjudged', error: 'No.', usage },
+    { outcome: 'unchanged', seen, usage },
+  );
+  type Step = Readonly<{ afterMinutes: number; decide: (now: Date) => (state: Monitor) => readonly MonitorEvent[] }>;
+  const step = fc.tuple(
+    fc.nat(20),
+    fc.oneof(
+      { weight: 5, arbitrary: fc.constant((now: Date) => attend(now, LEASE_MS)) },
+      {
+        weight: 5,
+        arbitrary: looks.map((look) => (now: Date) => (state: Monitor) => reportCheck(state.checks, look, rules, now)(state)),
+      },
+      fc.constant((now: Date) => pause('ann', now)),
+      { weight: 2, arbitrary: fc.constant((now: Date) => resume('ann', now)) },
+      { weight: 1, arbitrary: fc.constantFrom((now: Date) => cancel('ann', now), cancelWithConversation) },
+    ),
+  );
+  const steps = fc.array(
+    step.map(([afterMinutes, decide]): Step => ({ afterMinutes, decide })),
+    { maxLength: 60 },
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 12 }), steps, (wakesMax, chosen) => {
+      let state = monitor.evolve(monitor.initial, created({ wakesMax }));
+      const wakes: number[] = [];
+      let minutes = 0;
+      for (const { afterMinutes, decide } of chosen) {
+        minutes += afterMinutes;
+        const before = state.status;
+        let events: readonly MonitorEvent[];
+        try {
+          events = decide(at(minutes))(state);
+        } catch {
+          continue;
+        }
+        if (before === 'completed' || before === 'cancelled') expect(events).toEqual([]);
+        wakes.push(...events.flatMap(({ type }) => (type === 'MonitorWoke' ? minutes * MINUTE_MS : [])));
+        state = events.reduce(monitor.evolve, state);
+        expect(decide(at(minutes))(state)).toEqual([]);
+      }
+      expect(wakes.length).toBeLessThanOrEqual(wakesMax);
+      for (const wake of wakes) {
+        expect(wakes.filter((each) => each >= wake && each - wake < HOUR_MS).length).toBeLessThanOrEqual(rules.wakesPerHourMax);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

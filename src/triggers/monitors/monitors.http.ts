@@ -1,0 +1,94 @@
+import { Controller, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { MonitorQueries, type MonitorRecord, type MonitorSelection } from '../../../projections/monitors/monitors.queries.js';
+import type { SignedInUser } from '../../resources/identity/caller.js';
+import { SessionUser } from '../../resources/identity/session-only.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { monitorNotFound } from './monitor/monitor.decider.js';
+import { monitorView } from './monitor-view.js';
+import { isSteering, SteerMonitor } from './monitor/steer-monitor.command.js';
+
+export const MONITORS_SHOWN_MAX = 200;
+
+/** What a user has watched. Not for programs: what wakes somebody's chats is steered by themselves. */
+@ApiTags('Monitors')
+@Controller('api/monitors')
+export class MonitorsController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly monitors: MonitorQueries,
+    private readonly freshness: Freshness,
+  ) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'Your active monitors, newest first; `status=live`: paused ones as well, `status=all`: also those that are over.',
+  })
+  async list(
+    @SessionUser() { userId }: SignedInUser,
+    @Query('conversation_id') conversationId?: string,
+    @Query('status') status?: string,
+  ) {
+    const isGiven = conversationId !== undefined && conversationId !== '';
+    if (isGiven && !isId(conversationId)) {
+      throw new Rejection('invalid-request', 'conversation_id must be a conversation id');
+    }
+    const selection = { selection: selectionOf(status), limit: MONITORS_SHOWN_MAX, ...(isGiven && { conversationId }) };
+    return { monitors: (await this.monitors.ofOwner(userId, selection)).map(monitorView) };
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'One monitor.' })
+  async one(@SessionUser() user: SignedInUser, @Param('id') id: string) {
+    return { monitor: monitorView(await this.own(id, user)) };
+  }
+
+  @Get(':id/secret')
+  @ApiOperation({ summary: 'The secret of the link that a monitor was given. None is given one here.' })
+  async secret(@SessionUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
+    reply.header('cache-control', 'no-store');
+    await this.own(id, user);
+    throw new Rejection('monitor-not-found', 'No signing secret for this monitor');
+  }
+
+  @Put(':id/secret')
+  @ApiOperation({ summary: 'Changes the secret of the link that a monitor was given. None is given one here.' })
+  async changeSecret(@SessionUser() user: SignedInUser, @Param('id') id: string) {
+    await this.own(id, user);
+    throw new Rejection('monitor-not-found', 'No signed link for this monitor');
+  }
+
+  @Post(':id/:action')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Pauses, resumes or cancels a monitor.' })
+  async steer(
+    @SessionUser() user: SignedInUser,
+    @Param('id') id: string,
+    @Param('action') action: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    if (!isSteering(action)) throw new Rejection('not-found', 'action must be pause, resume or cancel');
+    await this.own(id, user);
+    const position = await this.commands.execute(new SteerMonitor(id, user.userId, action, user.cause));
+    answerPosition(reply, position);
+    await this.freshness.reached(['monitors'], position);
+    return this.one(user, id);
+  }
+
+  private async own(id: string, { userId }: SignedInUser): Promise<MonitorRecord> {
+    const monitor = isId(id) ? await this.monitors.byId(id) : undefined;
+    if (monitor?.ownerId !== userId) throw monitorNotFound();
+    return monitor;
+  }
+}
+
+function selectionOf(status: string | undefined): MonitorSelection {
+  if (status === undefined || status === '' || status === 'active') return 'active';
+  if (status === 'live' || status === 'all') return status;
+  throw new Rejection('invalid-request', 'status must be active, live or all');
+}

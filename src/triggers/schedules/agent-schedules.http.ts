@@ -1,0 +1,90 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { AgentQueries } from '../../../projections/agents/agents.queries.js';
+import { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
+import type { SignedInUser } from '../../resources/identity/caller.js';
+import { CurrentUser } from '../../resources/identity/identity.http.js';
+import { Clock } from '../../kernel/clock.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId, newId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { AdmitSchedule } from './allowance/admit-schedule.command.js';
+import { CreateSchedule } from './schedule/create-schedule.command.js';
+import { KnownModel } from './known-model.js';
+import { clampedNumber } from './schedule/numbers.policy.js';
+import { scheduleNotFound } from './schedule/schedule.policy.js';
+import { runRecord, scheduleRecord } from './schedule-record.http.js';
+import { ScheduleBody } from './schedules.dto.js';
+
+export const STATISTICS_DAYS_MAX = 365;
+const STATISTICS_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** The schedules of one agent, for its owner. */
+@ApiTags('Schedules')
+@Controller('api/agents/:agentId/schedules')
+export class AgentSchedulesController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly agents: AgentQueries,
+    private readonly schedules: ScheduleQueries,
+    private readonly freshness: Freshness,
+    private readonly clock: Clock,
+    private readonly models: KnownModel,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'The schedules of an agent, newest first.' })
+  async list(@CurrentUser() user: SignedInUser, @Param('agentId') agentId: string) {
+    await this.requireOwn(agentId, user);
+    return { schedules: (await this.schedules.ofAgent(agentId)).map(scheduleRecord) };
+  }
+
+  @Post()
+  @HttpCode(201)
+  @ApiOperation({ summary: 'Has the agent do something later, or again and again.' })
+  async create(
+    @CurrentUser() user: SignedInUser,
+    @Param('agentId') agentId: string,
+    @Body() body: ScheduleBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    await this.requireOwn(agentId, user);
+    await this.models.require(body.model_id);
+    const { userId, cause } = user;
+    const scheduleId = newId();
+    await this.commands.execute(new AdmitSchedule(userId, scheduleId, cause));
+    const origin = { agentId, conversationId: null, createdVia: 'ui' } as const;
+    let position: bigint | undefined;
+    try {
+      position = await this.commands.execute(new CreateSchedule(scheduleId, userId, origin, body, cause));
+    } catch (error) {
+      if (error instanceof Rejection) await this.commands.execute(new AdmitSchedule(userId, scheduleId, cause, 'no-place'));
+      throw error;
+    }
+    answerPosition(reply, position);
+    await this.freshness.reached(['schedules'], position);
+    const created = await this.schedules.byId(scheduleId);
+    if (!created) throw scheduleNotFound();
+    return { schedule: scheduleRecord(created) };
+  }
+
+  @Get('stats')
+  @ApiOperation({ summary: "How the runs of an agent's schedules went of late." })
+  async statistics(@CurrentUser() user: SignedInUser, @Param('agentId') agentId: string, @Query('days') asked?: string) {
+    await this.requireOwn(agentId, user);
+    const days = clampedNumber(asked, { fallback: STATISTICS_DAYS, min: 1, max: STATISTICS_DAYS_MAX });
+    const since = new Date(this.clock.now().getTime() - days * DAY_MS);
+    const { runs, failed, tokens, latestFailure } = await this.schedules.statistics(agentId, since);
+    const failure = latestFailure ? runRecord(latestFailure, { ownerId: user.userId, agentId }) : null;
+    return { days, runs, failed, tokens, latest_failure: failure };
+  }
+
+  private async requireOwn(agentId: string, { userId }: SignedInUser): Promise<void> {
+    const agent = isId(agentId) ? await this.agents.byId(agentId) : undefined;
+    if (agent?.ownerId !== userId) throw new Rejection('agent-not-found', 'agent not found');
+  }
+}

@@ -1,0 +1,59 @@
+import { expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../../../test/support/given.js';
+import { ADMISSION_MS, admit, type Allowance, allowance, release } from './allowance.decider.js';
+import type { AllowanceEvent } from './allowance.events.js';
+
+const ownerId = 'ann';
+const start = Date.parse('2026-01-01T00:00:00Z');
+const at = (afterMs: number) => new Date(start + afterMs);
+const admitted = (scheduleId: string, afterMs = 0): AllowanceEvent => ({
+  type: 'ScheduleAdmitted',
+  data: { ownerId, scheduleId, admittedAt: at(afterMs).toISOString() },
+});
+const place = (scheduleId: string, afterMs: number, max = 2) => ({ ownerId, scheduleId, now: at(afterMs), max });
+
+it('has places for so many schedules', () => {
+  const past = [admitted('s1'), admitted('s2')];
+  given(allowance, past).when(admit(place('s3', 2 * ADMISSION_MS), new Set(['s1', 's2']))).thenRejected('too-many-schedules'); // prettier-ignore
+  given(allowance, past)
+    .when(admit(place('s2', 5), new Set()))
+    .thenNothing();
+});
+
+it('keeps the place of a schedule that nobody has seen yet for a moment, and not longer', () => {
+  const past = [admitted('s1'), admitted('s2')];
+  given(allowance, past)
+    .when(admit(place('s3', ADMISSION_MS - 1), new Set(['s1'])))
+    .thenRejected('too-many-schedules');
+  given(allowance, past)
+    .when(admit(place('s3', ADMISSION_MS), new Set(['s1'])))
+    .then([{ type: 'ScheduleReleased', data: { ownerId, scheduleId: 's2' } }, admitted('s3', ADMISSION_MS)]);
+});
+
+it('takes a place back at once from a schedule that was refused', () =>
+  given(allowance, [admitted('s1')])
+    .when(release(ownerId, 's1'))
+    .then([{ type: 'ScheduleReleased', data: { ownerId, scheduleId: 's1' } }]));
+
+it('never has more than its places taken, and a decision repeated at once says nothing more', () => {
+  const id = fc.constantFrom('s1', 's2', 's3', 's4');
+  const decision = fc.oneof(
+    fc.tuple(id, fc.nat(5 * ADMISSION_MS), fc.uniqueArray(id)).map(([each, ms, open]) => admit(place(each, ms), new Set(open))),
+    id.map((each) => release(ownerId, each)),
+  );
+  fc.assert(
+    fc.property(fc.array(decision, { maxLength: 20 }), (decisions) => {
+      let state: Allowance = allowance.initial;
+      for (const decide of decisions) {
+        try {
+          state = decide(state).reduce(allowance.evolve, state);
+        } catch {
+          continue;
+        }
+        expect(decide(state)).toEqual([]);
+        expect(Object.keys(state).length).toBeLessThanOrEqual(2);
+      }
+    }),
+  );
+});

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
+import { conversationCodec } from '../../dialogue/conversation/conversation.codec.js';
+import type { ConversationDeleted } from '../../dialogue/conversation/conversation.events.js';
+import type { Codec } from '../../kernel/event-sourcing/codec.js';
+import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
+import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
+import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { CancelSchedule } from './schedule/cancel-schedule.command.js';
+
+/**
+ * What a chat without an agent wanted done later is called off with the chat: nobody could see it any more. What was made
+ * in a chat with an agent stays among the agent's schedules. Steps: wait until the schedules of before are listed; cancel each. A
+ * crash in between repeats it for those that are left.
+ */
+@Injectable()
+export class CancelSchedulesOfConversation implements Reaction<ConversationDeleted> {
+  readonly name = 'cancel-schedules-of-conversation';
+  readonly categories = ['conversation'];
+  readonly codec: Codec<ConversationDeleted> = conversationCodec;
+  readonly on = { ConversationDeleted: (event: Recorded<ConversationDeleted>) => this.cancelAll(event) };
+
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly schedules: ScheduleQueries,
+    private readonly freshness: Freshness,
+  ) {}
+
+  private async cancelAll(event: Recorded<ConversationDeleted>): Promise<void> {
+    await requireReached(this.freshness, ['schedules'], event.position);
+    const cause = causedBy(event, `system:${this.name}`);
+    for (const { id, ownerId } of await this.schedules.openOfChat(event.data.conversationId)) {
+      await this.commands.execute(new CancelSchedule(id, ownerId, cause)).catch(unlessGone);
+    }
+  }
+}
+
+/** The list may be older than the deletion. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof Rejection) || error.code !== 'schedule-not-found') throw error;
+}

@@ -1,0 +1,141 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import type { CommandBus } from '@nestjs/cqrs';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import type { DueSchedule, ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { DueSchedules, SCHEDULES_PER_PAGE_MAX, SCHEDULES_PER_TICK_MAX } from './due-schedules.ticker.js';
+import { create, schedule } from './schedule/schedule.decider.js';
+import { scheduleStream } from './schedule/schedule.events.js';
+import type { ScheduleRules } from './schedule/schedule-rules.js';
+import type { SchedulerPulse } from './scheduler-pulse.port.js';
+import { type SettleSchedule, SettleScheduleHandler } from './schedule/settle-schedule.command.js';
+import { systemIds } from '../../platform/system-ids.js';
+import { systemTiming } from '../../platform/system-timing.js';
+
+const MINUTE_MS = 60_000;
+const START = Date.parse('2026-01-01T08:30:00Z');
+const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r', causationId: 'r' } as const;
+const rules: ScheduleRules = {
+  misfireGraceMs: MINUTE_MS,
+  missedAfterMs: 10 * MINUTE_MS,
+  runLimitMs: 15 * MINUTE_MS,
+  runTimeoutMs: 10 * MINUTE_MS,
+  failuresMax: 3,
+  cadenceSecondsMin: 900,
+  horizonMs: Infinity,
+  perUserMax: 50,
+};
+
+let now: Date;
+let streams: Streams;
+let handler: SettleScheduleHandler;
+let settled: string[];
+let broken: string | undefined;
+let beats: Date[];
+beforeEach(() => {
+  now = new Date(START);
+  streams = new Streams(new InMemoryEventStore(), systemTiming);
+  handler = new SettleScheduleHandler(streams, { now: () => now }, rules);
+  settled = [];
+  broken = undefined;
+  beats = [];
+});
+
+const commands = {
+  execute: async (command: SettleSchedule) => {
+    settled.push(command.scheduleId);
+    if (command.scheduleId === broken) throw new Error('broken');
+    return handler.execute(command);
+  },
+} as unknown as CommandBus;
+
+async function made(scheduleId: string): Promise<void> {
+  const timing = { kind: 'recurring', cron: '0 * * * *', timezone: 'UTC', endAt: null } as const;
+  const terms = { name: null, instruction: 'Look.', timing, toolAllowlist: [], modelId: null, tokenBudget: null };
+  const origin = { agentId: 'a', conversationId: null, createdVia: 'ui' } as const;
+  await streams.transact(scheduleStream(scheduleId), schedule, create(scheduleId, { ownerId: 'ann', origin, terms, now }), cause);
+}
+const state = async (scheduleId: string) => (await streams.fold(scheduleStream(scheduleId), schedule)).state;
+
+/** A read model that is never behind. */
+const listing = (ids: readonly string[], running: readonly string[] = []): ScheduleQueries =>
+  ({
+    runningSince: async () => running,
+    due: async (until: Date, limit: number, after?: DueSchedule) => {
+      const states = await Promise.all(ids.map(state));
+      const due = states.filter(({ nextSlotAt }) => nextSlotAt !== null && nextSlotAt <= until.toISOString());
+      const rest = due.map(({ id }) => id).filter((id) => !after || id > after.scheduleId);
+      return rest.slice(0, limit).map((scheduleId) => ({ scheduleId, nextSlotAt: new Date('2026-01-01T09:00:00Z') }));
+    },
+  }) as unknown as ScheduleQueries;
+const pulse: SchedulerPulse = { beat: async (time) => void beats.push(time), isKeepingUp: async () => true };
+const at = (minutes: number) => (now = new Date(START + minutes * MINUTE_MS));
+
+it('decides on the slots of all that are due, page by page', async () => {
+  const ids = Array.from({ length: SCHEDULES_PER_PAGE_MAX + 3 }, (_, index) => `s${String(index).padStart(4, '0')}`);
+  for (const id of ids) await made(id);
+  await new DueSchedules(commands, listing(ids), rules, pulse, systemIds).tick(at(30));
+  expect(settled.toSorted()).toEqual(ids);
+  for (const id of [ids[0]!, ids.at(-1)!]) expect((await state(id)).openRun).toMatchObject({ isSlot: true });
+});
+
+it('looks again at a late slot only once there is something to decide', async () => {
+  await made('s1');
+  const ticker = new DueSchedules(commands, listing(['s1']), rules, pulse, systemIds);
+  for (const minutes of [32, 33, 39]) await ticker.tick(at(minutes));
+  expect(settled).toEqual(['s1']);
+  expect(beats).toHaveLength(3);
+  await ticker.tick(at(40));
+  expect([settled.length, (await state('s1')).nextSlotAt]).toEqual([2, '2026-01-01T10:00:00.000Z']);
+});
+
+it('is not kept from the others by one that fails, and says that it failed', async () => {
+  for (const id of ['s1', 's2', 's3']) await made(id);
+  broken = 's1';
+  const ticking = new DueSchedules(commands, listing(['s1', 's2', 's3']), rules, pulse, systemIds).tick(at(30));
+  await expect(ticking).rejects.toThrow('could not be decided on: 1.');
+  expect((await state('s3')).openRun).not.toBeNull();
+  expect(beats).toHaveLength(1);
+});
+
+it('looks at what is due although a run could not be given up, and past a page with one that fails', async () => {
+  const ids = Array.from({ length: SCHEDULES_PER_PAGE_MAX + 1 }, (_, index) => `s${String(index).padStart(4, '0')}`);
+  for (const id of ids) await made(id);
+  broken = ids[0]!;
+  await expect(new DueSchedules(commands, listing(ids, [broken]), rules, pulse, systemIds).tick(at(30))).rejects.toThrow(
+    'decided on: 2.',
+  );
+  expect((await state(ids.at(-1)!)).openRun).not.toBeNull();
+});
+
+it('goes no further where nothing at all can be decided on, and does not say that it keeps up', async () => {
+  await made('s1');
+  broken = 's1';
+  await expect(new DueSchedules(commands, listing(['s1']), rules, pulse, systemIds).tick(at(30))).rejects.toThrow(
+    'decided on: 1.',
+  );
+  expect(beats).toEqual([]);
+});
+
+it('gives up runs that nobody has ended', async () => {
+  await made('s1');
+  await new DueSchedules(commands, listing(['s1']), rules, pulse, systemIds).tick(at(30));
+  await new DueSchedules(commands, listing([], ['s1']), rules, pulse, systemIds).tick(at(46));
+  expect(await state('s1')).toMatchObject({ openRun: null, failuresInARow: 1 });
+});
+
+it('leaves what one tick cannot do to the next', async () => {
+  const pages: number[] = [];
+  const endless = {
+    runningSince: async () => [],
+    due: async (_: Date, limit: number) => {
+      pages.push(limit);
+      return Array.from({ length: limit }, () => ({ scheduleId: 'gone', nextSlotAt: now }));
+    },
+  } as unknown as ScheduleQueries;
+  const nothing = { execute: async () => schedule.initial } as unknown as CommandBus;
+  await new DueSchedules(nothing, endless, rules, pulse, systemIds).tick(at(30));
+  expect(pages.reduce((sum, each) => sum + each, 0)).toBe(SCHEDULES_PER_TICK_MAX);
+  // Who is behind does not say that it keeps up.
+  expect(beats).toEqual([]);
+});

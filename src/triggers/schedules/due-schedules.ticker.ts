@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { type DueSchedule, ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
+import { failuresOf } from '../../kernel/each-of.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Ids } from '../../kernel/ids.js';
+import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
+import type { Schedule } from './schedule/schedule.decider.js';
+import { ScheduleRules } from './schedule/schedule-rules.js';
+import { SchedulerPulse } from './scheduler-pulse.port.js';
+import { SettleSchedule } from './schedule/settle-schedule.command.js';
+import { waitsUntil } from './schedule/slot-ledger.decider.js';
+
+/** How often somebody looks for slots that have come. */
+const EVERY_MS = 1_000;
+export const SCHEDULES_PER_PAGE_MAX = 500;
+/** A tick ends here; what is left is for the next, which begins with those that wait longest. */
+export const SCHEDULES_PER_TICK_MAX = 20_000;
+/** Appends that are under way at once: the store writes them down together. */
+const SIDE_BY_SIDE_MAX = 64;
+
+/**
+ * Decides on the slots that have come, of all schedules. The read model only says where to look: two processes that look at
+ * once, or one that looks twice, decide on each slot once.
+ */
+@Injectable()
+export class DueSchedules implements Ticker {
+  readonly name = 'due-schedules';
+  readonly everyMs = EVERY_MS;
+  /** Schedules whose slot is late and waits to be missed, or for a run to end: no look is worth it before. */
+  private waiting = new Map<string, Readonly<{ slot: number; until: number }>>();
+
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly schedules: ScheduleQueries,
+    private readonly rules: ScheduleRules,
+    private readonly pulse: SchedulerPulse,
+    private readonly ids: Ids,
+  ) {}
+
+  async tick(now: Date): Promise<void> {
+    const cause = causeOfTick(this, this.ids.next());
+    const overdue = new Date(now.getTime() - this.rules.runLimitMs);
+    const stuck = await this.schedules.runningSince(overdue, SCHEDULES_PER_PAGE_MAX);
+    const failures = await failuresOf(stuck, (scheduleId) => this.settle(scheduleId, cause), SIDE_BY_SIDE_MAX);
+    const { isDone, failed } = await this.settleDue(now, cause);
+    if (isDone) await this.pulse.beat(now);
+    const all = [...failures, ...failed];
+    if (all.length > 0) throw new Error(`Schedules that could not be decided on: ${all.length}.`, { cause: all[0] });
+  }
+
+  /** Whether all that had come was looked at, and what went wrong with single schedules. */
+  private async settleDue(now: Date, cause: Cause): Promise<Readonly<{ isDone: boolean; failed: readonly unknown[] }>> {
+    let isDone = false;
+    const failed: unknown[] = [];
+    const waiting = new Map<string, Readonly<{ slot: number; until: number }>>();
+    let after: DueSchedule | undefined;
+    for (let looked = 0; looked < SCHEDULES_PER_TICK_MAX && !isDone; looked += SCHEDULES_PER_PAGE_MAX) {
+      const page = await this.schedules.due(now, SCHEDULES_PER_PAGE_MAX, after);
+      const look = async ({ scheduleId, nextSlotAt }: DueSchedule) => {
+        const slot = nextSlotAt.getTime();
+        const wait = this.waiting.get(scheduleId);
+        if (wait?.slot === slot && wait.until > now.getTime()) return void waiting.set(scheduleId, wait);
+        const until = waitsUntil(await this.settle(scheduleId, cause), this.rules, now);
+        if (until) waiting.set(scheduleId, { slot, until: until.getTime() });
+      };
+      const failures = await failuresOf(page, look, SIDE_BY_SIDE_MAX);
+      failed.push(...failures);
+      after = page.at(-1);
+      isDone = page.length < SCHEDULES_PER_PAGE_MAX;
+      // That is not the fault of any one of them.
+      if (failures.length > 0 && failures.length === page.length) return { isDone: false, failed };
+    }
+    this.waiting = waiting;
+    return { isDone, failed };
+  }
+
+  private settle(scheduleId: string, cause: Cause): Promise<Schedule> {
+    return this.commands.execute(new SettleSchedule(scheduleId, cause));
+  }
+}

@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { Codec } from '../../../kernel/event-sourcing/codec.js';
+import { causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
+import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { runCodec } from '../../../background/runs/run.codec.js';
+import type { RunFailed, RunFinished, RunRefused, RunStarted } from '../../../background/runs/run.events.js';
+import { EndScheduleRun } from '../schedule/end-schedule-run.command.js';
+import { outcomeOf, type RunOver } from './run-outcome.policy.js';
+import { reportScheduledRun, scheduledRun, startScheduledRun } from './scheduled-run.decider.js';
+import { scheduledRunStream } from './scheduled-run.events.js';
+
+type Followed = RunStarted | RunOver;
+
+/**
+ * What comes of a run is noted for its schedule. Steps at its end: read whose run it is, and leave others alone; note what
+ * it said; tell the schedule that it is over. A crash after a step repeats them, and what is noted stays noted once.
+ */
+@Injectable()
+export class FollowScheduledRuns implements Reaction<Followed> {
+  readonly name = 'follow-scheduled-runs';
+  readonly categories = ['run'];
+  readonly codec: Codec<Followed> = runCodec;
+  readonly on = {
+    RunStarted: (event: Recorded<RunStarted>) => this.started(event),
+    RunFinished: (event: Recorded<RunFinished>) => this.over(event),
+    RunRefused: (event: Recorded<RunRefused>) => this.over(event),
+    RunFailed: (event: Recorded<RunFailed>) => this.over(event),
+  };
+
+  constructor(
+    private readonly streams: Streams,
+    private readonly commands: CommandBus,
+  ) {}
+
+  private async started(event: Recorded<RunStarted>): Promise<void> {
+    const { runId } = event.data;
+    const decision = startScheduledRun({ runId, startedAt: event.at.toISOString() });
+    await this.streams.transact(scheduledRunStream(runId), scheduledRun, decision, causedBy(event, `system:${this.name}`));
+  }
+
+  private async over(event: Recorded<RunOver>): Promise<void> {
+    const { runId } = event.data;
+    const cause = causedBy(event, `system:${this.name}`);
+    const { ending, report } = outcomeOf(event);
+    const decision = reportScheduledRun({ runId, report });
+    const { state } = await this.streams.transact(scheduledRunStream(runId), scheduledRun, decision, cause);
+    if (state.queued) await this.commands.execute(new EndScheduleRun(state.queued.scheduleId, runId, ending, cause));
+  }
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import type { Codec } from '../../../kernel/event-sourcing/codec.js';
+import { causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
+import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
+import { nothingYet, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { Runs } from '../../../background/runs/runs.port.js';
+import { ScheduleRules } from '../schedule/schedule-rules.js';
+import { scheduleCodec } from '../schedule/schedule.codec.js';
+import { schedule } from '../schedule/schedule.decider.js';
+import { type ScheduleRunQueued, type ScheduleRunRequested, scheduleStream } from '../schedule/schedule.events.js';
+import { queueScheduledRun, scheduledRun } from './scheduled-run.decider.js';
+import { scheduledRunStream } from './scheduled-run.events.js';
+
+const SIDE_BY_SIDE_MAX = 64;
+
+type Queued = ScheduleRunQueued | ScheduleRunRequested;
+
+/**
+ * A slot's run is queued. Steps: read the schedule; note in the run's own stream whose it is; queue the run. The event names
+ * the run, so a crash after any step repeats them all and makes none of it twice. Of a schedule that is gone, or whose run was
+ * given up before this was seen, nothing is run. A one-time run goes on from the chat that it was asked for in; a recurring
+ * one from nothing.
+ */
+@Injectable()
+export class QueueScheduledRuns implements Reaction<Queued> {
+  readonly name = 'queue-scheduled-runs';
+  readonly categories = ['schedule'];
+  /** Many schedules come due in the same minute, and the store writes down together what is under way together. */
+  readonly concurrency = SIDE_BY_SIDE_MAX;
+  readonly codec: Codec<Queued> = scheduleCodec;
+  readonly on = {
+    ScheduleRunQueued: (event: Recorded<ScheduleRunQueued>) => this.queue(event),
+    ScheduleRunRequested: (event: Recorded<ScheduleRunRequested>) => this.queue(event),
+  };
+
+  constructor(
+    private readonly streams: Streams,
+    private readonly runs: Runs,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  private async queue(event: Recorded<Queued>): Promise<void> {
+    const { scheduleId, runId } = event.data;
+    const cause = causedBy(event, `system:${this.name}`);
+    const { state } = await this.streams.fold(scheduleStream(scheduleId), schedule);
+    const { ownerId, agentId, conversationId, terms, openRun, status } = state;
+    if (openRun?.runId !== runId || status === 'deleted') return;
+    await this.streams.transact(
+      scheduledRunStream(runId),
+      scheduledRun,
+      queueScheduledRun({ runId, scheduleId, ownerId }),
+      cause,
+      nothingYet(scheduledRun),
+    );
+    const { instruction: input, modelId, toolAllowlist } = terms;
+    const runTerms = { modelId, toolAllowlist, timeoutMs: this.rules.runTimeoutMs };
+    const goesOn = terms.timing.kind === 'once' && conversationId !== null;
+    const what = { runId, ownerId, agentId, trigger: 'schedule', input, terms: runTerms } as const;
+    await this.runs.queue({ ...what, ...(goesOn && { conversationId }) }, cause);
+  }
+}

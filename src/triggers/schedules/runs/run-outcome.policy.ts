@@ -1,0 +1,52 @@
+import type { RunFailed, RunFinished, RunRefused } from '../../../background/runs/run.events.js';
+import type { RunReport } from './scheduled-run.events.js';
+import type { RunEnding } from '../schedule/slot-ledger.decider.js';
+
+/** Of what a run said this much is kept for whoever looks at the schedule. */
+export const OUTPUT_CHARACTERS_MAX = 24_000;
+export const ERROR_CHARACTERS_MAX = 1_024;
+
+export type RunOver = RunFinished | RunRefused | RunFailed;
+
+/** How a run went, as its schedule takes it, and what is kept of what it said. */
+export function outcomeOf(event: RunOver): Readonly<{ ending: RunEnding; report: RunReport }> {
+  switch (event.type) {
+    case 'RunFinished': {
+      const { answer, toolCalls, usage, error } = event.data;
+      const promptTokens = usage?.promptTokens ?? 0;
+      const generatedTokens = usage?.completionTokens ?? 0;
+      const tokens = promptTokens + generatedTokens;
+      const report = { ...said(answer), error: error ? cut(error.text) : null, promptTokens, generatedTokens };
+      if (error) return { ending: { status: 'failed', errorType: 'agent_error', tokens }, report };
+      if (answer.trim() !== '' || toolCalls.length > 0 || generatedTokens > 0) {
+        return { ending: { status: 'success', errorType: null, tokens }, report };
+      }
+      return { ending: { status: 'failed', errorType: 'empty_output', tokens }, report };
+    }
+    case 'RunRefused':
+      return { ending: { status: 'failed', errorType: 'budget_exceeded', tokens: 0 }, report: nothingSaid(event.data.error) };
+    case 'RunFailed': {
+      const { error, reason } = event.data;
+      const ending = reason === 'timeout' ? TIMED_OUT : FAILED;
+      return { ending, report: nothingSaid(error) };
+    }
+  }
+}
+
+const TIMED_OUT: RunEnding = { status: 'timeout', errorType: 'timeout', tokens: 0 };
+const FAILED: RunEnding = { status: 'failed', errorType: 'internal', tokens: 0 };
+
+const said = (answer: string) => ({
+  output: answer === '' ? null : answer.slice(0, OUTPUT_CHARACTERS_MAX).toWellFormed(),
+  isOutputTruncated: answer.length > OUTPUT_CHARACTERS_MAX,
+});
+
+const nothingSaid = (error: string): RunReport => ({
+  output: null,
+  isOutputTruncated: false,
+  error: cut(error),
+  promptTokens: 0,
+  generatedTokens: 0,
+});
+
+const cut = (text: string): string => text.slice(0, ERROR_CHARACTERS_MAX).toWellFormed();

@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../../../test/support/given.js';
+import {
+  appendScheduledRun,
+  forgetOutput,
+  queueScheduledRun,
+  reportScheduledRun,
+  scheduledRun,
+  startScheduledRun,
+} from './scheduled-run.decider.js';
+import type { ScheduledRunEvent } from './scheduled-run.events.js';
+
+const runId = 'r1';
+const now = new Date('2026-04-01T00:00:00.000Z');
+const startedAt = '2026-01-01T09:00:01.000Z';
+const message = { conversationId: 'c1', messageId: 'm1' };
+const report = { output: 'Hello.', isOutputTruncated: false, error: null, promptTokens: 7, generatedTokens: 2 };
+
+const queued: ScheduledRunEvent = { type: 'ScheduledRunQueued', data: { runId, scheduleId: 's1', ownerId: 'ann' } };
+const started: ScheduledRunEvent = { type: 'ScheduledRunStarted', data: { runId, startedAt } };
+const reported: ScheduledRunEvent = { type: 'ScheduledRunReported', data: { runId, report } };
+const appended: ScheduledRunEvent = { type: 'ScheduledRunAppended', data: { runId, ...message } };
+const left = { runId, scheduleId: 's1', ownerId: 'ann', promptTokens: 7, generatedTokens: 2, forgottenAt: now.toISOString() };
+const forgotten: ScheduledRunEvent = { type: 'ScheduledRunOutputForgotten', data: { ...left, startedAt, message } };
+
+describe('what a scheduled run said', () => {
+  it('is forgotten once, and what stays says when it ran and what it used', () => {
+    given(scheduledRun, [queued, started, reported, appended]).when(forgetOutput(runId, now)).then([forgotten]);
+    given(scheduledRun, [queued, reported])
+      .when(forgetOutput(runId, now))
+      .then([{ type: 'ScheduledRunOutputForgotten', data: { ...left, startedAt: null } }]);
+    given(scheduledRun, [queued, started, reported, appended, forgotten]).when(forgetOutput(runId, now)).thenNothing();
+  });
+  it('is not there to be forgotten before it is said', () => {
+    for (const past of [[], [queued], [queued, started]]) given(scheduledRun, past).when(forgetOutput(runId, now)).thenNothing();
+  });
+  it('is not said again when nothing else is left of it', () => {
+    const decisions = [
+      queueScheduledRun({ runId, scheduleId: 's1', ownerId: 'ann' }),
+      startScheduledRun({ runId, startedAt }),
+      reportScheduledRun({ runId, report }),
+      appendScheduledRun(runId, message),
+      forgetOutput(runId, now),
+    ];
+    for (const decision of decisions) given(scheduledRun, [forgotten]).when(decision).thenNothing();
+  });
+});
+
+it('says each thing once, in whatever order it is asked', () => {
+  const decisions = {
+    queue: queueScheduledRun({ runId, scheduleId: 's1', ownerId: 'ann' }),
+    start: startScheduledRun({ runId, startedAt }),
+    report: reportScheduledRun({ runId, report }),
+    append: appendScheduledRun(runId, message),
+    forget: forgetOutput(runId, now),
+  };
+  const names = Object.keys(decisions) as (keyof typeof decisions)[];
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...names), { maxLength: 20 }), (asked) => {
+      let state = scheduledRun.initial;
+      const types: string[] = [];
+      for (const name of asked) {
+        const events = decisions[name](state);
+        state = events.reduce(scheduledRun.evolve, state);
+        expect(decisions[name](state)).toEqual([]);
+        types.push(...events.map(({ type }) => type));
+      }
+      expect(new Set(types).size).toBe(types.length);
+      const forgottenFrom = types.indexOf('ScheduledRunOutputForgotten');
+      if (forgottenFrom >= 0) expect(types.slice(0, forgottenFrom)).toContain('ScheduledRunReported');
+    }),
+  );
+});

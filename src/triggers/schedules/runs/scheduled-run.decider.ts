@@ -1,0 +1,85 @@
+import type { Decision } from '../../../kernel/event-sourcing/decider.js';
+import type { Aggregate } from '../../../kernel/event-sourcing/streams.js';
+import type { RunId } from '../schedule/schedule.events.js';
+import { scheduleRunCodec } from './scheduled-run.codec.js';
+import type {
+  RunMessage,
+  ScheduledRunEvent,
+  ScheduledRunQueued,
+  ScheduledRunReported,
+  ScheduledRunStarted,
+} from './scheduled-run.events.js';
+
+/** How far a run has come; `queued` says whose it is. */
+export type ScheduledRun = Readonly<{
+  queued: ScheduledRunQueued['data'] | null;
+  startedAt: string | null;
+  /** What it has used, once it has reported. */
+  used: Readonly<{ promptTokens: number; generatedTokens: number }> | null;
+  /** Where what it said was added to a chat. */
+  message: RunMessage | null;
+  isOutputForgotten: boolean;
+}>;
+
+export const scheduledRun: Aggregate<ScheduledRun, ScheduledRunEvent> = {
+  initial: { queued: null, startedAt: null, used: null, message: null, isOutputForgotten: false },
+  evolve,
+  codec: scheduleRunCodec,
+};
+
+function evolve(state: ScheduledRun, event: ScheduledRunEvent): ScheduledRun {
+  switch (event.type) {
+    case 'ScheduledRunQueued':
+      return { ...state, queued: event.data };
+    case 'ScheduledRunStarted':
+      return { ...state, startedAt: event.data.startedAt };
+    case 'ScheduledRunReported': {
+      const { promptTokens, generatedTokens } = event.data.report;
+      return { ...state, used: { promptTokens, generatedTokens } };
+    }
+    case 'ScheduledRunAppended': {
+      const { conversationId, messageId } = event.data;
+      return { ...state, message: { conversationId, messageId } };
+    }
+    // From then on it is all that is left.
+    case 'ScheduledRunOutputForgotten': {
+      const { runId, scheduleId, ownerId, startedAt, promptTokens, generatedTokens, message = null } = event.data;
+      const queued = { runId, scheduleId, ownerId };
+      return { queued, startedAt, used: { promptTokens, generatedTokens }, message, isOutputForgotten: true };
+    }
+  }
+}
+
+type Decide = Decision<ScheduledRun, ScheduledRunEvent>;
+
+export const queueScheduledRun =
+  (data: ScheduledRunQueued['data']): Decide =>
+  ({ queued }) =>
+    queued ? [] : [{ type: 'ScheduledRunQueued', data }];
+
+/** Its first attempt begins. Runs that no schedule knows of are not its business. */
+export const startScheduledRun =
+  (data: ScheduledRunStarted['data']): Decide =>
+  ({ queued, startedAt, used }) =>
+    !queued || startedAt !== null || used ? [] : [{ type: 'ScheduledRunStarted', data }];
+
+export const reportScheduledRun =
+  (data: ScheduledRunReported['data']): Decide =>
+  ({ queued, used }) =>
+    !queued || used ? [] : [{ type: 'ScheduledRunReported', data }];
+
+/** What it said was added to a chat. */
+export const appendScheduledRun =
+  (runId: RunId, where: RunMessage): Decide =>
+  ({ queued, message }) =>
+    !queued || message ? [] : [{ type: 'ScheduledRunAppended', data: { runId, ...where } }];
+
+/** Of a run that has reported, what it said goes; of one that has not there is nothing yet. */
+export const forgetOutput =
+  (runId: RunId, now: Date): Decide =>
+  ({ queued, startedAt, used, message, isOutputForgotten }) => {
+    if (!queued || !used || isOutputForgotten) return [];
+    const { scheduleId, ownerId } = queued;
+    const data = { runId, scheduleId, ownerId, startedAt, ...used, forgottenAt: now.toISOString(), ...(message && { message }) };
+    return [{ type: 'ScheduledRunOutputForgotten', data }];
+  };

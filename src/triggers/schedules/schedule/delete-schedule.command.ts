@@ -1,0 +1,34 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { transactCaughtUp } from './catch-up.js';
+import { remove } from './schedule-changes.decider.js';
+import type { ScheduleId } from './schedule.events.js';
+import { ScheduleRules } from './schedule-rules.js';
+
+/** A schedule's owner wants to see nothing of it any more. */
+export class DeleteSchedule extends Command<bigint | undefined> {
+  constructor(
+    readonly scheduleId: ScheduleId,
+    readonly ownerId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(DeleteSchedule)
+export class DeleteScheduleHandler implements ICommandHandler<DeleteSchedule> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  async execute({ scheduleId, ownerId, cause }: DeleteSchedule): Promise<bigint | undefined> {
+    const asking = { ownerId, rules: this.rules, now: this.clock.now() };
+    const decision = remove(asking);
+    return (await transactCaughtUp(this.streams, scheduleId, decision, asking, cause)).position;
+  }
+}

@@ -1,0 +1,138 @@
+import type { Decision } from '../../../kernel/event-sourcing/decider.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { nextSlotText, type Schedule, schedule } from './schedule.decider.js';
+import type { RunId, ScheduleEvent, ScheduleTerms, ScheduleTiming } from './schedule.events.js';
+import { type LedgerRules, scheduleNotFound } from './schedule.policy.js';
+import { completion, type LedgerMode, settledFirst } from './slot-ledger.decider.js';
+
+type Decide = Decision<Schedule, ScheduleEvent>;
+
+/** Who asks, by which rules, and when. */
+export type Asked = Readonly<{ ownerId: string; rules: LedgerRules; now: Date }>;
+
+/** What an owner asks is decided after the slots that have come until then; strangers hear that there is no such schedule. */
+const asked =
+  (asking: Asked, mode: LedgerMode, decide: Decide): Decide =>
+  (state) => {
+    requireOwn(state, asking);
+    return settledFirst(asking.rules, asking.now, mode, decide)(state);
+  };
+
+function requireOwn({ status, ownerId }: Schedule, asking: Asked): void {
+  if (status === 'none' || status === 'deleted' || ownerId !== asking.ownerId) throw scheduleNotFound();
+}
+
+const isOver = ({ status }: Schedule): boolean => status === 'completed' || status === 'cancelled';
+
+/**
+ * Other terms. Those that are as they were are no change, and those that are not about time leave slots that wait to wait.
+ * @throws Rejection schedule-not-found, schedule-terminal, schedule-run-started, invalid-schedule
+ */
+export const change =
+  (asking: Asked, termsAfter: (before: ScheduleTerms) => Partial<ScheduleTerms>): Decide =>
+  (state) => {
+    requireOwn(state, asking);
+    const changes = differing(state.terms, termsAfter(state.terms));
+    if (Object.keys(changes).length === 0) return [];
+    const mode = changes.timing ? 'closing' : 'open';
+    return settledFirst(asking.rules, asking.now, mode, changedTo(changes, asking.now))(state);
+  };
+
+const changedTo =
+  (changes: Partial<ScheduleTerms>, now: Date): Decide =>
+  (state) => {
+    const { timing } = changes;
+    if (timing && state.terms.timing.kind === 'once') refuseNewRunAt(state);
+    const moves = timing && !isOver(state);
+    const nextSlotAt = moves ? nextSlotText(timing, state.decidedUntil, now) : state.nextSlotAt;
+    if (timing) refuseRunAtPassed(state.terms.timing, timing, nextSlotAt);
+    const data = { scheduleId: state.id, changes, changedAt: now.toISOString(), nextSlotAt };
+    const changed: ScheduleEvent = { type: 'ScheduleChanged', data };
+    return [changed, ...completion(schedule.evolve(state, changed), now)];
+  };
+
+function refuseNewRunAt(state: Schedule): void {
+  if (isOver(state)) throw new Rejection('schedule-terminal', 'schedule is terminal');
+  if (state.status === 'active' && state.nextSlotAt === null) {
+    throw new Rejection('schedule-run-started', 'the once schedule has already started');
+  }
+}
+
+/** A clock that is ahead may have decided on the time that is still to come by the own one. */
+function refuseRunAtPassed(before: ScheduleTiming, after: ScheduleTiming, nextSlotAt: string | null): void {
+  const isMoved = before.kind === 'once' && after.kind === 'once' && before.runAt !== after.runAt;
+  if (isMoved && nextSlotAt === null) throw new Rejection('invalid-schedule', 'run_at must be in the future');
+}
+
+export const pause = (asking: Asked): Decide =>
+  asked(asking, 'closing', (state) => {
+    if (isOver(state)) throw new Rejection('schedule-terminal', 'schedule is terminal');
+    if (state.status === 'paused') return [];
+    return [{ type: 'SchedulePaused', data: { scheduleId: state.id, pausedAt: asking.now.toISOString() } }];
+  });
+
+/** Goes on with what is to come from now on; slots of the pause are not made up for. What has nothing to come needs another time first. @throws Rejection schedule-elapsed, schedule-terminal */
+export const resume = (
+  asking: Asked,
+  timingAfter: (before: ScheduleTiming) => ScheduleTiming | undefined = () => undefined,
+): Decide =>
+  asked(asking, 'closing', (state) => {
+    if (isOver(state)) throw new Rejection('schedule-terminal', 'schedule is terminal');
+    if (state.status === 'active') return [];
+    const timing = timingAfter(state.terms.timing);
+    const next = timing ?? state.terms.timing;
+    const nextSlotAt = nextSlotText(next, state.decidedUntil, asking.now);
+    if (nextSlotAt === null) throw new Rejection('schedule-elapsed', elapsedText(next, timing !== undefined));
+    const resumedAt = asking.now.toISOString();
+    const data = { scheduleId: state.id, resumedAt, ...(timing && { timing }), nextSlotAt };
+    return [{ type: 'ScheduleResumed', data }];
+  });
+
+function elapsedText({ kind }: ScheduleTiming, isNew: boolean): string {
+  if (kind === 'recurring') return 'the schedule has ended; give it a later end_at';
+  return isNew ? 'run_at must be in the future to resume' : 'the once schedule has elapsed; recreate it or supply a new run_at';
+}
+
+/** Called off: what is just due starts no run; a run under way goes on. */
+export const cancel = (asking: Asked): Decide => asked(asking, 'cancelling', (state) => calledOff(state, asking.now));
+
+const calledOff = (state: Schedule, now: Date): readonly ScheduleEvent[] =>
+  isOver(state) ? [] : [{ type: 'ScheduleCancelled', data: { scheduleId: state.id, cancelledAt: now.toISOString() } }];
+
+/** What a chat sees of schedules: with an agent those of the agent, without one those that were made in the chat. */
+export type ChatScope = Readonly<{ agentId: string | null; conversationId: string }>;
+
+/** A chat calls off a one-time task; what it does not see, or is over, it cannot. @throws Rejection schedule-not-found, schedule-terminal */
+export const cancelTask = (asking: Asked, scope: ChatScope): Decide =>
+  asked(asking, 'cancelling', (state) => {
+    if (!isTaskIn(scope, state)) throw scheduleNotFound();
+    if (state.status === 'completed') throw new Rejection('schedule-terminal', 'schedule is terminal');
+    return calledOff(state, asking.now);
+  });
+
+const isTaskIn = (scope: ChatScope, { agentId, conversationId, terms }: Schedule): boolean =>
+  terms.timing.kind === 'once' && agentId === scope.agentId && (agentId !== null || conversationId === scope.conversationId);
+
+export const remove = (asking: Asked): Decide =>
+  asked(asking, 'cancelling', (state) => [
+    { type: 'ScheduleDeleted', data: { scheduleId: state.id, deletedAt: asking.now.toISOString() } },
+  ]);
+
+/** A run now, whatever the slots say. @throws Rejection schedule-not-found, schedule-cancelled, schedule-run-in-flight */
+export const requestRun = (asking: Asked, runId: RunId): Decide =>
+  asked(asking, 'open', (state) => {
+    if (state.openRun?.runId === runId) return [];
+    if (state.status === 'cancelled') throw new Rejection('schedule-cancelled', 'schedule is cancelled');
+    if (state.status === 'completed' && state.terms.timing.kind === 'once') {
+      throw new Rejection('schedule-terminal', 'schedule is terminal');
+    }
+    if (state.openRun) throw new Rejection('schedule-run-in-flight', 'a run is already in flight');
+    return [{ type: 'ScheduleRunRequested', data: { scheduleId: state.id, runId, requestedAt: asking.now.toISOString() } }];
+  });
+
+function differing(before: ScheduleTerms, after: Partial<ScheduleTerms>): Partial<ScheduleTerms> {
+  const keys = Object.keys(after) as (keyof ScheduleTerms)[];
+  return Object.fromEntries(
+    keys.filter((key) => JSON.stringify(after[key]) !== JSON.stringify(before[key])).map((key) => [key, after[key]]),
+  );
+}

@@ -1,0 +1,329 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../../../test/support/given.js';
+import { create, type Schedule, schedule } from './schedule.decider.js';
+import { type Asked, cancel, cancelTask, change, pause, remove, requestRun, resume } from './schedule-changes.decider.js';
+import { runIdOf, type ScheduleCreated, type ScheduleEvent, type ScheduleTerms, type ScheduleTiming } from './schedule.events.js';
+import type { LedgerRules } from './schedule.policy.js';
+import { endRun, type RunEnding, settle } from './slot-ledger.decider.js';
+
+const scheduleId = 's1';
+const rules: LedgerRules = { misfireGraceMs: 60_000, missedAfterMs: 600_000, runLimitMs: 900_000, failuresMax: 3 };
+const at = (time: string) => new Date(`2026-01-01T${time}Z`);
+const iso = (time: string) => at(time).toISOString();
+const by = (time: string, ownerId = 'ann'): Asked => ({ ownerId, rules, now: at(time) });
+
+const hourly: ScheduleTiming = { kind: 'recurring', cron: '0 * * * *', timezone: 'UTC', endAt: null };
+const once: ScheduleTiming = { kind: 'once', runAt: iso('09:00:00'), timezone: 'UTC' };
+const terms = (timing: ScheduleTiming): ScheduleTerms => ({
+  name: 'Look',
+  instruction: 'Look.',
+  timing,
+  toolAllowlist: [],
+  modelId: null,
+  tokenBudget: null,
+});
+const origin = { agentId: 'a1', conversationId: null, createdVia: 'ui' } as const;
+const created = (timing: ScheduleTiming, nextSlotAt = iso('09:00:00')): ScheduleEvent => ({
+  type: 'ScheduleCreated',
+  data: { scheduleId, ownerId: 'ann', origin, terms: terms(timing), createdAt: iso('08:30:00'), nextSlotAt },
+});
+const slot = (hour: string, next: string | null) => ({
+  scheduleId,
+  slot: iso(`${hour}:00:00`),
+  nextSlotAt: next === null ? null : iso(`${next}:00:00`),
+});
+const queued = (hour: string, next: string | null, queuedAt = `${hour}:00:00`): ScheduleEvent => ({
+  type: 'ScheduleRunQueued',
+  data: { ...slot(hour, next), runId: runIdOf(scheduleId, iso(`${hour}:00:00`)), queuedAt: iso(queuedAt) },
+});
+const runId = runIdOf(scheduleId, iso('09:00:00'));
+const paused: ScheduleEvent = { type: 'SchedulePaused', data: { scheduleId, pausedAt: iso('08:40:00') } };
+const failed = { status: 'failed', errorType: 'agent_error', tokens: 10 } as const;
+const succeeded = { status: 'success', errorType: null, tokens: 10 } as const;
+const ended = (
+  failuresInARow: number,
+  endedAt: string,
+  { status, errorType }: Omit<RunEnding, 'tokens'> = failed,
+): ScheduleEvent => ({
+  type: 'ScheduleRunEnded',
+  data: { scheduleId, runId, status, errorType, failuresInARow, endedAt: iso(endedAt) },
+});
+
+const completedAt = (time: string): ScheduleEvent => ({
+  type: 'ScheduleCompleted',
+  data: { scheduleId, completedAt: iso(time) },
+});
+
+describe('a slot that has come', () => {
+  it('becomes a run', () =>
+    given(schedule, [created(hourly)])
+      .when(settle(rules, at('09:00:01')))
+      .then([queued('09', '10', '09:00:01')]));
+  it('is left alone before its time', () =>
+    given(schedule, [created(hourly)])
+      .when(settle(rules, at('08:59:59')))
+      .thenNothing());
+  it('is left alone by a clock that is behind once it was decided', () =>
+    given(schedule, [created(hourly), queued('09', '10')])
+      .when(settle(rules, at('08:59:00')))
+      .thenNothing());
+  it('is skipped while an earlier run is not over', () =>
+    given(schedule, [created(hourly), queued('09', '10', '09:59:00')])
+      .when(settle(rules, at('10:00:00')))
+      .then([{ type: 'ScheduleSlotSkipped', data: { ...slot('10', '11'), reason: 'overlap' } }]));
+  it('waits when it is too late for it, and is missed once it is late for good', () => {
+    given(schedule, [created(hourly)]).when(settle(rules, at('09:01:01'))).thenNothing(); // prettier-ignore
+    given(schedule, [created(hourly)])
+      .when(settle(rules, at('09:10:00')))
+      .then([{ type: 'ScheduleMissed', data: slot('09', '10') }]);
+  });
+  it('is paused while the schedule is', () =>
+    given(schedule, [created(hourly), paused])
+      .when(settle(rules, at('09:00:00')))
+      .then([{ type: 'ScheduleSlotPaused', data: slot('09', '10') }]));
+  it('of a one-time schedule is run however late it is', () =>
+    given(schedule, [created(once)])
+      .when(settle(rules, at('15:00:00')))
+      .then([queued('09', null, '15:00:00')]));
+  it('at the very end of a schedule is its last', () =>
+    given(schedule, [created({ ...hourly, endAt: iso('09:00:00') })])
+      .when(settle(rules, at('09:00:00')))
+      .then([queued('09', null), { type: 'ScheduleCompleted', data: { scheduleId, completedAt: iso('09:00:00') } }]));
+});
+
+describe('a run', () => {
+  it('that nobody ends is given up', () =>
+    given(schedule, [created(hourly), queued('09', '10')])
+      .when(settle(rules, at('09:16:00')))
+      .then([
+        {
+          type: 'ScheduleRunEnded',
+          data: { scheduleId, runId, status: 'timeout', errorType: 'timeout', failuresInARow: 1, endedAt: iso('09:16:00') },
+        },
+      ]));
+  it('that fails once too often in a row pauses its schedule, and says how often it failed', () => {
+    const twice = [created(hourly), queued('09', '10'), ended(2, '09:05:00'), queued('09', '10')];
+    given(schedule, twice)
+      .when(endRun(runId, failed, rules, at('09:06:00')))
+      .then([
+        ended(3, '09:06:00'),
+        { type: 'ScheduleAutoPaused', data: { scheduleId, runId, failuresInARow: 3, pausedAt: iso('09:06:00') } },
+      ]);
+  });
+  it('that succeeds ends a row of failures', () =>
+    given(schedule, [created(hourly), ended(2, '08:50:00'), queued('09', '10')])
+      .when(endRun(runId, succeeded, rules, at('09:06:00')))
+      .then([ended(0, '09:06:00', succeeded)]));
+  it('that used more than its budget has failed, however well it went', () => {
+    const cheap: ScheduleEvent = {
+      type: 'ScheduleChanged',
+      data: { scheduleId, changes: { tokenBudget: 9 }, changedAt: iso('08:31:00'), nextSlotAt: iso('09:00:00') },
+    };
+    given(schedule, [created(hourly), cheap, queued('09', '10')])
+      .when(endRun(runId, succeeded, rules, at('09:06:00')))
+      .then([ended(1, '09:06:00', { status: 'failed', errorType: 'budget_exceeded' })]);
+  });
+  it('of a one-time schedule completes it, unless it was paused or called off meanwhile', () => {
+    const end = endRun(runId, succeeded, rules, at('09:01:00'));
+    const completed: ScheduleEvent = { type: 'ScheduleCompleted', data: { scheduleId, completedAt: iso('09:01:00') } };
+    given(schedule, [created(once), queued('09', null)]).when(end).then([ended(0, '09:01:00', succeeded), completed]); // prettier-ignore
+    given(schedule, [created(once), queued('09', null), paused]).when(end).then([ended(0, '09:01:00', succeeded)]); // prettier-ignore
+  });
+  it('of a one-time schedule that was resumed for another time meanwhile leaves that time to come', () => {
+    const timing = { ...once, runAt: iso('11:00:00') };
+    const data = { scheduleId, resumedAt: iso('09:00:40'), timing, nextSlotAt: iso('11:00:00') };
+    given(schedule, [created(once), queued('09', null), paused, { type: 'ScheduleResumed', data }])
+      .when(endRun(runId, succeeded, rules, at('09:01:00')))
+      .then([ended(0, '09:01:00', succeeded)]);
+  });
+  it('is not ended twice, nor after its schedule was deleted', () => {
+    const end = endRun(runId, failed, rules, at('09:10:00'));
+    given(schedule, [created(hourly), queued('09', '10'), ended(1, '09:05:00')]).when(end).thenNothing(); // prettier-ignore
+    const gone: ScheduleEvent = { type: 'ScheduleDeleted', data: { scheduleId, deletedAt: iso('09:02:00') } };
+    given(schedule, [created(hourly), queued('09', '10'), gone]).when(end).thenNothing(); // prettier-ignore
+  });
+  it('asked for now is one more than the slots ask for, and never beside another', () => {
+    given(schedule, [created(hourly)])
+      .when(requestRun(by('08:45:00'), 'r1'))
+      .then([{ type: 'ScheduleRunRequested', data: { scheduleId, runId: 'r1', requestedAt: iso('08:45:00') } }]);
+    given(schedule, [created(hourly), queued('09', '10')]).when(requestRun(by('09:01:00'), 'r1')).thenRejected('schedule-run-in-flight'); // prettier-ignore
+  });
+  it('of a one-time schedule that is over, or of one that was called off, is not to be had', () => {
+    const over: ScheduleEvent = { type: 'ScheduleCompleted', data: { scheduleId, completedAt: iso('09:01:00') } };
+    const off: ScheduleEvent = { type: 'ScheduleCancelled', data: { scheduleId, cancelledAt: iso('09:01:00') } };
+    given(schedule, [created(once), over])
+      .when(requestRun(by('10:00:00'), 'r'))
+      .thenRejected('schedule-terminal');
+    given(schedule, [created(hourly), off])
+      .when(requestRun(by('10:00:00'), 'r'))
+      .thenRejected('schedule-cancelled');
+  });
+});
+
+describe('an owner', () => {
+  it('pauses what is still to come, not what has come', () =>
+    given(schedule, [created(hourly)])
+      .when(pause(by('09:00:30')))
+      .then([queued('09', '10', '09:00:30'), { type: 'SchedulePaused', data: { scheduleId, pausedAt: iso('09:00:30') } }]));
+  it('resumes with what is to come from then on', () =>
+    given(schedule, [created(hourly), paused])
+      .when(resume(by('10:30:00')))
+      .then([
+        { type: 'ScheduleSlotPaused', data: slot('09', '10') },
+        { type: 'ScheduleSlotPaused', data: slot('10', '11') },
+        { type: 'ScheduleResumed', data: { scheduleId, resumedAt: iso('10:30:00'), nextSlotAt: iso('11:00:00') } },
+      ]));
+  it('needs another time for a one-time schedule whose own has passed', () => {
+    const past = [created(once), paused];
+    given(schedule, past)
+      .when(resume(by('10:00:00')))
+      .thenRejected('schedule-elapsed');
+    given(schedule, past).when(resume(by('10:00:00'), () => ({ ...once, runAt: iso('09:30:00') }))).thenRejected('schedule-elapsed'); // prettier-ignore
+    const timing = { ...once, runAt: iso('11:00:00') };
+    given(schedule, past)
+      .when(resume(by('10:00:00'), () => timing))
+      .then([
+        { type: 'ScheduleSlotPaused', data: slot('09', null) },
+        { type: 'ScheduleResumed', data: { scheduleId, resumedAt: iso('10:00:00'), timing, nextSlotAt: iso('11:00:00') } },
+      ]);
+  });
+  it('changes when it comes due: slots until then were those of before', () => {
+    const timing = { ...hourly, cron: '30 * * * *' };
+    given(schedule, [created(hourly)])
+      .when(change(by('09:00:10'), () => ({ timing, name: 'Look' })))
+      .then([
+        queued('09', '10', '09:00:10'),
+        {
+          type: 'ScheduleChanged',
+          data: { scheduleId, changes: { timing }, changedAt: iso('09:00:10'), nextSlotAt: iso('09:30:00') },
+        },
+      ]);
+  });
+  it('completes a schedule by an end before the next slot', () => {
+    const timing = { ...hourly, endAt: iso('08:50:00') };
+    const data = { scheduleId, changes: { timing }, changedAt: iso('08:40:00'), nextSlotAt: null };
+    given(schedule, [created(hourly)])
+      .when(change(by('08:40:00'), () => ({ timing })))
+      .then([
+        { type: 'ScheduleChanged', data },
+        { type: 'ScheduleCompleted', data: { scheduleId, completedAt: iso('08:40:00') } },
+      ]);
+  });
+  it('cannot move a one-time schedule that has started', () =>
+    given(schedule, [created(once), queued('09', null)])
+      .when(change(by('09:00:30'), () => ({ timing: { ...once, runAt: iso('10:00:00') } })))
+      .thenRejected('schedule-run-started'));
+  it('cannot move a one-time schedule to before what is decided already, whatever the own clock says', () =>
+    given(schedule, [created(once)])
+      .when(change(by('08:10:00'), () => ({ timing: { ...once, runAt: iso('08:20:00') } })))
+      .thenRejected('invalid-schedule'));
+  it('does not lose the slot of a one-time schedule that waits for a run, by what does not change its time', () => {
+    const requested: ScheduleEvent = { type: 'ScheduleRunRequested', data: { scheduleId, runId, requestedAt: iso('08:59:00') } };
+    const data = { scheduleId, changes: { name: 'Look up' }, changedAt: iso('09:00:10'), nextSlotAt: iso('09:00:00') };
+    given(schedule, [created(once), requested])
+      .when(change(by('09:00:10'), () => ({ name: 'Look up' })))
+      .then([{ type: 'ScheduleChanged', data }]);
+  });
+  it('calls off what is just due as well', () =>
+    given(schedule, [created(hourly)])
+      .when(cancel(by('09:00:10')))
+      .then([
+        { type: 'ScheduleSlotSkipped', data: { ...slot('09', '10'), reason: 'cancelled' } },
+        { type: 'ScheduleCancelled', data: { scheduleId, cancelledAt: iso('09:00:10') } },
+      ]));
+  describe('by a chat', () => {
+    const chat = { agentId: 'a1', conversationId: 'c1' };
+    const own = { agentId: null, conversationId: 'c1' };
+    const task = (from: Readonly<{ agentId: string | null; conversationId: string | null }>): ScheduleEvent => {
+      const event = created(once) as ScheduleCreated;
+      return { ...event, data: { ...event.data, origin: { ...from, createdVia: 'chat' } } };
+    };
+    const cancelled: ScheduleEvent = { type: 'ScheduleCancelled', data: { scheduleId, cancelledAt: iso('08:40:00') } };
+    it('calls off what chats of the agent wanted done, whichever it was', () =>
+      given(schedule, [task({ ...chat, conversationId: 'c2' })])
+        .when(cancelTask(by('08:40:00'), chat))
+        .then([cancelled]));
+    it('calls off, without an agent, what was wanted in it', () => {
+      given(schedule, [task(own)])
+        .when(cancelTask(by('08:40:00'), own))
+        .then([cancelled]);
+      given(schedule, [task(own), cancelled])
+        .when(cancelTask(by('08:41:00'), own))
+        .thenNothing();
+    });
+    it.each<[string, ScheduleEvent, typeof chat | typeof own]>([
+      ['another chat without an agent', task({ ...own, conversationId: 'c2' }), own],
+      ['a chat with an agent', task(chat), own],
+      ['a chat without one', task(own), chat],
+      ['a chat with another agent', task({ ...chat, agentId: 'a2' }), chat],
+      ['what repeats', created(hourly), chat],
+    ])('does not see what belongs to %s', (_, event, scope) =>
+      given(schedule, [event])
+        .when(cancelTask(by('08:40:00'), scope))
+        .thenRejected('schedule-not-found'),
+    );
+    it('cannot call off what is over', () =>
+      given(schedule, [task(own), queued('09', null), ended(0, '09:01:00', succeeded), completedAt('09:01:00')])
+        .when(cancelTask(by('09:02:00'), own))
+        .thenRejected('schedule-terminal'));
+  });
+  it.each([
+    ['paused', pause(by('08:40:00', 'bob'))],
+    ['changed', change(by('08:40:00', 'bob'), () => ({ name: 'Mine' }))],
+    ['deleted', remove(by('08:40:00', 'bob'))],
+    ['run', requestRun(by('08:40:00', 'bob'), 'r')],
+  ])('is told alone: a schedule is not %s by a stranger, who hears that there is none', (_, decide) =>
+    given(schedule, [created(hourly)])
+      .when(decide)
+      .thenRejected('schedule-not-found'),
+  );
+});
+
+it('a decision repeated at once says nothing more, and no slot is decided twice', () => {
+  const minute = fc.integer({ min: 0, max: 48 * 60 });
+  const asked = minute.map((minutes): Asked => ({
+    ownerId: 'ann',
+    rules,
+    now: new Date(at('08:30:00').getTime() + minutes * 60_000),
+  }));
+  const other = fc.constantFrom(
+    hourly,
+    once,
+    { ...hourly, cron: '*/20 * * * *' },
+    { ...hourly, endAt: '2026-01-01T20:00:00.000Z' },
+  );
+  type Step = Readonly<{ decide: (state: Schedule) => readonly ScheduleEvent[]; repeats: boolean }>;
+  const step = (decide: Step['decide'], repeats = true): Step => ({ decide, repeats });
+  const steps = fc.oneof(
+    asked.map(({ now }) => step(settle(rules, now))),
+    asked.map((each) => step(pause(each))),
+    asked.map((each) => step(resume(each))),
+    asked.map((each) => step(cancel(each))),
+    asked.map((each) => step(cancelTask(each, { agentId: 'a1', conversationId: 'c1' }))),
+    fc.tuple(asked, other).map(([each, timing]) => step(change(each, () => ({ timing })))),
+    asked.map((each) => step(requestRun(each, 'manual'))),
+    asked.map(({ now }) => step((state) => endRun(state.openRun?.runId ?? '', failed, rules, now)(state), false)),
+  );
+  fc.assert(
+    fc.property(other, fc.array(steps, { maxLength: 30 }), (timing, chosen) => {
+      const slots: string[] = [];
+      let state = create(scheduleId, { ownerId: 'ann', origin, terms: terms(timing), now: at('08:30:00') })(
+        schedule.initial,
+      ).reduce(schedule.evolve, schedule.initial);
+      for (const { decide, repeats } of chosen) {
+        let events: readonly ScheduleEvent[];
+        try {
+          events = decide(state);
+        } catch {
+          continue;
+        }
+        slots.push(...events.flatMap(({ data }) => ('slot' in data ? [data.slot] : [])));
+        state = events.reduce(schedule.evolve, state);
+        if (repeats) expect(decide(state)).toEqual([]);
+      }
+      expect(slots).toEqual([...new Set(slots)].sort());
+    }),
+    { numRuns: 300 },
+  );
+});

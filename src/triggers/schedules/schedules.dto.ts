@@ -1,0 +1,21 @@
+import { Allow } from 'class-validator';
+import type { TermsAsked } from './schedule/terms.policy.js';
+
+/** What each may be is said by the terms' own rules, in the words that clients know. */
+export class ScheduleBody implements TermsAsked {
+  @Allow() name?: unknown;
+  @Allow() instruction?: unknown;
+  @Allow() trigger_type?: unknown;
+  @Allow() timezone?: unknown;
+  @Allow() cron?: unknown;
+  @Allow() run_at?: unknown;
+  @Allow() end_at?: unknown;
+  @Allow() tool_allowlist?: unknown;
+  @Allow() model_id?: unknown;
+  @Allow() token_budget?: unknown;
+}
+
+export class ScheduleAction {
+  @Allow() action?: unknown;
+  @Allow() run_at?: unknown;
+}

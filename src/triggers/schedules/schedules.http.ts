@@ -1,0 +1,134 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { ScheduleQueries, type ScheduleRecord } from '../../../projections/schedules/schedules.queries.js';
+import type { SignedInUser } from '../../resources/identity/caller.js';
+import { CurrentUser } from '../../resources/identity/identity.http.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId, newId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { ChangeSchedule } from './schedule/change-schedule.command.js';
+import { DeleteSchedule } from './schedule/delete-schedule.command.js';
+import { KnownModel } from './known-model.js';
+import { clampedNumber } from './schedule/numbers.policy.js';
+import { PauseSchedule } from './schedule/pause-schedule.command.js';
+import { ResumeSchedule } from './schedule/resume-schedule.command.js';
+import { RunScheduleNow } from './schedule/run-schedule-now.command.js';
+import { scheduleNotFound } from './schedule/schedule.policy.js';
+import { runRecord, scheduleRecord } from './schedule-record.http.js';
+import { ScheduleAction, ScheduleBody } from './schedules.dto.js';
+
+export const RUNS_PER_PAGE_MAX = 200;
+const RUNS_PER_PAGE = 50;
+
+const runNotFound = () => new Rejection('schedule-run-not-found', 'run not found');
+
+/** Single schedules and their runs, for their owner. */
+@ApiTags('Schedules')
+@Controller('api/schedules/:id')
+export class SchedulesController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly schedules: ScheduleQueries,
+    private readonly freshness: Freshness,
+    private readonly models: KnownModel,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'One schedule.' })
+  async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
+    return { schedule: scheduleRecord(await this.own(id, user)) };
+  }
+
+  @Put()
+  @ApiOperation({ summary: 'Changes what a schedule does, or when; what is left out stays.' })
+  async change(
+    @CurrentUser() user: SignedInUser,
+    @Param('id') id: string,
+    @Body() body: ScheduleBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    await this.models.require(body.model_id, (await this.own(id, user)).modelId);
+    return this.written(id, user, reply, await this.commands.execute(new ChangeSchedule(id, user.userId, body, user.cause)));
+  }
+
+  @Patch()
+  @ApiOperation({ summary: 'Pauses or resumes a schedule.' })
+  async pauseOrResume(
+    @CurrentUser() user: SignedInUser,
+    @Param('id') id: string,
+    @Body() { action, run_at: runAt }: ScheduleAction,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    await this.own(id, user);
+    if (action !== 'pause' && action !== 'resume') throw new Rejection('invalid-schedule', "action must be 'pause' or 'resume'");
+    const { userId, cause } = user;
+    const command = action === 'pause' ? new PauseSchedule(id, userId, cause) : new ResumeSchedule(id, userId, runAt, cause);
+    return this.written(id, user, reply, await this.commands.execute(command));
+  }
+
+  @Delete()
+  @ApiOperation({ summary: 'Deletes a schedule and the list of its runs.' })
+  async delete(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
+    await this.own(id, user);
+    await this.settled(reply, await this.commands.execute(new DeleteSchedule(id, user.userId, user.cause)));
+    return { success: true };
+  }
+
+  @Post('run')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Runs a schedule now, beside its slots.' })
+  async runNow(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
+    const schedule = await this.own(id, user);
+    const runId = newId();
+    await this.settled(reply, await this.commands.execute(new RunScheduleNow(id, user.userId, runId, user.cause)));
+    return this.runOf(schedule, runId);
+  }
+
+  @Get('runs')
+  @ApiOperation({ summary: 'The runs of a schedule and the slots that came to none, the latest first.' })
+  async runs(
+    @CurrentUser() user: SignedInUser,
+    @Param('id') id: string,
+    @Query('limit') askedLimit?: string,
+    @Query('offset') askedOffset?: string,
+  ) {
+    const schedule = await this.own(id, user);
+    const limit = clampedNumber(askedLimit, { fallback: RUNS_PER_PAGE, min: 1, max: RUNS_PER_PAGE_MAX });
+    const offset = clampedNumber(askedOffset, { fallback: 0, min: 0, max: Number.MAX_SAFE_INTEGER });
+    const runs = await this.schedules.runs(id, limit, offset);
+    return { runs: runs.map((run) => runRecord(run, schedule)), limit, offset };
+  }
+
+  @Get('runs/:runId')
+  @ApiOperation({ summary: 'One run of a schedule.' })
+  async run(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Param('runId') runId: string) {
+    return this.runOf(await this.own(id, user), runId);
+  }
+
+  private async runOf(schedule: ScheduleRecord, runId: string) {
+    const run = isId(runId) ? await this.schedules.run(schedule.id, runId) : undefined;
+    if (!run || run.standing === 'paused') throw runNotFound();
+    return { run: runRecord(run, schedule) };
+  }
+
+  private async own(id: string, { userId }: SignedInUser): Promise<ScheduleRecord> {
+    if (!isId(id)) throw new Rejection('invalid-schedule', 'invalid schedule id');
+    const schedule = await this.schedules.byId(id);
+    if (schedule?.ownerId !== userId) throw scheduleNotFound();
+    return schedule;
+  }
+
+  private async written(id: string, user: SignedInUser, reply: FastifyReply, position: bigint | undefined) {
+    await this.settled(reply, position);
+    return this.one(user, id);
+  }
+
+  /** The caller's next read shows what was written, wherever it is answered. */
+  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+    answerPosition(reply, position);
+    await this.freshness.reached(['schedules'], position);
+  }
+}

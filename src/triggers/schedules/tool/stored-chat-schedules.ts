@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ScheduleQueries } from '../../../../projections/schedules/schedules.queries.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { AdmitSchedule } from '../allowance/admit-schedule.command.js';
+import { CancelSchedule } from '../schedule/cancel-schedule.command.js';
+import { type Chat, ChatSchedules, type ChatTask, TASKS_LISTED_MAX } from './chat-schedules.port.js';
+import { schedule } from '../schedule/schedule.decider.js';
+import { scheduleStream } from '../schedule/schedule.events.js';
+import { ScheduleTask } from '../schedule/schedule-task.command.js';
+import type { TaskAsked } from '../schedule/task-terms.policy.js';
+
+/** The read model behind what chats list. */
+const READ = ['schedules'];
+
+/** Tasks of chats as schedules like any other, within the same limits. */
+@Injectable()
+export class StoredChatSchedules extends ChatSchedules {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly streams: Streams,
+    private readonly schedules: ScheduleQueries,
+    private readonly freshness: Freshness,
+  ) {
+    super();
+  }
+
+  /** What is there is not made again; a crash before it is leaves a place that is free again a while later. */
+  async schedule(taskId: string, chat: Chat, asked: TaskAsked, cause: Cause): Promise<ChatTask> {
+    const known = await this.stored(taskId);
+    if (known) return known;
+    const { ownerId, agentId, conversationId } = chat;
+    await this.commands.execute(new AdmitSchedule(ownerId, taskId, cause));
+    try {
+      const task = new ScheduleTask(taskId, ownerId, { agentId, conversationId }, asked, cause);
+      await this.freshness.reached(READ, await this.commands.execute(task));
+    } catch (error) {
+      if (error instanceof Rejection) await this.commands.execute(new AdmitSchedule(ownerId, taskId, cause, 'no-place'));
+      throw error;
+    }
+    return (await this.stored(taskId))!;
+  }
+
+  async pending(chat: Chat): Promise<readonly ChatTask[]> {
+    const tasks = await this.schedules.tasksIn(chat, TASKS_LISTED_MAX);
+    return tasks.map(({ id, name, instruction, nextSlotAt, timezone, status }) => {
+      const runAt = nextSlotAt?.toISOString() ?? null;
+      return { id, name, instruction, runAt, timezone, status };
+    });
+  }
+
+  async cancel(taskId: string, { ownerId, agentId, conversationId }: Chat, cause: Cause): Promise<void> {
+    const cancelled = new CancelSchedule(taskId, ownerId, cause, { agentId, conversationId });
+    await this.freshness.reached(READ, await this.commands.execute(cancelled));
+  }
+
+  private async stored(taskId: string): Promise<ChatTask | undefined> {
+    const { state } = await this.streams.fold(scheduleStream(taskId), schedule);
+    const { status, terms } = state;
+    if (status === 'none') return undefined;
+    const { name, instruction, timing } = terms;
+    const runAt = timing.kind === 'once' ? timing.runAt : null;
+    return { id: taskId, name, instruction, runAt, timezone: timing.timezone, status };
+  }
+}

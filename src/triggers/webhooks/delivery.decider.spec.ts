@@ -1,0 +1,45 @@
+import { expect, it } from '@jest/globals';
+import { given } from '../../../test/support/given.js';
+import { accept, deliveries } from './delivery.decider.js';
+import type { DeliveryAccepted } from './delivery.events.js';
+
+const HOUR_MS = 3_600_000;
+const rules = { ttlMs: 24 * HOUR_MS, mismatch: 'original' } as const;
+const strict = { ...rules, mismatch: 'reject' } as const;
+const delivery = (taskId: string, hour: number, fingerprint = 'f1'): DeliveryAccepted['data'] => ({
+  agentId: 'a1',
+  ownerId: 'alice',
+  taskId,
+  fingerprint,
+  acceptedAt: new Date(Date.UTC(2026, 0, 1) + hour * HOUR_MS).toISOString(),
+  input: '{}',
+});
+const accepted = (data: DeliveryAccepted['data']): DeliveryAccepted => ({ type: 'DeliveryAccepted', data });
+
+it('accepts the first delivery under a key', () =>
+  given(deliveries, [])
+    .when(accept(delivery('t1', 0), strict))
+    .then([accepted(delivery('t1', 0))]));
+
+it('accepts no other while the key stands, whatever it is', () => {
+  const past = given(deliveries, [accepted(delivery('t1', 0))]);
+  past.when(accept(delivery('t2', 23), rules)).thenNothing();
+  past.when(accept(delivery('t2', 23, 'f2'), rules)).thenNothing();
+  past.when(accept(delivery('t2', 23), strict)).thenNothing();
+});
+
+it('refuses another body under the same key where that is asked for', () =>
+  given(deliveries, [accepted(delivery('t1', 0))])
+    .when(accept(delivery('t2', 1, 'f2'), strict))
+    .thenRejected('idempotency-key-reused'));
+
+it('accepts a new one once the key has stood for its time, and keeps that one from then on', () => {
+  const past = [accepted(delivery('t1', 0)), accepted(delivery('t2', 24, 'f2'))];
+  given(deliveries, past.slice(0, 1))
+    .when(accept(delivery('t2', 24, 'f2'), strict))
+    .then(past.slice(1));
+  given(deliveries, past)
+    .when(accept(delivery('t3', 25, 'f2'), strict))
+    .thenNothing();
+  expect(past.reduce(deliveries.evolve, deliveries.initial).last?.taskId).toBe('t2');
+});

@@ -1,0 +1,30 @@
+import type { Decision } from '../../kernel/event-sourcing/decider.js';
+import { Rejection } from '../../kernel/rejection.js';
+import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
+import { deliveryCodec } from './delivery.codec.js';
+import type { DeliveryAccepted, DeliveryEvent } from './delivery.events.js';
+
+/** The deliveries under one key. */
+export type Deliveries = Readonly<{ last: DeliveryAccepted['data'] | null }>;
+
+export const deliveries: Aggregate<Deliveries, DeliveryEvent> = {
+  initial: { last: null },
+  evolve: (_, event) => ({ last: event.data }),
+  codec: deliveryCodec,
+};
+
+/** How long a key stands for its first delivery, and what becomes of another one under it. */
+export type KeyRules = Readonly<{ ttlMs: number; mismatch: 'original' | 'reject' }>;
+
+/** Once per key and time: who delivers again finds what was accepted before. */
+export const accept =
+  (delivery: DeliveryAccepted['data'], { ttlMs, mismatch }: KeyRules): Decision<Deliveries, DeliveryEvent> =>
+  ({ last }) => {
+    if (!last || Date.parse(delivery.acceptedAt) - Date.parse(last.acceptedAt) >= ttlMs) {
+      return [{ type: 'DeliveryAccepted', data: delivery }];
+    }
+    if (last.fingerprint !== delivery.fingerprint && mismatch === 'reject') {
+      throw new Rejection('idempotency-key-reused', 'This Idempotency-Key was used with another request.');
+    }
+    return [];
+  };

@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import type { Codec } from '../../kernel/event-sourcing/codec.js';
+import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
+import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
+import { Runs } from '../../background/runs/runs.port.js';
+import { deliveryCodec } from './delivery.codec.js';
+import type { DeliveryAccepted } from './delivery.events.js';
+
+/** Deliveries come in bursts, and the store writes down together what is under way together. */
+const SIDE_BY_SIDE_MAX = 64;
+
+/**
+ * What was delivered becomes a run of the agent. A crash before the checkpoint queues the same run again, which is one run:
+ * its id was chosen when the delivery was accepted.
+ */
+@Injectable()
+export class RunDeliveries implements Reaction<DeliveryAccepted> {
+  readonly name = 'run-deliveries';
+  readonly categories = ['delivery'];
+  readonly concurrency = SIDE_BY_SIDE_MAX;
+  readonly codec: Codec<DeliveryAccepted> = deliveryCodec;
+  readonly on = { DeliveryAccepted: (event: Recorded<DeliveryAccepted>) => this.run(event) };
+
+  constructor(private readonly runs: Runs) {}
+
+  private run(event: Recorded<DeliveryAccepted>): Promise<void> {
+    const { taskId: runId, ownerId, agentId, input } = event.data;
+    return this.runs.queue({ runId, ownerId, agentId, trigger: 'webhook', input }, causedBy(event, `system:${this.name}`));
+  }
+}

@@ -1,0 +1,88 @@
+import { Controller, Get, HttpCode, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiBody, ApiConsumes, ApiHeader, ApiNotFoundResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../../kernel/event-sourcing/idempotency.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { jsonTextOf } from '../../platform/http/json-body.js';
+import { JsonBodyOnly } from '../../platform/http/json-body-only.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { AcceptDelivery } from './accept-delivery.command.js';
+import { tooLarge, webhookAgentOf } from './known-webhooks.http.js';
+import { WebhookOptions } from './webhook-options.js';
+
+const KEY = {
+  name: 'Idempotency-Key',
+  required: false,
+  description: `At most ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters. Under a key that is known, the task of the first delivery is named again.`,
+};
+
+type AcceptedBody = Readonly<{ success: true; task_id: string }>;
+
+/** Where other programs set agents to work. The token in the path is the only credential. */
+@ApiTags('Webhooks')
+@ApiNotFoundResponse({ description: 'The token is no agent’s. Too many wrong ones from an address are 429.' })
+@Controller('api/webhooks/agents')
+export class WebhooksController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly options: WebhookOptions,
+  ) {}
+
+  @Post(':token')
+  @HttpCode(200)
+  @UseGuards(JsonBodyOnly)
+  @ApiOperation({ summary: 'The body becomes the agent’s input as it stands; the answer names the task to ask about.' })
+  @ApiConsumes('application/json')
+  @ApiBody({ schema: {}, description: 'Any JSON but null.' })
+  @ApiHeader(KEY)
+  async post(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<AcceptedBody> {
+    const input = jsonTextOf(request);
+    if (request.headers['content-type'] === undefined) {
+      throw new Rejection('media-type-not-accepted', 'The request body must be JSON, with Content-Type: application/json.');
+    }
+    if (input === undefined) throw new Rejection('invalid-request', 'Invalid or missing JSON data in request body');
+    return this.accept(request, reply, input, request.body);
+  }
+
+  @Get(':token')
+  @ApiOperation({ summary: 'The query parameters become the agent’s input, as a JSON object of texts.' })
+  @ApiHeader(KEY)
+  async get(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Query() query: Readonly<Record<string, string | readonly string[]>>,
+  ): Promise<AcceptedBody | undefined> {
+    // Who asks for the head of an answer only wants to know whether there is one.
+    if (request.method === 'HEAD') return undefined;
+    const value = Object.fromEntries(Object.entries(query).map(([name, given]) => [name, [given].flat()[0]]));
+    return this.accept(request, reply, JSON.stringify(value), value);
+  }
+
+  private async accept(request: FastifyRequest, reply: FastifyReply, input: string, value: unknown): Promise<AcceptedBody> {
+    const { id: agentId, ownerId } = webhookAgentOf(request);
+    const { bodyBytesMax } = this.options;
+    if (Buffer.byteLength(input) > bodyBytesMax) throw tooLarge(bodyBytesMax);
+    const cause = {
+      actor: `webhook:${agentId}`,
+      credential: 'webhook-token',
+      correlationId: request.id,
+      causationId: request.id,
+    } as const;
+    const delivery = { agentId, ownerId, key: keyOf(request), input, value };
+    const { taskId, replayed, position } = await this.commands.execute(new AcceptDelivery(delivery, cause));
+    if (replayed) void reply.header('Idempotent-Replayed', 'true');
+    answerPosition(reply, position);
+    return { success: true, task_id: taskId };
+  }
+}
+
+/** An empty key is no key. */
+function keyOf({ headers }: FastifyRequest): string | undefined {
+  const key = [headers['idempotency-key']].flat()[0];
+  if (key !== undefined && key.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) {
+    const text = `Idempotency-Key exceeds maximum length of ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters`;
+    throw new Rejection('invalid-request', text);
+  }
+  return key || undefined;
+}

@@ -1,0 +1,59 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
+import { AgentQueries } from '../../../projections/agents/agents.queries.js';
+import { IdentityModule } from '../../resources/identity/identity.module.js';
+import { WrongCredentials } from '../../resources/identity/wrong-credentials.port.js';
+import { Config } from '../../platform/config/config.js';
+import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
+import { RetentionModule } from '../../work/retention/retention.module.js';
+import { RetentionRules } from '../../work/retention/retention-rule.port.js';
+import { RunsModule } from '../../background/runs/runs.module.js';
+import { Runs } from '../../background/runs/runs.port.js';
+import { AcceptDeliveryHandler } from './accept-delivery.command.js';
+import { ForgetWebhookRuns } from './forget-webhook-runs.js';
+import { findWebhook } from './known-webhooks.http.js';
+import { RunDeliveries } from './run-deliveries.reaction.js';
+import { WebhookOptions } from './webhook-options.js';
+import { WebhooksController } from './webhooks.http.js';
+
+/** Deliveries to agents' webhooks: accepted in one append, then run with nobody watching. */
+@Module({
+  imports: [IdentityModule, RetentionModule, RunsModule],
+  controllers: [WebhooksController],
+  providers: [
+    AgentQueries,
+    AcceptDeliveryHandler,
+    RunDeliveries,
+    {
+      provide: ForgetWebhookRuns,
+      inject: [Config, ExpiringQueries, Runs],
+      useFactory: ({ tracesRetentionSeconds, idempotencyTtlMs }: Config, expiring: ExpiringQueries, runs: Runs) =>
+        // As long as a key stands, the delivery under it is needed.
+        new ForgetWebhookRuns(expiring, runs, Math.max(1000 * tracesRetentionSeconds, idempotencyTtlMs)),
+    },
+    {
+      provide: WebhookOptions,
+      inject: [Config],
+      useFactory: ({ webhookBodyBytesMax, idempotencyTtlMs: ttlMs, webhookKeyMismatch: mismatch }: Config) =>
+        new WebhookOptions(webhookBodyBytesMax, { ttlMs, mismatch }),
+    },
+  ],
+  exports: [RunDeliveries],
+})
+export class WebhooksModule implements OnModuleInit {
+  constructor(
+    private readonly agents: AgentQueries,
+    private readonly wrongCredentials: WrongCredentials,
+    private readonly options: WebhookOptions,
+    private readonly host: HttpAdapterHost,
+    private readonly retention: RetentionRules,
+    private readonly webhookRuns: ForgetWebhookRuns,
+  ) {}
+
+  onModuleInit(): void {
+    this.retention.add(this.webhookRuns);
+    const fastify = this.host.httpAdapter?.getInstance<FastifyInstance | undefined>();
+    fastify?.addHook('onRequest', findWebhook(this.agents, this.wrongCredentials, this.options.bodyBytesMax));
+  }
+}

@@ -1,0 +1,61 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import type { SignedInUser } from '../../resources/identity/caller.js';
+import { SessionUser } from '../../resources/identity/session-only.js';
+import { Clock } from '../../kernel/clock.js';
+import { CurrentActivity } from './current-activity.js';
+import {
+  HISTORY_DAYS,
+  HISTORY_DAYS_MAX,
+  HISTORY_KINDS,
+  HISTORY_LIMIT,
+  HISTORY_LIMIT_MAX,
+  HISTORY_OFFSET_MAX,
+  HISTORY_STATUSES,
+  type HistoryAsked,
+  historyQuestion,
+} from './history.policy.js';
+import { PlannedActivity } from './planned-activity.js';
+import { RunHistory } from './run-history.js';
+import { windowIn, type WindowAsked } from './planned-window.policy.js';
+
+/** What a user has had done, has under way and has planned. For sessions only. */
+@ApiTags('Activity')
+@Controller('api/activity')
+export class ActivityController {
+  constructor(
+    private readonly current: CurrentActivity,
+    private readonly planned: PlannedActivity,
+    private readonly past: RunHistory,
+    private readonly clock: Clock,
+  ) {}
+
+  @Get('now')
+  @ApiOperation({ summary: 'What runs, what needs you, what comes next, and how the last 24 hours went.' })
+  now(@SessionUser() { userId }: SignedInUser) {
+    return this.current.of(userId, this.clock.now());
+  }
+
+  @Get('planned')
+  @ApiOperation({ summary: 'What is planned and what became of it, in a window of at most 62 days.' })
+  @ApiQuery({ name: 'from', required: false, description: 'ISO 8601; without an offset on the clocks of tz. Default: today' })
+  @ApiQuery({ name: 'to', required: false, description: 'ISO 8601. Default: a week after from' })
+  @ApiQuery({ name: 'tz', required: false, description: 'An IANA zone. Default: UTC' })
+  async calendar(@SessionUser() { userId }: SignedInUser, @Query() query: WindowAsked) {
+    const now = this.clock.now();
+    return this.planned.of(userId, windowIn(query, now), now);
+  }
+
+  @Get('history')
+  @ApiOperation({ summary: 'What was done, of all kinds, the newest first.' })
+  @ApiQuery({ name: 'kind', required: false, enum: HISTORY_KINDS })
+  @ApiQuery({ name: 'status', required: false, enum: HISTORY_STATUSES, description: '`failed` includes what timed out' })
+  @ApiQuery({ name: 'q', required: false, description: 'A part of the title, whatever its case' })
+  @ApiQuery({ name: 'days', required: false, description: `Default: ${HISTORY_DAYS}, at most ${HISTORY_DAYS_MAX}` })
+  @ApiQuery({ name: 'limit', required: false, description: `Default: ${HISTORY_LIMIT}, at most ${HISTORY_LIMIT_MAX}` })
+  @ApiQuery({ name: 'offset', required: false, description: `Default: 0, at most ${HISTORY_OFFSET_MAX}` })
+  async history(@SessionUser() { userId }: SignedInUser, @Query() query: HistoryAsked) {
+    const { runs, hasMore } = await this.past.page(userId, historyQuestion(query), this.clock.now());
+    return { runs, has_more: hasMore };
+  }
+}

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { AgentNameQueries } from '../../../projections/agents/agent-names.queries.js';
+import { ConversationActivityQueries } from '../../../projections/conversations/conversation-activity.queries.js';
+import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
+import { JobHistoryQueries } from '../../../projections/jobs/job-history.queries.js';
+import { MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
+import { RunQueries } from '../../../projections/runs/runs.queries.js';
+import { ScheduleHistoryQueries } from '../../../projections/schedules/schedule-history.queries.js';
+import { MonitorWakeQueries } from '../../../projections/wakes/monitor-wakes.queries.js';
+import {
+  type Approval,
+  approval,
+  comingMonitor,
+  comingSchedule,
+  type ComingRecord,
+  markedChat,
+  pausedSchedule,
+  type RunningRecord,
+  runningAnswer,
+  runningJob,
+  runningScheduleRun,
+  runningWebhookRun,
+} from './current-records.js';
+
+/** Of each list no more is shown: the first are those that matter most. */
+export const RUNNING_MAX = 100;
+export const APPROVALS_MAX = 100;
+export const PAUSED_SCHEDULES_MAX = 100;
+export const UP_NEXT_MAX = 20;
+export const MARKED_CHATS_MAX = 100;
+
+const DAY_MS = 86_400_000;
+
+/** What goes on for a user now: what runs, what waits for them, what comes next, and how the last day went. */
+@Injectable()
+export class CurrentActivity {
+  constructor(
+    private readonly chats: ConversationActivityQueries,
+    private readonly conversations: ConversationQueries,
+    private readonly schedules: ScheduleHistoryQueries,
+    private readonly webhooks: RunQueries,
+    private readonly agents: AgentNameQueries,
+    private readonly jobs: JobHistoryQueries,
+    private readonly monitors: MonitorQueries,
+    private readonly wakes: MonitorWakeQueries,
+  ) {}
+
+  async of(ownerId: string, now: Date) {
+    const [running, approvals, paused, upNext, counts, marked] = await Promise.all([
+      this.running(ownerId),
+      this.approvals(ownerId, now),
+      this.schedules.paused(ownerId, PAUSED_SCHEDULES_MAX),
+      this.upNext(ownerId, now),
+      this.counts(ownerId, new Date(now.getTime() - DAY_MS)),
+      this.conversations.needingAttention(ownerId, MARKED_CHATS_MAX),
+    ]);
+    return {
+      running,
+      needs_attention: { approvals, paused_schedules: paused.map(pausedSchedule) },
+      up_next: upNext,
+      counts,
+      conversations: marked.map(markedChat),
+    };
+  }
+
+  /** The newest first, of whatever kind. */
+  private async running(ownerId: string): Promise<readonly RunningRecord[]> {
+    const [answers, scheduled, webhooks, names, jobs] = await Promise.all([
+      this.chats.answersUnderWay(ownerId, RUNNING_MAX),
+      this.schedules.openRuns(ownerId, RUNNING_MAX),
+      this.webhooks.underWay(ownerId, RUNNING_MAX),
+      this.agents.ownedBy(ownerId),
+      this.jobs.underWay(ownerId, RUNNING_MAX),
+    ]);
+    const all = [
+      ...answers.map(runningAnswer),
+      ...scheduled.map(runningScheduleRun),
+      ...webhooks.map((run) => runningWebhookRun(run, names)),
+      ...jobs.map(runningJob),
+    ];
+    return all.sort((one, other) => other.since.getTime() - one.since.getTime()).slice(0, RUNNING_MAX);
+  }
+
+  private async approvals(ownerId: string, now: Date): Promise<readonly Approval[]> {
+    return (await this.chats.approvalsAwaited(ownerId, now, APPROVALS_MAX)).map(approval);
+  }
+
+  private async upNext(ownerId: string, now: Date): Promise<readonly ComingRecord[]> {
+    const [schedules, monitors] = await Promise.all([
+      this.schedules.comingNext(ownerId, now, UP_NEXT_MAX),
+      this.monitors.activeOf(ownerId),
+    ]);
+    const all = [...schedules.map(comingSchedule), ...monitors.flatMap((monitor) => comingMonitor(monitor))];
+    return all.sort((one, other) => one.at.getTime() - other.at.getTime()).slice(0, UP_NEXT_MAX);
+  }
+
+  private async counts(ownerId: string, since: Date) {
+    const [schedule, webhook, job, monitor] = await Promise.all([
+      this.schedules.counts(ownerId, since),
+      this.webhooks.counts(ownerId, since),
+      this.jobs.counts(ownerId, since),
+      this.wakes.counts(ownerId, since),
+    ]);
+    const kinds = { schedule, webhook, workflow: { runs: 0, failed: 0 }, job, monitor };
+    const sum = (of: 'runs' | 'failed') => Object.values(kinds).reduce((all, each) => all + each[of], 0);
+    return { runs: sum('runs'), failed: sum('failed'), by_kind: kinds };
+  }
+}

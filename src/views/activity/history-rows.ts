@@ -1,0 +1,133 @@
+import type { JobOutcome, PastJob } from '../../../projections/jobs/job-history.queries.js';
+import type { WebhookRunRecord, WebhookRunStatus } from '../../../projections/runs/runs.queries.js';
+import type { PastScheduleRun } from '../../../projections/schedules/schedule-history.queries.js';
+import type { RunStanding } from '../../../projections/schedules/schedules.queries.js';
+import type { MonitorWake } from '../../../projections/wakes/monitor-wakes.queries.js';
+import type { WakeState } from '../../../projections/wakes/wakes.queries.js';
+import type { HistoryKind, HistoryStatus } from './history.policy.js';
+
+/** What a webhook's run is called whose agent is gone. */
+export const NAMELESS_WEBHOOK = 'Webhook';
+
+/** Something that was done, or was to be done and was not, whatever its kind. */
+export type HistoryRow = Readonly<{
+  kind: HistoryKind;
+  id: string;
+  title: string;
+  status: HistoryStatus;
+  /** When it was due or asked for; rows are in the order of these. */
+  at: Date;
+  started_at: Date | null;
+  finished_at: Date | null;
+  duration_ms: number | null;
+  agent_id: string | null;
+  conversation_id: string | null;
+  error: string | null;
+}> &
+  Readonly<
+    Partial<Record<'run_id' | 'schedule_id' | 'task_id' | 'job_id' | 'monitor_id' | 'message_id' | 'error_type', string | null>>
+  >;
+
+/** How each kind says the ways to end. */
+export const SCHEDULE_WORDS: Partial<Record<RunStanding, HistoryStatus>> = {
+  success: 'success',
+  failed: 'failed',
+  timeout: 'timeout',
+  skipped: 'skipped',
+  missed: 'skipped',
+};
+export const WEBHOOK_WORDS: Partial<Record<WebhookRunStatus, HistoryStatus>> = {
+  success: 'success',
+  failed: 'failed',
+  timeout: 'timeout',
+  refused: 'skipped',
+};
+export const JOB_WORDS: Record<JobOutcome, HistoryStatus> = {
+  completed: 'success',
+  failed: 'failed',
+  lost: 'failed',
+  timeout: 'timeout',
+  cancelled: 'cancelled',
+};
+export const MONITOR_WORDS: Partial<Record<WakeState, HistoryStatus>> = {
+  delivered: 'success',
+  folded: 'success',
+  failed: 'failed',
+  suppressed: 'skipped',
+  superseded: 'skipped',
+};
+
+/** The words of a kind that say one of these. */
+export const inWordsOf = <Word extends string>(
+  words: Partial<Record<Word, HistoryStatus>>,
+  statuses: readonly HistoryStatus[],
+): readonly Word[] => (Object.keys(words) as Word[]).filter((word) => statuses.includes(words[word]!));
+
+const duration = (from: Date | null, until: Date | null): number | null =>
+  from && until ? Math.max(0, until.getTime() - from.getTime()) : null;
+
+export const ofSchedule = (run: PastScheduleRun): HistoryRow => ({
+  kind: 'schedule',
+  id: run.runId,
+  title: run.title,
+  status: SCHEDULE_WORDS[run.standing]!,
+  at: run.scheduledFor,
+  started_at: run.startedAt,
+  finished_at: run.finishedAt,
+  duration_ms: duration(run.startedAt, run.finishedAt),
+  agent_id: run.agentId,
+  conversation_id: run.conversationId,
+  error: run.error,
+  error_type: run.errorType,
+  run_id: run.runId,
+  schedule_id: run.scheduleId,
+});
+
+export const ofWebhook = (run: WebhookRunRecord, title: string): HistoryRow => ({
+  kind: 'webhook',
+  id: run.id,
+  title,
+  status: WEBHOOK_WORDS[run.status]!,
+  at: run.queuedAt,
+  started_at: run.startedAt,
+  finished_at: run.finishedAt,
+  duration_ms: duration(run.startedAt, run.finishedAt),
+  agent_id: run.agentId,
+  conversation_id: null,
+  error: run.error,
+  ...(run.status === 'refused' && { error_type: 'quota_exceeded' }),
+  run_id: run.id,
+  task_id: run.id,
+});
+
+export const ofJob = (job: PastJob): HistoryRow => ({
+  kind: 'job',
+  id: job.jobId,
+  title: job.title,
+  status: JOB_WORDS[job.outcome],
+  at: job.startedAt,
+  started_at: job.startedAt,
+  finished_at: job.finishedAt,
+  duration_ms: duration(job.startedAt, job.finishedAt),
+  agent_id: job.agentId,
+  conversation_id: job.conversationId,
+  error: job.error,
+  ...(job.outcome === 'lost' && { error_type: 'lost' }),
+  job_id: job.jobId,
+});
+
+export const ofMonitor = (wake: MonitorWake): HistoryRow => ({
+  kind: 'monitor',
+  id: wake.wakeId,
+  title: wake.title,
+  status: MONITOR_WORDS[wake.state]!,
+  at: wake.requestedAt,
+  started_at: wake.requestedAt,
+  finished_at: wake.settledAt,
+  duration_ms: duration(wake.requestedAt, wake.settledAt),
+  agent_id: null,
+  conversation_id: wake.conversationId,
+  error: wake.reason,
+  monitor_id: wake.monitorId,
+  message_id: wake.messageId,
+});

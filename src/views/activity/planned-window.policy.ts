@@ -1,0 +1,64 @@
+import { Temporal } from 'temporal-polyfill';
+import { Rejection } from '../../kernel/rejection.js';
+import { isTimezone, momentOf } from '../../triggers/schedules/schedule/slots.policy.js';
+import type { Span } from './forecast.policy.js';
+
+export const WINDOW_DAYS_MAX = 62;
+/** How long a window is whose end is not said. */
+export const WINDOW_DAYS = 7;
+export const TIMEZONE_CHARACTERS_MAX = 200;
+
+/** What a calendar and a database can both say in four digits. */
+const MOMENT_MIN = Date.parse('1970-01-01T00:00:00Z');
+const MOMENT_MAX = Date.parse('9999-01-01T00:00:00Z');
+const DAY_MS = 86_400_000;
+
+/** What is asked of a calendar, as it comes. */
+export type WindowAsked = Readonly<{ from?: unknown; to?: unknown; tz?: unknown }>;
+
+/** A window on the clocks of whoever looks, and where each of its days begins: the first where the window does. */
+export type PlannedWindow = Span & Readonly<{ timezone: string; days: readonly number[] }>;
+
+const invalid = (text: string) => new Rejection('invalid-request', text);
+
+/**
+ * The window that is asked for. Times without an offset are read on the clocks of its zone; without `from` it begins with
+ * today there, and without `to` it is a week. @throws Rejection invalid-request
+ */
+export function windowIn({ from, to, tz }: WindowAsked, now: Date): PlannedWindow {
+  const timezone = timezoneIn(tz);
+  const zoned = (moment: number) => Temporal.Instant.fromEpochMilliseconds(moment).toZonedDateTimeISO(timezone);
+  const start = given(from) ? momentIn('from', from, timezone) : zoned(now.getTime()).startOfDay().epochMilliseconds;
+  const end = given(to) ? momentIn('to', to, timezone) : zoned(start).add({ days: WINDOW_DAYS }).epochMilliseconds;
+  if (end < start) throw invalid('to must not be before from');
+  const longest = Math.max(zoned(start).add({ days: WINDOW_DAYS_MAX }).epochMilliseconds, start + WINDOW_DAYS_MAX * DAY_MS);
+  if (end > longest) throw invalid(`the window must not be longer than ${WINDOW_DAYS_MAX} days`);
+  return { from: start, until: end, timezone, days: daysOf(zoned(start), end) };
+}
+
+function daysOf(start: Temporal.ZonedDateTime, until: number): readonly number[] {
+  const days = [start.epochMilliseconds];
+  for (let day = start.add({ days: 1 }).startOfDay(); day.epochMilliseconds < until; day = day.add({ days: 1 }).startOfDay()) {
+    days.push(day.epochMilliseconds);
+  }
+  return days;
+}
+
+const given = (value: unknown): boolean => value !== undefined && value !== '';
+
+function timezoneIn(value: unknown): string {
+  if (!given(value)) return 'UTC';
+  if (typeof value !== 'string' || value.length > TIMEZONE_CHARACTERS_MAX || !isTimezone(value))
+    throw invalid('unknown timezone');
+  return value;
+}
+
+/** In a query that is not encoded, the `+` of an offset arrives as a space. */
+const SPACE_FOR_PLUS = /^([^T]*T[^ ]*) (?=\d{2}(?::?\d{2})?$)/i;
+
+function momentIn(name: string, value: unknown, timezone: string): number {
+  const moment = typeof value === 'string' ? momentOf(value.replace(SPACE_FOR_PLUS, '$1+'), timezone) : undefined;
+  const time = moment?.getTime() ?? NaN;
+  if (!(time >= MOMENT_MIN && time <= MOMENT_MAX)) throw invalid(`invalid ${name}`);
+  return time;
+}

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client, messageIdIn } from '../../../test/support/client.js';
+import { serviceForTests, type TestService } from '../../../test/support/service.js';
+import { SessionTokens } from '../../resources/identity/session-tokens.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { EventStore } from '../../kernel/event-sourcing/event-store.js';
+
+type Event = Readonly<{ position: string; id: string; stream: string; type: string; actor: string; correlation_id: string; data: Record<string, unknown> }>; // prettier-ignore
+type Page = Readonly<{ success: true; events: Event[]; next: string | null }>;
+type Node = Readonly<{ id: string; type: string; journal?: { frames: number; last_id: number; sha256: string }; caused: Node[] }>;
+type Trace = Readonly<{ success: true; correlation_id: string; events: number; truncated: boolean; caused: Node[] }>;
+
+let service: TestService;
+let ann: Client;
+let bob: Client;
+let admin: Client;
+let messageId: string;
+
+beforeAll(async () => {
+  service = await serviceForTests({ AUTH_TYPE: 'session_jwt' });
+  const tokens = service.service.app.get(SessionTokens, { strict: false });
+  const clientOf = async (userId: string, roles: ('user' | 'admin')[] = []) =>
+    new Client(service.url, { authorization: `Bearer ${await tokens.issue({ userId, roles })}` });
+  [ann, bob, admin] = [await clientOf('ann'), await clientOf('bob'), await clientOf('root', ['admin'])];
+  messageId = messageIdIn(await ann.stream({ question: 'What is kept?' }));
+  await bob.stream({ question: 'And mine?' });
+  await ann.get(`/api/messages/${messageId}/events`).then((response) => response.text());
+  const { app } = service.service;
+  await app.get(Freshness, { strict: false }).reached(['audit-log'], await app.get(EventStore, { strict: false }).head());
+});
+afterAll(() => service.close());
+
+const events = (client: Client, query = '') => client.json<Page>(`/api/audit/events${query}`);
+
+/** The seal comes after the last frame that the client waits for. */
+async function sealedEvent(): Promise<Event> {
+  for (;;) {
+    const { events: found } = await events(admin, '?type=TurnSealed');
+    const sealed = found.find(({ data }) => data['turnId'] === messageId);
+    if (sealed) return sealed;
+  }
+}
+
+describe('The audit', () => {
+  it('shows users what they did, and admins what everybody did', async () => {
+    const mine = (await events(ann)).events;
+    expect(new Set(mine.map(({ actor }) => actor))).toEqual(new Set(['user:ann']));
+    expect(mine.map(({ type }) => type)).toEqual(expect.arrayContaining(['ConversationStarted', 'TurnAsked']));
+    const actors = new Set((await events(admin, '?limit=1000')).events.map(({ actor }) => actor));
+    expect([...actors]).toEqual(expect.arrayContaining(['user:ann', 'user:bob']));
+    expect((await events(ann, '?actor=user:bob')).events).toEqual([]);
+  });
+
+  it('pages by position without gap or repetition', async () => {
+    const whole = (await events(admin, '?limit=1000')).events.map(({ position }) => position);
+    const paged: string[] = [];
+    for (let next: string | null = '0'; next !== null;) {
+      const page: Page = await events(admin, `?limit=2&after=${paged.at(-1) ?? '0'}`);
+      paged.push(...page.events.map(({ position }) => position));
+      next = page.next;
+    }
+    expect(paged).toEqual(whole.filter((position) => position !== '0'));
+  });
+
+  it('gives a line for every event when asked for lines', async () => {
+    const response = await admin.get('/api/audit/events?type=TurnAsked', { accept: 'application/x-ndjson' });
+    expect(response.headers.get('content-type')).toContain('application/x-ndjson');
+    const lines = (await response.text()).trimEnd().split('\n').map((line) => JSON.parse(line) as Event); // prettier-ignore
+    expect(lines.map(({ data }) => data['question'])).toEqual(['What is kept?', 'And mine?']);
+  });
+
+  it.each([
+    ['?limit=0', 'limit'],
+    ['?limit=1001', 'limit'],
+    ['?limit=x', 'limit'],
+    ['?after=-1', 'after'],
+    ['?from=yesterday', 'from'],
+    ['?stream=a&stream=b', 'stream'],
+  ])('refuses %s and names the field', async (query, field) => {
+    const response = await ann.get(`/api/audit/events${query}`);
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as { message: string }).message).toContain(field);
+  });
+
+  it('traces a question from its request to the last frame, by the request’s id or any event’s', async () => {
+    const sealed = await sealedEvent();
+    const trace = await ann.json<Trace>(`/api/audit/trace/${sealed.correlation_id}`);
+    const flat = (nodes: readonly Node[]): Node[] => nodes.flatMap((node) => [node, ...flat(node.caused)]);
+    const nodes = flat(trace.caused);
+    expect(nodes.map(({ type }) => type)).toEqual(expect.arrayContaining(['ConversationStarted', 'TurnAsked', 'TurnStarted', 'TurnAnswered', 'TurnSealed'])); // prettier-ignore
+    const digest = await ann.json(`/api/messages/${messageId}/digest`);
+    const { journal } = nodes.find(({ type }) => type === 'TurnSealed')!;
+    expect(journal).toMatchObject({ frames: digest['frames'], last_id: digest['last_id'], sha256: digest['sha256'] });
+    expect(await ann.json(`/api/audit/trace/${sealed.id}`)).toEqual(trace);
+    expect(await admin.json(`/api/audit/trace/${sealed.id}`)).toEqual(trace);
+  });
+
+  it('answers for what is another’s as for what is not there', async () => {
+    const { id } = await sealedEvent();
+    const [foreign, unknown] = [await bob.get(`/api/audit/trace/${id}`), await bob.get('/api/audit/trace/nothing')];
+    expect([foreign.status, unknown.status]).toEqual([404, 404]);
+    expect(await foreign.text()).toBe(await unknown.text());
+    expect((await new Client(service.url).get(`/api/audit/trace/${id}`)).status).toBe(401);
+    expect((await new Client(service.url).get('/api/audit/events')).status).toBe(401);
+  });
+});

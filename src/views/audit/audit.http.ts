@@ -1,0 +1,149 @@
+import { Readable } from 'node:stream';
+import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { type AuditEvent, type AuditFilter, AuditLogQueries } from '../../../projections/audit-log/audit-log.queries.js';
+import { isAdmin, type SignedInUser } from '../../resources/identity/caller.js';
+import { CurrentUser } from '../../resources/identity/identity.http.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { AuditEventsQuery, PAGE_DEFAULT, PAGE_MAX } from './audit.dto.js';
+import { isOwnTrace, type TraceNode, traceOf } from './trace.policy.js';
+
+/** A chain longer than this is cut, which the answer says. */
+export const TRACE_EVENTS_MAX = 5_000;
+
+const BEFORE_ALL = -1n;
+/** Positions are counted in 64 bits. */
+const POSITION_MAX = 2n ** 63n - 1n;
+const LINES = 'application/x-ndjson';
+
+/** The log itself, for who has to account for what happened: users see what they did, admins everything. */
+@ApiTags('Audit')
+@Controller('api/audit')
+export class AuditController {
+  constructor(private readonly auditLog: AuditLogQueries) {}
+
+  @ApiOperation({ summary: 'Events in the order of the log; with Accept: application/x-ndjson one a line, to the end' })
+  @ApiProduces('application/json', LINES)
+  @Get('events')
+  async events(
+    @CurrentUser() user: SignedInUser,
+    @Query() query: AuditEventsQuery,
+    @Headers('accept') accept: string | undefined,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const filter = filterOf(query, user);
+    const after = positionOf(query.after);
+    if (accept?.includes(LINES)) {
+      const lines = Readable.from(this.lines(filter, after, query.limit ?? Infinity));
+      await reply.header('Content-Type', `${LINES}; charset=utf-8`).header('Cache-Control', 'no-store').send(lines);
+      return;
+    }
+    const limit = query.limit ?? PAGE_DEFAULT;
+    const found = await this.auditLog.page(filter, after, limit + 1);
+    const events = found.slice(0, limit);
+    const next = found.length > limit ? JSON.stringify(String(events.at(-1)!.position)) : 'null';
+    const body = `{"success":true,"events":[${events.map(eventJson).join()}],"next":${next}}`;
+    await reply.header('Content-Type', 'application/json; charset=utf-8').header('Cache-Control', 'no-store').send(body);
+  }
+
+  @ApiOperation({
+    summary: 'What a request led to, event by event, to the last frame; by the id of the request or of any of its events',
+  })
+  @Get('trace/:id')
+  async trace(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
+    const correlationId = await this.auditLog.correlationOf(id);
+    if (correlationId === undefined) throw notFound();
+    const events = await this.auditLog.page({ correlationId }, BEFORE_ALL, TRACE_EVENTS_MAX + 1);
+    if (!isAdmin(user) && !isOwnTrace(events, user.cause.actor)) throw notFound();
+    const shown = events.slice(0, TRACE_EVENTS_MAX);
+    const [first] = shown;
+    return {
+      success: true,
+      correlation_id: correlationId,
+      request: { actor: first!.actor, credential: first!.credential, at: first!.at.toISOString() },
+      events: shown.length,
+      truncated: events.length > shown.length,
+      caused: traceOf(shown).map(nodeBody),
+    };
+  }
+
+  private async *lines(filter: AuditFilter, after: bigint, limit: number): AsyncGenerator<string> {
+    for (let left = limit, position = after; left > 0;) {
+      const wanted = Math.min(left, PAGE_MAX);
+      const events = await this.auditLog.page(filter, position, wanted);
+      if (events.length > 0) yield `${events.map(eventJson).join('\n')}\n`;
+      if (events.length < wanted) return;
+      position = events.at(-1)!.position;
+      left -= events.length;
+    }
+  }
+}
+
+/** The same for what is not there and for what is not theirs. */
+const notFound = () => new Rejection('not-found', 'Not found');
+
+const filterOf = (query: AuditEventsQuery, user: SignedInUser): AuditFilter => ({
+  ...(!isAdmin(user) && { visibleTo: user.cause.actor }),
+  ...(query.stream !== undefined && { stream: query.stream }),
+  ...(query.type !== undefined && { type: query.type }),
+  ...(query.actor !== undefined && { actor: query.actor }),
+  ...(query.correlation !== undefined && { correlationId: query.correlation }),
+  ...(query.from !== undefined && { from: momentOf('from', query.from) }),
+  ...(query.to !== undefined && { to: momentOf('to', query.to) }),
+});
+
+/** Weeks and ordinal days are dates of ISO 8601, too. */
+function momentOf(name: string, text: string): Date {
+  const moment = new Date(text);
+  if (Number.isNaN(moment.getTime()))
+    throw new Rejection('invalid-request', `${name} must be a date such as 2026-01-31T12:00:00Z`);
+  return moment;
+}
+
+/** After the last of all positions there is nothing, as there is after any beyond it. */
+function positionOf(after: string | undefined): bigint {
+  if (after === undefined) return BEFORE_ALL;
+  const position = BigInt(after);
+  return position < POSITION_MAX ? position : POSITION_MAX;
+}
+
+/** The data stands as it was stored, byte for byte; where it is no JSON, as a text. */
+function eventJson(event: AuditEvent): string {
+  const { data, position, at, correlationId, causationId, ...rest } = event;
+  const head = {
+    position: String(position),
+    ...rest,
+    at: at.toISOString(),
+    correlation_id: correlationId,
+    causation_id: causationId,
+  };
+  return `${JSON.stringify(head).slice(0, -1)},"data":${isJson(data) ? data : JSON.stringify(data)}}`;
+}
+
+/** On one line, too: a line break in it would end the line of NDJSON. */
+function isJson(text: string): boolean {
+  if (/[\n\r]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+type NodeBody = { position: string; id: string; stream: string; caused: NodeBody[] };
+
+function nodeBody({ event, journal, caused }: TraceNode): NodeBody {
+  const { position, id, stream, revision, type, at, actor } = event;
+  return {
+    position: String(position),
+    id,
+    stream,
+    ...{ revision, type, at: at.toISOString(), actor },
+    ...(journal && {
+      journal: { stream: journal.stream, frames: journal.frames, last_id: journal.lastId, sha256: journal.sha256 },
+    }),
+    caused: caused.map(nodeBody),
+  };
+}

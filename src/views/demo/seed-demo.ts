@@ -1,0 +1,98 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { BLANK_AGENT } from '../../resources/agents/agent.policy.js';
+import { agentStream } from '../../resources/agents/agent.events.js';
+import { CreateAgent } from '../../resources/agents/create-agent.command.js';
+import { AgentKeyDirectory } from '../../resources/identity/agent-key-directory.port.js';
+import { agentKeyHash } from '../../resources/identity/agent-keys.policy.js';
+import { EventStore, lastEvent, LOG_START, type StoredEvent, STREAM_START } from '../../kernel/event-sourcing/event-store.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
+import { deterministicId, newId } from '../../kernel/ids.js';
+import { KeyValue } from '../../kernel/key-value.js';
+import { seedingTask, SeedSource } from '../../resources/sources/seed-source.js';
+import { sourceStream } from '../../resources/sources/source/source.events.js';
+import { isTaskOver, taskStream } from '../../work/tasks/task.events.js';
+import { isWorkerAlive } from '../../work/tasks/worker-presence.js';
+import { demoDocuments } from './demo-documents.js';
+
+/** What the demo agent's key is; good for trying the service out, and for nothing else. */
+export const DEMO_KEY = 'demo';
+const OWNER = 'local';
+const AGENT_ID = deterministicId('demo', 'agent');
+const SOURCE_ID = deterministicId('demo', 'source');
+/** How long one attempt waits for the documents to be searchable. */
+export const INGESTION_WAIT_MS = 60_000;
+
+/**
+ * A published agent over this project's own documentation, made once, on a store that is empty. Several processes may make
+ * it at once, and what one leaves unfinished another finishes; an agent that was deleted stays deleted.
+ */
+@Injectable()
+export class SeedDemo {
+  private readonly logger = new Logger(SeedDemo.name);
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly commands: CommandBus,
+    private readonly sources: SeedSource,
+    private readonly freshness: Freshness,
+    private readonly keys: AgentKeyDirectory,
+    private readonly keyValue: KeyValue,
+  ) {}
+
+  /** Whether there is a demo agent to be asked: then its key is good, and its documents are found. */
+  async seed(signal: AbortSignal): Promise<boolean> {
+    const last = await lastEvent(this.store, agentStream(AGENT_ID));
+    if (last?.type === 'AgentDeleted' || (!last && !(await this.isWanted()))) return false;
+    await requireReached(this.freshness, ['agents'], last?.position ?? (await this.make()));
+    const holder = await this.keys.byHash(agentKeyHash(DEMO_KEY));
+    if (holder?.agentId !== AGENT_ID) return false;
+    await this.ingested(signal);
+    return true;
+  }
+
+  /** Nobody has used the service yet: its log begins with the demo's own source, or with nothing. */
+  private async isWanted(): Promise<boolean> {
+    for await (const { events } of this.store.readAll({ after: LOG_START, limit: 1 })) {
+      if (events.length > 0) return events[0]!.stream === sourceStream(SOURCE_ID);
+    }
+    return true;
+  }
+
+  private async make(): Promise<bigint> {
+    const id = newId();
+    const cause: Cause = { actor: 'system:seed-demo', credential: 'system', correlationId: id, causationId: id };
+    const source = { sourceId: SOURCE_ID, ownerId: OWNER, name: 'Verbatim documentation' };
+    await this.sources.seed(source, await demoDocuments(), cause);
+    const configuration = {
+      ...BLANK_AGENT,
+      name: 'Demo',
+      description: 'Answers questions about Verbatim from its own documentation.',
+      source: SOURCE_ID,
+    };
+    const wanted = { configuration, status: 'published', id: AGENT_ID, key: DEMO_KEY } as const;
+    const { position } = await this.commands.execute(new CreateAgent(OWNER, wanted, cause));
+    return position!;
+  }
+
+  /** Waits for whoever ingests the documents. @throws where nobody is there to, or it takes too long */
+  private async ingested(signal: AbortSignal): Promise<void> {
+    const stream = taskStream(seedingTask(SOURCE_ID));
+    const newest = await lastEvent(this.store, stream);
+    const over = newest && isTaskOver(newest.type) ? newest : await this.ingestionOver(stream, signal);
+    if (over.type === 'TaskFailed')
+      this.logger.warn('The documents of the demo could not be ingested: it answers without sources.');
+    await requireReached(this.freshness, ['chunks', 'sources', 'tasks'], over.position);
+  }
+
+  private async ingestionOver(stream: string, signal: AbortSignal): Promise<StoredEvent> {
+    if (!(await isWorkerAlive(this.keyValue))) throw new Error('No worker is alive to ingest its documents.');
+    const giveUp = AbortSignal.any([signal, AbortSignal.timeout(INGESTION_WAIT_MS)]);
+    for await (const page of this.store.follow(stream, STREAM_START, giveUp)) {
+      const over = page.find((event) => isTaskOver(event.type));
+      if (over) return over;
+    }
+    throw new Error(`Its documents were not ingested within ${INGESTION_WAIT_MS} ms.`);
+  }
+}

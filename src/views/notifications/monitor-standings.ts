@@ -1,0 +1,39 @@
+import { decode } from '../../kernel/event-sourcing/codec.js';
+import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
+import type { Recorded } from '../../kernel/event-sourcing/events.js';
+import { monitorCodec } from '../../triggers/monitors/monitor/monitor.codec.js';
+import type { MonitorEvent } from '../../triggers/monitors/monitor/monitor.events.js';
+import { type MonitorStanding, noMonitor, withStandingChangedBy } from './monitor-news.policy.js';
+
+/** Monitors whose standing is remembered between two events of theirs: their streams are long. */
+export const STANDINGS_REMEMBERED_MAX = 5_000;
+
+/** How monitors stood and stand around an event. */
+export class MonitorStandings {
+  private readonly known = new Map<string, Readonly<{ revision: number; standing: MonitorStanding }>>();
+
+  constructor(private readonly store: EventStore) {}
+
+  async around(event: Recorded<MonitorEvent>): Promise<Readonly<{ before: MonitorStanding; after: MonitorStanding }>> {
+    const { stream, revision } = event;
+    const known = this.known.get(stream);
+    const before = known?.revision === revision - 1 ? known.standing : await this.upTo(stream, revision);
+    const after = withStandingChangedBy(before, event);
+    this.known.delete(stream);
+    this.known.set(stream, { revision, standing: after });
+    if (this.known.size > STANDINGS_REMEMBERED_MAX) this.known.delete(this.known.keys().next().value!);
+    return { before, after };
+  }
+
+  private async upTo(stream: string, revision: number): Promise<MonitorStanding> {
+    let standing = noMonitor;
+    if (revision === 0) return standing;
+    for await (const page of this.store.read(stream, { limit: revision })) {
+      for (const stored of page) {
+        const event = decode<MonitorEvent>(monitorCodec, stored);
+        if (event) standing = withStandingChangedBy(standing, event);
+      }
+    }
+    return standing;
+  }
+}

@@ -1,0 +1,220 @@
+import { Injectable } from '@nestjs/common';
+import { attachmentCodec } from '../../resources/attachments/attachment.codec.js';
+import { type AttachmentEvent, attachmentStream } from '../../resources/attachments/attachment.events.js';
+import { conversationCodec } from '../../dialogue/conversation/conversation.codec.js';
+import type { ConversationEvent } from '../../dialogue/conversation/conversation.events.js';
+import { type Codec, decode } from '../../kernel/event-sourcing/codec.js';
+import { EventStore, firstEvent } from '../../kernel/event-sourcing/event-store.js';
+import type { Event, Recorded } from '../../kernel/event-sourcing/events.js';
+import type { Reaction, ReactionHandlers } from '../../kernel/event-sourcing/reaction.js';
+import { jobCodec } from '../../background/jobs/job.codec.js';
+import { type JobEvent, jobStream } from '../../background/jobs/job.events.js';
+import { monitorCodec } from '../../triggers/monitors/monitor/monitor.codec.js';
+import type { MonitorEvent } from '../../triggers/monitors/monitor/monitor.events.js';
+import { scheduleCodec } from '../../triggers/schedules/schedule/schedule.codec.js';
+import { type ScheduleEvent, scheduleStream } from '../../triggers/schedules/schedule/schedule.events.js';
+import { sourceCodec } from '../../resources/sources/source/source.codec.js';
+import {
+  type SourceEvent,
+  type SourceIngestCompleted,
+  type SourceIngestFailed,
+  type SourceIngestRequested,
+  sourceStream,
+} from '../../resources/sources/source/source.events.js';
+import { taskCodec } from '../../work/tasks/task.codec.js';
+import { type TaskEvent, type TaskProgressed, taskStream } from '../../work/tasks/task.events.js';
+import {
+  attachmentAnnounced,
+  attachmentProgressAnnounced,
+  noAttachmentNews,
+  withAttachmentNewsOf,
+} from './attachment-news.policy.js';
+import { type News, newsOf, noNews, withNewsOf } from './conversation-news.policy.js';
+import { oauthCodec } from '../../resources/tools/mcp/oauth.codec.js';
+import { type OAuthEvent, oauthStream } from '../../resources/tools/mcp/oauth.events.js';
+import {
+  type Ingestion,
+  ingestionAnnounced,
+  noIngestion,
+  progressAnnounced,
+  withIngestionChangedBy,
+} from './ingestion.policy.js';
+import { JOB_EVENTS, jobAnnounced, type JobNews } from './job-news.policy.js';
+import { isMonitorNews, monitorAnnounced } from './monitor-news.policy.js';
+import { MonitorStandings } from './monitor-standings.js';
+import { SCHEDULE_EVENTS, scheduleAnnounced, type ScheduleNews } from './schedule-news.policy.js';
+import { SIGN_IN_EVENTS, signInAnnounced } from './tool-sign-in.policy.js';
+import { UserEventsOptions } from './user-events-options.js';
+import { UserJournal } from './user-journal.js';
+
+/** Conversations whose state is remembered between two events of theirs. */
+export const CONVERSATIONS_REMEMBERED_MAX = 1_000;
+
+type IngestEvent = SourceIngestRequested | SourceIngestCompleted | SourceIngestFailed;
+type Told =
+  ConversationEvent | AttachmentEvent | IngestEvent | TaskProgressed | OAuthEvent | ScheduleNews | JobNews | MonitorEvent;
+
+/**
+ * Tells users' open tabs what has changed of theirs. Steps: fold the event's stream as far as the event; ask the user's
+ * stream whether this was told; append it there; wake the readers; the same for what else is to be told of the event. A crash
+ * before an append repeats all of it, one after it finds it told: what is lost is a wake-up, and readers also look by themselves.
+ */
+@Injectable()
+export class PublishUserEvents implements Reaction<Told> {
+  readonly name = 'publish-user-events';
+  readonly categories = ['conversation', 'attachment', 'source', 'task', 'oauth', 'schedule', 'job', 'monitor'];
+  readonly codec: Codec<Told> = {
+    ...conversationCodec,
+    ...attachmentCodec,
+    ...sourceCodec,
+    ...taskCodec,
+    ...oauthCodec,
+    ...scheduleCodec,
+    ...monitorCodec,
+    ...jobCodec,
+  };
+  readonly on: ReactionHandlers<Told>;
+  private readonly standings: MonitorStandings;
+  private readonly known = new Map<string, Readonly<{ revision: number; news: News }>>();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly journal: UserJournal,
+    { settings }: UserEventsOptions,
+  ) {
+    this.standings = new MonitorStandings(store);
+    if (!settings.pushEnabled) {
+      // It keeps up with the log all the same: what happened meanwhile is not told later.
+      this.on = {};
+      return;
+    }
+    const ofIngestion = (event: Recorded<IngestEvent>) => this.tellOfIngestion(event);
+    this.on = {
+      ...(Object.fromEntries(
+        // All of them, so that what is remembered of a conversation has no gaps.
+        Object.keys(conversationCodec).map((type) => [
+          type,
+          (event: Recorded<ConversationEvent>) => this.tellOfConversation(event),
+        ]),
+      ) as ReactionHandlers<Told>),
+      SourceIngestRequested: ofIngestion,
+      SourceIngestCompleted: ofIngestion,
+      SourceIngestFailed: ofIngestion,
+      ...(Object.fromEntries(
+        Object.keys(attachmentCodec).map((type) => [type, (event: Recorded<AttachmentEvent>) => this.tellOfAttachment(event)]),
+      ) as ReactionHandlers<Told>),
+      TaskProgressed: (event) => this.tellOfProgress(event),
+      ...(Object.fromEntries(
+        // All of them, so that what is remembered of a monitor has no gaps.
+        Object.keys(monitorCodec).map((type) => [type, (event: Recorded<MonitorEvent>) => this.tellOfMonitor(event)]),
+      ) as ReactionHandlers<Told>),
+      ...(Object.fromEntries(
+        SIGN_IN_EVENTS.map((type) => [type, (event: Recorded<OAuthEvent>) => this.tellOfSignIn(event)]),
+      ) as ReactionHandlers<Told>),
+      ...(Object.fromEntries(
+        SCHEDULE_EVENTS.map((type) => [type, (event: Recorded<ScheduleNews>) => this.tellOfSchedule(event)]),
+      ) as ReactionHandlers<Told>),
+      ...(Object.fromEntries(
+        JOB_EVENTS.map((type) => [type, (event: Recorded<JobNews>) => this.tellOfJob(event)]),
+      ) as ReactionHandlers<Told>),
+    };
+  }
+
+  private async tellOfConversation(event: Recorded<ConversationEvent>): Promise<void> {
+    const { conversationId } = event.data;
+    const before = await this.newsBefore(event);
+    const after = withNewsOf(before, event);
+    for (const { name, announcement } of newsOf(before, after, event)) {
+      await this.journal.announce(after.marked.ownerId, event, async () => announcement, name);
+    }
+    this.known.delete(conversationId);
+    this.known.set(conversationId, { revision: event.revision, news: after });
+    if (this.known.size > CONVERSATIONS_REMEMBERED_MAX) this.known.delete(this.known.keys().next().value!);
+  }
+
+  private async newsBefore(event: Recorded<ConversationEvent>): Promise<News> {
+    const known = this.known.get(event.data.conversationId);
+    if (known?.revision === event.revision - 1) return known.news;
+    return this.foldUpTo(event.stream, event.revision - 1, conversationCodec, noNews, withNewsOf);
+  }
+
+  private async tellOfIngestion(event: Recorded<IngestEvent>): Promise<void> {
+    const ingestion = await this.ingestion(event.data.sourceId, event.revision);
+    await this.journal.announce(ingestion.ownerId, event, async () => ingestionAnnounced(ingestion, event));
+  }
+
+  private async tellOfAttachment(event: Recorded<AttachmentEvent>): Promise<void> {
+    const { stored } = await this.attachmentNews(event.data.attachmentId);
+    if (stored) await this.journal.announce(stored.ownerId, event, async () => attachmentAnnounced(stored, event));
+  }
+
+  private async tellOfProgress(event: Recorded<TaskProgressed>): Promise<void> {
+    const { taskId, percent } = event.data;
+    const first = await firstEvent(this.store, taskStream(taskId));
+    const queued = first && decode<TaskEvent>(taskCodec, first);
+    if (queued?.type !== 'TaskQueued') return;
+    const { ownerId, input } = queued.data;
+    const { sourceId, attachmentId } = input;
+    if (typeof attachmentId === 'string') {
+      const announced = async () => attachmentProgressAnnounced(await this.attachmentNews(attachmentId), percent);
+      return this.journal.announce(ownerId, event, announced);
+    }
+    if (typeof sourceId !== 'string') return;
+    // Asked after the user's stream: once the end of the ingestion was told, no progress of it is.
+    await this.journal.announce(ownerId, event, async () => progressAnnounced(await this.ingestion(sourceId), taskId, percent));
+  }
+
+  private async tellOfSignIn(event: Recorded<OAuthEvent>): Promise<void> {
+    const first = await firstEvent(this.store, oauthStream(event.data.handshakeId));
+    const started = first && decode<OAuthEvent>(oauthCodec, first);
+    if (started?.type !== 'OAuthHandshakeStarted') return;
+    await this.journal.announce(started.data.ownerId, event, async () => signInAnnounced(event));
+  }
+
+  private attachmentNews(attachmentId: string) {
+    return this.foldUpTo(attachmentStream(attachmentId), undefined, attachmentCodec, noAttachmentNews, withAttachmentNewsOf);
+  }
+
+  private async tellOfSchedule(event: Recorded<ScheduleNews>): Promise<void> {
+    const first = await firstEvent(this.store, scheduleStream(event.data.scheduleId));
+    const created = first && decode<ScheduleEvent>(scheduleCodec, first);
+    if (created?.type !== 'ScheduleCreated') return;
+    await this.journal.announce(created.data.ownerId, event, async () => scheduleAnnounced(event, created.data));
+  }
+
+  private async tellOfJob(event: Recorded<JobNews>): Promise<void> {
+    const first = await firstEvent(this.store, jobStream(event.data.jobId));
+    const started = first && decode<JobEvent>(jobCodec, first);
+    if (started?.type !== 'JobStarted') return;
+    await this.journal.announce(event.data.ownerId, event, async () => jobAnnounced(event, started.data));
+  }
+
+  private async tellOfMonitor(event: Recorded<MonitorEvent>): Promise<void> {
+    const { before, after } = await this.standings.around(event);
+    if (!isMonitorNews(before, event)) return;
+    await this.journal.announce(after.ownerId, event, async () => monitorAnnounced(event.data.monitorId, after));
+  }
+
+  private ingestion(sourceId: string, upTo?: number): Promise<Ingestion> {
+    return this.foldUpTo<Ingestion, SourceEvent>(sourceStream(sourceId), upTo, sourceCodec, noIngestion, withIngestionChangedBy);
+  }
+
+  /** What a stream had said when it said the event of that revision, or says now. */
+  private async foldUpTo<State, E extends Event>(
+    stream: string,
+    revision: number | undefined,
+    codec: Codec<E>,
+    initial: State,
+    evolve: (state: State, event: E) => State,
+  ): Promise<State> {
+    let state = initial;
+    if (revision === -1) return state;
+    for await (const page of this.store.read(stream, revision === undefined ? {} : { limit: revision + 1 })) {
+      for (const stored of page) {
+        const event = decode(codec, stored);
+        if (event) state = evolve(state, event);
+      }
+    }
+    return state;
+  }
+}

@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../kernel/clock.js';
+import { KeyValue } from '../../kernel/key-value.js';
+import { userKey } from './user.events.js';
+import { UserEventsOptions } from './user-events-options.js';
+
+/** How often a request whose note was overtaken by another's is noted again; then it is refused for a second. */
+export const RACES_MAX = 64;
+
+/** How many replays a user may ask for in any window of time, whichever process answers: the times of the last ones are kept. */
+@Injectable()
+export class ReplayBudget {
+  constructor(
+    private readonly keyValue: KeyValue,
+    private readonly clock: Clock,
+    private readonly options: UserEventsOptions,
+  ) {}
+
+  /** Takes one replay from the budget. Where it is spent: after how many seconds there is one again. @throws KeyValueUnavailable */
+  async spend(userId: string): Promise<number | undefined> {
+    const { replayRequestsPerWindowMax: max, replayWindowMs: windowMs } = this.options.settings;
+    if (max === 0) return undefined;
+    const key = `event-replays.${userKey(userId)}`;
+    for (let race = 0; race < RACES_MAX; race++) {
+      const now = this.clock.now().getTime();
+      const entry = await this.keyValue.get(key);
+      const times = ((entry ? JSON.parse(entry.value) : []) as number[]).filter((at) => at > now - windowMs && at <= now);
+      if (times.length >= max) return Math.max(1, Math.ceil((times[times.length - max]! + windowMs - now) / 1000));
+      const value = JSON.stringify([...times, now]);
+      const noted = entry
+        ? this.keyValue.update(key, value, entry.revision, { ttlMs: windowMs })
+        : this.keyValue.create(key, value, { ttlMs: windowMs });
+      if (await noted) return undefined;
+    }
+    return 1;
+  }
+}

@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../kernel/clock.js';
+import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import type { SseStream } from '../../platform/http/sse.js';
+import type { Beginning } from './user-backlog.js';
+import { idOf, renderUserEvent, truncatedText, type UserEventId } from './user-event.policy.js';
+import { userStream } from './user.events.js';
+import { UserEventsOptions } from './user-events-options.js';
+import { UserFeed } from './user-feed.js';
+
+/** Sends one connection what it missed, then what comes. */
+@Injectable()
+export class UserEventStream {
+  constructor(
+    private readonly feed: UserFeed,
+    private readonly clock: Clock,
+    private readonly options: UserEventsOptions,
+  ) {}
+
+  /** Resolves when the reader is gone, or has got a full page and must come again for the rest. */
+  async send(userId: string, { after, head, truncated }: Beginning, sse: SseStream): Promise<void> {
+    const pageMax = this.options.settings.replayEventsPerRequestMax;
+    // A page is closed although the connection could go on: a live event must not be sent over those between.
+    let room = head - after > pageMax ? pageMax : Infinity;
+    if (truncated && !(await this.tellTruncated(userId, truncated.resumeAt, truncated.oldest, sse))) return;
+    let next = after + 1;
+    for await (const page of this.feed.tail(userStream(userId), after, sse.signal)) {
+      const [first] = page;
+      if (first!.revision > next && !(await this.tellOvertaken(userId, first!, sse))) return;
+      const sent = page.slice(0, room);
+      room -= sent.length;
+      next = page.at(-1)!.revision + 1;
+      if (!(await sse.write(sent.map((event) => renderUserEvent(idOf(event), event.data)).join('')))) return;
+      if (room > 0) continue;
+      await sse.comment('page-full');
+      return;
+    }
+  }
+
+  /** The reader was so slow that events it had not been sent were trimmed. */
+  private tellOvertaken(userId: string, oldest: StoredEvent, sse: SseStream): Promise<boolean> {
+    const id = idOf(oldest);
+    return this.tellTruncated(userId, { millis: id.millis, revision: id.revision - 1 }, id, sse);
+  }
+
+  private tellTruncated(userId: string, resumeAt: UserEventId, oldest: UserEventId | undefined, sse: SseStream) {
+    return sse.write(renderUserEvent(resumeAt, truncatedText(userId, resumeAt, oldest, this.clock.now())));
+  }
+}

@@ -1,0 +1,53 @@
+import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import type { Announcement, UserEvent } from './user.events.js';
+
+/** The id of a user event on the wire, `<millis>-<revision>`. Ids of one stream grow in both parts. */
+export type UserEventId = Readonly<{ millis: number; revision: number }>;
+
+export const idText = ({ millis, revision }: UserEventId): string => `${millis}-${revision}`;
+
+const GRAMMAR = /^(\d+)(?:-(\d+))?$/;
+
+/** Undefined when it is none. Milliseconds alone stand before all events of that millisecond; what is past all numbers is as good as the last. */
+export function idIn(text: string): UserEventId | undefined {
+  const [matched, millis, revision] = GRAMMAR.exec(text.trim()) ?? [];
+  return matched === undefined ? undefined : { millis: whole(millis!), revision: revision === undefined ? -1 : whole(revision) };
+}
+
+const whole = (digits: string): number => Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
+
+export const isAfter = (one: UserEventId, other: UserEventId): boolean =>
+  one.millis === other.millis ? one.revision > other.revision : one.millis > other.millis;
+
+/** The id that a stored user event was given. */
+export const idOf = ({ data }: Pick<StoredEvent, 'data'>): UserEventId => idIn((JSON.parse(data) as UserEvent).id)!;
+
+/** The text that is stored and sent. */
+export function userEventText({ type, scope, payload }: Announcement, userId: string, id: UserEventId): string {
+  const event = {
+    type,
+    ts: new Date(id.millis).toISOString(),
+    user_id: userId,
+    topic: `user:${userId}`,
+    scope,
+    payload,
+    id: idText(id),
+  };
+  return JSON.stringify(event satisfies Record<keyof UserEvent, unknown>);
+}
+
+/** Tells a client that events it has not seen are gone: it fetches its state anew and goes on from this id. */
+export function truncatedText(userId: string, resumeAt: UserEventId, oldest: UserEventId | undefined, now: Date): string {
+  return JSON.stringify({
+    type: 'backlog.truncated',
+    ts: now.toISOString(),
+    user_id: userId,
+    topic: `user:${userId}`,
+    scope: {},
+    payload: { oldest_retained_id: oldest ? idText(oldest) : '' },
+    id: idText(resumeAt),
+  });
+}
+
+/** A user event as it goes over the wire. */
+export const renderUserEvent = (id: UserEventId, data: string): string => `id: ${idText(id)}\ndata: ${data}\n\n`;

@@ -1,0 +1,100 @@
+import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
+import { RequestIdentity } from '../../resources/identity/identity.http.js';
+import { Ids } from '../../kernel/ids.js';
+import { KeyValue } from '../../kernel/key-value.js';
+import { holdSlot, type Lease } from '../../kernel/lease.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Timing } from '../../kernel/timing.js';
+import { SseStreams } from '../../platform/http/sse.js';
+import { ReplayBudget } from './replay-budget.js';
+import { UserBacklog } from './user-backlog.js';
+import { idIn, type UserEventId } from './user-event.policy.js';
+import { UserEventStream } from './user-event-stream.js';
+import { userKey, userStream } from './user.events.js';
+import { UserEventsOptions } from './user-events-options.js';
+
+/** What happens to a user's things, told to every tab they have open. */
+@ApiTags('User events')
+@Controller('api/events')
+export class UserEventsController {
+  private readonly holder: string;
+
+  constructor(
+    private readonly backlog: UserBacklog,
+    private readonly budget: ReplayBudget,
+    private readonly events: UserEventStream,
+    private readonly keyValue: KeyValue,
+    private readonly streams: SseStreams,
+    private readonly timing: Timing,
+    private readonly ids: Ids,
+    private readonly options: UserEventsOptions,
+  ) {
+    this.holder = ids.next();
+  }
+
+  /** The events after the last one the client has, then those to come; without a cursor only those. */
+  @ApiOperation({ summary: 'The events of the signed-in user (Server-Sent Events)' })
+  @Get()
+  async follow(
+    @RequestIdentity() { user }: Identity,
+    @Headers('last-event-id') header: string | undefined,
+    @Query('last_event_id') query: unknown,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { realtimeRoutes, pushEnabled, streamsMax } = this.options.settings;
+    if (!realtimeRoutes) throw new Rejection('not-found', 'Not found');
+    if (!user) throw unauthenticated();
+    const cursor = cursorOf(header || query);
+    if (this.streams.size >= streamsMax) throw new Rejection('too-many-requests', 'Too many concurrent streams');
+    if (!pushEnabled) return this.sayDisabled(reply);
+    const slot = await this.slotOf(user.userId);
+    try {
+      if (cursor) await this.spend(user.userId, reply);
+      // Where it begins is settled before the client knows that it is connected: what it does next, it will be told.
+      const beginning = await this.backlog.beginning(userStream(user.userId), cursor);
+      const sse = this.streams.start(reply);
+      await sse.comment('connected');
+      await this.events.send(user.userId, beginning, sse);
+      // First the slot, then the end: a client that comes again at once finds it free.
+      await slot?.release();
+      sse.end();
+    } finally {
+      await slot?.release();
+    }
+  }
+
+  private async sayDisabled(reply: FastifyReply): Promise<void> {
+    const sse = this.streams.start(reply);
+    await sse.comment('connected');
+    await sse.comment('push_disabled');
+    sse.end();
+  }
+
+  private async slotOf(userId: string): Promise<Lease | undefined> {
+    const { connectionsPerUserMax, connectionLeaseMs: ttlMs } = this.options.settings;
+    if (connectionsPerUserMax === 0) return undefined;
+    const { holder, timing, ids } = this;
+    const options = { ttlMs, renewMs: ttlMs / 3, holder, timing, ids };
+    const slot = await holdSlot(this.keyValue, `event-stream.${userKey(userId)}`, connectionsPerUserMax, options);
+    if (!slot) throw new Rejection('too-many-event-streams', 'Too many concurrent SSE connections');
+    return slot;
+  }
+
+  private async spend(userId: string, reply: FastifyReply): Promise<void> {
+    const waitSeconds = await this.budget.spend(userId);
+    if (waitSeconds === undefined) return;
+    void reply.header('Retry-After', String(waitSeconds));
+    throw new Rejection('replay-budget-exhausted', 'Replay budget exhausted');
+  }
+}
+
+/** @throws Rejection invalid-request */
+export function cursorOf(given: unknown): UserEventId | undefined {
+  if (given === undefined || given === '') return undefined;
+  const cursor = typeof given === 'string' ? idIn(given) : undefined;
+  if (!cursor) throw new Rejection('invalid-request', 'last_event_id must be the id of an event, like 1700000000000-7.');
+  return cursor;
+}

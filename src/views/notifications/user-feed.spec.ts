@@ -1,0 +1,97 @@
+import { expect, it } from '@jest/globals';
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '../../../test/support/eventually.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
+import { newId } from '../../kernel/ids.js';
+import { Signals } from '../../kernel/signals.js';
+import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
+import { systemTiming } from '../../platform/system-timing.js';
+import { USER_EVENT, userStream } from './user.events.js';
+import { UserFeed, userSubject } from './user-feed.js';
+
+const stream = userStream('ann');
+
+class AwaySignals extends Signals {
+  readonly healthy = false;
+  publish(): void {}
+  subscribe(): () => void {
+    return () => {};
+  }
+}
+
+async function write(store: InMemoryEventStore, signals: Signals, revision: number): Promise<void> {
+  const event = { id: newId(), type: USER_EVENT, data: '{}', metadata: '{}' };
+  await store.append(stream, revision === 0 ? 'none' : revision - 1, [event]);
+  signals.publish(userSubject(stream), String(revision));
+}
+
+function reading(feed: UserFeed, after = -1) {
+  const leaving = new AbortController();
+  const seen: number[] = [];
+  const over = (async () => {
+    for await (const page of feed.tail(stream, after, leaving.signal)) seen.push(...page.map(({ revision }) => revision));
+  })();
+  return { seen, leave: () => (leaving.abort(), over) };
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+it('gives what was, then what comes, each once and in order, whatever the writer does meanwhile', async () => {
+  const store = new InMemoryEventStore();
+  const signals = new InProcessSignals();
+  const feed = new UserFeed(store, signals, systemTiming);
+  const readers: ReturnType<typeof reading>[] = [];
+  for (let revision = 0; revision < 500; revision++) {
+    if (revision % 50 === 0) readers.push(reading(feed));
+    await write(store, signals, revision);
+    if (revision % 7 === 0) await pause(0);
+  }
+  await eventually(() => readers.every(({ seen }) => seen.length >= 500));
+  for (const { seen, leave } of readers) {
+    await leave();
+    expect(seen).toEqual(upTo(500));
+  }
+  expect([feed.topicCount, signals.subjects]).toEqual([0, 0]);
+});
+
+it('looks by itself while there are no signals', async () => {
+  const store = new InMemoryEventStore();
+  const signals = new AwaySignals();
+  const reader = reading(new UserFeed(store, signals, systemTiming));
+  await write(store, signals, 0);
+  await eventually(() => reader.seen.length === 1);
+  await pause(5);
+  await write(store, signals, 1);
+  await eventually(() => reader.seen.length === 2);
+  await reader.leave();
+});
+
+it('outlives a store that is away', async () => {
+  const store = new (class extends InMemoryEventStore {
+    away = true;
+    override async *read(...args: Parameters<InMemoryEventStore['read']>) {
+      if (this.away) throw new StoreUnavailable('away');
+      yield* super.read(...args);
+    }
+  })();
+  const signals = new InProcessSignals();
+  const reader = reading(new UserFeed(store, signals, systemTiming));
+  await write(store, signals, 0);
+  store.away = false;
+  await eventually(() => reader.seen.length === 1);
+  await reader.leave();
+});
+
+it('leaves nothing behind when 10,000 readers come and go', async () => {
+  const store = new InMemoryEventStore();
+  const signals = new InProcessSignals();
+  const feed = new UserFeed(store, signals, systemTiming);
+  await write(store, signals, 0);
+  for (let batch = 0; batch < 100; batch++) {
+    const readers = Array.from({ length: 100 }, () => reading(feed));
+    await pause(0);
+    await Promise.all(readers.map(({ leave }) => leave()));
+  }
+  expect([feed.topicCount, signals.subjects]).toEqual([0, 0]);
+});

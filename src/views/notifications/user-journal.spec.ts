@@ -1,0 +1,173 @@
+import { describe, expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { eventsOf } from '../../../test/support/turns.js';
+import type { Recorded } from '../../kernel/event-sourcing/events.js';
+import { deterministicId } from '../../kernel/ids.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
+import { systemTiming } from '../../platform/system-timing.js';
+import { type Announcement, userStream } from './user.events.js';
+import { userEventsOptions } from '../../../test/support/user-events.js';
+import { EVENTS_REMEMBERED_MAX, UserJournal } from './user-journal.js';
+
+const stream = userStream('ann');
+const journalOver = (store: InMemoryEventStore) =>
+  new UserJournal(store, new Streams(store, systemTiming), new InProcessSignals(), userEventsOptions());
+
+/** The journal of a process that dies with an append whose outcome it does not know. */
+const dyingJournalOver = (store: InMemoryEventStore, options = userEventsOptions()) =>
+  new UserJournal(store, new Streams(store, systemTiming, 0), new InProcessSignals(), options);
+
+const marked = (id: string): Announcement => ({
+  type: 'conversation.mark',
+  scope: { kind: 'conversation', id },
+  payload: { conversation_id: id, mark: 'running' },
+});
+
+/** Something that happened, in the log among what is written about it. */
+async function happened(store: InMemoryEventStore, name: string): Promise<Recorded> {
+  const id = deterministicId(name);
+  await store.append(`conversation-${name}`, 'none', [{ id, type: 'Happened', data: '{}', metadata: '{}' }]);
+  const [stored] = await eventsOf(store, `conversation-${name}`);
+  const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r1', causationId: 'r1' } as const;
+  return { ...stored!, data: {}, cause };
+}
+
+const told = async (store: InMemoryEventStore): Promise<string[]> =>
+  (await eventsOf(store, stream)).map(({ data }) => (JSON.parse(data) as { scope: { id: string } }).scope.id);
+
+const tell = (journal: UserJournal, event: Recorded, name: string) => journal.announce('ann', event, async () => marked(name));
+
+describe('an announcement', () => {
+  it('is stored as it is sent, under an id that says its place', async () => {
+    const store = new InMemoryEventStore();
+    const journal = journalOver(store);
+    for (const name of ['a', 'b']) await tell(journal, await happened(store, name), name);
+    const events = await eventsOf(store, stream);
+    expect(events.map(({ data }) => data)).toEqual(
+      events.map(({ revision }, at) => {
+        const { ts } = JSON.parse(events[at]!.data) as { ts: string };
+        const name = 'ab'[at];
+        return (
+          `{"type":"conversation.mark","ts":"${ts}","user_id":"ann","topic":"user:ann",` +
+          `"scope":{"kind":"conversation","id":"${name}"},"payload":{"conversation_id":"${name}","mark":"running"},` +
+          `"id":"${Date.parse(ts)}-${revision}"}`
+        );
+      }),
+    );
+  });
+
+  it('is one of several about the same event by its name, and keeps the id it always had without one', async () => {
+    const store = new InMemoryEventStore();
+    const event = await happened(store, 'a');
+    for (const journal of [journalOver(store), journalOver(store)]) {
+      for (const name of [undefined, 'one', 'other']) await journal.announce('ann', event, async () => marked(name ?? 'a'), name);
+    }
+    expect(await told(store)).toEqual(['a', 'one', 'other']);
+    expect((await eventsOf(store, stream))[0]!.id).toBe(deterministicId('user-event', event.id));
+  });
+
+  it('has an id after those before it, also when what it is about happened earlier', async () => {
+    let now = 2_000;
+    const store = new InMemoryEventStore({ now: () => new Date((now -= 500)) });
+    const journal = journalOver(store);
+    for (const name of ['a', 'b']) await tell(journal, await happened(store, name), name);
+    const ids = (await eventsOf(store, stream)).map(({ data }) => (JSON.parse(data) as { id: string }).id);
+    expect(ids).toEqual(['1500-0', '1500-1']);
+  });
+
+  it('is made once by one process, however often it is asked for', async () => {
+    const store = new InMemoryEventStore();
+    const journal = journalOver(store);
+    const events = await Promise.all(['a', 'b', 'c'].map(async (name) => [await happened(store, name), name] as const));
+    for (let time = 0; time < 3; time++) await Promise.all(events.map(([event, name]) => tell(journal, event, name)));
+    expect((await told(store)).sort()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('is made once by two processes of which each believes that it is the one', async () => {
+    const store = new InMemoryEventStore();
+    const [one, other] = [journalOver(store), journalOver(store)];
+    const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
+    const events = await Promise.all(names.map(async (name) => [await happened(store, name), name] as const));
+    await Promise.all([one, other].flatMap((journal) => events.map(([event, name]) => tell(journal, event, name))));
+    await Promise.all([journalOver(store), one].flatMap((journal) => events.map(([event, name]) => tell(journal, event, name))));
+    expect((await told(store)).sort()).toEqual([...names].sort());
+  });
+
+  it.each(['before', 'after'] as const)(
+    'is made once when its append is lost %s it was written, in this process or the next',
+    async (when) => {
+      const store = new InMemoryEventStore();
+      const journal = dyingJournalOver(store);
+      await tell(journal, await happened(store, 'a'), 'a');
+      const [b, c] = [await happened(store, 'b'), await happened(store, 'c')];
+      for (const [event, name] of [
+        [b, 'b'],
+        [c, 'c'],
+      ] as const) {
+        store.failNextAppend(when);
+        await expect(tell(journal, event, name)).rejects.toThrow('was lost');
+        await tell(name === 'b' ? journal : journalOver(store), event, name);
+      }
+      expect(await told(store)).toEqual(['a', 'b', 'c']);
+    },
+  );
+
+  it('is asked for anew after a lost race, and dropped when there is nothing to tell any more', async () => {
+    const store = new InMemoryEventStore();
+    const [one, other] = [journalOver(store), journalOver(store)];
+    const [progress, end] = [await happened(store, 'progress'), await happened(store, 'end')];
+    let asked = 0;
+    await one.announce('ann', progress, async () => {
+      if (++asked === 1) await tell(other, end, 'end');
+      return asked === 1 ? marked('progress') : undefined;
+    });
+    expect([asked, await told(store)]).toEqual([2, ['end']]);
+  });
+
+  it('is not made again when the backlog has gone past it', async () => {
+    const store = new InMemoryEventStore();
+    const options = userEventsOptions({ eventsMax: 10 });
+    const journal = new UserJournal(store, new Streams(store, systemTiming), new InProcessSignals(), options);
+    const first = await happened(store, 'first');
+    await tell(journal, first, 'first');
+    for (let count = 0; count < 10; count++) await tell(journal, await happened(store, `n${count}`), `n${count}`);
+    await tell(new UserJournal(store, new Streams(store, systemTiming), new InProcessSignals(), options), first, 'first');
+    await tell(journal, first, 'first');
+    expect(await told(store)).toEqual(Array.from({ length: 10 }, (_, index) => `n${index}`));
+  });
+
+  it('is recognised past what a process remembers', async () => {
+    const store = new InMemoryEventStore();
+    const journal = journalOver(store);
+    const first = await happened(store, 'first');
+    await tell(journal, first, 'first');
+    for (let count = 0; count <= EVENTS_REMEMBERED_MAX; count++)
+      await tell(journal, await happened(store, `n${count}`), `n${count}`);
+    await tell(journal, first, 'first');
+    expect((await told(store)).filter((name) => name === 'first')).toEqual(['first']);
+  });
+});
+
+it('keeps so many events of a user, also when the process dies right after the first', async () => {
+  const store = new InMemoryEventStore();
+  const journal = dyingJournalOver(store, userEventsOptions({ eventsMax: 3 }));
+  const first = await happened(store, 'a');
+  store.failNextAppend('after');
+  await expect(tell(journal, first, 'a')).rejects.toThrow('was lost');
+  const next = new UserJournal(
+    store,
+    new Streams(store, systemTiming),
+    new InProcessSignals(),
+    userEventsOptions({ eventsMax: 3 }),
+  );
+  for (const name of ['b', 'c', 'd', 'e']) await tell(next, await happened(store, name), name);
+  expect(await told(store)).toEqual(['c', 'd', 'e']);
+});
+
+it('has room for users with any id', async () => {
+  const ids = ['ann', 'ann@example.org', 'a-b', '../../etc', '$admin', 'ツ', ' '.repeat(5), 'x'.repeat(10_000)];
+  const names = ids.map(userStream);
+  expect(new Set(names).size).toBe(ids.length);
+  for (const name of names) expect(name).toMatch(/^user-[0-9a-f-]{36}$/);
+});

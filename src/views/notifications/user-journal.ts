@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import { encodeMetadata } from '../../kernel/event-sourcing/codec.js';
+import { EventStore, type NewEvent, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
+import { deterministicId } from '../../kernel/ids.js';
+import { Signals } from '../../kernel/signals.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { idOf, userEventText } from './user-event.policy.js';
+import { type Announcement, USER_EVENT, userStream } from './user.events.js';
+import { UserEventsOptions } from './user-events-options.js';
+import { userSubject } from './user-feed.js';
+
+/** Users whose newest events are remembered, and how many of each. */
+export const USERS_REMEMBERED_MAX = 1_000;
+export const EVENTS_REMEMBERED_MAX = 300;
+
+/** What is to be told; undefined: nothing (more). */
+type Compose = () => Promise<Announcement | undefined>;
+
+/** The end of a user's stream: where it is, and the events after a position of the log. */
+type Tail = { revision: number; millis: number; from: bigint; readonly positions: Map<string, bigint> };
+
+/**
+ * Writes what users are told, each announcement once. Its id comes from the event it is about and its name among what is
+ * told of that event, and its place in the log lies after that event's: so whether it is there already is seen in the part
+ * of the user's stream that was written since. When that part has been trimmed, the backlog has gone past it, and nothing
+ * is written either.
+ */
+@Injectable()
+export class UserJournal {
+  private readonly tails = new Map<string, Tail>();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+    private readonly signals: Signals,
+    private readonly options: UserEventsOptions,
+  ) {}
+
+  /**
+   * `compose` is asked when the end of the user's stream is known, and once more after a lost race: what it sees is no
+   * older than everything the user has been told. Undefined: there is nothing (more) to tell. Where there is more than one
+   * thing to say of an event, `name` tells them apart.
+   * @throws StoreUnavailable: try again, it is the same announcement
+   */
+  announce(userId: string, about: Recorded, compose: Compose, name?: string): Promise<void> {
+    const stream = userStream(userId);
+    const id = deterministicId('user-event', about.id, ...(name === undefined ? [] : [name]));
+    return this.streams.race(stream, async () => {
+      try {
+        return await this.attempt(stream, userId, id, about, compose);
+      } catch (error) {
+        this.tails.delete(stream);
+        throw error;
+      }
+    });
+  }
+
+  private async attempt(stream: string, userId: string, id: string, about: Recorded, compose: Compose) {
+    const tail = await this.tailSince(stream, about.position);
+    if (tail.from > about.position || tail.positions.has(id)) return;
+    const announcement = await compose();
+    if (!announcement) return;
+    const isFirst = tail.revision < 0;
+    // Before the first event: were it after, a crash in between would leave the stream without bounds.
+    if (isFirst) await this.store.setRetention(stream, { maxCount: this.options.settings.eventsMax });
+    const place = { millis: Math.max(tail.millis, about.at.getTime()), revision: tail.revision + 1 };
+    const event: NewEvent = {
+      id,
+      type: USER_EVENT,
+      data: userEventText(announcement, userId, place),
+      metadata: encodeMetadata(causedBy(about, 'system:publish-user-events')),
+    };
+    const { position } = await this.streams.appendEvents(stream, isFirst ? 'none' : tail.revision, [event]);
+    remember(tail, id, position);
+    tail.revision = place.revision;
+    tail.millis = place.millis;
+    this.signals.publish(userSubject(stream), String(place.revision));
+  }
+
+  private async tailSince(stream: string, position: bigint): Promise<Tail> {
+    const known = this.tails.get(stream);
+    const tail = known && known.from <= position ? known : await this.read(stream, position);
+    this.tails.delete(stream);
+    this.tails.set(stream, tail);
+    if (this.tails.size > USERS_REMEMBERED_MAX) this.tails.delete(this.tails.keys().next().value!);
+    return tail;
+  }
+
+  private async read(stream: string, since: bigint): Promise<Tail> {
+    const newest: StoredEvent[] = [];
+    reading: for await (const page of this.store.read(stream, { direction: 'backwards' })) {
+      for (const event of page) {
+        newest.push(event);
+        if (event.position <= since) break reading;
+      }
+    }
+    const [last] = newest;
+    const oldest = newest.at(-1);
+    const isTrimmed = oldest !== undefined && oldest.position > since && oldest.revision > 0;
+    return {
+      revision: last?.revision ?? -1,
+      millis: last ? idOf(last).millis : 0,
+      from: isTrimmed ? oldest.position - 1n : since,
+      positions: new Map(newest.reverse().map(({ id, position }) => [id, position])),
+    };
+  }
+}
+
+function remember(tail: Tail, id: string, position: bigint): void {
+  tail.positions.set(id, position);
+  for (const [oldest, at] of tail.positions) {
+    if (tail.positions.size <= EVENTS_REMEMBERED_MAX) return;
+    tail.positions.delete(oldest);
+    if (at > tail.from) tail.from = at;
+  }
+}

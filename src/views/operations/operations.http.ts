@@ -1,0 +1,69 @@
+import { Controller, Get, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiProduces, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { type ConditionReport, Conditions, type FollowerCondition, Measurements } from '../../kernel/conditions.js';
+import { HEALTH, READINESS } from './readiness.http.js';
+
+/** What those who run the service ask it. No credential is needed, and nothing here tells anything about its users. */
+@ApiTags('Operations')
+@Controller()
+export class OperationsController {
+  constructor(
+    private readonly conditions: Conditions,
+    private readonly measurements: Measurements,
+  ) {}
+
+  @Get('api/health')
+  @ApiOperation({ summary: 'Whether the process is up.' })
+  @ApiOkResponse({ description: 'It is.', schema: HEALTH })
+  health() {
+    return { status: 'ok' };
+  }
+
+  @Get('api/ready')
+  @ApiOperation({
+    summary: 'Whether the process can do its work, and what keeps it from that.',
+    description: 'For whoever sends requests to processes: those that answer 200 take them. No credential is needed.',
+  })
+  @ApiOkResponse({
+    description:
+      '`ready`: everything works. `degraded`: requests are answered, but something does not get on, as `reasons` tell: no worker or no ' +
+      'projector is alive, a read model or a reaction fails, no space is left in `DATA_DIR`, or the demo agent could not be made.',
+    schema: READINESS,
+  })
+  @ApiServiceUnavailableResponse({
+    description:
+      '`not_ready`: a dependency does not answer (the embedded Postgres also says why it ended), a read model has to be rebuilt or fails and never got anywhere, or the demo agent ' +
+      'of a first start is still being made. `Retry-After` says when to ask again.',
+    schema: READINESS,
+  })
+  async ready(@Res({ passthrough: true }) reply: FastifyReply) {
+    const report = await this.conditions.report();
+    const isReady = report.readiness !== 'not_ready';
+    void reply.status(isReady ? 200 : 503).header('Cache-Control', 'no-store');
+    if (!isReady) void reply.header('Retry-After', '5');
+    return bodyOf(report);
+  }
+
+  @Get('metrics')
+  @ApiOperation({ summary: 'What is measured in this process, for Prometheus.' })
+  @ApiProduces('text/plain')
+  async metrics(@Res({ passthrough: true }) reply: FastifyReply) {
+    const { contentType, body } = await this.measurements.text();
+    void reply.header('Content-Type', contentType);
+    return body;
+  }
+}
+
+const bodyOf = ({ readiness, reasons, dependencies, projections, reactions }: ConditionReport) => ({
+  status: readiness,
+  reasons,
+  dependencies,
+  projections: mapValues(projections, followerBody),
+  reactions: mapValues(reactions, followerBody),
+});
+
+const followerBody = ({ secondsBehind, ...rest }: FollowerCondition) => ({ ...rest, seconds_behind: secondsBehind });
+
+const mapValues = <T, R>(record: Readonly<Record<string, T>>, change: (value: T) => R): Record<string, R> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));

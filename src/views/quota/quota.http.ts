@@ -1,0 +1,48 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { SignedInUser } from '../../resources/identity/caller.js';
+import { CurrentUser } from '../../resources/identity/identity.http.js';
+import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { OwnerQuota, QuotaOptions } from '../../work/limits/owner-quota.js';
+
+const unlimited = { limit: null, source: null, source_id: null };
+
+/** What users have used of what they may use. */
+@ApiTags('Usage')
+@Controller('api/user')
+export class QuotaController {
+  constructor(
+    private readonly quota: OwnerQuota,
+    private readonly options: QuotaOptions,
+    private readonly freshness: Freshness,
+    private readonly lastWrites: LastWrites,
+  ) {}
+
+  @ApiOperation({ summary: "The caller's own limits, what is used of them, and when they are renewed" })
+  @Get('quota')
+  async own(@CurrentUser() { userId }: SignedInUser) {
+    await this.freshness.reached(['usage'], this.lastWrites.of(userId));
+    const { direct, agent, period } = await this.quota.used(userId);
+    const { tokensPerUser } = this.options;
+    const limit = tokensPerUser === undefined ? unlimited : { ...unlimited, limit: tokensPerUser, source: 'instance' };
+    const bucket = (name: string, used: number, tokens: object) => ({
+      bucket: name,
+      tokens: { ...tokens, used },
+      // Models have no prices here.
+      cost: { ...unlimited, used: 0 },
+      resets_at: period.end.toISOString(),
+    });
+    return {
+      success: true,
+      period: this.options.period,
+      starts_at: period.start.toISOString(),
+      resets_at: period.end.toISOString(),
+      buckets: [
+        bucket('all', direct.tokens + agent.tokens, limit),
+        bucket('direct', direct.tokens, unlimited),
+        bucket('agent', agent.tokens, unlimited),
+      ],
+    };
+  }
+}

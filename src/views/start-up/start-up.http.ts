@@ -1,0 +1,32 @@
+import { Controller, Get, Redirect } from '@nestjs/common';
+import type { AuthType } from '../../resources/identity/caller.js';
+
+/** What clients adapt themselves to. */
+export class StartUpOptions {
+  constructor(
+    readonly authType: AuthType,
+    readonly hybridRetrieval: boolean,
+  ) {}
+}
+
+/** What a client asks before it knows who its user is. */
+@Controller()
+export class StartUpController {
+  constructor(private readonly options: StartUpOptions) {}
+
+  /** There is no web page of ours: the interactive reference is the nearest thing. */
+  @Get()
+  @Redirect('/api/docs', 302)
+  home() {}
+
+  @Get('api/config')
+  config() {
+    const { authType, hybridRetrieval } = this.options;
+    return {
+      auth_type: authType === 'none' ? null : authType,
+      requires_auth: authType !== 'none',
+      graphrag_available: false,
+      hybrid_available: hybridRetrieval,
+    };
+  }
+}

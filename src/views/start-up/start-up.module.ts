@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { Config } from '../../platform/config/config.js';
+import { EmptyListsController } from './empty-lists.http.js';
+import { StartUpController, StartUpOptions } from './start-up.http.js';
+
+/** What existing clients call when they start, beyond what the features answer. */
+@Module({
+  controllers: [StartUpController, EmptyListsController],
+  providers: [
+    {
+      provide: StartUpOptions,
+      inject: [Config],
+      useFactory: ({ authType, embeddingsModel }: Config) => new StartUpOptions(authType, embeddingsModel !== undefined),
+    },
+  ],
+})
+export class StartUpModule {}

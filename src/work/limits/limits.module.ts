@@ -1,0 +1,26 @@
+import { Module } from '@nestjs/common';
+import { UsageQueries } from '../../../projections/usage/usage.queries.js';
+import { Config } from '../../platform/config/config.js';
+import { OwnerQuota, QuotaOptions } from './owner-quota.js';
+import { QuotaController } from '../../views/quota/quota.http.js';
+import { RunQuota } from './run-quota.port.js';
+import { StoredUsageLimits } from './stored-usage-limits.js';
+import { UsageLimits } from './usage-limits.port.js';
+
+/** How much may be used: by the bearers of an agent's keys, and by each user. Every way to a model asks here first. */
+@Module({
+  controllers: [QuotaController],
+  providers: [
+    UsageQueries,
+    {
+      provide: QuotaOptions,
+      inject: [Config],
+      useFactory: ({ quotaPeriod, quotaTokensPerUser }: Config) => new QuotaOptions(quotaPeriod, quotaTokensPerUser),
+    },
+    OwnerQuota,
+    { provide: RunQuota, useExisting: OwnerQuota },
+    { provide: UsageLimits, useClass: StoredUsageLimits },
+  ],
+  exports: [RunQuota, UsageLimits],
+})
+export class LimitsModule {}

@@ -1,0 +1,57 @@
+import { Rejection } from '../../kernel/rejection.js';
+
+/** How far back the limits of an agent look, at any moment. */
+export const WINDOW_MS = 24 * 60 * 60 * 1000;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** What quotas are measured over: of the UTC calendar; a week begins on Monday. */
+export const QUOTA_PERIODS = ['day', 'week', 'month'] as const;
+export type QuotaPeriod = (typeof QUOTA_PERIODS)[number];
+
+/** `start` belongs to it, `end` to the next one. */
+export type Period = Readonly<{ start: Date; end: Date }>;
+
+export function periodAt(now: Date, period: QuotaPeriod): Period {
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  if (period === 'month') return { start: new Date(Date.UTC(year, month)), end: new Date(Date.UTC(year, month + 1)) };
+  const days = period === 'day' ? { before: 0, long: 1 } : { before: (now.getUTCDay() + 6) % 7, long: 7 };
+  const start = Date.UTC(year, month, day - days.before);
+  return { start: new Date(start), end: new Date(start + days.long * DAY_MS) };
+}
+
+/** Whole seconds after which something that is used up is there again, at least one. */
+export const secondsUntil = (then: Date, now: Date): number => Math.max(1, Math.ceil((then.getTime() - now.getTime()) / 1000));
+
+/** What the limits of an agent measure. */
+export type Unit = 'requests' | 'tokens';
+
+export const limitExceeded = (retryAfterSeconds: number): Rejection =>
+  new Rejection('usage-limit', 'Exceeding usage limit, please try again later.', undefined, retryAfterSeconds);
+
+/** A user's tokens in a period, and how many there may be. */
+export type QuotaStanding = Readonly<{ used: number; limit: number; resetsAt: Date }>;
+
+const inThousands = (count: number): string => count.toLocaleString('en-US');
+
+export const quotaText = ({ used, limit, resetsAt }: QuotaStanding): string =>
+  `The usage quota is used up: ${inThousands(used)} of ${inThousands(limit)} tokens. It is renewed at ${resetsAt.toISOString()}.`;
+
+/** The request that crosses a quota is still answered; the next one is refused. */
+export const isUsedUp = ({ used, limit }: QuotaStanding): boolean => used >= limit;
+
+export function quotaExceeded(standing: QuotaStanding, now: Date): Rejection {
+  const { used, limit, resetsAt } = standing;
+  const details = {
+    error_code: 'quota-exceeded',
+    limit_scope: 'user_quota',
+    dimension: 'tokens',
+    unit: 'tokens',
+    usage: used,
+    limit,
+    bucket: 'all',
+    source: 'instance',
+    resets_at: resetsAt.toISOString(),
+  };
+  return new Rejection('quota-exceeded', quotaText(standing), details, secondsUntil(resetsAt, now));
+}

@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { type UsedOfOwner, UsageQueries } from '../../../projections/usage/usage.queries.js';
+import { Clock } from '../../kernel/clock.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import {
+  isUsedUp,
+  type Period,
+  periodAt,
+  quotaExceeded,
+  type QuotaPeriod,
+  type QuotaStanding,
+  quotaText,
+} from './limits.policy.js';
+import { type QuotaAnswer, RunQuota } from './run-quota.port.js';
+
+const USAGE = 'usage';
+
+/** How much a user may use. */
+export class QuotaOptions {
+  constructor(
+    readonly period: QuotaPeriod,
+    /** Tokens per user and period; undefined: as many as they like. */
+    readonly tokensPerUser: number | undefined,
+  ) {}
+}
+
+/** A user's quota in the current period, for whatever the user is charged for. */
+@Injectable()
+export class OwnerQuota extends RunQuota {
+  constructor(
+    private readonly usage: UsageQueries,
+    private readonly freshness: Freshness,
+    private readonly clock: Clock,
+    private readonly options: QuotaOptions,
+  ) {
+    super();
+  }
+
+  get isSet(): boolean {
+    return this.options.tokensPerUser !== undefined;
+  }
+
+  async check(ownerId: string, upTo?: bigint): Promise<QuotaAnswer> {
+    if (!this.isSet) return { allowed: true };
+    await this.freshness.reached([USAGE], upTo);
+    const standing = await this.standing(ownerId);
+    return standing && isUsedUp(standing) ? { allowed: false, error: quotaText(standing) } : { allowed: true };
+  }
+
+  /** @throws Rejection quota-exceeded */
+  async refuse(ownerId: string): Promise<void> {
+    const standing = await this.standing(ownerId);
+    if (standing && isUsedUp(standing)) throw quotaExceeded(standing, this.clock.now());
+  }
+
+  async used(ownerId: string): Promise<UsedOfOwner & Readonly<{ period: Period }>> {
+    const period = periodAt(this.clock.now(), this.options.period);
+    return { ...(await this.usage.ofOwner(ownerId, period.start)), period };
+  }
+
+  private async standing(ownerId: string): Promise<QuotaStanding | undefined> {
+    const { tokensPerUser: limit } = this.options;
+    if (limit === undefined) return undefined;
+    const { direct, agent, period } = await this.used(ownerId);
+    return { used: direct.tokens + agent.tokens, limit, resetsAt: period.end };
+  }
+}

@@ -1,0 +1,198 @@
+import { describe, expect, it } from '@jest/globals';
+import type { UsageQueries, Used } from '../../../projections/usage/usage.queries.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { askedTurn } from '../../../test/support/turns.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { WINDOW_MS } from './limits.policy.js';
+import { OwnerQuota, QuotaOptions } from './owner-quota.js';
+import { StoredUsageLimits } from './stored-usage-limits.js';
+import type { Admission, LimitedAgent } from './usage-limits.port.js';
+
+type Entry = Readonly<{ turnId: string; at: Date }> & Used;
+
+const now = new Date('2026-11-21T10:00:00Z');
+const ago = (ms: number) => new Date(now.getTime() - ms);
+const newest = (entries: readonly Entry[]) => [...entries].sort((a, b) => b.at.getTime() - a.at.getTime());
+
+/** Limits over a read model that holds what the test says; `reaches` is what it comes to know of while somebody waits for it. */
+function limited(options: { entries?: Entry[]; quota?: number; reaches?: Entry } = {}) {
+  const entries = options.entries ?? [];
+  const waits: (bigint | undefined)[] = [];
+  const sum = (since: Date): Used => ({
+    requests: entries.reduce((all, { at, requests }) => all + (at > since ? requests : 0), 0),
+    tokens: entries.reduce((all, { at, tokens }) => all + (at > since ? tokens : 0), 0),
+  });
+  const usage = {
+    byKeysOf: (_: string, since: Date, ids: readonly string[]) =>
+      Promise.resolve({ ...sum(since), known: ids.filter((id) => entries.some(({ turnId }) => turnId === id)) }),
+    reachedAt: (_: string, unit: keyof Used, amount: number) => {
+      let used = 0;
+      return Promise.resolve(newest(entries).find((entry) => (used += entry[unit]) >= amount)?.at);
+    },
+    ofOwner: (_: string, from: Date) =>
+      Promise.resolve({ direct: { requests: 0, tokens: 0 }, agent: sum(ago(now.getTime() - from.getTime() + 1)) }),
+  } as unknown as UsageQueries;
+  const store = new InMemoryEventStore();
+  const clock = { now: () => now };
+  const freshness = new (class extends Freshness {
+    reached(_: readonly string[], position: bigint | undefined): Promise<boolean> {
+      waits.push(position);
+      if (position !== undefined && options.reaches) entries.push(options.reaches);
+      return Promise.resolve(true);
+    }
+  })();
+  const quota = new OwnerQuota(usage, freshness, clock, new QuotaOptions('month', options.quota));
+  return { limits: new StoredUsageLimits(usage, quota, store, freshness, clock), quota, store, waits, entries };
+}
+
+const of = (turnId: string, agent: Partial<LimitedAgent> | undefined = {}, more: Partial<Admission> = {}): Admission => ({
+  turnId,
+  conversationId: `of-${turnId}`,
+  ownerId: 'ann',
+  agent: { id: 'helper', tokenLimit: null, requestLimit: null, ...agent },
+  isNewRequest: true,
+  ...more,
+});
+const signedIn = (turnId: string): Admission => ({ ...of(turnId), agent: undefined });
+const request = (at: Date, turnId = 'r'): Entry => ({ turnId, at, requests: 1, tokens: 0 });
+const tokens = (at: Date, amount: number): Entry => ({ turnId: 't', at, requests: 0, tokens: amount });
+const tooMuch = (retryAfterSeconds: number) => ({ code: 'usage-limit', retryAfterSeconds });
+
+describe('a limit of requests', () => {
+  const agent = { requestLimit: 2 };
+
+  it('lets pass what is below it, and refuses what would go over it', async () => {
+    const { limits, entries } = limited({ entries: [request(ago(1000))] });
+    await limits.admit(of('a', agent));
+    entries.push(request(now, 'a'));
+    await expect(limits.admit(of('b', agent))).rejects.toMatchObject(tooMuch(WINDOW_MS / 1000 - 1));
+  });
+
+  it('looks back 24 hours to the millisecond, and says when the oldest that counts will have left', async () => {
+    const edge = request(ago(WINDOW_MS));
+    const inside = request(ago(WINDOW_MS - 1500));
+    const { limits } = limited({ entries: [edge, inside] });
+    await limits.admit(of('a', agent));
+    const full = limited({ entries: [inside, request(ago(WINDOW_MS - 1))] });
+    await expect(full.limits.admit(of('a', agent))).rejects.toMatchObject(tooMuch(1));
+    const over = limited({ entries: [request(ago(WINDOW_MS - 1)), inside, request(ago(0))] });
+    await expect(over.limits.admit(of('a', agent))).rejects.toMatchObject(tooMuch(2));
+  });
+
+  it('holds for requests that come at once, before the read model knows of any', async () => {
+    const { limits } = limited();
+    const ids = Array.from({ length: 20 }, (_, index) => `t${index}`);
+    const outcomes = await Promise.allSettled(ids.map((id) => limits.admit(of(id, agent))));
+    expect(outcomes.map(({ status }) => status)).toEqual(ids.map((_, index) => (index < 2 ? 'fulfilled' : 'rejected')));
+  });
+
+  it('counts a request once, whether the read model knows of it or not', async () => {
+    const { limits, entries } = limited();
+    await limits.admit(of('a', agent));
+    entries.push(request(now, 'a'));
+    await limits.admit(of('b', agent));
+    await expect(limits.admit(of('c', agent))).rejects.toMatchObject({ code: 'usage-limit' });
+  });
+
+  it('does not count what was withdrawn, nor what was refused', async () => {
+    const { limits } = limited();
+    await limits.admit(of('a', agent));
+    await limits.admit(of('b', agent));
+    for (const id of ['c', 'd']) await expect(limits.admit(of(id, agent))).rejects.toMatchObject({ code: 'usage-limit' });
+    limits.withdraw('a');
+    await limits.admit(of('e', agent));
+  });
+
+  it('when reached by what is under way alone, is free again once that has left', async () => {
+    const { limits } = limited();
+    await limits.admit(of('a', { requestLimit: 1 }));
+    await expect(limits.admit(of('b', { requestLimit: 1 }))).rejects.toMatchObject(tooMuch(WINDOW_MS / 1000));
+  });
+
+  it('is none of what goes on after a pause, of other agents, or of the signed-in', async () => {
+    const { limits } = limited({ entries: [request(now), request(now)] });
+    await limits.admit(of('a', agent, { isNewRequest: false }));
+    await limits.admit(of('b'));
+    await limits.admit(signedIn('c'));
+  });
+});
+
+describe('a limit of tokens', () => {
+  const agent = { tokenLimit: 100 };
+
+  it('lets the request pass that crosses it, and refuses the next until enough has left', async () => {
+    const { limits, entries } = limited({ entries: [tokens(ago(WINDOW_MS - 5000), 60), tokens(ago(WINDOW_MS - 9000), 39)] });
+    await limits.admit(of('a', agent));
+    entries.push(tokens(now, 1));
+    await expect(limits.admit(of('b', agent))).rejects.toMatchObject(tooMuch(5));
+    entries.push(tokens(now, 60));
+    await expect(limits.admit(of('b', agent))).rejects.toMatchObject(tooMuch(9));
+  });
+
+  it('is one of what goes on after a pause too', async () => {
+    const { limits } = limited({ entries: [tokens(now, 100)] });
+    const goesOn = of('a', agent, { isNewRequest: false });
+    await expect(limits.admit(goesOn)).rejects.toMatchObject({ code: 'usage-limit' });
+  });
+
+  it('waits for the read model to know what an answer has used whose end was told', async () => {
+    const { limits, store, waits } = limited({ reaches: tokens(now, 100) });
+    await limits.admit(of('a', agent));
+    await askedTurn(store, 'of-a', 'a');
+    expect(waits).toEqual([undefined]);
+    limits.told('a');
+    const outcomes = await Promise.allSettled(['b', 'c'].map((id) => limits.admit(of(id, agent))));
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(waits.slice(1)).toEqual([await store.head(), await store.head()]);
+  });
+
+  it('knows what a pause has used that was told, also for its own turn', async () => {
+    const { limits, store } = limited({ reaches: tokens(now, 100) });
+    await limits.admit(of('a', agent));
+    await askedTurn(store, 'of-a', 'a');
+    limits.told('a');
+    await expect(limits.admit(of('a', agent, { isNewRequest: false }))).rejects.toMatchObject({ code: 'usage-limit' });
+  });
+
+  it('with one of requests: it takes as long as the later of both', async () => {
+    const { limits } = limited({ entries: [tokens(ago(WINDOW_MS - 5000), 100), request(ago(WINDOW_MS - 9000))] });
+    await expect(limits.admit(of('a', { tokenLimit: 100, requestLimit: 1 }))).rejects.toMatchObject(tooMuch(9));
+  });
+});
+
+describe('a quota', () => {
+  const untilDecember = (Date.parse('2026-12-01T00:00:00Z') - now.getTime()) / 1000;
+
+  it('is one for everybody who is charged: the signed-in, the bearers of keys, and runs', async () => {
+    const { limits, quota } = limited({ entries: [tokens(ago(1000), 100)], quota: 100 });
+    const refusal = { code: 'quota-exceeded', retryAfterSeconds: untilDecember };
+    await expect(limits.admit(signedIn('a'))).rejects.toMatchObject(refusal);
+    await expect(limits.admit(of('b'))).rejects.toMatchObject(refusal);
+    expect(await quota.check('ann')).toEqual({ allowed: false, error: expect.stringContaining('100 of 100 tokens') });
+  });
+
+  it('lets pass what is below it', async () => {
+    const { limits, quota } = limited({ entries: [tokens(ago(1000), 99)], quota: 100 });
+    await limits.admit(signedIn('a'));
+    expect(await quota.check('ann')).toEqual({ allowed: true });
+  });
+
+  it('counts from the start of the period, that moment included', async () => {
+    const start = new Date('2026-11-01T00:00:00Z');
+    const refused = limited({ entries: [tokens(start, 100)], quota: 100 });
+    await expect(refused.limits.admit(signedIn('a'))).rejects.toMatchObject({ code: 'quota-exceeded' });
+    await limited({ entries: [tokens(new Date(start.getTime() - 1), 100)], quota: 100 }).limits.admit(signedIn('a'));
+  });
+
+  it('comes after the limits of the agent', async () => {
+    const { limits } = limited({ entries: [tokens(ago(1000), 100)], quota: 100 });
+    await expect(limits.admit(of('a', { tokenLimit: 100 }))).rejects.toMatchObject({ code: 'usage-limit' });
+  });
+});
+
+it('where nothing is limited nothing is asked', async () => {
+  const { limits, waits } = limited();
+  await limits.admit(of('a'));
+  await limits.admit(signedIn('b'));
+  expect(waits).toEqual([]);
+});

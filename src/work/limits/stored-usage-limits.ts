@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { UsageQueries } from '../../../projections/usage/usage.queries.js';
+import { conversationStream } from '../../dialogue/conversation/conversation.events.js';
+import { Clock } from '../../kernel/clock.js';
+import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { limitExceeded, secondsUntil, type Unit, WINDOW_MS } from './limits.policy.js';
+import { OwnerQuota } from './owner-quota.js';
+import { TurnsUnderWay } from './turns-under-way.js';
+import { type Admission, type LimitedAgent, UsageLimits } from './usage-limits.port.js';
+
+const USAGE = 'usage';
+
+/** Of the turns an owner was told the end of since the last look, so many are looked up in the log, the last ones. */
+export const TOLD_TURNS_LOOKED_UP_MAX = 64;
+
+/**
+ * The limits as the usage read model and this process together know them. Before it decides it waits until the read model has
+ * what the owner was told through this process, and it counts requests that it has let pass and that are not in the read
+ * model yet. So requests never go over a limit through one process. What remains: processes do not see each other's requests
+ * for as long as the read model lags; and tokens count once they are known, so that the turns under way when a limit is
+ * reached are answered. Whatever is not limited costs nothing here.
+ */
+@Injectable()
+export class StoredUsageLimits extends UsageLimits {
+  private readonly underWay = new TurnsUnderWay();
+
+  constructor(
+    private readonly usage: UsageQueries,
+    private readonly quota: OwnerQuota,
+    private readonly store: EventStore,
+    private readonly freshness: Freshness,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  async admit(admission: Admission): Promise<void> {
+    const { ownerId, agent, turnId } = admission;
+    const isLimited = agent !== undefined && (agent.tokenLimit !== null || agent.requestLimit !== null);
+    if (!isLimited && !this.quota.isSet) return;
+    // It takes its place before anything is waited for: whoever comes meanwhile counts it.
+    this.underWay.enter(admission);
+    try {
+      await this.knowWhatWasTold(ownerId);
+      if (isLimited) await this.refuseBeyond(agent, admission);
+      await this.quota.refuse(ownerId);
+    } catch (error) {
+      this.underWay.leave(turnId);
+      throw error;
+    }
+  }
+
+  withdraw(turnId: string): void {
+    this.underWay.leave(turnId);
+  }
+
+  told(turnId: string): void {
+    this.underWay.told(turnId);
+  }
+
+  /** Whoever has read an answer finds its tokens counted. */
+  private async knowWhatWasTold(ownerId: string): Promise<void> {
+    const told = this.underWay.toldTo(ownerId);
+    const newestTold = told.slice(-TOLD_TURNS_LOOKED_UP_MAX);
+    const last = await Promise.all(
+      newestTold.map(({ conversationId }) => lastEvent(this.store, conversationStream(conversationId))),
+    );
+    const positions = last.flatMap((event) => event?.position ?? []);
+    const newest = positions.reduce<bigint | undefined>((max, each) => (max !== undefined && max > each ? max : each), undefined);
+    await this.freshness.reached([USAGE], newest);
+    this.underWay.settled(told);
+  }
+
+  private async refuseBeyond(agent: LimitedAgent, admission: Admission): Promise<void> {
+    const now = this.clock.now();
+    const ahead = this.underWay.before(admission);
+    const { requests, tokens, known } = await this.usage.byKeysOf(agent.id, windowStart(now), ahead);
+    this.underWay.known(known);
+    const unknown = ahead.length - known.length;
+    const waits: number[] = [];
+    if (agent.requestLimit !== null && admission.isNewRequest && requests + unknown >= agent.requestLimit)
+      waits.push(await this.secondsUntilBelow(agent, 'requests', agent.requestLimit - unknown, now));
+    if (agent.tokenLimit !== null && tokens >= agent.tokenLimit)
+      waits.push(await this.secondsUntilBelow(agent, 'tokens', agent.tokenLimit, now));
+    if (waits.length > 0) throw limitExceeded(Math.max(...waits));
+  }
+
+  /** Until so much has left the window that less than an amount remains. */
+  private async secondsUntilBelow({ id }: LimitedAgent, unit: Unit, amount: number, now: Date): Promise<number> {
+    // What is under way alone reaches it: that stays for as long as the window is.
+    const reachedAt = amount > 0 ? await this.usage.reachedAt(id, unit, amount, windowStart(now)) : now;
+    return secondsUntil(new Date((reachedAt ?? now).getTime() + WINDOW_MS), now);
+  }
+}
+
+const windowStart = (now: Date): Date => new Date(now.getTime() - WINDOW_MS);

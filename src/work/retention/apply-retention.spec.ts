@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import type { ExpiringQueries, OldOutput } from '../../../projections/expiring/expiring.queries.js';
+import { eventsOf } from '../../../test/contracts/event-store.subject.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { messageStream } from '../../dialogue/journal/message.events.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { ApplyRetention, DUE_PER_PAGE_MAX, DUE_PER_TICK_MAX } from './apply-retention.ticker.js';
+import { ExpireJournals } from '../../dialogue/journal/expire-journals.js';
+import { RetentionOptions } from './retention-options.js';
+import { type Due, type RetentionRule, RetentionRules } from './retention-rule.port.js';
+import { systemIds } from '../../platform/system-ids.js';
+import { systemTiming } from '../../platform/system-timing.js';
+
+const DAY_S = 86_400;
+const now = new Date('2026-02-01T00:00:00Z');
+const ago = (seconds: number) => new Date(now.getTime() - 1000 * seconds);
+
+class Rule implements RetentionRule {
+  readonly name = 'things';
+  readonly forgotten: string[] = [];
+  readonly broken = new Set<string>();
+  constructor(private readonly things: readonly Due[]) {}
+
+  due(_: Date, limit: number, after?: Due): Promise<readonly Due[]> {
+    const from = after ? this.things.indexOf(after) + 1 : 0;
+    return Promise.resolve(this.things.slice(from, from + limit));
+  }
+
+  forget(due: readonly Due[]): Promise<void> {
+    if (due.some(({ id }) => this.broken.has(id))) return Promise.reject(new Error('broken'));
+    this.forgotten.push(...due.map(({ id }) => id));
+    return Promise.resolve();
+  }
+}
+
+const things = (count: number) =>
+  Array.from({ length: count }, (_, index): Due => ({ id: `t${index}`, since: ago(count - index) }));
+const options = new RetentionOptions(3_600_000, 14 * DAY_S);
+const ticking = (...rules: RetentionRule[]) => {
+  const all = new RetentionRules();
+  for (const rule of rules) all.add(rule);
+  return new ApplyRetention(all, options, systemIds);
+};
+
+beforeEach(() => void Logger.overrideLogger(false));
+afterEach(() => void Logger.overrideLogger(['error']));
+
+describe('a tick', () => {
+  it('has everything forgotten that is due, page by page, by every rule', async () => {
+    const [one, other] = [new Rule(things(2 * DUE_PER_PAGE_MAX + 1)), new Rule(things(1))];
+    await ticking(one, other).tick(now);
+    expect([one.forgotten.length, new Set(one.forgotten).size, other.forgotten]).toEqual([1001, 1001, ['t0']]);
+  });
+
+  it('ends after so many, and leaves the rest to the next', async () => {
+    const rule = new Rule(things(DUE_PER_TICK_MAX + 1));
+    await ticking(rule).tick(now);
+    expect(rule.forgotten).toHaveLength(DUE_PER_TICK_MAX);
+  });
+
+  it('goes on after what cannot be forgotten', async () => {
+    const [broken, sound] = [new Rule(things(DUE_PER_PAGE_MAX + 1)), new Rule(things(1))];
+    broken.broken.add('t0');
+    const away: RetentionRule = { name: 'away', due: () => Promise.reject(new Error('away')), forget: () => Promise.resolve() };
+    await ticking(broken, away, sound).tick(now);
+    expect([broken.forgotten, sound.forgotten]).toEqual([[`t${DUE_PER_PAGE_MAX}`], ['t0']]);
+  });
+});
+
+describe('journals of answers', () => {
+  const sealed: OldOutput[] = [
+    { id: 'one', since: ago(15 * DAY_S) },
+    { id: 'two', since: ago(15 * DAY_S - 60) },
+    { id: 'new', since: ago(13 * DAY_S) },
+  ];
+  const queries = {
+    journals: (before: Date, limit: number, after?: OldOutput) =>
+      Promise.resolve(sealed.filter(({ since }) => since < before && (!after || since > after.since)).slice(0, limit)),
+  } as unknown as ExpiringQueries;
+
+  it('expire by their age, which is stated once, whoever looks and however often', async () => {
+    let clock = ago(15 * DAY_S);
+    const store = new InMemoryEventStore({ now: () => clock });
+    const frame = { id: '1', type: 'f', data: '{}', metadata: '{}' };
+    for (const { id } of sealed) await store.append(messageStream(id), 'none', [frame]);
+    clock = now;
+    const rule = () => new ExpireJournals(queries, store, new Streams(store, systemTiming), { now: () => now }, options);
+    const tickers = [ticking(rule()), ticking(rule())];
+    await Promise.all(tickers.map((ticker) => ticker.tick(now)));
+    const head = await store.head();
+    const stated: string[] = [];
+    for await (const { events } of store.readAll({ after: -1n, filter: { categories: ['journals'] } })) {
+      stated.push(...events.flatMap(({ data }) => (JSON.parse(data) as { turnIds: string[] }).turnIds));
+    }
+    expect(stated.sort()).toEqual(['one', 'two']);
+    for (const { id } of sealed.slice(0, 2)) expect(await eventsOf(store.read(messageStream(id)))).toEqual([]);
+    await tickers[0]!.tick(now);
+    expect(await store.head()).toBe(head);
+  });
+});

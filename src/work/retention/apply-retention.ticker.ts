@@ -1,0 +1,52 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Ids } from '../../kernel/ids.js';
+import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
+import { type Due, type RetentionRule, RetentionRules } from './retention-rule.port.js';
+import { RetentionOptions } from './retention-options.js';
+
+/** What is looked at in one go. */
+export const DUE_PER_PAGE_MAX = 500;
+/** What a tick takes of one rule; the rest is for the next, which begins with what has been due longest. */
+export const DUE_PER_TICK_MAX = 50_000;
+
+/**
+ * Has everything forgotten whose time is over. The read model only says where to look: two processes that look at once, or
+ * one that looks twice, have it forgotten once.
+ */
+@Injectable()
+export class ApplyRetention implements Ticker {
+  readonly name = 'apply-retention';
+  private readonly logger = new Logger(ApplyRetention.name);
+
+  constructor(
+    private readonly rules: RetentionRules,
+    private readonly options: RetentionOptions,
+    private readonly ids: Ids,
+  ) {}
+
+  get everyMs(): number {
+    return this.options.everyMs;
+  }
+
+  async tick(now: Date): Promise<void> {
+    const cause = causeOfTick(this, this.ids.next());
+    for (const rule of this.rules.all) await this.apply(rule, now, cause);
+  }
+
+  /** A rule that fails leaves what is due to the next tick, and the others to this one. */
+  private async apply(rule: RetentionRule, now: Date, cause: Cause): Promise<void> {
+    let last: Due | undefined;
+    for (let looked = 0; looked < DUE_PER_TICK_MAX; looked += DUE_PER_PAGE_MAX) {
+      try {
+        const due = await rule.due(now, DUE_PER_PAGE_MAX, last);
+        last = due.at(-1);
+        await rule.forget(due, cause);
+        if (due.length < DUE_PER_PAGE_MAX) return;
+      } catch (error) {
+        this.logger.error(`Not all of ${rule.name} could be forgotten; the next tick tries again.`, error);
+        if (!last) return;
+      }
+    }
+  }
+}

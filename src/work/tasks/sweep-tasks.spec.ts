@@ -1,0 +1,74 @@
+import { expect, it } from '@jest/globals';
+import type { TaskQueries, TaskRecord } from '../../../projections/tasks/tasks.queries.js';
+import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
+import { InProcessWorkQueue } from '../../platform/messaging/work-queue/in-process-work-queue.js';
+import { holdLease } from '../../kernel/lease.js';
+import { systemIds } from '../../platform/system-ids.js';
+import { systemTiming } from '../../platform/system-timing.js';
+import { SweepTasks } from './sweep-tasks.ticker.js';
+import { TASK_QUEUE, taskLease } from './task.policy.js';
+import { TaskRunners } from './task-runner.port.js';
+
+const START = Date.parse('2026-01-01T00:00:00Z');
+const at = (seconds: number) => new Date(START + seconds * 1000);
+
+type Standing = Pick<TaskRecord, 'taskId' | 'standing'>;
+
+/** Tasks that were all queued before the service started, and how they stand. */
+function world(tasks: readonly Standing[]) {
+  const standings = new Map(tasks.map((task) => [task.taskId, task]));
+  const bounds: Date[] = [];
+  const unfinished = (_now: Date, queuedBefore: Date, limit: number) => {
+    bounds.push(queuedBefore);
+    return Promise.resolve([...standings.values()].slice(0, limit).map((task) => ({ ...task, attempt: 1 })));
+  };
+  const keyValue = new InProcessKeyValue();
+  const queue = new InProcessWorkQueue();
+  const sweep = new SweepTasks({ unfinished } as unknown as TaskQueries, keyValue, queue, new TaskRunners());
+  const nudged: string[] = [];
+  const stopping = new AbortController();
+  const consuming = queue.consume(TASK_QUEUE, { concurrency: 1, signal: stopping.signal }, async (taskId) => {
+    nudged.push(taskId);
+    standings.delete(taskId);
+  });
+  const close = () => {
+    stopping.abort();
+    return consuming;
+  };
+  return { sweep, keyValue, bounds, nudged, close };
+}
+const queued = (count: number) =>
+  Array.from({ length: count }, (_, index): Standing => ({ taskId: `t${index}`, standing: 'queued' }));
+
+it('after a start, everything queued is nudged, however much there is; then only what waits for long', async () => {
+  const { sweep, bounds, nudged, close } = world(queued(1_200));
+  for (let second = 0; second < 5; second++) {
+    await sweep.tick(at(second));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await close();
+  expect(new Set(nudged).size).toBe(1_200);
+  const ages = bounds.map((bound, second) => (at(second).getTime() - bound.getTime()) / 1000);
+  expect(ages).toEqual([0, 0, 0, 30, 30]);
+});
+
+it('a started task is nudged when nobody holds it any more', async () => {
+  const { sweep, keyValue, nudged, close } = world([
+    { taskId: 'held', standing: 'started' },
+    { taskId: 'lost', standing: 'progressed' },
+  ]);
+  const lease = await holdLease(keyValue, taskLease('held'), {
+    ttlMs: 60_000,
+    renewMs: 20_000,
+    holder: 'somebody',
+    timing: systemTiming,
+    ids: systemIds,
+  });
+  await sweep.tick(at(0));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(nudged).toEqual(['lost']);
+  await lease!.release();
+  await sweep.tick(at(3));
+  await close();
+  expect(nudged).toEqual(['lost', 'held']);
+});

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { TaskQueries, type TaskRecord } from '../../../projections/tasks/tasks.queries.js';
+import { isHeld } from '../../kernel/lease.js';
+import { KeyValue } from '../../kernel/key-value.js';
+import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
+import { WorkQueue } from '../../kernel/work-queue.js';
+import { taskLease } from './task.policy.js';
+import { TaskRunners } from './task-runner.port.js';
+
+/** How often somebody looks for tasks that nobody is at; with a lease's time to live it bounds how long a lost one waits. */
+const EVERY_MS = 1_000;
+const TASKS_PER_TICK_MAX = 500;
+
+/** A queued task was nudged when it was queued; only one that waits longer is nudged again, and not more often than this. */
+const NUDGE_AGAIN_MS = 30_000;
+/** The same for tasks whose nudge is spent: due retries, and those whose worker was lost. */
+const NUDGE_LOST_MS = 2_000;
+
+/**
+ * Nudges the workers about tasks that should be under way and are not: due for a retry, started by a worker that was lost,
+ * or queued for long. After a start everything queued counts as long, until all of it has been looked at: whoever was to be
+ * nudged may be gone.
+ */
+@Injectable()
+export class SweepTasks implements Ticker {
+  readonly name = 'sweep-tasks';
+  readonly everyMs = EVERY_MS;
+  private isCatchingUp = true;
+
+  constructor(
+    private readonly tasks: TaskQueries,
+    private readonly keyValue: KeyValue,
+    private readonly workQueue: WorkQueue,
+    private readonly runners: TaskRunners,
+  ) {}
+
+  async tick(now: Date): Promise<void> {
+    const queuedBefore = new Date(now.getTime() - (this.isCatchingUp ? 0 : NUDGE_AGAIN_MS));
+    const unfinished = await this.tasks.unfinished(now, queuedBefore, TASKS_PER_TICK_MAX);
+    for (const record of unfinished) {
+      if (!(await this.isRunning(record))) await this.nudge(record, now);
+    }
+    this.isCatchingUp &&= unfinished.length === TASKS_PER_TICK_MAX;
+  }
+
+  private async isRunning({ taskId, standing }: TaskRecord): Promise<boolean> {
+    return (standing === 'started' || standing === 'progressed') && (await isHeld(this.keyValue, taskLease(taskId)));
+  }
+
+  /** The queue takes each id once for a while: the time in it makes a later nudge another one. */
+  private nudge(record: TaskRecord, now: Date): Promise<void> {
+    const { taskId, standing, attempt } = record;
+    const step = standing === 'queued' ? NUDGE_AGAIN_MS : NUDGE_LOST_MS;
+    const { queue, payload } = this.runners.nudgeAbout(record);
+    return this.workQueue.enqueue(queue, `${taskId}-${attempt}-${Math.floor(now.getTime() / step)}`, payload);
+  }
+}

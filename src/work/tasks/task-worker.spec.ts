@@ -1,0 +1,273 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { eventually } from '../../../test/support/eventually.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { BlobsUnavailable } from '../../kernel/blobs.js';
+import { lastEvent } from '../../kernel/event-sourcing/event-store.js';
+import { holdLease } from '../../kernel/lease.js';
+import { newId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { FolderBlobs } from '../../platform/blobs/folder-blobs.js';
+import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
+import { InProcessWorkQueue } from '../../platform/messaging/work-queue/in-process-work-queue.js';
+import { QueueTask, QueueTaskHandler } from './queue-task.command.js';
+import { queueTask, startTask, task } from './task.decider.js';
+import { type TaskSucceeded, taskStream } from './task.events.js';
+import { RESULT_INLINE_BYTES_MAX, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
+import { loadResult } from './task-result.js';
+import { type TaskAttempt, taskIn, TaskPostponed, TaskRunner, TaskRunners } from './task-runner.port.js';
+import { TaskWorker } from './task-worker.js';
+import { systemIds } from '../../platform/system-ids.js';
+import { systemTiming } from '../../platform/system-timing.js';
+
+const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r', causationId: 'r' } as const;
+const options = { concurrency: 2, leaseTtlMs: 1_000, presenceTtlMs: 1_000 };
+
+class Scripted extends TaskRunner {
+  readonly kind = 'scripted';
+  runs = 0;
+  constructor(private readonly script: (attempt: TaskAttempt) => Promise<unknown>) {
+    super();
+  }
+  run(attempt: TaskAttempt): Promise<unknown> {
+    this.runs++;
+    return this.script(attempt);
+  }
+}
+
+let folder: string;
+let now: Date;
+let store: InMemoryEventStore;
+let streams: Streams;
+let keyValue: InProcessKeyValue;
+let queue: InProcessWorkQueue;
+let blobs: FolderBlobs;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'task-worker-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+beforeEach(() => {
+  now = new Date('2026-01-01T00:00:00Z');
+  store = new InMemoryEventStore();
+  streams = new Streams(store, systemTiming);
+  keyValue = new InProcessKeyValue();
+  queue = new InProcessWorkQueue();
+  blobs = new FolderBlobs(folder);
+});
+
+const workerWith = (runners: TaskRunners) => {
+  const clock = { now: () => now };
+  const shared = { store, streams, keyValue, workQueue: queue, blobs, clock };
+  return new TaskWorker({ ...shared, timing: systemTiming, ids: systemIds, runners }, options);
+};
+const working = (runner: TaskRunner) => {
+  const runners = new TaskRunners();
+  runners.add(runner);
+  return workerWith(runners);
+};
+const queued = async (kind = 'scripted') => {
+  const taskId = newId();
+  await streams.transact(taskStream(taskId), task, queueTask({ taskId, kind, ownerId: 'ann', input: { n: 1 } }), cause);
+  return taskId;
+};
+const told = async (taskId: string) => {
+  const types: string[] = [];
+  for await (const page of store.read(taskStream(taskId))) types.push(...page.map(({ type }) => type));
+  return types;
+};
+const lastOf = async (taskId: string) => (await lastEvent(store, taskStream(taskId)))!;
+const never = new AbortController().signal;
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+
+it('runs a task, states its progress in steps, and what it came to', async () => {
+  const taskId = await queued();
+  const runner = new Scripted(async ({ input, ownerId, progress }) => {
+    for (const percent of [0, 2, 50, 51, 100]) await progress(percent);
+    return { input, ownerId };
+  });
+  await working(runner).attempt(taskId, never);
+  expect(await told(taskId)).toEqual(['TaskQueued', 'TaskStarted', 'TaskProgressed', 'TaskProgressed', 'TaskSucceeded']);
+  const { result } = JSON.parse((await lastOf(taskId)).data) as TaskSucceeded['data'];
+  expect(result).toEqual({ inline: { input: { n: 1 }, ownerId: 'ann' } });
+});
+
+it('keeps a large result as a blob', async () => {
+  const taskId = await queued();
+  const large = { text: 'x'.repeat(RESULT_INLINE_BYTES_MAX) };
+  await working(new Scripted(() => Promise.resolve(large))).attempt(taskId, never);
+  const { result } = JSON.parse((await lastOf(taskId)).data) as TaskSucceeded['data'];
+  expect(result).toMatchObject({ blob: { size: expect.any(Number) as unknown } });
+  expect(await loadResult(blobs, result)).toEqual(large);
+});
+
+it('runs a failed attempt again once it is due, and gives up after three retries', async () => {
+  Logger.overrideLogger(false);
+  const taskId = await queued();
+  const runner = new Scripted(() => Promise.reject(new Error('10.0.0.7:5432 is busy')));
+  const worker = working(runner);
+  for (let attempt = 1; attempt <= 6; attempt++) {
+    await worker.attempt(taskId, never);
+    await worker.attempt(taskId, never);
+    now = new Date(now.getTime() + 60_000);
+  }
+  expect(runner.runs).toBe(4);
+  const { type, data } = await lastOf(taskId);
+  expect([type, (JSON.parse(data) as { reason: string }).reason]).toEqual(['TaskFailed', 'The task failed unexpectedly.']);
+});
+
+it('does not repeat what is refused', async () => {
+  const taskId = await queued();
+  await working(new Scripted(() => Promise.reject(new Rejection('no', 'Broken file.')))).attempt(taskId, never);
+  expect(await told(taskId)).toEqual(['TaskQueued', 'TaskStarted', 'TaskFailed']);
+});
+
+it('takes over from a worker that was lost, and leaves alone what another is at', async () => {
+  const taskId = await queued();
+  await streams.transact(taskStream(taskId), task, startTask(taskId, 'lost worker', now), cause);
+  const lease = await holdLease(keyValue, taskLease(taskId), {
+    ttlMs: 1_000,
+    renewMs: 300,
+    holder: 'other',
+    timing: systemTiming,
+    ids: systemIds,
+  });
+  const runner = new Scripted(() => Promise.resolve('done'));
+  await working(runner).attempt(taskId, never);
+  expect(runner.runs).toBe(0);
+  await lease!.release();
+  await working(runner).attempt(taskId, never);
+  expect(await told(taskId)).toEqual(['TaskQueued', 'TaskStarted', 'TaskRetryScheduled', 'TaskStarted', 'TaskSucceeded']);
+});
+
+it('lets one of many workers run a task, however often it is offered', async () => {
+  const taskId = await queued();
+  const runner = new Scripted(() => Promise.resolve('done'));
+  const workers = Array.from({ length: 10 }, () => working(runner));
+  await Promise.all(workers.flatMap((worker) => [worker.attempt(taskId, never), worker.attempt(taskId, never)]));
+  expect(runner.runs).toBe(1);
+});
+
+it('stops an attempt whose lease was lost, and takes nothing more from it', async () => {
+  const taskId = await queued();
+  const aborted: unknown[] = [];
+  const runner = new Scripted(async ({ signal }) => {
+    await keyValue.delete(taskLease(taskId));
+    await untilAborted(signal).catch((reason: unknown) => aborted.push(reason));
+    return 'too late';
+  });
+  const runAway = working(runner).attempt(taskId, never);
+  await eventually(async () => (await told(taskId)).length === 2 && (await keyValue.get(taskLease(taskId))) === undefined);
+  await working(new Scripted(() => Promise.resolve('done'))).attempt(taskId, never);
+  await runAway;
+  expect(aborted).toHaveLength(1);
+  expect((await told(taskId)).filter((type) => type === 'TaskSucceeded')).toHaveLength(1);
+  expect((await lastOf(taskId)).data).toContain('done');
+});
+
+it('hands back what is in hand when it stops, and is present only until then', async () => {
+  const taskId = await queued();
+  const stopping = new AbortController();
+  const worker = working(new Scripted(({ signal }) => untilAborted(signal)));
+  const work = worker.work(stopping.signal);
+  await queue.enqueue(TASK_QUEUE, taskId, taskId);
+  await eventually(async () => (await told(taskId)).length === 2);
+  expect(await keyValue.keys(WORKER_LEASES)).toEqual([`${WORKER_LEASES}${worker.id}`]);
+  stopping.abort();
+  await work;
+  expect(await told(taskId)).toEqual(['TaskQueued', 'TaskStarted', 'TaskHandedBack']);
+  expect(await keyValue.keys('')).toEqual([]);
+});
+
+it('has hands of their own for tasks that want them: those wait for each other, and nobody for them', async () => {
+  const runs: string[] = [];
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const slow = new (class extends TaskRunner {
+    readonly kind = 'slow';
+    override readonly concurrency = 1;
+    async run({ taskId }: TaskAttempt) {
+      runs.push(taskId);
+      await held;
+    }
+  })();
+  const runners = new TaskRunners();
+  for (const runner of [slow, new Scripted(async () => 'done')]) runners.add(runner);
+  const worker = workerWith(runners);
+  const stop = new AbortController();
+  const atWork = worker.work(stop.signal);
+  const command = new QueueTaskHandler(streams, queue, runners);
+  const queuedBy = async (kind: string) => {
+    const taskId = newId();
+    await command.execute(new QueueTask({ taskId, kind, ownerId: 'ann', input: {} }, cause));
+    return taskId;
+  };
+  const slowOnes = [await queuedBy('slow'), await queuedBy('slow'), await queuedBy('slow')];
+  const quick = await queuedBy('scripted');
+  await eventually(async () => (await lastOf(quick)).type === 'TaskSucceeded');
+  expect(runs).toEqual(slowOnes.slice(0, 1));
+  release();
+  for (const taskId of slowOnes) await eventually(async () => (await lastOf(taskId)).type === 'TaskSucceeded');
+  stop.abort();
+  await atWork;
+});
+
+it('lets owners take turns where tasks have hands of their own: a flood that never ends holds up nobody else', async () => {
+  const flood = new (class extends TaskRunner {
+    readonly kind = 'flood';
+    override readonly concurrency = 3;
+    override readonly perOwnerMax = 2;
+    run({ ownerId, signal }: TaskAttempt) {
+      return ownerId === 'ann' ? untilAborted(signal) : Promise.resolve('done');
+    }
+  })();
+  const runners = new TaskRunners();
+  runners.add(flood);
+  const worker = workerWith(runners);
+  const stop = new AbortController();
+  const atWork = worker.work(stop.signal);
+  const command = new QueueTaskHandler(streams, queue, runners);
+  const queuedBy = async (ownerId: string) => {
+    const taskId = newId();
+    await command.execute(new QueueTask({ taskId, kind: 'flood', ownerId, input: {} }, cause));
+    return taskId;
+  };
+  const endless: string[] = [];
+  for (let task = 0; task < 500; task++) endless.push(await queuedBy('ann'));
+  const [first, second] = [await queuedBy('bob'), await queuedBy('carol')];
+  for (const taskId of [first, second]) await eventually(async () => (await lastOf(taskId)).type === 'TaskSucceeded');
+  stop.abort();
+  await atWork;
+  const begun = await Promise.all(endless.map(async (taskId) => (await told(taskId)).length > 1));
+  expect(begun.filter(Boolean)).toHaveLength(2);
+});
+
+it.each([
+  ['there is no room', new TaskPostponed('There is no room.')],
+  ['the disk has no space', new BlobsUnavailable('full', { cause: Object.assign(new Error('full'), { code: 'ENOSPC' }) })],
+])('leaves a task for which %s as it was, and counts no attempt as failed', async (_what, lack) => {
+  const taskId = await queued();
+  let isFull = true;
+  const worker = working(new Scripted(() => (isFull ? Promise.reject(lack) : Promise.resolve('done'))));
+  for (let time = 0; time < 5; time++) await worker.attempt(taskId, never);
+  expect((await told(taskId)).slice(-2)).toEqual(['TaskStarted', 'TaskHandedBack']);
+  isFull = false;
+  await worker.attempt(taskId, never);
+  expect((await lastOf(taskId)).type).toBe('TaskSucceeded');
+});
+
+it.each([
+  ['t-1 ann', { taskId: 't-1', ownerId: 'ann' }],
+  ['t-1 a name\nof two lines', { taskId: 't-1', ownerId: 'a name\nof two lines' }],
+  ['t-1', { taskId: 't-1', ownerId: '' }],
+])('knows whose task a nudge is about: %j', (payload, task) => expect(taskIn(payload)).toEqual(task));
+
+it('leaves a kind of task it does not know to others', async () => {
+  const taskId = await queued('unheard-of');
+  await working(new Scripted(() => Promise.resolve())).attempt(taskId, never);
+  expect(await told(taskId)).toEqual(['TaskQueued']);
+});

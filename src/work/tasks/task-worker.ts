@@ -1,0 +1,174 @@
+import { Logger } from '@nestjs/common';
+import { type Blobs } from '../../kernel/blobs.js';
+import { type Clock } from '../../kernel/clock.js';
+import { decode } from '../../kernel/event-sourcing/codec.js';
+import { type EventStore, firstEvent } from '../../kernel/event-sourcing/event-store.js';
+import { type Cause, causedBy } from '../../kernel/event-sourcing/events.js';
+import { isDiskFull } from '../../kernel/full-disk.js';
+import type { Ids } from '../../kernel/ids.js';
+import { type KeyValue } from '../../kernel/key-value.js';
+import { holdLease, type Lease, type LeaseOptions } from '../../kernel/lease.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { type Streams } from '../../kernel/event-sourcing/streams.js';
+import type { Timing } from '../../kernel/timing.js';
+import { type WorkQueue } from '../../kernel/work-queue.js';
+import { failAttempt, failForGood, handBack, progress, startTask, succeed, type Task, task } from './task.decider.js';
+import { taskCodec } from './task.codec.js';
+import { type TaskResult, taskStream } from './task.events.js';
+import { PROGRESS_STEP_PERCENT, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
+import { storeResult } from './task-result.js';
+import { SharedHands } from './shared-hands.js';
+import { type Hands, type TaskAttempt, taskIn, TaskPostponed, type TaskRunner, type TaskRunners } from './task-runner.port.js';
+
+export type TaskWorkerParts = Readonly<{
+  store: EventStore;
+  streams: Streams;
+  keyValue: KeyValue;
+  workQueue: WorkQueue;
+  blobs: Blobs;
+  clock: Clock;
+  timing: Timing;
+  ids: Ids;
+  runners: TaskRunners;
+}>;
+
+export type TaskWorkerOptions = Readonly<{ concurrency: number; leaseTtlMs: number; presenceTtlMs: number }>;
+
+export const TASK_WORKER_OPTIONS: TaskWorkerOptions = { concurrency: 2, leaseTtlMs: 5_000, presenceTtlMs: 10_000 };
+
+const ACTOR = 'system:task-worker';
+const UNEXPECTED = 'The task failed unexpectedly.';
+
+/** Rejections of a worker's own claim: the task is somebody else's, or over, or not due. There is nothing to do. */
+const NOT_OURS = new Set(['task-over', 'task-not-due', 'task-unknown', 'task-attempt-superseded']);
+
+/**
+ * Runs tasks. An attempt: take the task's lease, claim the task by an append, run it, state what it came to. A worker that
+ * dies at any point leaves a started task without a lease; whoever looks next starts another attempt.
+ */
+export class TaskWorker {
+  /** Names this worker in its leases. */
+  readonly id: string;
+  private presence: Lease | undefined;
+  private readonly logger = new Logger(TaskWorker.name);
+
+  constructor(
+    private readonly parts: TaskWorkerParts,
+    private readonly options: TaskWorkerOptions = TASK_WORKER_OPTIONS,
+  ) {
+    this.id = parts.ids.next();
+  }
+
+  /** Works until the signal aborts; attempts in hand are then handed back. */
+  async work(signal: AbortSignal): Promise<void> {
+    await this.bePresent(signal);
+    const stopRenewing = this.parts.timing.every(this.options.presenceTtlMs / 3, () => void this.bePresent(signal));
+    try {
+      const { concurrency } = this.options;
+      const shared = this.parts.workQueue.consume(TASK_QUEUE, { concurrency, signal }, (nudge) =>
+        this.attempt(taskIn(nudge).taskId, signal),
+      );
+      const own = [...this.parts.runners.ownQueues()].map(([queue, hands]) => this.consumeByTurns(queue, hands, signal));
+      await Promise.all([shared, ...own]);
+    } finally {
+      stopRenewing();
+      await this.presence?.release();
+    }
+  }
+
+  private async consumeByTurns(queue: string, hands: Hands, signal: AbortSignal): Promise<void> {
+    const turns = new SharedHands(hands);
+    const close = () => void turns.close();
+    signal.addEventListener('abort', close, { once: true });
+    await this.parts.workQueue.consume(queue, { concurrency: turns.nudgesMax, signal }, (nudge) => {
+      const { taskId, ownerId } = taskIn(nudge);
+      return turns.take(taskId, ownerId, () => this.attempt(taskId, signal));
+    });
+    await turns.close();
+  }
+
+  /** One attempt at a task, unless somebody else is at it. */
+  async attempt(taskId: string, signal: AbortSignal): Promise<void> {
+    const lease = await holdLease(this.parts.keyValue, taskLease(taskId), this.leaseOf(this.options.leaseTtlMs));
+    if (!lease) return;
+    try {
+      await this.run(taskId, AbortSignal.any([signal, lease.lost]));
+    } catch (error) {
+      if (!(error instanceof Rejection) || !NOT_OURS.has(error.code)) throw error;
+    } finally {
+      await lease.release();
+    }
+  }
+
+  private async run(taskId: string, signal: AbortSignal): Promise<void> {
+    const cause = await this.causeOf(taskId);
+    if (!cause) return;
+    const { state: before } = await this.parts.streams.fold(taskStream(taskId), task);
+    const runner = this.parts.runners.of(before.kind);
+    if (!runner || signal.aborted) return;
+    const start = startTask(taskId, this.parts.ids.next(), this.parts.clock.now());
+    const { state } = await this.parts.streams.transact(taskStream(taskId), task, start, cause);
+    if (state.status !== 'started') return;
+    await this.finish(taskId, state, runner, cause, signal);
+  }
+
+  /** Runs the attempt and states its outcome. */
+  private async finish(taskId: string, { attempt, ownerId, input }: Task, runner: TaskRunner, cause: Cause, signal: AbortSignal) {
+    const decide = (decision: ReturnType<typeof succeed>) => this.parts.streams.record(taskStream(taskId), task, decision, cause);
+    let result: TaskResult;
+    try {
+      const ended = await runner.run({
+        taskId,
+        ownerId,
+        input,
+        attempt,
+        cause,
+        signal,
+        progress: this.progress(taskId, attempt, cause, signal),
+      });
+      result = await storeResult(this.parts.blobs, taskId, ended ?? null);
+    } catch (error) {
+      if (signal.aborted || error instanceof TaskPostponed || isDiskFull(error))
+        return void (await decide(handBack(taskId, attempt)));
+      const isForGood = error instanceof Rejection;
+      // The reason is public to whoever holds the task's id; what went wrong inside is for the operators.
+      const reason = isForGood ? error.message : UNEXPECTED;
+      if (!isForGood) this.logger.error(`Attempt ${attempt} of task ${taskId} failed.`, error);
+      return void (await decide(
+        isForGood ? failForGood(taskId, attempt, reason) : failAttempt(taskId, attempt, reason, this.parts.clock.now()),
+      ));
+    }
+    await decide(succeed(taskId, attempt, result));
+  }
+
+  /** States progress in steps, so that a task of a thousand pieces does not write a thousand events. */
+  private progress(taskId: string, attempt: number, cause: Cause, signal: AbortSignal): TaskAttempt['progress'] {
+    let stated = 0;
+    return async (percent) => {
+      signal.throwIfAborted();
+      const whole = Math.floor(percent);
+      if (whole < stated + PROGRESS_STEP_PERCENT && whole < 100) return;
+      stated = whole;
+      await this.parts.streams.transact(taskStream(taskId), task, progress(taskId, attempt, whole), cause);
+    };
+  }
+
+  private async causeOf(taskId: string): Promise<Cause | undefined> {
+    const first = await firstEvent(this.parts.store, taskStream(taskId));
+    const queued = first && decode(taskCodec, first);
+    return queued && causedBy(queued, ACTOR);
+  }
+
+  /** Holds a lease that tells others somebody works; while the key-value store is away, nobody can tell. */
+  private async bePresent(signal: AbortSignal): Promise<void> {
+    if (signal.aborted || (this.presence && !this.presence.lost.aborted)) return;
+    const key = `${WORKER_LEASES}${this.id}`;
+    const lease = { ...this.leaseOf(this.options.presenceTtlMs), signal };
+    this.presence = await holdLease(this.parts.keyValue, key, lease).catch(() => undefined);
+  }
+
+  private leaseOf(ttlMs: number): LeaseOptions {
+    const { timing, ids } = this.parts;
+    return { ttlMs, renewMs: ttlMs / 3, holder: this.id, timing, ids };
+  }
+}

@@ -1,0 +1,190 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../../test/support/given.js';
+import {
+  failAttempt,
+  failForGood,
+  forgetTask,
+  handBack,
+  progress,
+  queueTask,
+  startTask,
+  succeed,
+  type Task,
+  task,
+} from './task.decider.js';
+import type { TaskEvent, TaskResult } from './task.events.js';
+import { RETRIES_MAX } from './task.policy.js';
+
+const taskId = 't1';
+const now = new Date('2026-01-01T00:00:00.000Z');
+const at = (milliseconds: number) => new Date(now.getTime() + milliseconds);
+const data = { taskId, kind: 'k', ownerId: 'u', input: {} };
+const queued: TaskEvent = { type: 'TaskQueued', data };
+const started = (attempt: number, claim = `c${attempt}`): TaskEvent => ({
+  type: 'TaskStarted',
+  data: { taskId, attempt, claim },
+});
+const retry = (attempt: number, reason: string, dueAt: Date): TaskEvent => ({
+  type: 'TaskRetryScheduled',
+  data: { taskId, attempt, reason, dueAt: dueAt.toISOString() },
+});
+const lost = (attempt: number) => retry(attempt, 'The worker was lost.', now);
+const inline = { inline: 1 };
+
+describe('a task that is queued', () => {
+  it('starts with whoever claims it', () =>
+    given(task, [queued])
+      .when(startTask(taskId, 'c1', now))
+      .then([started(1)]));
+  it('is queued once', () => given(task, [queued]).when(queueTask(data)).thenNothing());
+});
+
+describe('a started task', () => {
+  it('whose worker was lost starts again as another attempt', () =>
+    given(task, [queued, started(1)])
+      .when(startTask(taskId, 'c2', now))
+      .then([lost(1), started(2)]));
+  it('states progress that moves forward only', () => {
+    const half: TaskEvent = { type: 'TaskProgressed', data: { taskId, attempt: 1, percent: 50 } };
+    given(task, [queued, started(1)])
+      .when(progress(taskId, 1, 50))
+      .then([half]);
+    given(task, [queued, started(1), half])
+      .when(progress(taskId, 1, 50))
+      .thenNothing();
+  });
+  it('takes nothing from an attempt that was taken over', () => {
+    const past = [queued, started(1), lost(1), started(2)];
+    given(task, past)
+      .when(progress(taskId, 1, 50))
+      .thenRejected('task-attempt-superseded');
+    given(task, past)
+      .when(succeed(taskId, 1, inline))
+      .thenRejected('task-attempt-superseded');
+    given(task, past)
+      .when(failAttempt(taskId, 1, 'x', now))
+      .thenRejected('task-attempt-superseded');
+    given(task, past).when(handBack(taskId, 1)).thenNothing();
+  });
+  it('that was handed back starts anew, and no failure is counted', () => {
+    const back: TaskEvent = { type: 'TaskHandedBack', data: { taskId, attempt: 1 } };
+    given(task, [queued, started(1)])
+      .when(handBack(taskId, 1))
+      .then([back]);
+    given(task, [queued, started(1), back])
+      .when(startTask(taskId, 'c2', now))
+      .then([started(2)]);
+  });
+});
+
+describe('a failed attempt', () => {
+  it('is repeated after a growing delay, and not before', () => {
+    given(task, [queued, started(1)])
+      .when(failAttempt(taskId, 1, 'x', now))
+      .then([retry(1, 'x', at(1_000))]);
+    const waiting = [queued, started(1), retry(1, 'x', at(1_000))];
+    given(task, waiting)
+      .when(startTask(taskId, 'c2', now))
+      .thenRejected('task-not-due');
+    given(task, waiting)
+      .when(startTask(taskId, 'c2', at(1_000)))
+      .then([started(2)]);
+    given(task, [...waiting, started(2)])
+      .when(failAttempt(taskId, 2, 'y', now))
+      .then([retry(2, 'y', at(5_000))]);
+  });
+  it('past the last retry ends the task, also when it was the worker that was lost', () => {
+    const past = [queued, started(1), lost(1), started(2), lost(2), started(3), lost(3), started(4)];
+    const failed = (reason: string): TaskEvent => ({ type: 'TaskFailed', data: { taskId, attempt: 4, reason } });
+    given(task, past)
+      .when(failAttempt(taskId, 4, 'x', now))
+      .then([failed('x')]);
+    given(task, past)
+      .when(startTask(taskId, 'c5', now))
+      .then([failed('The worker was lost.')]);
+  });
+});
+
+it('a task nobody queued cannot start', () =>
+  given(task, [])
+    .when(startTask(taskId, 'c1', now))
+    .thenRejected('task-unknown'));
+
+it('whatever is decided in whatever order: said at once again it says nothing, over is over, and failures stay within bounds', () => {
+  const attempt = fc.integer({ min: 1, max: 6 });
+  const decision = fc.oneof(
+    fc.constant(queueTask(data)),
+    fc.integer({ min: 1, max: 9 }).map((claim) => startTask(taskId, `c${claim}`, at(60_000))),
+    fc.tuple(attempt, fc.integer({ min: -5, max: 120 })).map(([each, percent]) => progress(taskId, each, percent)),
+    attempt.map((each) => succeed(taskId, each, inline)),
+    attempt.map((each) => failForGood(taskId, each, 'x')),
+    attempt.map((each) => failAttempt(taskId, each, 'x', now)),
+    attempt.map((each) => handBack(taskId, each)),
+  );
+  fc.assert(
+    fc.property(fc.array(decision, { maxLength: 25 }), (decisions) => {
+      let state: Task = task.initial;
+      for (const decide of decisions) {
+        const before = state;
+        try {
+          state = decide(state).reduce(task.evolve, state);
+        } catch {
+          continue;
+        }
+        expect(repeated(decide, state)).toEqual([]);
+        if (before.status === 'succeeded' || before.status === 'failed') expect(state).toEqual(before);
+        expect(state.failures).toBeLessThanOrEqual(RETRIES_MAX);
+        expect(state.percent).toBeLessThanOrEqual(100);
+        expect(state.attempt).toBeGreaterThanOrEqual(before.attempt);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** A claim that ended the task is refused when it is made again. */
+function repeated(decide: (state: Task) => readonly TaskEvent[], state: Task): readonly TaskEvent[] {
+  try {
+    return decide(state);
+  } catch (error) {
+    if (state.status === 'failed') return [];
+    throw error;
+  }
+}
+
+describe('a task whose time is over', () => {
+  const blob = { sha256: 'a'.repeat(64), size: 70_000 };
+  const forgotten = (result: typeof blob | null): TaskEvent => ({
+    type: 'TaskForgotten',
+    data: { taskId, kind: 'k', ownerId: 'u', result },
+  });
+  const succeeded = (result: TaskResult): TaskEvent => ({ type: 'TaskSucceeded', data: { taskId, attempt: 1, result } });
+
+  it('is forgotten once, and says which result goes with it', () => {
+    given(task, [queued, started(1), succeeded({ blob, isOwn: true })])
+      .when(forgetTask(taskId))
+      .then([forgotten(blob)]);
+    given(task, [queued, started(1), succeeded({ blob })])
+      .when(forgetTask(taskId))
+      .then([forgotten(null)]);
+    given(task, [queued, started(1), succeeded(inline)])
+      .when(forgetTask(taskId))
+      .then([forgotten(null)]);
+    given(task, [forgotten(blob)])
+      .when(forgetTask(taskId))
+      .thenNothing();
+    given(task, []).when(forgetTask(taskId)).thenNothing();
+  });
+  it('is neither queued nor started again, and an attempt under way states nothing more', () => {
+    given(task, [forgotten(null)])
+      .when(queueTask(data))
+      .thenNothing();
+    given(task, [forgotten(null)])
+      .when(startTask(taskId, 'c9', now))
+      .thenRejected('task-over');
+    given(task, [queued, started(1), forgotten(null)])
+      .when(succeed(taskId, 1, inline))
+      .thenRejected('task-attempt-superseded');
+  });
+});

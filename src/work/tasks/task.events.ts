@@ -1,0 +1,36 @@
+import type { BlobRef } from '../../kernel/blobs.js';
+import type { Event } from '../../kernel/event-sourcing/events.js';
+
+export type TaskId = string;
+
+/**
+ * What a task came to: in the event while it is small, else a blob of the same JSON. One that is its own names the task beside
+ * the result, so that nobody else has the same bytes and it may be deleted with the task.
+ */
+export type TaskResult = Readonly<{ inline: unknown }> | Readonly<{ blob: BlobRef; isOwn?: true }>;
+
+export type TaskQueued = Event<
+  'TaskQueued',
+  { taskId: TaskId; kind: string; ownerId: string; input: Readonly<Record<string, unknown>> }
+>;
+/** The append of this event is the claim. Attempts count from 1; whatever an attempt states names it. */
+export type TaskStarted = Event<'TaskStarted', { taskId: TaskId; attempt: number; claim: string }>;
+export type TaskProgressed = Event<'TaskProgressed', { taskId: TaskId; attempt: number; percent: number }>;
+/** The attempt failed, or its worker was lost; another may start from `dueAt`. */
+export type TaskRetryScheduled = Event<'TaskRetryScheduled', { taskId: TaskId; attempt: number; reason: string; dueAt: string }>;
+/** The worker stopped in an orderly way; the attempt does not count as a failure. */
+export type TaskHandedBack = Event<'TaskHandedBack', { taskId: TaskId; attempt: number }>;
+export type TaskSucceeded = Event<'TaskSucceeded', { taskId: TaskId; attempt: number; result: TaskResult }>;
+export type TaskFailed = Event<'TaskFailed', { taskId: TaskId; attempt: number; reason: string }>;
+
+/** Its time is over: nobody who asks is told of it any more. `result` is what goes with it outside of the log. */
+export type TaskForgotten = Event<'TaskForgotten', { taskId: TaskId; kind: string; ownerId: string; result: BlobRef | null }>;
+
+export type TaskEvent =
+  TaskQueued | TaskStarted | TaskProgressed | TaskRetryScheduled | TaskHandedBack | TaskSucceeded | TaskFailed | TaskForgotten;
+
+/** Whether a task's last word has this type. */
+export const isTaskOver = (type: string): boolean =>
+  type === 'TaskSucceeded' || type === 'TaskFailed' || type === 'TaskForgotten';
+
+export const taskStream = (taskId: TaskId): string => `task-${taskId}`;

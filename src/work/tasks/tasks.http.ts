@@ -1,0 +1,53 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { TaskQueries, type TaskRecord } from '../../../projections/tasks/tasks.queries.js';
+import { Blobs } from '../../kernel/blobs.js';
+import { isId } from '../../kernel/ids.js';
+import { KeyValue } from '../../kernel/key-value.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { loadResult } from './task-result.js';
+import { isWorkerAlive } from './worker-presence.js';
+
+type TaskStatusBody = Readonly<{ status: string; result: unknown }>;
+
+@ApiTags('Tasks')
+@Controller('api')
+export class TasksController {
+  constructor(
+    private readonly tasks: TaskQueries,
+    private readonly blobs: Blobs,
+    private readonly keyValue: KeyValue,
+  ) {}
+
+  @Get('task_status')
+  @ApiOperation({ summary: 'How a background task stands. Whoever knows its id may ask.' })
+  @ApiQuery({ name: 'task_id', required: true })
+  async status(@Query('task_id') taskId: unknown): Promise<TaskStatusBody> {
+    if (typeof taskId !== 'string' || taskId === '') throw new Rejection('invalid-request', 'Task ID is required');
+    const record = isId(taskId) ? await this.tasks.byId(taskId) : undefined;
+    if (!record || record.standing === 'queued') {
+      await this.requireWorker();
+      return { status: 'PENDING', result: null };
+    }
+    return { status: STATUSES[record.standing], result: await this.resultOf(record) };
+  }
+
+  private resultOf({ standing, percent, result, reason }: TaskRecord): unknown {
+    if (standing === 'progressed') return { current: percent };
+    if (standing === 'failed') return reason;
+    return standing === 'succeeded' && result ? loadResult(this.blobs, result) : null;
+  }
+
+  /** Nobody to run what is pending: better said than waited for. */
+  private async requireWorker(): Promise<void> {
+    if (!(await isWorkerAlive(this.keyValue))) throw new Rejection('unavailable', 'Service unavailable');
+  }
+}
+
+const STATUSES = {
+  started: 'STARTED',
+  progressed: 'PROGRESS',
+  waiting: 'RETRY',
+  succeeded: 'SUCCESS',
+  failed: 'FAILURE',
+} as const satisfies Partial<Record<TaskRecord['standing'], string>>;

@@ -1,0 +1,69 @@
+import { type BeforeApplicationShutdown, Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { TaskQueries } from '../../../projections/tasks/tasks.queries.js';
+import { Blobs } from '../../kernel/blobs.js';
+import { Clock } from '../../kernel/clock.js';
+import { EventStore } from '../../kernel/event-sourcing/event-store.js';
+import { Ids } from '../../kernel/ids.js';
+import { KeyValue } from '../../kernel/key-value.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { Timing } from '../../kernel/timing.js';
+import { WorkQueue } from '../../kernel/work-queue.js';
+import { Config } from '../../platform/config/config.js';
+import { ForgetTasksOfRuns } from './forget-tasks-of-runs.reaction.js';
+import { QueueTask, QueueTaskHandler } from './queue-task.command.js';
+import { SweepTasks } from './sweep-tasks.ticker.js';
+import { TaskQueue } from './task-queue.port.js';
+import { TaskRunners } from './task-runner.port.js';
+import { TASK_WORKER_OPTIONS, TaskWorker } from './task-worker.js';
+import { TasksController } from './tasks.http.js';
+import { TellOfFailedTasks } from './tell-of-failed-tasks.reaction.js';
+
+type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, Timing, Ids, TaskRunners];
+
+/** Work that outlives the request that asked for it. Features leave it in the `TaskQueue` and add a runner for its kind. */
+@Module({
+  controllers: [TasksController],
+  providers: [
+    TaskQueries,
+    TaskRunners,
+    QueueTaskHandler,
+    ForgetTasksOfRuns,
+    TellOfFailedTasks,
+    SweepTasks,
+    {
+      provide: TaskQueue,
+      inject: [CommandBus],
+      useFactory: (commands: CommandBus): TaskQueue => ({ queue: (task, cause) => commands.execute(new QueueTask(task, cause)) }),
+    },
+    {
+      provide: TaskWorker,
+      inject: [Config, EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, Timing, Ids, TaskRunners],
+      useFactory: (config: Config, ...[store, streams, keyValue, workQueue, blobs, clock, timing, ids, runners]: Parts) =>
+        new TaskWorker(
+          { store, streams, keyValue, workQueue, blobs, clock, timing, ids, runners },
+          { ...TASK_WORKER_OPTIONS, concurrency: config.workerConcurrency },
+        ),
+    },
+  ],
+  exports: [TaskQueue, TaskRunners, SweepTasks, TellOfFailedTasks, ForgetTasksOfRuns],
+})
+export class TasksModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly stopping = new AbortController();
+  private working: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly worker: TaskWorker,
+    private readonly config: Config,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.roles.includes('worker')) this.working = this.worker.work(this.stopping.signal);
+  }
+
+  /** Takes no more tasks; those in hand are handed back, for the next worker to start anew. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.working;
+  }
+}
