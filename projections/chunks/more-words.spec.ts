@@ -5,7 +5,7 @@ const LONG = 1024 * 1024;
 
 describe('what else a text can be found by', () => {
   it.each([
-    ['the parts of dotted names and paths', 'see src/kernel/event-sourcing/event-store.ts', 'src kernel event store ts'],
+    ['the parts of dotted names and paths', 'see src/kernel/event-store.ts', 'src kernel event store ts'],
     ['the parts of an address, without its scheme', 'https://docs.example.com/a_b//cd', 'docs example com'],
     ['the parts of names in camel case', 'call untilSearchable or parseJSONBody', 'until Searchable parse JSONBody'],
     ['pairs of characters where words have no spaces', '事件溯源 Verbatim', '事件 件溯 溯源'],

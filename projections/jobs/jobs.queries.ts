@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import type { JobStatus } from '../../src/background/jobs/job.policy.js';
-import type { ToldBy, ToolReport } from '../../src/background/jobs/job.events.js';
+import type { ToldBy } from '../../src/background/jobs/job.events.js';
 import type { BlobRef } from '../../src/kernel/blobs.js';
 import { ReadModels } from '../read-models.js';
+import type { ToolReport } from '../../src/resources/tools/toolbox/tool-kind.port.js';
 
 export type JobRecord = Readonly<{
   jobId: string;

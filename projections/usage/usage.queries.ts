@@ -1,16 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { ReadModels } from '../read-models.js';
+import type { Used, UsedOfOwner } from '../../src/work/limits/limits.policy.js';
 
 const HOUR_MS = 3_600_000;
 const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
 const nextHour = (at: Date): Date => new Date(hourOf(at).getTime() + HOUR_MS);
 
 /** Tokens are those of prompts and of completions together. */
-export type Used = Readonly<{ requests: number; tokens: number }>;
-
-/** `agent`: with an agent; `direct`: without one. */
-export type UsedOfOwner = Readonly<{ direct: Used; agent: Used }>;
-
 export type UsedByKeys = Used & Readonly<{ known: readonly string[] }>;
 
 @Injectable()

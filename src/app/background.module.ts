@@ -9,31 +9,13 @@ import {
 import type { Logger } from 'pino';
 import { projections } from '../../projections/catalogue.js';
 import { schemaOf } from '../../projections/projection.js';
-import { AnsweringModule } from '../dialogue/answering/answering.module.js';
-import { ContinuationRetentionModule } from '../dialogue/answering/runner/continuation-retention.module.js';
-import { ExpirePauses } from '../dialogue/answering/runner/expire-pauses.ticker.js';
-import { SweepTurns } from '../dialogue/answering/runner/sweep-turns.ticker.js';
-import { TitleConversation } from '../dialogue/answering/title-conversation.reaction.js';
-import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
-import { QueueParsing } from '../resources/attachments/queue-parsing.reaction.js';
-import { ConversationModule } from '../dialogue/conversation/conversation.module.js';
-import { NoteBackgroundWork } from '../dialogue/conversation/note-background-work.reaction.js';
-import { DemoModule } from '../views/demo/demo.module.js';
 import { DemoSeeding } from '../views/demo/demo-seeding.js';
-import { EndJobsOfConversation } from '../background/jobs/end-jobs-of-conversation.reaction.js';
-import { JobEndsModule } from '../background/jobs/job-ends.module.js';
-import { LoseJobs } from '../background/jobs/lose-jobs.ticker.js';
-import { WakeForJobs } from '../background/jobs/wake-for-jobs.ticker.js';
 import { Clock } from '../kernel/clock.js';
 import { Conditions, Measurements } from '../kernel/conditions.js';
 import { Freshness } from '../kernel/event-sourcing/freshness.js';
 import type { Reaction } from '../kernel/event-sourcing/reaction.js';
 import type { Ticker } from '../kernel/event-sourcing/ticker.js';
 import { Timing } from '../kernel/timing.js';
-import { CancelMonitorsOfConversation } from '../triggers/monitors/cancel-monitors-of-conversation.reaction.js';
-import { CheckMonitors } from '../triggers/monitors/checks/check-monitors.ticker.js';
-import { MonitorsModule } from '../triggers/monitors/monitors.module.js';
-import { WakeConversationsOfMonitors } from '../triggers/monitors/wake-conversations-of-monitors.reaction.js';
 import { spaceImpairment } from '../platform/free-space.js';
 import type { Platform } from './platform.js';
 import { LOG, PLATFORM } from './platform.module.js';
@@ -46,64 +28,19 @@ import { Reactions } from '../platform/reactions/reactions.js';
 import { PrometheusMeasurements } from '../platform/telemetry/prometheus-measurements.js';
 import { ServiceConditions } from '../platform/telemetry/service-conditions.js';
 import { Tickers } from '../platform/tickers/tickers.js';
-import { PublishUserEvents } from '../views/notifications/publish-user-events.reaction.js';
-import { RealtimeModule } from '../views/notifications/realtime.module.js';
-import { ApplyRetention } from '../work/retention/apply-retention.ticker.js';
-import { CutOffForgotten } from '../work/retention/cut-off-forgotten.reaction.js';
-import { RetentionModule } from '../work/retention/retention.module.js';
-import { AppendScheduledAnswers } from '../triggers/schedules/runs/append-scheduled-answers.reaction.js';
-import { CancelSchedulesOfConversation } from '../triggers/schedules/cancel-schedules-of-conversation.reaction.js';
-import { DeleteSchedulesOfAgent } from '../triggers/schedules/delete-schedules-of-agent.reaction.js';
-import { DueSchedules } from '../triggers/schedules/due-schedules.ticker.js';
-import { FollowScheduledRuns } from '../triggers/schedules/runs/follow-scheduled-runs.reaction.js';
-import { ForgetScheduledRuns } from '../triggers/schedules/runs/forget-scheduled-runs.reaction.js';
-import { QueueScheduledRuns } from '../triggers/schedules/runs/queue-scheduled-runs.reaction.js';
-import { ScheduleRetentionModule } from '../triggers/schedules/runs/schedule-retention.module.js';
-import { SchedulesModule } from '../triggers/schedules/schedules.module.js';
-import { ForgetChunks } from '../resources/sources/chunks/forget-chunks.reaction.js';
-import { QueueIngestion } from '../resources/sources/queue-ingestion.reaction.js';
-import { SourcesModule } from '../resources/sources/sources.module.js';
-import { SyncSources } from '../resources/sources/sync-sources.ticker.js';
-import { ForgetTasksOfRuns } from '../work/tasks/forget-tasks-of-runs.reaction.js';
-import { SweepTasks } from '../work/tasks/sweep-tasks.ticker.js';
-import { TasksModule } from '../work/tasks/tasks.module.js';
-import { TellOfFailedTasks } from '../work/tasks/tell-of-failed-tasks.reaction.js';
 import { workerCheck } from '../work/tasks/worker-presence.js';
-import { ForgetSecrets } from '../resources/tools/toolbox/forget-secrets.reaction.js';
-import { ForgetSignInSecrets } from '../resources/tools/mcp/forget-sign-in-secrets.reaction.js';
-import { SignInRetentionModule } from '../resources/tools/mcp/sign-in-retention.module.js';
-import { ToolsModule } from '../resources/tools/tools.module.js';
-import { DeliverWakes } from '../background/follow-ups/deliver-wakes.ticker.js';
-import { WakeDeliveryModule } from '../background/follow-ups/wake-delivery.module.js';
-import { WakeRetentionModule } from '../background/follow-ups/wake-retention.module.js';
-import { RunDeliveries } from '../triggers/webhooks/run-deliveries.reaction.js';
-import { WebhooksModule } from '../triggers/webhooks/webhooks.module.js';
+import { ROOMS } from './rooms.js';
+import { Purges } from '../work/retention/purges.js';
+
+const REACTIONS = ROOMS.flatMap(({ reactions }) => reactions ?? []);
+const TICKERS = ROOMS.flatMap(({ tickers }) => tickers ?? []);
 
 type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
 
 /** What goes on whether anybody asks or not: read models are filled, events reacted to, and time passes. */
 @Global()
 @Module({
-  imports: [
-    AnsweringModule,
-    AttachmentsModule,
-    ContinuationRetentionModule,
-    ConversationModule,
-    DemoModule,
-    MonitorsModule,
-    JobEndsModule,
-    RealtimeModule,
-    RetentionModule,
-    ScheduleRetentionModule,
-    SchedulesModule,
-    SignInRetentionModule,
-    SourcesModule,
-    TasksModule,
-    ToolsModule,
-    WakeDeliveryModule,
-    WakeRetentionModule,
-    WebhooksModule,
-  ],
+  imports: [...ROOMS],
   providers: [
     {
       provide: Progress,
@@ -129,52 +66,13 @@ type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
     },
     {
       provide: Reactions,
-      inject: [
-        PLATFORM,
-        Timing,
-        LOG,
-        TitleConversation,
-        NoteBackgroundWork,
-        QueueIngestion,
-        ForgetChunks,
-        QueueParsing,
-        RunDeliveries,
-        TellOfFailedTasks,
-        PublishUserEvents,
-        QueueScheduledRuns,
-        FollowScheduledRuns,
-        ForgetScheduledRuns,
-        ForgetTasksOfRuns,
-        CutOffForgotten,
-        ForgetSecrets,
-        ForgetSignInSecrets,
-        AppendScheduledAnswers,
-        DeleteSchedulesOfAgent,
-        CancelSchedulesOfConversation,
-        EndJobsOfConversation,
-        CancelMonitorsOfConversation,
-        WakeConversationsOfMonitors,
-      ],
+      inject: [PLATFORM, Timing, LOG, ...REACTIONS],
       useFactory: ({ sql, store }: Platform, timing: Timing, log: Logger, ...reactions: Reaction[]) =>
         new Reactions({ sql, store, timing, log }, reactions),
     },
     {
       provide: Tickers,
-      inject: [
-        Clock,
-        Timing,
-        LOG,
-        SweepTurns,
-        ExpirePauses,
-        SweepTasks,
-        DueSchedules,
-        SyncSources,
-        ApplyRetention,
-        DeliverWakes,
-        CheckMonitors,
-        LoseJobs,
-        WakeForJobs,
-      ],
+      inject: [Clock, Timing, LOG, ...TICKERS],
       useFactory: (clock: Clock, timing: Timing, log: Logger, ...tickers: Ticker[]) => new Tickers(tickers, clock, timing, log),
     },
     {
@@ -202,8 +100,9 @@ type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
       useFactory: (conditions: Conditions) => new PrometheusMeasurements(conditions),
     },
     { provide: Measurements, useExisting: PrometheusMeasurements },
+    { provide: Purges, useValue: new Purges(ROOMS.flatMap(({ purges }) => purges ?? [])) },
   ],
-  exports: [Freshness, Conditions, Measurements, PrometheusMeasurements],
+  exports: [Freshness, Conditions, Measurements, PrometheusMeasurements, Purges],
 })
 export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
   constructor(

@@ -18,6 +18,8 @@ import { Config } from '../platform/config/config.js';
 import type { Platform } from './platform.js';
 import { systemIds } from '../platform/system-ids.js';
 import { systemTiming } from '../platform/system-timing.js';
+import { Commands } from '../kernel/commands.js';
+import { NestCommands } from '../platform/commands/nest-commands.js';
 
 /** The connected platform, for the few who look after it as a whole. */
 export const PLATFORM = Symbol('Platform');
@@ -48,6 +50,11 @@ export class PlatformModule {
       { provide: Timing, useValue: systemTiming },
       { provide: Ids, useValue: systemIds },
     ];
-    return { module: PlatformModule, imports: [CqrsModule.forRoot()], providers: values, exports: [...values, CqrsModule] };
+    return {
+      module: PlatformModule,
+      imports: [CqrsModule.forRoot()],
+      providers: [...values, { provide: Commands, useClass: NestCommands }],
+      exports: [...values, Commands],
+    };
   }
 }

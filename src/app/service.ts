@@ -8,6 +8,7 @@ import { NestLog } from '../platform/telemetry/log.js';
 import { observeRequests } from '../platform/telemetry/observe-requests.js';
 import { PrometheusMeasurements } from '../platform/telemetry/prometheus-measurements.js';
 import type { Platform } from './platform.js';
+import { REJECTIONS } from './rejections.js';
 
 const VERSION = '0.1.0';
 
@@ -18,7 +19,7 @@ export type Service = Readonly<{ app: NestFastifyApplication; url: string; close
 export async function startService(platform: Platform, log: Logger): Promise<Service> {
   const { config } = platform;
   const readModels = projections.map(({ name }) => name);
-  const options = { ...config, readModels, isDownForSpace: () => platform.isDownForSpace() };
+  const options = { ...config, readModels, rejections: REJECTIONS, isDownForSpace: () => platform.isDownForSpace() };
   const app = await createHttpApp(AppModule.over(platform, log), options, { logger: new NestLog(log) });
   void platform.warnings.then((warnings) => warnings.forEach((warning) => log.warn(warning)));
   observeRequests(app.getHttpAdapter().getInstance(), app.get(PrometheusMeasurements));

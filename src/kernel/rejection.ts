@@ -1,4 +1,4 @@
-/** A command that the rules refuse. `code` is kebab-case and stable; `platform/http/errors.ts` says how each is rendered. */
+/** A command that the rules refuse. `code` is kebab-case and stable; the `*.rejections.ts` of its room says how it is rendered. */
 export class Rejection extends Error {
   override readonly name = 'Rejection';
   constructor(
@@ -12,3 +12,6 @@ export class Rejection extends Error {
     super(message);
   }
 }
+
+/** A part of the service that a request needs is away. The message is for clients: it names no host and holds no secret. */
+export class Unavailable extends Error {}

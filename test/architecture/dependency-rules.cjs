@@ -3,13 +3,20 @@
  * `$1` in a target is what the first group of the source's path matched: usually the feature or the read model itself.
  */
 const TEST = '(\\.spec\\.ts$|^test/)';
-/** The demo is no feature: like the modules at the top it puts features to use, through their commands. */
-const FEATURE = '^src/(?!kernel/|platform/|legacy/|demo/)([^/]+)/';
+/** From the ground up. What stands on a floor knows its own and those below. */
+const FLOORS = ['kernel', 'platform', 'work', 'resources', 'dialogue', 'background', 'triggers', 'dialects', 'views', 'app'];
+/** A room, as `$1`: a feature on its floor. The demo is none: like the app it puts features to use, through their commands. */
+const FEATURE = '^src/((?:work|resources|dialogue|background|triggers|dialects|views)/(?!demo/)[^/]+)/';
 const CORE = '\\.(events|decider|policy|codec|port)\\.ts$';
-const SHARED_BY_FEATURES = '\\.(events|policy|port|codec)\\.ts$';
+const SHARED_BY_FEATURES = '\\.(events|policy|port|codec|commands)\\.ts$';
 /** Who calls is a word of every feature; how it is read from a request, of every controller. */
-const CALLER = '^src/identity/(caller|identity)\\.ts$';
-const CALLER_OF_REQUEST = '^src/identity/(caller|identity|identity\\.http|session-only)\\.ts$';
+const CALLER = '^src/resources/identity/(caller|identity)\\.ts$';
+const CALLER_OF_REQUEST = '^src/resources/identity/(caller|identity|identity\\.http|session-only)\\.ts$';
+/** An adapter beside the port it serves. Modules alone pick one. */
+const ADAPTER =
+  '^src/(resources/(documents/parsing|models/(offline|openai)|prompts/templates|tools/databases)|triggers/monitors/patterns)/';
+/** Of the platform: what any feature may know. */
+const SHARED_BY_PLATFORM = '^src/platform/.*\\.(port|policy)\\.ts$|^src/platform/http/(sse|rejections)\\.ts$';
 const PROJECTION = '^projections/([^/]+)/';
 const DRIVERS = 'node_modules/(postgres|@nats-io|@eventstore|@grpc|openai|undici)/';
 const INPUT_AND_OUTPUT =
@@ -19,6 +26,20 @@ const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', f
 
 module.exports = {
   forbidden: [
+    ...FLOORS.slice(0, -1).map((floor, at) =>
+      rule(
+        `${floor}-knows-no-floor-above`,
+        'What stands below is built, read and tested without what stands on it.',
+        { path: `^src/${floor}/`, pathNot: TEST },
+        { path: `^src/(${FLOORS.slice(at + 1).join('|')})/` },
+      ),
+    ),
+    rule(
+      'stands-on-a-floor',
+      'A file in no room is found by nobody.',
+      { path: '^(src|projections)/', pathNot: TEST },
+      { path: '^src/', pathNot: `^src/(${FLOORS.join('|')})/` },
+    ),
     rule(
       'no-circular',
       'In ES modules a cycle of decorated classes dies at boot: one is read before it exists.',
@@ -65,7 +86,7 @@ module.exports = {
           CORE,
           CALLER,
           '^(node:)?(crypto|stream)$',
-          '^src/sources/token-count\\.ts$',
+          '^src/resources/documents/token-count\\.ts$',
           'node_modules/ajv(-formats)?/',
           'node_modules/(croner|temporal-polyfill)/',
         ],
@@ -77,7 +98,7 @@ module.exports = {
       { path: '\\.decider\\.ts$', pathNot: TEST },
       {
         path: [
-          '^src/kernel/(event-store|streams|signals|key-value|lease|work-queue|blobs|clock|freshness|ids)\\.ts$',
+          '^src/kernel/(event-sourcing/)?(event-store|streams|signals|key-value|lease|work-queue|blobs|clock|freshness|ids)\\.ts$',
           '\\.port\\.ts$',
           '^(node:)?crypto$',
         ],
@@ -87,16 +108,22 @@ module.exports = {
     rule(
       'features-meet-in-the-core',
       'From another feature: its events, policies, ports and codecs, and who calls.',
-      { path: FEATURE, pathNot: [TEST, '\\.(http|dto|module)\\.ts$', '^src/(answering|realtime)/'] },
+      { path: FEATURE, pathNot: [TEST, '\\.(http|dto|module)\\.ts$', '^src/dialogue/(answering|journal)/'] },
       { path: FEATURE, pathNot: ['^src/$1/', SHARED_BY_FEATURES, CALLER] },
     ),
     rule(
       'answers-decide-on-conversations',
-      'A turn is a part of its conversation, so those who run and show turns know that decider, and nothing else beyond the core.',
-      { path: '^src/(answering|realtime)/', pathNot: [TEST, '\\.(http|dto|module)\\.ts$'] },
+      'A turn is a part of its conversation, so those who run and show turns know that decider, and those who run them write their journals.',
+      { path: '^src/dialogue/(answering|journal)/', pathNot: [TEST, '\\.(http|dto|module)\\.ts$'] },
       {
         path: FEATURE,
-        pathNot: ['^src/$1/', SHARED_BY_FEATURES, CALLER, '^src/conversation/(conversation|pause|woken-turn)\\.decider\\.ts$'],
+        pathNot: [
+          '^src/dialogue/$1/',
+          SHARED_BY_FEATURES,
+          CALLER,
+          '^src/dialogue/conversation/.*\\.decider\\.ts$',
+          '^src/dialogue/journal/',
+        ],
       },
     ),
     rule(
@@ -114,19 +141,19 @@ module.exports = {
     rule(
       'features-know-no-adapter',
       'A feature names a port. Controllers know the HTTP platform, as does whoever writes to an open stream; only modules pick adapters.',
-      { path: FEATURE, pathNot: [TEST, '\\.(module|http|dto)\\.ts$'] },
-      { path: '^src/platform/', pathNot: '^src/platform/http/sse\\.ts$' },
+      { path: FEATURE, pathNot: [TEST, ADAPTER, '\\.(module|http|dto)\\.ts$'] },
+      { path: '^src/platform/', pathNot: SHARED_BY_PLATFORM },
     ),
     rule(
       'controllers-know-http-only',
       'Of the platform a controller knows how to read requests and write answers.',
       { path: `${FEATURE}.*\\.(http|dto)\\.ts$`, pathNot: TEST },
-      { path: '^src/platform/', pathNot: '^src/platform/http/' },
+      { path: '^src/platform/', pathNot: ['^src/platform/http/', SHARED_BY_PLATFORM] },
     ),
     rule(
       'drivers-stay-in-adapters',
       'A driver is known to the adapter that contains its traps, and to nobody else.',
-      { path: '^src/', pathNot: [TEST, '^src/platform/', '\\.module\\.ts$', '^src/main\\.ts$'] },
+      { path: '^src/', pathNot: [TEST, ADAPTER, '^src/platform/', '\\.module\\.ts$', '^src/app/'] },
       { path: DRIVERS, dependencyTypesNot: ['type-only'] },
     ),
     rule(
@@ -138,8 +165,8 @@ module.exports = {
     rule(
       'commands-meet-in-events',
       'Whatever spans streams is a reaction: no command sends or knows another.',
-      { path: '\\.command\\.ts$', pathNot: TEST },
-      { path: '\\.(command|reaction|ticker|http|module)\\.ts$', dependencyTypesNot: ['type-only'] },
+      { path: '\\.commands\\.ts$', pathNot: TEST },
+      { path: '\\.(commands|reaction|ticker|http|module)\\.ts$', dependencyTypesNot: ['type-only'] },
     ),
     rule(
       'a-projection-is-events-and-sql',
@@ -159,7 +186,7 @@ module.exports = {
       'projections-send-no-command',
       'Nothing flows backwards: what is shown does not act.',
       { path: '^projections/', pathNot: TEST },
-      { path: ['^src/platform/', '\\.(command|decider|reaction|ticker|http|module)\\.ts$'] },
+      { path: ['^src/platform/', '\\.(commands|decider|reaction|ticker|http|module)\\.ts$'] },
     ),
     rule(
       'projections-stand-apart',
@@ -171,28 +198,22 @@ module.exports = {
       'queries-read-no-stream',
       'A query reads its read model; whoever wants the log folds it in a command.',
       { path: '\\.queries\\.ts$', pathNot: TEST },
-      { path: ['^src/kernel/(event-store|streams|decider)\\.ts$', '\\.(projection|decider|command)\\.ts$'] },
+      { path: ['^src/kernel/event-sourcing/(event-store|streams|decider)\\.ts$', '\\.(projection|decider|commands)\\.ts$'] },
     ),
     rule(
       'nobody-writes-read-models',
       'The projector alone fills them; everyone else asks their queries.',
       {
         path: '^src/',
-        pathNot: [TEST, '^src/platform/projections/', '^src/operations/', '^src/[^/]+\\.ts$', '^src/platform/[^/]+\\.ts$'],
+        pathNot: [TEST, '^src/platform/projections/', '^src/views/operations/', '^src/app/'],
       },
       { path: ['\\.projection\\.ts$', '^projections/catalogue\\.ts$'] },
     ),
     rule(
       'parsers-stay-in-their-process',
       'The service asks the process that reads documents: parsers and the tokenizer cost each start half a second and 50 MB.',
-      { path: '^src/service\\.ts$' },
+      { path: '^src/app/service\\.ts$' },
       { path: 'node_modules/(csv-parse|gpt-tokenizer|mammoth|marked|read-excel-file|unpdf)/', reachable: true },
-    ),
-    rule(
-      'nobody-imports-legacy',
-      'The older generation of endpoints is translated there, and goes in one stroke.',
-      { pathNot: ['^src/legacy/', '^src/app\\.module\\.ts$', TEST] },
-      { path: '^src/legacy/' },
     ),
   ],
   options: {

@@ -21,7 +21,11 @@ beforeAll(() => {
 
 describe('patterns that take the square of a text', () => {
   it.each(QUADRATIC)('are refused: %s', async (_, code) => {
-    for (const file of ['src/sources/probe.ts', 'projections/chunks/probe.ts', 'src/platform/parsers/probe.ts'])
+    for (const file of [
+      'src/resources/sources/probe.ts',
+      'projections/chunks/probe.ts',
+      'src/resources/documents/formats/probe.ts',
+    ])
       expect(await rulesBroken(code, file)).toEqual([expect.stringMatching(/^regexp\/no-super-linear-(move|backtracking)$/)]);
   });
 
@@ -30,6 +34,6 @@ describe('patterns that take the square of a text', () => {
   });
 
   it('are told from those that do not', async () => {
-    expect(await rulesBroken('export const words = /[\\w.]+/gu;', 'src/sources/probe.ts')).toEqual([]);
+    expect(await rulesBroken('export const words = /[\\w.]+/gu;', 'src/resources/sources/probe.ts')).toEqual([]);
   });
 });

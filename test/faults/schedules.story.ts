@@ -167,6 +167,16 @@ function isSettled(events: readonly ScheduleEvent[], latest: number): boolean {
   return open.size === 0 && [...next.values()].every((slot) => slot !== null && Date.parse(slot) > latest);
 }
 
+/** Whoever was given up by the ledger is ended by whoever has it in hand, which may come later. */
+function areOver(runs: readonly RunEvent[]): boolean {
+  const open = new Set<string>();
+  for (const { type, data } of runs) {
+    if (type === 'RunQueued') open.add(data.runId);
+    if (type === 'RunFinished' || type === 'RunFailed') open.delete(data.runId);
+  }
+  return open.size === 0;
+}
+
 /** Every slot is in the ledger once, in order, as far as any clock has come. */
 function expectEverySlotOnce(events: readonly ScheduleEvent[], { id, timezone, fields }: Looked, until: number): void {
   const own = events.filter(({ data }) => data.scheduleId === id);
@@ -214,6 +224,7 @@ export async function schedulesFaultStory(backing: Backing, seed: number, nights
     const { latest } = pair;
     pair.setTime(latest + SETTLED_MS);
     await eventually(async () => isSettled(await told(backing, 'schedule'), latest), QUIET_MS_MAX, 'every slot is decided on');
+    await eventually(async () => areOver(await told(backing, 'run')), QUIET_MS_MAX, 'every run is over');
     await pair.close();
     const events = await told<ScheduleEvent>(backing, 'schedule');
     for (const each of looked) expectEverySlotOnce(events, each, latest);

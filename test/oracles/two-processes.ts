@@ -13,7 +13,7 @@ import {
 } from '../../src/triggers/schedules/schedule/schedule.events.js';
 import { type LedgerRules, runLimitMs } from '../../src/triggers/schedules/schedule/schedule.policy.js';
 import type { Asked } from '../../src/triggers/schedules/schedule/schedule-changes.decider.js';
-import { SettleSchedule, SettleScheduleHandler } from '../../src/triggers/schedules/schedule/settle-schedule.command.js';
+import { SettleSchedule, SettleScheduleHandler } from '../../src/triggers/schedules/schedule/schedule.commands.js';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 

@@ -6,6 +6,7 @@ import { Client, type Streamed } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { serviceForTests, type TestService } from '../support/service.js';
 import { replyOf } from '../support/world.js';
+import { appendSurely } from '../support/append-surely.js';
 
 const QUESTION = 'What happens to a stream when its producer dies?';
 
@@ -83,7 +84,7 @@ export function demoStory(makeBacking: MakeBacking): void {
   it('is not made where somebody has used the service before', async () => {
     const client = await start({});
     const written = { id: newId(), type: 'SomethingElse', data: '{}', metadata: '{}' };
-    await service.backing.store.append('something-else', 'none', [written]);
+    await appendSurely(service.backing.store, 'something-else', 'none', [written]);
     await service.restart({ SEED_DEMO: 'true' });
     await untilReady(client);
     expect((await askDemo(client)).status).toBe(401);

@@ -4,7 +4,6 @@ import { McpSessions, type McpSessionLimits } from '../../src/resources/tools/mc
 import { McpTool } from '../../src/resources/tools/mcp/mcp-tool.js';
 import { OAuthGrants } from '../../src/resources/tools/mcp/oauth-grants.js';
 import { OAuthHandshakes } from '../../src/resources/tools/mcp/oauth-handshakes.js';
-import type { Background } from '../../src/dialogue/answering/loop/background-calls.port.js';
 import type { KeyValue } from '../../src/kernel/key-value.js';
 import { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { InProcessKeyValue } from '../../src/platform/messaging/key-value/in-process-key-value.js';
@@ -15,6 +14,7 @@ import { MemoryCredentialVault } from './memory-credential-vault.js';
 import { PlainOutgoingHttp } from './plain-outgoing-http.js';
 import { systemIds } from '../../src/platform/system-ids.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
+import type { Background } from '../../src/resources/tools/toolbox/tool-kind.port.js';
 
 const cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' } as const;
 

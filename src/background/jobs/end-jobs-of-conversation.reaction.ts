@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { JobQueries } from '../../../projections/jobs/jobs.queries.js';
 import { conversationCodec } from '../../dialogue/conversation/conversation.codec.js';
@@ -9,8 +9,7 @@ import { type Cause, causedBy, type Recorded } from '../../kernel/event-sourcing
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { CancelJob } from './cancel-job.command.js';
-import { ForgetJob } from './forget-job.command.js';
+import { CancelJob, ForgetJob } from './job.commands.js';
 import { jobCodec } from './job.codec.js';
 import type { JobEnd, JobStarted } from './job.events.js';
 
@@ -40,7 +39,7 @@ export class EndJobsOfConversation implements Reaction<Followed> {
   };
 
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly jobs: JobQueries,
     private readonly conversations: ConversationQueries,
     private readonly freshness: Freshness,

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import { type FinishedJob, JobQueries } from '../../../projections/jobs/jobs.queries.js';
 import { Clock } from '../../kernel/clock.js';
 import { eachOf } from '../../kernel/each-of.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import type { RetentionRule } from '../../work/retention/retention-rule.port.js';
-import { ForgetJob } from './forget-job.command.js';
+import { ForgetJob } from './job.commands.js';
 import { JobOptions } from './job-options.js';
 
 /** Jobs that have been over for as long as their results are kept. */
@@ -15,7 +15,7 @@ export class ForgetJobs implements RetentionRule<FinishedJob> {
 
   constructor(
     private readonly jobs: JobQueries,
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly clock: Clock,
     private readonly options: JobOptions,
   ) {}

@@ -1,6 +1,7 @@
 import type { Cause } from '../../kernel/event-sourcing/events.js';
-import type { JobId, ToolReport } from './job.events.js';
+import type { JobId } from './job.events.js';
 import type { JobStatus } from './job.policy.js';
+import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js';
 
 /** How a job stands, as a model is told. */
 export type JobReport = Readonly<{

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { CommandBus, ICommand } from '@nestjs/cqrs';
+import type { Command, Commands } from '../../kernel/commands.js';
 import { InMemoryBlobs } from '../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { jobStarted } from '../../../test/support/jobs.js';
@@ -10,7 +10,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
 import type { Wake } from '../follow-ups/wakes.port.js';
-import { ForgetJob, ForgetJobHandler } from './forget-job.command.js';
+import { ForgetJob, ForgetJobHandler } from './job.commands.js';
 import { endJob, job, startJob } from './job.decider.js';
 import { jobStream } from './job.events.js';
 import { jobLease } from './job.policy.js';
@@ -22,13 +22,13 @@ import { systemTiming } from '../../platform/system-timing.js';
 
 const now = new Date('2026-01-01T00:05:00Z');
 let blobs: InMemoryBlobs;
-let sent: ICommand[];
-let commands: CommandBus;
+let sent: Command[];
+let commands: Commands;
 
 beforeEach(() => {
   blobs = new InMemoryBlobs();
   sent = [];
-  commands = { execute: async (command: ICommand) => void sent.push(command) } as unknown as CommandBus;
+  commands = { execute: async (command: Command) => void sent.push(command) } as unknown as Commands;
 });
 
 const record = (more: Partial<JobRecord>) =>

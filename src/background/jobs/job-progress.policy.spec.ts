@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
-import type { JobProgress, ToolReport } from './job.events.js';
+import type { JobProgress } from './job.events.js';
 import { MESSAGE_CHARACTERS_MAX, OUTPUT_TAIL_CHARACTERS, progressAfter } from './job-progress.policy.js';
+import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js';
 
 const after = (...reports: readonly ToolReport[]) => reports.reduce<JobProgress | null>(progressAfter, null);
 

@@ -1,5 +1,6 @@
-import type { JobProgress, ToolReport } from './job.events.js';
+import type { JobProgress } from './job.events.js';
 import { beginningOf } from './job.policy.js';
+import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js';
 
 export const MESSAGE_CHARACTERS_MAX = 500;
 /** What is kept of the words. */

@@ -4,11 +4,13 @@ import { Rejection } from '../../kernel/rejection.js';
 import type { Timing } from '../../kernel/timing.js';
 import { BackgroundCalls, type LongCall, type LongWork } from '../../dialogue/answering/loop/background-calls.port.js';
 import { job, startJob } from './job.decider.js';
-import { type JobId, type JobProgress, type JobStarted, type ToolReport, jobStream } from './job.events.js';
+import { type JobId, type JobProgress, type JobStarted, jobStream } from './job.events.js';
 import { progressAfter } from './job-progress.policy.js';
-import { conversationSlots, jobIdOf, jobLease, mayRunLong, ownerSlots } from './job.policy.js';
+import { mayRunLong } from '../../resources/tools/toolbox/long-calls.policy.js';
+import { conversationSlots, jobIdOf, jobLease, ownerSlots } from './job.policy.js';
 import type { JobOptions } from './job-options.js';
 import { type JobParts, RunningJob, type Settled, type Work } from './running-job.js';
+import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js';
 
 /** How long the beginning of a job is tried to be stated; after that the turn fails as it does over any other statement. */
 export const START_PATIENCE_MS = 20_000;

@@ -1,5 +1,6 @@
 import type { BlobRef } from '../../kernel/blobs.js';
 import type { Event } from '../../kernel/event-sourcing/events.js';
+import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js';
 
 export type JobId = string;
 
@@ -7,9 +8,6 @@ export type JobId = string;
 export type CancelReason = 'by-owner' | 'conversation-deleted';
 /** What told the conversation of the job's end: a model that asked for it, or a wake; `nobody` where none is to. */
 export type ToldBy = 'model' | 'wake' | 'nobody';
-
-/** What a tool says while it works: how far it has come, of how much where it knows that, and a word on what it does. */
-export type ToolReport = Readonly<{ progress: number; total?: number | undefined; message?: string | undefined }>;
 
 /** How far a job has come: the newest that its tool said, and the end of all that it said in words. */
 export type JobProgress = Readonly<{ report: ToolReport; outputTail: string | null }>;

@@ -31,14 +31,6 @@ const STATUSES = { JobCompleted: 'completed', JobFailed: 'failed', JobCancelled:
 
 export const statusAfter = (end: JobEnd | null): JobStatus => (end ? STATUSES[end.type] : 'working');
 
-/** Kinds of tools whose calls are over at once, or that are about the service itself. */
-const NEVER_LONG: ReadonlySet<string> = new Set(
-  'think internal_search memory notes todo_list scheduler monitor check_job'.split(' '),
-);
-
-/** Whether a call of a tool of this kind may go on as a job. */
-export const mayRunLong = (toolName: string): boolean => !NEVER_LONG.has(toolName);
-
 /** Says of a job that ended otherwise than with a result what its reader has to know. */
 const END_TEXTS = {
   cancelled: 'The job was cancelled before it was done.',

@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
 import { JobQueries } from '../../../projections/jobs/jobs.queries.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { SessionUser } from '../../resources/identity/session-only.js';
@@ -11,7 +11,7 @@ import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { CancelJob } from './cancel-job.command.js';
+import { CancelJob } from './job.commands.js';
 import { jobNotFound } from './job.policy.js';
 import { jobDetail, jobSummary } from './job-record.http.js';
 import { keptResult, shownResult } from './job-result.js';
@@ -24,7 +24,7 @@ export const LISTED_JOBS_MAX = 50;
 @Controller('api/background_jobs')
 export class JobsController {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly jobs: JobQueries,
     private readonly blobs: Blobs,
     private readonly clock: Clock,

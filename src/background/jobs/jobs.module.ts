@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Module } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Global, Module, type OnModuleInit } from '@nestjs/common';
 import { JobQueries } from '../../../projections/jobs/jobs.queries.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { Clock } from '../../kernel/clock.js';
@@ -9,23 +9,47 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../kernel/timing.js';
 import { Config } from '../../platform/config/config.js';
 import { BackgroundCalls } from '../../dialogue/answering/loop/background-calls.port.js';
-import { CancelJobHandler } from './cancel-job.command.js';
+import { CancelJobHandler, ForgetJobHandler, LoseJobHandler, TellOfJobHandler } from './job.commands.js';
 import { JobBook } from './job-book.port.js';
 import { JobOptions } from './job-options.js';
 import { JobRunner } from './job-runner.js';
 import { JobsController } from './jobs.http.js';
 import { StoredJobBook } from './stored-job-book.js';
+import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
+import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { RetentionModule } from '../../work/retention/retention.module.js';
+import { RetentionRules } from '../../work/retention/retention-rule.port.js';
+import { FollowUpsModule } from '../follow-ups/follow-ups.module.js';
+import { ForgetJobs } from './forget-jobs.js';
+import { EndJobsOfConversation } from './end-jobs-of-conversation.reaction.js';
+import { NoteJobsInConversation } from './note-jobs-in-conversation.reaction.js';
+import { LoseJobs } from './lose-jobs.ticker.js';
+import { WakeForJobs } from './wake-for-jobs.ticker.js';
+import { CheckJobTool } from './check-job-tool.js';
+import { jobsRejections } from './jobs.rejections.js';
+import { jobPurges } from './job.purges.js';
 
 /** The share of the shutdown time in which jobs in hand may still finish. */
 const GRACE_SHARE = 0.25;
 
 type Parts = [Streams, Signals, Blobs, Clock, Timing, Ids, KeyValue, JobOptions];
 
-/** Tool calls that go on while the turns that made them do: where they run, and what is told of them. */
+const REACTIONS = [EndJobsOfConversation, NoteJobsInConversation];
+const TICKERS = [LoseJobs, WakeForJobs];
+const TOOL_KINDS = [CheckJobTool];
+
+/** Tool calls that go on while the turns that made them do: where they run, what is told of them, and what becomes of them. Every turn may make one. */
+@Global()
 @Module({
+  imports: [RetentionModule, FollowUpsModule],
   controllers: [JobsController],
   providers: [
+    ...REACTIONS,
+    ...TICKERS,
+    ...TOOL_KINDS,
+    ConversationQueries,
     JobQueries,
+    UnsealedTurnQueries,
     {
       provide: JobOptions,
       inject: [Config],
@@ -52,14 +76,30 @@ type Parts = [Streams, Signals, Blobs, Clock, Timing, Ids, KeyValue, JobOptions]
     { provide: BackgroundCalls, useExisting: JobRunner },
     { provide: JobBook, useClass: StoredJobBook },
     CancelJobHandler,
+    ForgetJobHandler,
+    LoseJobHandler,
+    TellOfJobHandler,
+    ForgetJobs,
   ],
-  exports: [BackgroundCalls, JobBook, JobOptions, JobQueries],
+  exports: [...REACTIONS, ...TICKERS, ...TOOL_KINDS, BackgroundCalls],
 })
-export class JobsModule implements BeforeApplicationShutdown {
+export class JobsModule implements OnModuleInit, BeforeApplicationShutdown {
+  static readonly reactions = REACTIONS;
+  static readonly tickers = TICKERS;
+  static readonly toolKinds = TOOL_KINDS;
+  static readonly rejections = jobsRejections;
+  static readonly purges = jobPurges;
+
   constructor(
     private readonly runner: JobRunner,
     private readonly options: JobOptions,
+    private readonly retention: RetentionRules,
+    private readonly forgetJobs: ForgetJobs,
   ) {}
+
+  onModuleInit(): void {
+    this.retention.add(this.forgetJobs);
+  }
 
   /** Turns have ended by then: they make no more jobs. */
   async beforeApplicationShutdown(): Promise<void> {

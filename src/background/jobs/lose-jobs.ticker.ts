@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import { JobQueries, type JobRecord } from '../../../projections/jobs/jobs.queries.js';
 import { eachOf } from '../../kernel/each-of.js';
 import { Ids } from '../../kernel/ids.js';
@@ -7,7 +7,7 @@ import { KeyValue } from '../../kernel/key-value.js';
 import { isHeld } from '../../kernel/lease.js';
 import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
 import { jobLease } from './job.policy.js';
-import { LoseJob } from './lose-job.command.js';
+import { LoseJob } from './job.commands.js';
 
 const EVERY_MS = 1_000;
 /** Jobs that are read at a time; a tick looks at all of them. */
@@ -26,7 +26,7 @@ export class LoseJobs implements Ticker {
   constructor(
     private readonly jobs: JobQueries,
     private readonly keyValue: KeyValue,
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly ids: Ids,
   ) {}
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import { JobQueries, type JobRecord } from '../../../projections/jobs/jobs.queries.js';
 import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { Blobs } from '../../kernel/blobs.js';
@@ -12,7 +12,7 @@ import { Wakes } from '../follow-ups/wakes.port.js';
 import { wakeText } from './job.policy.js';
 import { keptResult, shownResult } from './job-result.js';
 import { textOf } from '../../dialogue/answering/loop/tool-result.policy.js';
-import { TellOfJob } from './tell-of-job.command.js';
+import { TellOfJob } from './job.commands.js';
 
 const EVERY_MS = 1_000;
 /** Jobs that one tick tells of; the others have their turn in the next. */
@@ -36,7 +36,7 @@ export class WakeForJobs implements Ticker {
     private readonly turns: UnsealedTurnQueries,
     private readonly blobs: Blobs,
     private readonly wakes: Wakes,
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly ids: Ids,
   ) {}
 

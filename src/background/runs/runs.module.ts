@@ -6,14 +6,23 @@ import { TasksModule } from '../../work/tasks/tasks.module.js';
 import { QueuedRuns } from './queued-runs.js';
 import { RunAgent } from './run-agent.js';
 import { Runs } from './runs.port.js';
+import { ForgetTasksOfRuns } from './forget-tasks-of-runs.reaction.js';
+import { runsRejections } from './runs.rejections.js';
+import { runPurges } from './run.purges.js';
+
+const REACTIONS = [ForgetTasksOfRuns];
 
 /** Agents at work with nobody watching. */
 @Module({
   imports: [AnsweringModule, LimitsModule, TasksModule],
-  providers: [RunAgent, { provide: Runs, useClass: QueuedRuns }],
-  exports: [Runs],
+  providers: [...REACTIONS, RunAgent, { provide: Runs, useClass: QueuedRuns }],
+  exports: [...REACTIONS, Runs],
 })
 export class RunsModule implements OnModuleInit {
+  static readonly reactions = REACTIONS;
+  static readonly rejections = runsRejections;
+  static readonly purges = runPurges;
+
   constructor(
     private readonly runners: TaskRunners,
     private readonly runAgent: RunAgent,

@@ -1,12 +1,11 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { Config } from '../../platform/config/config.js';
 import { AttachmentsModule } from '../../resources/attachments/attachments.module.js';
 import { LimitsModule } from '../../work/limits/limits.module.js';
-import { JobsModule } from '../../background/jobs/jobs.module.js';
 import { PromptsModule } from '../../resources/prompts/prompts.module.js';
-import { RealtimeModule } from '../../views/notifications/realtime.module.js';
+import { JournalModule } from '../journal/journal.module.js';
 import { SourcesModule } from '../../resources/sources/sources.module.js';
 import { ToolsModule } from '../../resources/tools/tools.module.js';
 import { QuestionDesk } from './intake/accept-question.js';
@@ -14,14 +13,13 @@ import { AgentLoop } from './loop/agent-loop.js';
 import { AnswerComposer } from './loop/answer-composer.js';
 import { AnsweringController } from './intake/answering.http.js';
 import { AnsweringOptions } from './loop/answering-options.js';
-import { AskQuestionHandler } from './intake/ask-question.command.js';
+import { AskQuestionHandler, ResumeTurnHandler } from './intake/turn.commands.js';
 import { AskedWokenTurns } from './intake/asked-woken-turns.js';
 import { AttachedFiles } from './loop/attached-files.js';
 import { Continuations } from './loop/continuations.js';
 import { ExpirePauses } from './runner/expire-pauses.ticker.js';
 import { QuestionResolver } from './intake/resolve-question.js';
-import { ResumeTurnHandler } from './intake/resume-turn.command.js';
-import { StopAnswerHandler } from './runner/stop-answer.command.js';
+import { StopAnswerHandler } from './runner/stop-answer.commands.js';
 import { StopAnswerController } from './runner/stop-answer.http.js';
 import { SweepTurns } from './runner/sweep-turns.ticker.js';
 import { TitleConversation } from './title-conversation.reaction.js';
@@ -31,11 +29,20 @@ import { TurnsWorker } from './runner/turns-worker.js';
 import { Unattended } from './runner/unattended.port.js';
 import { UnattendedAnswers } from './runner/unattended-answers.js';
 import { WokenTurns } from './intake/woken-turns.port.js';
+import { DropContinuations } from './runner/drop-continuations.js';
+import { RetentionModule } from '../../work/retention/retention.module.js';
+import { RetentionRules } from '../../work/retention/retention-rule.port.js';
+import { answeringRejections } from './answering.rejections.js';
+
+const REACTIONS = [TitleConversation];
+const TICKERS = [SweepTurns, ExpirePauses];
 
 @Module({
-  imports: [AttachmentsModule, LimitsModule, SourcesModule, RealtimeModule, PromptsModule, ToolsModule, JobsModule],
+  imports: [AttachmentsModule, LimitsModule, SourcesModule, JournalModule, PromptsModule, RetentionModule, ToolsModule],
   controllers: [AnsweringController, StopAnswerController],
   providers: [
+    ...REACTIONS,
+    ...TICKERS,
     {
       provide: AnsweringOptions,
       inject: [Config],
@@ -59,20 +66,31 @@ import { WokenTurns } from './intake/woken-turns.port.js';
     QuestionDesk,
     AgentLoop,
     Continuations,
+    DropContinuations,
     AttachedFiles,
     AnswerComposer,
     AskQuestionHandler,
     ResumeTurnHandler,
-    ExpirePauses,
     StopAnswerHandler,
     TurnCloser,
     TurnRunner,
     TurnsWorker,
-    SweepTurns,
-    TitleConversation,
     { provide: Unattended, useClass: UnattendedAnswers },
     { provide: WokenTurns, useClass: AskedWokenTurns },
   ],
-  exports: [ExpirePauses, SweepTurns, TitleConversation, TurnRunner, Unattended, WokenTurns],
+  exports: [...REACTIONS, ...TICKERS, TurnRunner, Unattended, WokenTurns],
 })
-export class AnsweringModule {}
+export class AnsweringModule implements OnModuleInit {
+  static readonly reactions = REACTIONS;
+  static readonly tickers = TICKERS;
+  static readonly rejections = answeringRejections;
+
+  constructor(
+    private readonly retention: RetentionRules,
+    private readonly continuations: DropContinuations,
+  ) {}
+
+  onModuleInit(): void {
+    this.retention.add(this.continuations);
+  }
+}

@@ -1,16 +1,14 @@
 import { Module } from '@nestjs/common';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
-import { EventStore } from '../../kernel/event-sourcing/event-store.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
-import { Config } from '../../platform/config/config.js';
 import { ConversationsController } from './conversations.http.js';
-import { DeleteConversationHandler } from './delete-conversation.command.js';
-import { NoteBackgroundWork } from './note-background-work.reaction.js';
-import { OpenConversationHandler } from './open-conversation.command.js';
-import { RateAnswerHandler } from './rate-answer.command.js';
-import { RenameConversationHandler } from './rename-conversation.command.js';
-import { StoredTurnAdditions } from '../journal/stored-turn-additions.js';
-import { TurnAdditions } from './turn-additions.port.js';
+import {
+  DeleteConversationHandler,
+  OpenConversationHandler,
+  RateAnswerHandler,
+  RenameConversationHandler,
+} from './conversation.commands.js';
+import { NoteBackgroundWorkHandler } from './background-work.commands.js';
+import { conversationRejections } from './conversation.rejections.js';
 
 @Module({
   controllers: [ConversationsController],
@@ -20,14 +18,10 @@ import { TurnAdditions } from './turn-additions.port.js';
     DeleteConversationHandler,
     OpenConversationHandler,
     RateAnswerHandler,
-    NoteBackgroundWork,
-    {
-      provide: TurnAdditions,
-      inject: [EventStore, Streams, Config],
-      useFactory: (store: EventStore, streams: Streams, { messageEventsRetentionSeconds }: Config) =>
-        new StoredTurnAdditions(store, streams, messageEventsRetentionSeconds),
-    },
+    NoteBackgroundWorkHandler,
   ],
-  exports: [ConversationQueries, NoteBackgroundWork, TurnAdditions],
+  exports: [ConversationQueries],
 })
-export class ConversationModule {}
+export class ConversationModule {
+  static readonly rejections = conversationRejections;
+}

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
 import { ConversationQueries, type ListingCursor } from '../../../projections/conversations/conversations.queries.js';
 import type { Caller, SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser, KnownCaller } from '../../resources/identity/identity.http.js';
@@ -16,10 +16,7 @@ import { BEGINNING_EVENTS_MAX, belongsTo } from './conversation-access.policy.js
 import { conversation } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 import { ConversationName, Feedback } from './conversations.dto.js';
-import { DeleteConversation } from './delete-conversation.command.js';
-import { OpenConversation } from './open-conversation.command.js';
-import { RateAnswer } from './rate-answer.command.js';
-import { RenameConversation } from './rename-conversation.command.js';
+import { DeleteConversation, OpenConversation, RateAnswer, RenameConversation } from './conversation.commands.js';
 
 /** The read model behind these routes. */
 const READ = ['conversations'];
@@ -34,7 +31,7 @@ const notFound = () => new Rejection('conversation-not-found', 'Conversation not
 export class ConversationsController {
   constructor(
     private readonly conversations: ConversationQueries,
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly freshness: Freshness,
     private readonly lastWrites: LastWrites,
     private readonly store: EventStore,

@@ -8,7 +8,7 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { expireJournals, journals } from './journals.decider.js';
 import { hourOf, journalsStream } from './journals.events.js';
-import { RetentionOptions } from '../../work/retention/retention-options.js';
+import { JournalOptions } from './journal-options.js';
 import type { RetentionRule } from '../../work/retention/retention-rule.port.js';
 
 /**
@@ -24,16 +24,15 @@ export class ExpireJournals implements RetentionRule<OldOutput> {
     private readonly store: EventStore,
     private readonly streams: Streams,
     private readonly clock: Clock,
-    private readonly options: RetentionOptions,
+    private readonly options: JournalOptions,
   ) {}
 
   due(now: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
-    const { messageEventsRetentionSeconds } = this.options;
-    return this.expiring.journals(new Date(now.getTime() - 1000 * messageEventsRetentionSeconds), limit, after);
+    return this.expiring.journals(new Date(now.getTime() - 1000 * this.options.retentionSeconds), limit, after);
   }
 
   async forget(due: readonly OldOutput[], cause: Cause): Promise<void> {
-    const maxAgeSeconds = this.options.messageEventsRetentionSeconds;
+    const maxAgeSeconds = this.options.retentionSeconds;
     await eachOf(due, ({ id }) => this.store.setRetention(messageStream(id), { maxAgeSeconds }));
     await eachOf([...new Set(due.map(({ since }) => hourOf(since)))], (hour) => {
       const turnIds = due.filter(({ since }) => hourOf(since) === hour).map(({ id }) => id);

@@ -9,7 +9,7 @@ import { Signals } from '../../kernel/signals.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { type FrameBatch, MessageFeed, READER_BUFFER_BYTES_MAX } from './message-feed.js';
-import { LOOK_UNHEALTHY_MS } from '../../platform/messaging/signals/topics.js';
+import { LOOK_UNHEALTHY_MS } from '../../kernel/topics.js';
 
 const END = '{"type":"end"}';
 const answer = (text: string) => JSON.stringify({ type: 'answer', answer: text });

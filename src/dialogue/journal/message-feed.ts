@@ -5,7 +5,7 @@ import { Timing } from '../../kernel/timing.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 import { isTerminal, messageStream } from './message.events.js';
 import { renderFrame } from './message.policy.js';
-import { STORE_RETRY_MS, type Telling, Topics } from '../../platform/messaging/signals/topics.js';
+import { STORE_RETRY_MS, type Telling, Topics } from '../../kernel/topics.js';
 
 /** What a reader keeps of frames that came while it was busy; past it the reader goes back to the log. */
 export const READER_BUFFER_BYTES_MAX = 256 * 1024;

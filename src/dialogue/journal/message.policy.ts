@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { AnswerParts, Source, TurnPaused } from '../conversation/conversation.events.js';
+import type { AnswerParts, TurnPaused } from '../conversation/conversation.events.js';
 import type { Frame, PendingToolCall } from './message.events.js';
 import { recordOf, withToolCalls } from '../conversation/tool-call.policy.js';
 
@@ -97,9 +97,6 @@ export class MessageDigest {
     return this.hash.copy().digest('hex');
   }
 }
-
-/** Sources in a shape the interface promises; nothing else of a retrieved chunk leaves the service. */
-export const sourceOf = ({ text, title, source, filename }: Source): Source => ({ text, title, source, filename });
 
 /** The frames that show a pause and end its run, the same whoever writes them. */
 export function pauseFrames({ conversationId, calls, expiresAt, sources, toolCalls }: TurnPaused['data']): readonly Frame[] {

@@ -12,7 +12,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { SseStreams } from '../../platform/http/sse.js';
 import { MessageFeed } from './message-feed.js';
 import { pump } from './pump.js';
-import { RealtimeOptions } from './realtime-options.js';
+import { JournalOptions } from './journal-options.js';
 import { TurnActivity } from './turn-activity.js';
 
 /** Answers as they are being written, and again afterwards: the same bytes each time. */
@@ -26,7 +26,7 @@ export class MessagesController {
     private readonly store: EventStore,
     private readonly conversations: ConversationQueries,
     private readonly streams: SseStreams,
-    private readonly options: RealtimeOptions,
+    private readonly options: JournalOptions,
   ) {}
 
   /** The frames after the last one the client has, then those to come. */
@@ -39,7 +39,7 @@ export class MessagesController {
     @Query('last_event_id') query: string | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    if (!this.options.realtimeRoutes) throw new Rejection('not-found', 'Not found');
+    if (!this.options.isServed) throw new Rejection('not-found', 'Not found');
     const message = await this.access.readable(messageId, identity);
     const after = cursorOf(header ?? query);
     if (message.expired) throw expired();

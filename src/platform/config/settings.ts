@@ -1,5 +1,4 @@
 import { JSON_ENTRIES_MAX } from '../../kernel/bounded-json.js';
-import { QUOTA_PERIODS } from '../../work/limits/limits.policy.js';
 import { connectionTarget } from '../event-store/eventstoredb/connection-string.js';
 import { CONNECTIONS_MIN } from '../http/connection-limit.js';
 import { checkTrustedProxies } from '../http/trusted-proxies.js';
@@ -75,7 +74,7 @@ export const settings = {
   wrongCredentialsPerMinuteMax: integer('WRONG_CREDENTIALS_MAX_PER_MINUTE', 100, { max: 10_000 }),
   generatedTokensPerHourMax: integer('GENERATED_TOKENS_MAX_PER_HOUR', 100, { max: 10_000 }),
 
-  quotaPeriod: oneOf('QUOTA_PERIOD', 'month', ...QUOTA_PERIODS),
+  quotaPeriod: oneOf('QUOTA_PERIOD', 'month', 'day', 'week', 'month'),
   quotaTokensPerUser: optional(integer('QUOTA_TOKENS_PER_USER', 0)),
 
   bodyBytesMax: integer('BODY_MAX_BYTES', 10 * MiB, { min: KiB }),

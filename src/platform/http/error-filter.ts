@@ -2,8 +2,9 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Logger, NotFoundExcept
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Rejection } from '../../kernel/rejection.js';
 import { renderError } from './error-bodies.js';
-import { type Failure, failureOf, rejections } from './errors.js';
+import { type Failure, failureOf } from './errors.js';
 import type { KnownRoutes } from './known-routes.js';
+import type { Rejections } from './rejections.js';
 
 /** Everything that is thrown on the way to an answer ends here, and becomes the body its route promises. */
 @Catch()
@@ -12,6 +13,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   constructor(
     private readonly routes: KnownRoutes,
+    private readonly rejections: Rejections,
     private readonly isDownForSpace?: () => boolean,
   ) {}
 
@@ -19,7 +21,8 @@ export class ErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const path = pathOf(request);
-    const failure = this.unknownPath(thrown, request, reply, path) ?? failureOf(thrown, request.id, this.isDownForSpace);
+    const failure =
+      this.unknownPath(thrown, request, reply, path) ?? failureOf(thrown, request.id, this.rejections, this.isDownForSpace);
     this.log(thrown, failure, request);
     if (reply.sent || reply.raw.headersSent) {
       reply.raw.destroy();
@@ -41,7 +44,8 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private log(thrown: unknown, failure: Failure, request: FastifyRequest) {
-    if (thrown instanceof Rejection && !(thrown.code in rejections)) this.logger.error(`The code ${thrown.code} is in no table.`);
+    if (thrown instanceof Rejection && !(thrown.code in this.rejections))
+      this.logger.error(`The code ${thrown.code} is in no table.`);
     if (!failure.unexpected) return;
     // A path may hold a secret, as that of a webhook does; its pattern holds none.
     const report = `${request.method} ${request.routeOptions.url ?? 'nowhere'} answered ${failure.status} (request ${request.id})`;

@@ -1,38 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { Unavailable } from '../../kernel/rejection.js';
 import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
-import { ModelFailed } from '../../resources/models/model/language-model.port.js';
-import { failureOf, rejections } from './errors.js';
-
-const SOURCE = fileURLToPath(new URL('../../', import.meta.url));
-
-/** Every code the source throws, with the file that throws it. */
-const thrownCodes = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
-  .flatMap((file) => {
-    const codes = readFileSync(join(SOURCE, file), 'utf8').matchAll(/new Rejection\(\s*'([^']+)'/g);
-    return [...codes].map(([, code]) => [code!, file] as const);
-  });
-
-it('every code that is thrown is in the table', () => {
-  expect(thrownCodes.length).toBeGreaterThan(10);
-  expect(thrownCodes.filter(([code]) => !(code in rejections))).toEqual([]);
-});
-
-it('codes are kebab-case, what bodies carry is snake_case, and every status is a refusal', () => {
-  for (const [code, rendering] of Object.entries(rejections)) {
-    expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
-    expect(rendering.code ?? 'none').toMatch(/^[a-z]+(_[a-z]+)*$/);
-    expect(rendering.status).toBeGreaterThanOrEqual(400);
-  }
-});
-
-it('whoever is asked to come again is told when', () => {
-  const comeAgain = Object.values(rejections).filter(({ status }) => status === 429 || status === 503);
-  expect(comeAgain.every(({ retryAfterSeconds }) => retryAfterSeconds !== undefined)).toBe(true);
-});
+import { failureOf } from './errors.js';
 
 it('a lost connection is found behind the errors that report it', () => {
   const lost = Object.assign(new Error('terminating connection'), { code: '57P01' });
@@ -65,15 +34,15 @@ describe('a full disk', () => {
 
   it('that keeps a dependency down is the reason of what is unavailable, and of nothing else', () => {
     const full = () => true;
-    expect(failureOf(new StoreUnavailable('away'), 'r1', full)).toMatchObject(DISK_FULL);
-    expect(failureOf(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), 'r1', full)).toMatchObject(DISK_FULL);
-    expect(failureOf(new TypeError('a bug'), 'r1', full)).toMatchObject({ status: 500 });
-    expect(failureOf(new StoreUnavailable('away'), 'r1', () => false)).toMatchObject({ status: 503, code: 'unavailable' });
+    expect(failureOf(new StoreUnavailable('away'), 'r1', {}, full)).toMatchObject(DISK_FULL);
+    expect(failureOf(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), 'r1', {}, full)).toMatchObject(DISK_FULL);
+    expect(failureOf(new TypeError('a bug'), 'r1', {}, full)).toMatchObject({ status: 500 });
+    expect(failureOf(new StoreUnavailable('away'), 'r1', {}, () => false)).toMatchObject({ status: 503, code: 'unavailable' });
   });
 });
 
-it('a model endpoint that is away is a part of the service that is away', () => {
-  const away = new ModelFailed('unavailable', 'The model does not answer.', true, { cause: new Error('secret-host:443') });
+it('a part that is away in words for clients is told in them', () => {
+  const away = new Unavailable('The model does not answer.', { cause: new Error('secret-host:443') });
   expect(failureOf(away, 'r1')).toMatchObject({ status: 503, message: 'The model does not answer.', retryAfterSeconds: 2 });
 });
 

@@ -32,6 +32,9 @@ import { serveApiReference } from './api-reference.js';
 import { createHttpApp, type HttpOptions } from './http-server.js';
 import { JsonBodyOnly } from './json-body-only.js';
 import { answerPosition } from './positions.js';
+import { conversationRejections } from '../../dialogue/conversation/conversation.rejections.js';
+import { identityRejections } from '../../resources/identity/identity.rejections.js';
+import { limitsRejections } from '../../work/limits/limits.rejections.js';
 
 class ToolAction {
   @IsString() call_id!: string;
@@ -148,6 +151,7 @@ const waitedFor: unknown[] = [];
 class ProbeModule {}
 
 const options: HttpOptions = {
+  rejections: { ...identityRejections, ...conversationRejections, ...limitsRejections },
   bodyBytesMax: 64 * 1024,
   bodyEntriesMax: 1_000,
   webhookBodyBytesMax: 16 * 1024,

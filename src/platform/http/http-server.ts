@@ -15,6 +15,7 @@ import { FORM_BYTES_MAX, FORM_FIELDS_MAX, parseForm } from './form-body.js';
 import { jsonBodyParser, type JsonBodyRules } from './json-body.js';
 import { KnownRoutes } from './known-routes.js';
 import { AFTER_POSITION_HEADER, AfterPosition, POSITION_HEADER } from './positions.js';
+import { COMMON_REJECTIONS, type Rejections } from './rejections.js';
 import { endUnreadBodies } from './unread-bodies.js';
 import { RequestValidation } from './validation.js';
 
@@ -38,6 +39,8 @@ export type HttpOptions = Readonly<{
   databasePoolMax: number;
   /** The names of the read models that `X-After-Position` waits for. */
   readModels: readonly string[];
+  /** How rooms tell their refusals, beside those that every room may make. */
+  rejections?: Rejections;
   /** Whether a full disk is known to keep something down that requests need. */
   isDownForSpace?: () => boolean;
 }>;
@@ -139,7 +142,7 @@ export function configureHttp(app: NestFastifyApplication, options: HttpOptions)
   endUnreadBodies(fastify, () => adapter.draining);
   parseBodies(fastify, options);
   closeWithinBounds(fastify, options);
-  app.useGlobalFilters(new ErrorFilter(routes, options.isDownForSpace));
+  app.useGlobalFilters(new ErrorFilter(routes, { ...COMMON_REJECTIONS, ...options.rejections }, options.isDownForSpace));
   app.useGlobalPipes(new RequestValidation());
   app.useGlobalInterceptors(new AfterPosition(() => app.get(Freshness, { strict: false }), options.readModels));
 }

@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
 import { AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
@@ -12,7 +12,7 @@ import { withoutTrailing } from '../../kernel/trailing.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { agentNotFound } from './agent.decider.js';
 import type { AgentWebhook } from './agent.events.js';
-import { MintAgentWebhook } from './mint-agent-webhook.command.js';
+import { MintAgentWebhook } from './agent.commands.js';
 import { WebhookTokens } from './webhook-tokens.js';
 
 /** Where clients reach the service; where nobody says, there where the request came in. */
@@ -29,7 +29,7 @@ export class PublicBaseUrl {
 @Controller('api')
 export class AgentWebhookController {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly agents: AgentQueries,
     private readonly tokens: WebhookTokens,
     private readonly baseUrl: PublicBaseUrl,

@@ -13,12 +13,20 @@ import { AccessibleReferences } from './accessible-references.js';
 import { agentCodec } from './agent.codec.js';
 import { agentStream } from './agent.events.js';
 import { BLANK_AGENT } from './agent.policy.js';
-import { CreateAgent, CreateAgentHandler } from './create-agent.command.js';
-import { DeleteAgent, DeleteAgentHandler } from './delete-agent.command.js';
-import { MintAgentWebhook, MintAgentWebhookHandler } from './mint-agent-webhook.command.js';
-import { PinAgent, PinAgentHandler } from './pin-agent.command.js';
-import { RegenerateAgentKey, RegenerateAgentKeyHandler } from './regenerate-agent-key.command.js';
-import { UpdateAgent, UpdateAgentHandler } from './update-agent.command.js';
+import {
+  CreateAgent,
+  CreateAgentHandler,
+  DeleteAgent,
+  DeleteAgentHandler,
+  MintAgentWebhook,
+  MintAgentWebhookHandler,
+  PinAgent,
+  PinAgentHandler,
+  RegenerateAgentKey,
+  RegenerateAgentKeyHandler,
+  UpdateAgent,
+  UpdateAgentHandler,
+} from './agent.commands.js';
 import { webhookTokenHash } from './webhook-token.policy.js';
 import { WebhookTokens } from './webhook-tokens.js';
 import { systemTiming } from '../../platform/system-timing.js';

@@ -13,10 +13,10 @@ import {
   UseGuards,
   UseInterceptors,
 } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { FileInterceptor, type UploadedMultipartFile } from '@nestjs/platform-fastify';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
 import { type AgentRecord, AgentQueries } from '../../../projections/agents/agents.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser, SignedInOnly } from '../identity/identity.http.js';
@@ -30,12 +30,8 @@ import { BLANK_AGENT } from './agent.policy.js';
 import { changesIn, readAgentFields, refuseIncomplete } from './agent-fields.http.js';
 import { keepImage } from './agent-images.http.js';
 import { agentRecord, agentRecordInFull } from './agent-record.http.js';
-import { CreateAgent } from './create-agent.command.js';
-import { DeleteAgent } from './delete-agent.command.js';
-import { PinAgent } from './pin-agent.command.js';
+import { CreateAgent, DeleteAgent, PinAgent, RegenerateAgentKey, UpdateAgent } from './agent.commands.js';
 import { ReferredThings } from './referred-things.js';
-import { RegenerateAgentKey } from './regenerate-agent-key.command.js';
-import { UpdateAgent } from './update-agent.command.js';
 
 const AgentImageUpload = FileInterceptor('image');
 
@@ -44,7 +40,7 @@ const AgentImageUpload = FileInterceptor('image');
 @Controller('api')
 export class AgentsController {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly agents: AgentQueries,
     private readonly things: ReferredThings,
     private readonly blobs: Blobs,

@@ -10,15 +10,18 @@ import { AccessibleReferences } from './accessible-references.js';
 import { AgentImagesController } from './agent-images.http.js';
 import { AgentWebhookController, PublicBaseUrl } from './agent-webhook.http.js';
 import { AgentsController } from './agents.http.js';
-import { CreateAgentHandler } from './create-agent.command.js';
-import { DeleteAgentHandler } from './delete-agent.command.js';
-import { MintAgentWebhookHandler } from './mint-agent-webhook.command.js';
-import { PinAgentHandler } from './pin-agent.command.js';
+import {
+  CreateAgentHandler,
+  DeleteAgentHandler,
+  MintAgentWebhookHandler,
+  PinAgentHandler,
+  RegenerateAgentKeyHandler,
+  UpdateAgentHandler,
+} from './agent.commands.js';
 import { ReferredThings } from './referred-things.js';
-import { RegenerateAgentKeyHandler } from './regenerate-agent-key.command.js';
 import { StoredAgentKeys } from './stored-agent-keys.js';
-import { UpdateAgentHandler } from './update-agent.command.js';
 import { WebhookTokens } from './webhook-tokens.js';
+import { agentsRejections } from './agents.rejections.js';
 
 /** The pictures of agents are the only files that are sent here. */
 const images = MultipartModule.registerAsync({
@@ -52,4 +55,6 @@ const images = MultipartModule.registerAsync({
   ],
   exports: [AgentQueries, AgentKeyDirectory],
 })
-export class AgentsModule {}
+export class AgentsModule {
+  static readonly rejections = agentsRejections;
+}

@@ -1,7 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { Blobs } from '../../kernel/blobs.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
-import { GuardedDocuments } from '../documents/parsing/guarded-documents.js';
+import { DocumentsModule } from '../documents/parsing/documents.module.js';
 import { SourcesModule } from '../sources/sources.module.js';
 import { TaskRunners } from '../../work/tasks/task-runner.port.js';
 import { TasksModule } from '../../work/tasks/tasks.module.js';
@@ -11,18 +11,20 @@ import { AttachmentsController } from './attachments.http.js';
 import { ParseAttachment } from './parse-attachment.js';
 import { QueueParsing } from './queue-parsing.reaction.js';
 import { AttachmentDesk } from './receive-attachments.js';
-import { StoreAttachmentHandler } from './store-attachment.command.js';
+import { StoreAttachmentHandler } from './attachment.commands.js';
 import { StoredAttachments } from './stored-attachments.js';
+import { attachmentsRejections } from './attachments.rejections.js';
+
+const REACTIONS = [QueueParsing];
 
 /** Files that go with questions: their upload, and what they say and show. */
 @Module({
-  imports: [SourcesModule, TasksModule],
+  imports: [DocumentsModule, SourcesModule, TasksModule],
   controllers: [AttachmentsController],
   providers: [
+    ...REACTIONS,
     AttachmentDesk,
     StoreAttachmentHandler,
-    QueueParsing,
-    { provide: AttachmentReader, useExisting: GuardedDocuments },
     { provide: AttachmentShelf, useClass: StoredAttachments },
     {
       provide: ParseAttachment,
@@ -30,9 +32,12 @@ import { StoredAttachments } from './stored-attachments.js';
       useFactory: (...parts: ConstructorParameters<typeof ParseAttachment>) => new ParseAttachment(...parts),
     },
   ],
-  exports: [AttachmentShelf, QueueParsing],
+  exports: [...REACTIONS, AttachmentShelf],
 })
 export class AttachmentsModule implements OnModuleInit {
+  static readonly reactions = REACTIONS;
+  static readonly rejections = attachmentsRejections;
+
   constructor(
     private readonly runners: TaskRunners,
     private readonly parseAttachment: ParseAttachment,

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import { type Caller, ownerOf } from '../identity/caller.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { ReceivedUpload, StagedFile } from '../../platform/blobs/upload-staging.port.js';
 import { AttachmentReader } from '../documents/attachment-reader.port.js';
-import { StoreAttachment } from './store-attachment.command.js';
+import { StoreAttachment } from './attachment.commands.js';
 
 export type AcceptedFile = Readonly<{ place: number; filename: string; attachmentId: string; taskId: string }>;
 export type RefusedFile = Readonly<{ place: number; filename: string; code: string; reason: string }>;
@@ -22,7 +22,7 @@ const TOO_LARGE = new Set(['too-large', 'document-too-large']);
 @Injectable()
 export class AttachmentDesk {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly blobs: Blobs,
     private readonly reader: AttachmentReader,
   ) {}

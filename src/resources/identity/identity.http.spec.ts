@@ -15,6 +15,7 @@ import { CurrentCaller, CurrentUser, KnownCaller, RequestCause, RequestIdentity 
 import { IdentityModule } from './identity.module.js';
 import type { Identity } from './identity.js';
 import { SessionTokens } from './session-tokens.js';
+import { identityRejections } from './identity.rejections.js';
 
 @Controller()
 class Probe {
@@ -74,7 +75,7 @@ async function serve(environment: Record<string, string>, keyValue?: KeyValue) {
   class ProbeModule {}
   @Module({ imports: [identityGround(config, keyValue), ProbeModule] })
   class RootModule {}
-  const app = await createHttpApp(RootModule, { ...config, readModels: [] }, { logger: false });
+  const app = await createHttpApp(RootModule, { ...config, readModels: [], rejections: identityRejections }, { logger: false });
   await app.listen(0, '127.0.0.1');
   return app;
 }

@@ -12,6 +12,7 @@ import { identifyRequest } from './identify-request.js';
 import { SessionController } from './session.http.js';
 import { SessionTokens } from './session-tokens.js';
 import { WrongCredentials } from './wrong-credentials.port.js';
+import { identityRejections } from './identity.rejections.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -42,6 +43,8 @@ const HOUR_MS = 60 * MINUTE_MS;
   exports: [Authenticator, SessionTokens, WrongCredentials],
 })
 export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
+  static readonly rejections = identityRejections;
+
   private readonly logger = new Logger(IdentityModule.name);
 
   constructor(

@@ -1,8 +1,8 @@
 import { Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiTags } from '@nestjs/swagger';
 import { IsISO8601, IsNotEmpty, IsOptional, IsString, MaxLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
 import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
@@ -10,11 +10,9 @@ import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { CreatePrompt } from './create-prompt.command.js';
-import { DeletePrompt } from './delete-prompt.command.js';
+import { CreatePrompt, DeletePrompt, UpdatePrompt } from './prompt.commands.js';
 import { compose, presetOf, PRESETS } from './presets.policy.js';
 import { promptNotFound } from './prompt.decider.js';
-import { UpdatePrompt } from './update-prompt.command.js';
 
 export const PROMPT_NAME_CHARACTERS_MAX = 200;
 export const PROMPT_CONTENT_CHARACTERS_MAX = 100_000;
@@ -38,7 +36,7 @@ export class PromptEdit extends PromptText {
 @Controller('api')
 export class PromptsController {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly prompts: PromptQueries,
     private readonly freshness: Freshness,
   ) {}

@@ -1,13 +1,12 @@
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import { GuardedTemplates } from './templates/guarded-templates.js';
-import { CreatePromptHandler } from './create-prompt.command.js';
-import { DeletePromptHandler } from './delete-prompt.command.js';
+import { CreatePromptHandler, DeletePromptHandler, UpdatePromptHandler } from './prompt.commands.js';
 import { PromptRenderer } from './prompt.port.js';
 import { PromptsController } from './prompts.http.js';
 import { StoredPromptRenderer } from './stored-prompt-renderer.js';
 import { TemplateEngine } from './templates/template-engine.port.js';
-import { UpdatePromptHandler } from './update-prompt.command.js';
+import { promptsRejections } from './prompts.rejections.js';
 
 @Module({
   controllers: [PromptsController],
@@ -23,6 +22,8 @@ import { UpdatePromptHandler } from './update-prompt.command.js';
   exports: [PromptQueries, PromptRenderer],
 })
 export class PromptsModule implements OnApplicationShutdown {
+  static readonly rejections = promptsRejections;
+
   constructor(private readonly templates: GuardedTemplates) {}
 
   /** Turns that are finished during the shutdown still render. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { Clock } from '../../kernel/clock.js';
 import { fingerprintOf, type KeyUse, useIdempotencyKey } from '../../kernel/event-sourcing/idempotency.js';
@@ -8,7 +8,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { AddressRefused, OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
 import { type AcceptedUpload, NAME_CHARACTERS_MAX, UploadKeyTtl } from './accept-upload.js';
-import { AddRemoteSource } from './source/add-remote-source.command.js';
+import { AddRemoteSource } from './source/source.commands.js';
 import { PAGE_URL_CHARACTERS_MAX, RemoteOptions } from './remote/remote-limits.js';
 import { type RemoteFields, type RemoteRequest, remoteRequestIn } from './remote/remote-request.policy.js';
 
@@ -18,7 +18,7 @@ type Ids = Readonly<{ sourceId: string; taskId: string }>;
 @Injectable()
 export class RemoteDesk {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly streams: Streams,
     private readonly clock: Clock,
     private readonly outgoing: OutgoingHttp,

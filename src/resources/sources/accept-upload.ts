@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { Clock } from '../../kernel/clock.js';
@@ -11,7 +11,7 @@ import { Documents } from '../documents/document.port.js';
 import { parseSourceConfig, type SourceConfig } from './source/source-config.policy.js';
 import type { SourceFile } from './source/source.events.js';
 import { storableText } from '../documents/storable-text.policy.js';
-import { UploadSource } from './source/upload-source.command.js';
+import { UploadSource } from './source/source.commands.js';
 import type { ReceivedUpload, StagedFile } from '../../platform/blobs/upload-staging.port.js';
 
 /** How long an `Idempotency-Key` stands for its first upload. */
@@ -35,7 +35,7 @@ export const NAME_CHARACTERS_MAX = 255;
 @Injectable()
 export class UploadDesk {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly streams: Streams,
     private readonly clock: Clock,
     private readonly blobs: Blobs,

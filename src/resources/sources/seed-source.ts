@@ -1,13 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import { Blobs } from '../../kernel/blobs.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
 import { deterministicId } from '../../kernel/ids.js';
 import { DEFAULT_SOURCE_CONFIG } from './source/source-config.policy.js';
 import type { SourceFile } from './source/source.events.js';
-import { UploadSource } from './source/upload-source.command.js';
+import { UploadSource } from './source/source.commands.js';
 
 /** The task that ingests a source that was made so. */
 export const seedingTask = (sourceId: string): string => deterministicId('seed', sourceId);
@@ -16,7 +16,7 @@ export const seedingTask = (sourceId: string): string => deterministicId('seed',
 @Injectable()
 export class SeedSource {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly blobs: Blobs,
     private readonly freshness: Freshness,
   ) {}

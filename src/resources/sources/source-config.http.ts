@@ -1,13 +1,13 @@
 import { Body, Controller, Param, Patch, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { ConfigureSource } from './source/configure-source.command.js';
+import { ConfigureSource } from './source/source.commands.js';
 import { sourceConfigIn } from './source/source-config.policy.js';
 import { SOURCE_CONFIG_SCHEMA, SOURCE_CONFIGURED } from './source-config.dto.js';
 import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
@@ -18,7 +18,7 @@ import { sourceNotFound } from './source/source.decider.js';
 @Controller('api/sources/:id/config')
 export class SourceConfigController {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly freshness: Freshness,
     private readonly abilities: SearchAbilities,
   ) {}

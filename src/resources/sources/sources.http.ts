@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
 import { ChunkQueries } from '../../../projections/chunks/chunks.queries.js';
 import { type SourceOrder, SourceQueries, type SourceRecord } from '../../../projections/sources/sources.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
@@ -10,7 +10,7 @@ import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { DeleteSource } from './source/delete-source.command.js';
+import { DeleteSource } from './source/source.commands.js';
 import { combinedRecord, defaultSource, directoryStructure, pagedSourceRecord, sourceRecord } from './source-record.http.js';
 import { storableText } from '../documents/storable-text.policy.js';
 
@@ -30,7 +30,7 @@ type Asked = string | undefined;
 @Controller('api')
 export class SourcesController {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly sources: SourceQueries,
     private readonly chunks: ChunkQueries,
     private readonly freshness: Freshness,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { ChunkQueries } from '../../../projections/chunks/chunks.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
@@ -8,22 +8,25 @@ import { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { Config } from '../../platform/config/config.js';
-import { OpenAiEmbeddings } from '../models/openai/openai-embeddings.js';
-import { GuardedDocuments } from '../documents/parsing/guarded-documents.js';
+import { DocumentsModule } from '../documents/parsing/documents.module.js';
 import { TaskRunners } from '../../work/tasks/task-runner.port.js';
 import { TasksModule } from '../../work/tasks/tasks.module.js';
 import { OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
 import { RemoteDesk } from './accept-remote.js';
 import { UploadDesk, UploadKeyTtl } from './accept-upload.js';
-import { AddRemoteSourceHandler } from './source/add-remote-source.command.js';
-import { BeginDueSyncHandler } from './source/begin-due-sync.command.js';
+import {
+  AddRemoteSourceHandler,
+  BeginDueSyncHandler,
+  ConfigureSourceHandler,
+  DeleteSourceHandler,
+  IngestAgainHandler,
+  SetSyncFrequencyHandler,
+  UploadSourceHandler,
+} from './source/source.commands.js';
 import { ChunkSearch } from './chunks/chunk-search.js';
-import { ConfigureSourceHandler } from './source/configure-source.command.js';
-import { DeleteSourceHandler } from './source/delete-source.command.js';
 import { Documents } from '../documents/document.port.js';
 import { Embeddings } from '../models/model/embeddings.port.js';
 import { ForgetChunks } from './chunks/forget-chunks.reaction.js';
-import { IngestAgainHandler } from './source/ingest-again.command.js';
 import { IngestSource, type Searchable } from './ingest-source.js';
 import { QueueIngestion } from './queue-ingestion.reaction.js';
 import { UploadStagingFolder } from './received-upload.js';
@@ -33,22 +36,27 @@ import { RemotePages } from './remote/remote-pages.js';
 import { Search } from './chunks/search.port.js';
 import { SearchController } from './chunks/search.http.js';
 import { SeedSource } from './seed-source.js';
-import { SetSyncFrequencyHandler } from './source/set-sync-frequency.command.js';
 import { SourceConfigController } from './source-config.http.js';
 import { SearchAbilities } from './source/source-config-warnings.policy.js';
 import { SourceListing, SourcesController } from './sources.http.js';
 import { SyncController } from './sync.http.js';
 import { SyncSources } from './sync-sources.ticker.js';
 import { UploadController } from './upload.http.js';
-import { UploadSourceHandler } from './source/upload-source.command.js';
 import { UploadStaging } from '../../platform/blobs/upload-staging.port.js';
 import { VectorIndex } from './chunks/vector-index.js';
+import { sourcesRejections } from './sources.rejections.js';
+import { sourcePurges } from './source/source.purges.js';
+
+const REACTIONS = [QueueIngestion, ForgetChunks];
+const TICKERS = [SyncSources];
 
 /** What agents answer from: uploads, pages on the web and their syncs, their ingestion, and search. */
 @Module({
-  imports: [TasksModule],
+  imports: [DocumentsModule, TasksModule],
   controllers: [UploadController, RemoteController, SourceConfigController, SyncController, SourcesController, SearchController],
   providers: [
+    ...REACTIONS,
+    ...TICKERS,
     AgentQueries,
     ChunkQueries,
     SourceQueries,
@@ -59,9 +67,6 @@ import { VectorIndex } from './chunks/vector-index.js';
     IngestAgainHandler,
     BeginDueSyncHandler,
     DeleteSourceHandler,
-    QueueIngestion,
-    ForgetChunks,
-    SyncSources,
     UploadDesk,
     RemoteDesk,
     SeedSource,
@@ -78,31 +83,6 @@ import { VectorIndex } from './chunks/vector-index.js';
       provide: UploadKeyTtl,
       inject: [Config],
       useFactory: ({ idempotencyTtlMs }: Config): UploadKeyTtl => ({ milliseconds: idempotencyTtlMs }),
-    },
-    {
-      provide: GuardedDocuments,
-      inject: [Config],
-      useFactory: (config: Config) =>
-        new GuardedDocuments({
-          fileBytesMax: config.uploadFileBytesMax,
-          unpackedBytesMax: config.uploadArchiveBytesMax,
-          unpackedRatioMax: config.uploadArchiveRatioMax,
-          archiveEntriesMax: config.uploadArchiveFilesMax,
-          attachmentTextBytesMax: config.attachmentTextBytesMax,
-        }),
-    },
-    { provide: Documents, useExisting: GuardedDocuments },
-    {
-      provide: Embeddings,
-      inject: [Config],
-      useFactory: ({ embeddingsModel: model, openaiBaseUrl, openaiApiKey }: Config) =>
-        model === undefined
-          ? undefined
-          : new OpenAiEmbeddings({
-              model,
-              ...(openaiBaseUrl && { baseUrl: openaiBaseUrl }),
-              ...(openaiApiKey && { apiKey: openaiApiKey }),
-            }),
     },
     {
       provide: RemoteOptions,
@@ -152,23 +132,22 @@ import { VectorIndex } from './chunks/vector-index.js';
       },
     },
   ],
-  exports: [Search, SeedSource, Documents, GuardedDocuments, QueueIngestion, ForgetChunks, SyncSources, UploadStaging],
+  exports: [...REACTIONS, ...TICKERS, Search, SeedSource, UploadStaging],
 })
-export class SourcesModule implements OnModuleInit, OnApplicationShutdown {
+export class SourcesModule implements OnModuleInit {
+  static readonly reactions = REACTIONS;
+  static readonly tickers = TICKERS;
+  static readonly rejections = sourcesRejections;
+  static readonly purges = sourcePurges;
+
   constructor(
     private readonly runners: TaskRunners,
     private readonly ingestSource: IngestSource,
     private readonly staging: UploadStaging,
-    private readonly documents: GuardedDocuments,
   ) {}
 
   async onModuleInit(): Promise<void> {
     this.runners.add(this.ingestSource);
     await this.staging.removeAbandoned(new Date());
-  }
-
-  /** What is under way when the shutdown begins still reads documents. */
-  onApplicationShutdown(): Promise<void> {
-    return this.documents.close();
   }
 }

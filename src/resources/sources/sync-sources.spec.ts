@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import type { CommandBus } from '@nestjs/cqrs';
+import type { Commands } from '../../kernel/commands.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import type { DueSync, SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
-import { type BeginDueSync, BeginDueSyncHandler } from './source/begin-due-sync.command.js';
+import { type BeginDueSync, BeginDueSyncHandler } from './source/source.commands.js';
 import { failIngest, source } from './source/source.decider.js';
 import { DEFAULT_SOURCE_CONFIG } from './source/source-config.policy.js';
 import { sourceStream } from './source/source.events.js';
@@ -32,7 +32,7 @@ const commands = {
     if (command.sourceId === broken) throw new Error('broken');
     await new BeginDueSyncHandler(streams, { now: () => now }).execute(command);
   },
-} as unknown as CommandBus;
+} as unknown as Commands;
 
 /** A source that is synced daily and has been ingested, or has failed to. */
 async function added(sourceId: string): Promise<void> {

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import { type DueSync, SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { failuresOf } from '../../kernel/each-of.js';
 import { Ids } from '../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
-import { BeginDueSync } from './source/begin-due-sync.command.js';
+import { BeginDueSync } from './source/source.commands.js';
 
 /** How often somebody looks for sources whose time to sync has come. */
 const EVERY_MS = 5_000;
@@ -22,7 +22,7 @@ export class SyncSources implements Ticker {
   readonly everyMs = EVERY_MS;
 
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly sources: SourceQueries,
     private readonly ids: Ids,
   ) {}

@@ -1,17 +1,16 @@
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
 import type { FastifyReply } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { IngestAgain } from './source/ingest-again.command.js';
+import { IngestAgain, SetSyncFrequency } from './source/source.commands.js';
 import { syncFrequencyIn } from './remote/remote-request.policy.js';
-import { SetSyncFrequency } from './source/set-sync-frequency.command.js';
 import { SOURCE_INGESTED_AGAIN } from './source-config.dto.js';
 import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
 import { SYNC_FREQUENCIES } from './source/sync.policy.js';
@@ -32,7 +31,7 @@ const SOURCE_SCHEMA = { type: 'object', required: ['source_id'], properties: SOU
 @Controller('api')
 export class SyncController {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly freshness: Freshness,
     private readonly abilities: SearchAbilities,
   ) {}

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
@@ -9,12 +9,10 @@ import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { ChangeTool } from './toolbox/change-tool.command.js';
-import { CreateTool } from './toolbox/create-tool.command.js';
+import { ChangeTool, CreateTool, DeleteTool } from './toolbox/tool.commands.js';
 import { DEFAULT_TOOLS, defaultToolOf, isBuiltIn } from './defaults/default-tools.policy.js';
 import { TOOLS_PER_USER_MAX } from './toolbox/definition.policy.js';
-import { DeleteTool } from './toolbox/delete-tool.command.js';
-import { SwitchDefaultTool } from './defaults/switch-default-tool.command.js';
+import { SwitchDefaultTool } from './defaults/default-tools.commands.js';
 import { toolNotFound } from './toolbox/tool.decider.js';
 import { ToolKinds } from './toolbox/tool-kinds.js';
 import { defaultToolRecord, offeredKind, toolRecord } from './tool-record.http.js';
@@ -26,7 +24,7 @@ import { NewTool, ToolActionsEdit, ToolConfigEdit, ToolEdit, ToolIdOnly, ToolSta
 @Controller('api')
 export class ToolsController {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly tools: ToolQueries,
     private readonly kinds: ToolKinds,
     private readonly freshness: Freshness,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
 import { conversationCodec } from '../../dialogue/conversation/conversation.codec.js';
@@ -8,7 +8,7 @@ import type { Codec } from '../../kernel/event-sourcing/codec.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
-import { CancelMonitorWithConversation } from './monitor/cancel-monitor-with-conversation.command.js';
+import { CancelMonitorWithConversation } from './monitor/monitor.commands.js';
 import { monitorCodec } from './monitor/monitor.codec.js';
 import type { MonitorCreated } from './monitor/monitor.events.js';
 
@@ -30,7 +30,7 @@ export class CancelMonitorsOfConversation implements Reaction<Followed> {
   };
 
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly monitors: MonitorQueries,
     private readonly conversations: ConversationQueries,
     private readonly freshness: Freshness,

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { CommandBus } from '@nestjs/cqrs';
+import type { Commands } from '../../kernel/commands.js';
 import { cause } from '../../../test/support/turns.js';
 import type { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import type { MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
@@ -25,7 +25,7 @@ function reaction() {
     return true;
   };
   const whole = new CancelMonitorsOfConversation(
-    commands as unknown as CommandBus,
+    commands as unknown as Commands,
     monitors as unknown as MonitorQueries,
     conversations as unknown as ConversationQueries,
     { reached },

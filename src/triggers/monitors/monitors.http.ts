@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
 import { MonitorQueries, type MonitorRecord, type MonitorSelection } from '../../../projections/monitors/monitors.queries.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { SessionUser } from '../../resources/identity/session-only.js';
@@ -11,7 +11,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { monitorNotFound } from './monitor/monitor.decider.js';
 import { monitorView } from './monitor-view.js';
-import { isSteering, SteerMonitor } from './monitor/steer-monitor.command.js';
+import { isSteering, SteerMonitor } from './monitor/monitor.commands.js';
 
 export const MONITORS_SHOWN_MAX = 200;
 
@@ -20,7 +20,7 @@ export const MONITORS_SHOWN_MAX = 200;
 @Controller('api/monitors')
 export class MonitorsController {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly monitors: MonitorQueries,
     private readonly freshness: Freshness,
   ) {}

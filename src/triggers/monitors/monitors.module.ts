@@ -7,29 +7,38 @@ import { ModelsModule } from '../../resources/models/models.module.js';
 import { Config } from '../../platform/config/config.js';
 import { PatternThreads } from './patterns/pattern-threads.js';
 import { ToolsModule } from '../../resources/tools/tools.module.js';
-import { WakesModule } from '../../background/follow-ups/wakes.module.js';
-import { AdmitMonitorHandler } from './monitor/admit-monitor.command.js';
+import { FollowUpsModule } from '../../background/follow-ups/follow-ups.module.js';
+import { AdmitMonitorHandler } from './monitor/monitor-allowance.commands.js';
 import { AskedSource } from './checks/asked-source.js';
-import { CancelMonitorWithConversationHandler } from './monitor/cancel-monitor-with-conversation.command.js';
+import { CancelMonitorWithConversationHandler, CreateMonitorHandler, SteerMonitorHandler } from './monitor/monitor.commands.js';
 import { CancelMonitorsOfConversation } from './cancel-monitors-of-conversation.reaction.js';
 import { ChatMonitors } from './monitor/chat-monitors.port.js';
 import { CheckMonitor } from './checks/check-monitor.js';
 import { CheckMonitors } from './checks/check-monitors.ticker.js';
-import { CreateMonitorHandler } from './monitor/create-monitor.command.js';
 import { Judge, JudgeSettings } from './checks/judge.js';
 import { MonitorRules } from './monitor/monitor-rules.js';
 import { MonitorsController } from './monitors.http.js';
 import { Patterns } from './patterns/patterns.port.js';
-import { SteerMonitorHandler } from './monitor/steer-monitor.command.js';
 import { StoredChatMonitors } from './stored-chat-monitors.js';
 import { WakeConversationsOfMonitors } from './wake-conversations-of-monitors.reaction.js';
 import { WatchedSources } from './checks/watched-sources.js';
+import { WebToolsModule } from '../../resources/tools/web/web.module.js';
+import { NoteMonitorsInConversation } from './note-monitors-in-conversation.reaction.js';
+import { MonitorTool } from './tool/monitor-tool.js';
+import { monitorsRejections } from './monitors.rejections.js';
+
+const REACTIONS = [CancelMonitorsOfConversation, WakeConversationsOfMonitors, NoteMonitorsInConversation];
+const TICKERS = [CheckMonitors];
+const TOOL_KINDS = [MonitorTool];
 
 /** What is watched for conversations, and wakes them. */
 @Module({
-  imports: [LimitsModule, ModelsModule, ToolsModule, WakesModule],
+  imports: [LimitsModule, ModelsModule, ToolsModule, WebToolsModule, FollowUpsModule],
   controllers: [MonitorsController],
   providers: [
+    ...REACTIONS,
+    ...TICKERS,
+    ...TOOL_KINDS,
     ConversationQueries,
     MonitorQueries,
     SourceQueries,
@@ -62,14 +71,16 @@ import { WatchedSources } from './checks/watched-sources.js';
     WatchedSources,
     Judge,
     CheckMonitor,
-    CheckMonitors,
     AdmitMonitorHandler,
     CreateMonitorHandler,
     SteerMonitorHandler,
     CancelMonitorWithConversationHandler,
-    CancelMonitorsOfConversation,
-    WakeConversationsOfMonitors,
   ],
-  exports: [CheckMonitors, CancelMonitorsOfConversation, WakeConversationsOfMonitors],
+  exports: [...REACTIONS, ...TICKERS, ...TOOL_KINDS],
 })
-export class MonitorsModule {}
+export class MonitorsModule {
+  static readonly reactions = REACTIONS;
+  static readonly tickers = TICKERS;
+  static readonly toolKinds = TOOL_KINDS;
+  static readonly rejections = monitorsRejections;
+}

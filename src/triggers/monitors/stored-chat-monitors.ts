@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import { MonitorQueries, type MonitorRecord } from '../../../projections/monitors/monitors.queries.js';
 import { conversationCodec } from '../../dialogue/conversation/conversation.codec.js';
 import { type ConversationEvent, conversationStream } from '../../dialogue/conversation/conversation.events.js';
@@ -10,18 +10,17 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
-import { AdmitMonitor } from './monitor/admit-monitor.command.js';
+import { AdmitMonitor } from './monitor/monitor-allowance.commands.js';
 import { AskedSource } from './checks/asked-source.js';
 import { ChatMonitors, type MadeMonitor, type MonitoredChat, type MonitorView } from './monitor/chat-monitors.port.js';
 import { Unfit } from './monitor/content.policy.js';
-import { CreateMonitor } from './monitor/create-monitor.command.js';
+import { CreateMonitor, SteerMonitor } from './monitor/monitor.commands.js';
 import { monitor, monitorNotFound } from './monitor/monitor.decider.js';
 import { type MonitorId, monitorStream, type MonitorTerms, type Seen } from './monitor/monitor.events.js';
 import { MonitorRules } from './monitor/monitor-rules.js';
 import { monitorView } from './monitor-view.js';
 import { observe } from './checks/observe.js';
 import { Patterns, PatternTooSlow } from './patterns/patterns.port.js';
-import { SteerMonitor } from './monitor/steer-monitor.command.js';
 import { type MonitorAsked, termsIn } from './monitor/terms.policy.js';
 import { LookFailed, WatchedSources } from './checks/watched-sources.js';
 
@@ -38,7 +37,7 @@ const refused = (text: string): Rejection => new Rejection('monitor-refused', te
 @Injectable()
 export class StoredChatMonitors extends ChatMonitors {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly store: EventStore,
     private readonly streams: Streams,
     private readonly clock: Clock,

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
@@ -11,8 +11,8 @@ import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId, newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { AdmitSchedule } from './allowance/admit-schedule.command.js';
-import { CreateSchedule } from './schedule/create-schedule.command.js';
+import { AdmitSchedule } from './allowance/allowance.commands.js';
+import { CreateSchedule } from './schedule/schedule.commands.js';
 import { KnownModel } from './known-model.js';
 import { clampedNumber } from './schedule/numbers.policy.js';
 import { scheduleNotFound } from './schedule/schedule.policy.js';
@@ -28,7 +28,7 @@ const DAY_MS = 86_400_000;
 @Controller('api/agents/:agentId/schedules')
 export class AgentSchedulesController {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly agents: AgentQueries,
     private readonly schedules: ScheduleQueries,
     private readonly freshness: Freshness,

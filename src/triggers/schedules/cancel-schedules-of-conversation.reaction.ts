@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import { conversationCodec } from '../../dialogue/conversation/conversation.codec.js';
 import type { ConversationDeleted } from '../../dialogue/conversation/conversation.events.js';
@@ -8,7 +8,7 @@ import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { CancelSchedule } from './schedule/cancel-schedule.command.js';
+import { CancelSchedule } from './schedule/schedule.commands.js';
 
 /**
  * What a chat without an agent wanted done later is called off with the chat: nobody could see it any more. What was made
@@ -23,7 +23,7 @@ export class CancelSchedulesOfConversation implements Reaction<ConversationDelet
   readonly on = { ConversationDeleted: (event: Recorded<ConversationDeleted>) => this.cancelAll(event) };
 
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly schedules: ScheduleQueries,
     private readonly freshness: Freshness,
   ) {}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import { agentCodec } from '../../resources/agents/agent.codec.js';
 import type { AgentDeleted } from '../../resources/agents/agent.events.js';
@@ -8,7 +8,7 @@ import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { DeleteSchedule } from './schedule/delete-schedule.command.js';
+import { DeleteSchedule } from './schedule/schedule.commands.js';
 
 /**
  * An agent's schedules go with it. Steps: wait until the schedules of before are listed; delete each. A crash in between
@@ -22,7 +22,7 @@ export class DeleteSchedulesOfAgent implements Reaction<AgentDeleted> {
   readonly on = { AgentDeleted: (event: Recorded<AgentDeleted>) => this.deleteAll(event) };
 
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly schedules: ScheduleQueries,
     private readonly freshness: Freshness,
   ) {}

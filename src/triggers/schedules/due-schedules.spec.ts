@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import type { CommandBus } from '@nestjs/cqrs';
+import type { Commands } from '../../kernel/commands.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import type { DueSchedule, ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
@@ -8,7 +8,7 @@ import { create, schedule } from './schedule/schedule.decider.js';
 import { scheduleStream } from './schedule/schedule.events.js';
 import type { ScheduleRules } from './schedule/schedule-rules.js';
 import type { SchedulerPulse } from './scheduler-pulse.port.js';
-import { type SettleSchedule, SettleScheduleHandler } from './schedule/settle-schedule.command.js';
+import { type SettleSchedule, SettleScheduleHandler } from './schedule/schedule.commands.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
 
@@ -47,7 +47,7 @@ const commands = {
     if (command.scheduleId === broken) throw new Error('broken');
     return handler.execute(command);
   },
-} as unknown as CommandBus;
+} as unknown as Commands;
 
 async function made(scheduleId: string): Promise<void> {
   const timing = { kind: 'recurring', cron: '0 * * * *', timezone: 'UTC', endAt: null } as const;
@@ -133,7 +133,7 @@ it('leaves what one tick cannot do to the next', async () => {
       return Array.from({ length: limit }, () => ({ scheduleId: 'gone', nextSlotAt: now }));
     },
   } as unknown as ScheduleQueries;
-  const nothing = { execute: async () => schedule.initial } as unknown as CommandBus;
+  const nothing = { execute: async () => schedule.initial } as unknown as Commands;
   await new DueSchedules(nothing, endless, rules, pulse, systemIds).tick(at(30));
   expect(pages.reduce((sum, each) => sum + each, 0)).toBe(SCHEDULES_PER_TICK_MAX);
   // Who is behind does not say that it keeps up.

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import { type DueSchedule, ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import { failuresOf } from '../../kernel/each-of.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
@@ -8,7 +8,7 @@ import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js'
 import type { Schedule } from './schedule/schedule.decider.js';
 import { ScheduleRules } from './schedule/schedule-rules.js';
 import { SchedulerPulse } from './scheduler-pulse.port.js';
-import { SettleSchedule } from './schedule/settle-schedule.command.js';
+import { SettleSchedule } from './schedule/schedule.commands.js';
 import { waitsUntil } from './schedule/slot-ledger.decider.js';
 
 /** How often somebody looks for slots that have come. */
@@ -31,7 +31,7 @@ export class DueSchedules implements Ticker {
   private waiting = new Map<string, Readonly<{ slot: number; until: number }>>();
 
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly schedules: ScheduleQueries,
     private readonly rules: ScheduleRules,
     private readonly pulse: SchedulerPulse,

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
 import { ScheduleQueries, type ScheduleRecord } from '../../../projections/schedules/schedules.queries.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
@@ -9,13 +9,9 @@ import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId, newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { ChangeSchedule } from './schedule/change-schedule.command.js';
-import { DeleteSchedule } from './schedule/delete-schedule.command.js';
+import { ChangeSchedule, DeleteSchedule, PauseSchedule, ResumeSchedule, RunScheduleNow } from './schedule/schedule.commands.js';
 import { KnownModel } from './known-model.js';
 import { clampedNumber } from './schedule/numbers.policy.js';
-import { PauseSchedule } from './schedule/pause-schedule.command.js';
-import { ResumeSchedule } from './schedule/resume-schedule.command.js';
-import { RunScheduleNow } from './schedule/run-schedule-now.command.js';
 import { scheduleNotFound } from './schedule/schedule.policy.js';
 import { runRecord, scheduleRecord } from './schedule-record.http.js';
 import { ScheduleAction, ScheduleBody } from './schedules.dto.js';
@@ -30,7 +26,7 @@ const runNotFound = () => new Rejection('schedule-run-not-found', 'run not found
 @Controller('api/schedules/:id')
 export class SchedulesController {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly schedules: ScheduleQueries,
     private readonly freshness: Freshness,
     private readonly models: KnownModel,

@@ -1,39 +1,67 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
-import { ConversationModule } from '../../dialogue/conversation/conversation.module.js';
+import { JournalModule } from '../../dialogue/journal/journal.module.js';
 import { Config } from '../../platform/config/config.js';
 import { RunsModule } from '../../background/runs/runs.module.js';
-import { AdmitScheduleHandler } from './allowance/admit-schedule.command.js';
+import { AdmitScheduleHandler } from './allowance/allowance.commands.js';
 import { AgentSchedulesController } from './agent-schedules.http.js';
 import { AppendScheduledAnswers } from './runs/append-scheduled-answers.reaction.js';
-import { CancelScheduleHandler } from './schedule/cancel-schedule.command.js';
+import {
+  CancelScheduleHandler,
+  ChangeScheduleHandler,
+  CreateScheduleHandler,
+  DeleteScheduleHandler,
+  EndScheduleRunHandler,
+  PauseScheduleHandler,
+  ResumeScheduleHandler,
+  RunScheduleNowHandler,
+  ScheduleTaskHandler,
+  SettleScheduleHandler,
+} from './schedule/schedule.commands.js';
 import { CancelSchedulesOfConversation } from './cancel-schedules-of-conversation.reaction.js';
-import { ChangeScheduleHandler } from './schedule/change-schedule.command.js';
-import { CreateScheduleHandler } from './schedule/create-schedule.command.js';
-import { DeleteScheduleHandler } from './schedule/delete-schedule.command.js';
 import { DeleteSchedulesOfAgent } from './delete-schedules-of-agent.reaction.js';
 import { DueSchedules } from './due-schedules.ticker.js';
-import { EndScheduleRunHandler } from './schedule/end-schedule-run.command.js';
 import { FollowScheduledRuns } from './runs/follow-scheduled-runs.reaction.js';
-import { PauseScheduleHandler } from './schedule/pause-schedule.command.js';
 import { QueueScheduledRuns } from './runs/queue-scheduled-runs.reaction.js';
-import { ResumeScheduleHandler } from './schedule/resume-schedule.command.js';
-import { RunScheduleNowHandler } from './schedule/run-schedule-now.command.js';
-import { ScheduleTaskHandler } from './schedule/schedule-task.command.js';
 import { runLimitMs } from './schedule/schedule.policy.js';
 import { ScheduleRules } from './schedule/schedule-rules.js';
 import { KnownModel } from './known-model.js';
 import { KeptSchedulerPulse } from './kept-scheduler-pulse.js';
 import { SchedulerPulse } from './scheduler-pulse.port.js';
 import { SchedulesController } from './schedules.http.js';
-import { SettleScheduleHandler } from './schedule/settle-schedule.command.js';
+import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
+import { Clock } from '../../kernel/clock.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { RetentionModule } from '../../work/retention/retention.module.js';
+import { RetentionRules } from '../../work/retention/retention-rule.port.js';
+import { ForgetOldOutput } from './runs/forget-old-output.js';
+import { ChatSchedules } from './tool/chat-schedules.port.js';
+import { StoredChatSchedules } from './tool/stored-chat-schedules.js';
+import { ForgetScheduledRuns } from './runs/forget-scheduled-runs.reaction.js';
+import { SchedulerTool } from './tool/scheduler-tool.js';
+import { schedulesRejections } from './schedules.rejections.js';
+import { scheduledRunPurges } from './runs/scheduled-run.purges.js';
+
+const REACTIONS = [
+  QueueScheduledRuns,
+  FollowScheduledRuns,
+  ForgetScheduledRuns,
+  AppendScheduledAnswers,
+  DeleteSchedulesOfAgent,
+  CancelSchedulesOfConversation,
+];
+const TICKERS = [DueSchedules];
+const TOOL_KINDS = [SchedulerTool];
 
 /** What agents do at set times, and the ledger of it. */
 @Module({
-  imports: [ConversationModule, RunsModule],
+  imports: [JournalModule, RetentionModule, RunsModule],
   controllers: [AgentSchedulesController, SchedulesController],
   providers: [
+    ...REACTIONS,
+    ...TICKERS,
+    ...TOOL_KINDS,
     AgentQueries,
     ScheduleQueries,
     {
@@ -51,6 +79,13 @@ import { SettleScheduleHandler } from './schedule/settle-schedule.command.js';
       }),
     },
     KnownModel,
+    { provide: ChatSchedules, useClass: StoredChatSchedules },
+    {
+      provide: ForgetOldOutput,
+      inject: [Config, ExpiringQueries, Streams, Clock],
+      useFactory: ({ scheduleRunOutputRetentionSeconds }: Config, ...parts: [ExpiringQueries, Streams, Clock]) =>
+        new ForgetOldOutput(...parts, 1000 * scheduleRunOutputRetentionSeconds),
+    },
     { provide: SchedulerPulse, useClass: KeptSchedulerPulse },
     AdmitScheduleHandler,
     CreateScheduleHandler,
@@ -63,21 +98,22 @@ import { SettleScheduleHandler } from './schedule/settle-schedule.command.js';
     RunScheduleNowHandler,
     SettleScheduleHandler,
     EndScheduleRunHandler,
-    DueSchedules,
-    QueueScheduledRuns,
-    FollowScheduledRuns,
-    AppendScheduledAnswers,
-    DeleteSchedulesOfAgent,
-    CancelSchedulesOfConversation,
   ],
-  exports: [
-    SchedulerPulse,
-    DueSchedules,
-    QueueScheduledRuns,
-    FollowScheduledRuns,
-    AppendScheduledAnswers,
-    DeleteSchedulesOfAgent,
-    CancelSchedulesOfConversation,
-  ],
+  exports: [...REACTIONS, ...TICKERS, ...TOOL_KINDS, SchedulerPulse],
 })
-export class SchedulesModule {}
+export class SchedulesModule implements OnModuleInit {
+  static readonly reactions = REACTIONS;
+  static readonly tickers = TICKERS;
+  static readonly toolKinds = TOOL_KINDS;
+  static readonly rejections = schedulesRejections;
+  static readonly purges = scheduledRunPurges;
+
+  constructor(
+    private readonly retention: RetentionRules,
+    private readonly oldOutput: ForgetOldOutput,
+  ) {}
+
+  onModuleInit(): void {
+    this.retention.add(this.oldOutput);
+  }
+}

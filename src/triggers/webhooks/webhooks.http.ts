@@ -1,13 +1,13 @@
 import { Controller, Get, HttpCode, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiConsumes, ApiHeader, ApiNotFoundResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
 import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../../kernel/event-sourcing/idempotency.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { jsonTextOf } from '../../platform/http/json-body.js';
 import { JsonBodyOnly } from '../../platform/http/json-body-only.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { AcceptDelivery } from './accept-delivery.command.js';
+import { AcceptDelivery } from './delivery.commands.js';
 import { tooLarge, webhookAgentOf } from './known-webhooks.http.js';
 import { WebhookOptions } from './webhook-options.js';
 
@@ -25,7 +25,7 @@ type AcceptedBody = Readonly<{ success: true; task_id: string }>;
 @Controller('api/webhooks/agents')
 export class WebhooksController {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly options: WebhookOptions,
   ) {}
 

@@ -10,21 +10,24 @@ import { RetentionModule } from '../../work/retention/retention.module.js';
 import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { RunsModule } from '../../background/runs/runs.module.js';
 import { Runs } from '../../background/runs/runs.port.js';
-import { AcceptDeliveryHandler } from './accept-delivery.command.js';
+import { AcceptDeliveryHandler } from './delivery.commands.js';
 import { ForgetWebhookRuns } from './forget-webhook-runs.js';
 import { findWebhook } from './known-webhooks.http.js';
 import { RunDeliveries } from './run-deliveries.reaction.js';
 import { WebhookOptions } from './webhook-options.js';
 import { WebhooksController } from './webhooks.http.js';
+import { CutOffDeliveries } from './cut-off-deliveries.reaction.js';
+
+const REACTIONS = [RunDeliveries, CutOffDeliveries];
 
 /** Deliveries to agents' webhooks: accepted in one append, then run with nobody watching. */
 @Module({
   imports: [IdentityModule, RetentionModule, RunsModule],
   controllers: [WebhooksController],
   providers: [
+    ...REACTIONS,
     AgentQueries,
     AcceptDeliveryHandler,
-    RunDeliveries,
     {
       provide: ForgetWebhookRuns,
       inject: [Config, ExpiringQueries, Runs],
@@ -39,9 +42,11 @@ import { WebhooksController } from './webhooks.http.js';
         new WebhookOptions(webhookBodyBytesMax, { ttlMs, mismatch }),
     },
   ],
-  exports: [RunDeliveries],
+  exports: [...REACTIONS],
 })
 export class WebhooksModule implements OnModuleInit {
+  static readonly reactions = REACTIONS;
+
   constructor(
     private readonly agents: AgentQueries,
     private readonly wrongCredentials: WrongCredentials,

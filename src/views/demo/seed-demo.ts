@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import { BLANK_AGENT } from '../../resources/agents/agent.policy.js';
 import { agentStream } from '../../resources/agents/agent.events.js';
-import { CreateAgent } from '../../resources/agents/create-agent.command.js';
+import { CreateAgent } from '../../resources/agents/agent.commands.js';
 import { AgentKeyDirectory } from '../../resources/identity/agent-key-directory.port.js';
 import { agentKeyHash } from '../../resources/identity/agent-keys.policy.js';
 import { EventStore, lastEvent, LOG_START, type StoredEvent, STREAM_START } from '../../kernel/event-sourcing/event-store.js';
@@ -34,7 +34,7 @@ export class SeedDemo {
 
   constructor(
     private readonly store: EventStore,
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly sources: SeedSource,
     private readonly freshness: Freshness,
     private readonly keys: AgentKeyDirectory,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { EventStore, lastEvent, type StoredEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { Signals } from '../../kernel/signals.js';
 import { Timing } from '../../kernel/timing.js';
-import { STORE_RETRY_MS, type Telling, Topics } from '../../platform/messaging/signals/topics.js';
+import { STORE_RETRY_MS, type Telling, Topics } from '../../kernel/topics.js';
 
 /** A signal on it says that the user's stream has grown. */
 export const userSubject = (stream: string): string => stream.replace('-', '.');

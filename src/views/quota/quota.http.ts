@@ -4,7 +4,7 @@ import type { SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
-import { OwnerQuota, QuotaOptions } from '../../work/limits/owner-quota.js';
+import { QuotaUse } from '../../work/limits/quota-use.port.js';
 
 const unlimited = { limit: null, source: null, source_id: null };
 
@@ -13,8 +13,7 @@ const unlimited = { limit: null, source: null, source_id: null };
 @Controller('api/user')
 export class QuotaController {
   constructor(
-    private readonly quota: OwnerQuota,
-    private readonly options: QuotaOptions,
+    private readonly quota: QuotaUse,
     private readonly freshness: Freshness,
     private readonly lastWrites: LastWrites,
   ) {}
@@ -24,7 +23,7 @@ export class QuotaController {
   async own(@CurrentUser() { userId }: SignedInUser) {
     await this.freshness.reached(['usage'], this.lastWrites.of(userId));
     const { direct, agent, period } = await this.quota.used(userId);
-    const { tokensPerUser } = this.options;
+    const { tokensPerUser } = this.quota;
     const limit = tokensPerUser === undefined ? unlimited : { ...unlimited, limit: tokensPerUser, source: 'instance' };
     const bucket = (name: string, used: number, tokens: object) => ({
       bucket: name,
@@ -35,7 +34,7 @@ export class QuotaController {
     });
     return {
       success: true,
-      period: this.options.period,
+      period: this.quota.period,
       starts_at: period.start.toISOString(),
       resets_at: period.end.toISOString(),
       buckets: [

@@ -2,14 +2,14 @@ import { Module } from '@nestjs/common';
 import { UsageQueries } from '../../../projections/usage/usage.queries.js';
 import { Config } from '../../platform/config/config.js';
 import { OwnerQuota, QuotaOptions } from './owner-quota.js';
-import { QuotaController } from '../../views/quota/quota.http.js';
 import { RunQuota } from './run-quota.port.js';
 import { StoredUsageLimits } from './stored-usage-limits.js';
 import { UsageLimits } from './usage-limits.port.js';
+import { limitsRejections } from './limits.rejections.js';
+import { QuotaUse } from './quota-use.port.js';
 
 /** How much may be used: by the bearers of an agent's keys, and by each user. Every way to a model asks here first. */
 @Module({
-  controllers: [QuotaController],
   providers: [
     UsageQueries,
     {
@@ -19,8 +19,11 @@ import { UsageLimits } from './usage-limits.port.js';
     },
     OwnerQuota,
     { provide: RunQuota, useExisting: OwnerQuota },
+    { provide: QuotaUse, useExisting: OwnerQuota },
     { provide: UsageLimits, useClass: StoredUsageLimits },
   ],
-  exports: [RunQuota, UsageLimits],
+  exports: [RunQuota, QuotaUse, UsageLimits],
 })
-export class LimitsModule {}
+export class LimitsModule {
+  static readonly rejections = limitsRejections;
+}

@@ -6,8 +6,12 @@ export const WINDOW_MS = 24 * 60 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What quotas are measured over: of the UTC calendar; a week begins on Monday. */
-export const QUOTA_PERIODS = ['day', 'week', 'month'] as const;
-export type QuotaPeriod = (typeof QUOTA_PERIODS)[number];
+export type QuotaPeriod = 'day' | 'week' | 'month';
+
+/** What was used in a period: requests, and the tokens of their turns. */
+export type Used = Readonly<{ requests: number; tokens: number }>;
+/** `agent`: with an agent; `direct`: without one. */
+export type UsedOfOwner = Readonly<{ direct: Used; agent: Used }>;
 
 /** `start` belongs to it, `end` to the next one. */
 export type Period = Readonly<{ start: Date; end: Date }>;

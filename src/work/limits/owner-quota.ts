@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type UsedOfOwner, UsageQueries } from '../../../projections/usage/usage.queries.js';
+import { UsageQueries } from '../../../projections/usage/usage.queries.js';
 import { Clock } from '../../kernel/clock.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import {
@@ -10,8 +10,10 @@ import {
   type QuotaPeriod,
   type QuotaStanding,
   quotaText,
+  type UsedOfOwner,
 } from './limits.policy.js';
 import { type QuotaAnswer, RunQuota } from './run-quota.port.js';
+import type { QuotaUse } from './quota-use.port.js';
 
 const USAGE = 'usage';
 
@@ -26,7 +28,7 @@ export class QuotaOptions {
 
 /** A user's quota in the current period, for whatever the user is charged for. */
 @Injectable()
-export class OwnerQuota extends RunQuota {
+export class OwnerQuota extends RunQuota implements QuotaUse {
   constructor(
     private readonly usage: UsageQueries,
     private readonly freshness: Freshness,
@@ -36,8 +38,16 @@ export class OwnerQuota extends RunQuota {
     super();
   }
 
+  get period(): QuotaPeriod {
+    return this.options.period;
+  }
+
+  get tokensPerUser(): number | undefined {
+    return this.options.tokensPerUser;
+  }
+
   get isSet(): boolean {
-    return this.options.tokensPerUser !== undefined;
+    return this.tokensPerUser !== undefined;
   }
 
   async check(ownerId: string, upTo?: bigint): Promise<QuotaAnswer> {
@@ -54,12 +64,12 @@ export class OwnerQuota extends RunQuota {
   }
 
   async used(ownerId: string): Promise<UsedOfOwner & Readonly<{ period: Period }>> {
-    const period = periodAt(this.clock.now(), this.options.period);
+    const period = periodAt(this.clock.now(), this.period);
     return { ...(await this.usage.ofOwner(ownerId, period.start)), period };
   }
 
   private async standing(ownerId: string): Promise<QuotaStanding | undefined> {
-    const { tokensPerUser: limit } = this.options;
+    const limit = this.tokensPerUser;
     if (limit === undefined) return undefined;
     const { direct, agent, period } = await this.used(ownerId);
     return { used: direct.tokens + agent.tokens, limit, resetsAt: period.end };

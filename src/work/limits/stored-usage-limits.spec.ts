@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { UsageQueries, Used } from '../../../projections/usage/usage.queries.js';
+import type { UsageQueries } from '../../../projections/usage/usage.queries.js';
+import type { Used } from './limits.policy.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { askedTurn } from '../../../test/support/turns.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
@@ -47,7 +48,7 @@ function limited(options: { entries?: Entry[]; quota?: number; reaches?: Entry }
 
 const of = (turnId: string, agent: Partial<LimitedAgent> | undefined = {}, more: Partial<Admission> = {}): Admission => ({
   turnId,
-  conversationId: `of-${turnId}`,
+  stream: `conversation-of-${turnId}`,
   ownerId: 'ann',
   agent: { id: 'helper', tokenLimit: null, requestLimit: null, ...agent },
   isNewRequest: true,

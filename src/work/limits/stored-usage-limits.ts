@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { UsageQueries } from '../../../projections/usage/usage.queries.js';
-import { conversationStream } from '../../dialogue/conversation/conversation.events.js';
 import { Clock } from '../../kernel/clock.js';
 import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
@@ -63,9 +62,7 @@ export class StoredUsageLimits extends UsageLimits {
   private async knowWhatWasTold(ownerId: string): Promise<void> {
     const told = this.underWay.toldTo(ownerId);
     const newestTold = told.slice(-TOLD_TURNS_LOOKED_UP_MAX);
-    const last = await Promise.all(
-      newestTold.map(({ conversationId }) => lastEvent(this.store, conversationStream(conversationId))),
-    );
+    const last = await Promise.all(newestTold.map(({ stream }) => lastEvent(this.store, stream)));
     const positions = last.flatMap((event) => event?.position ?? []);
     const newest = positions.reduce<bigint | undefined>((max, each) => (max !== undefined && max > each ? max : each), undefined);
     await this.freshness.reached([USAGE], newest);

@@ -4,7 +4,7 @@ import type { Admission } from './usage-limits.port.js';
 
 const turn = (turnId: string, more: Partial<Admission> & { agentId?: string } = {}): Admission => ({
   turnId,
-  conversationId: `of-${turnId}`,
+  stream: `conversation-of-${turnId}`,
   ownerId: more.ownerId ?? 'ann',
   agent: { id: more.agentId ?? 'helper', tokenLimit: 1, requestLimit: 1 },
   isNewRequest: more.isNewRequest ?? true,

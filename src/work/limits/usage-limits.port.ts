@@ -4,7 +4,8 @@ export type LimitedAgent = Readonly<{ id: string; tokenLimit: number | null; req
 /** A run of a turn that somebody asks for. */
 export type Admission = Readonly<{
   turnId: string;
-  conversationId: string;
+  /** Where the end of the turn is stated. */
+  stream: string;
   /** Who is charged for it. */
   ownerId: string;
   /** None when the caller is signed in: an agent's limits are for the bearers of its keys. */

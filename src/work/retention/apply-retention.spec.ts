@@ -11,6 +11,7 @@ import { RetentionOptions } from './retention-options.js';
 import { type Due, type RetentionRule, RetentionRules } from './retention-rule.port.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
+import { JournalOptions } from '../../dialogue/journal/journal-options.js';
 
 const DAY_S = 86_400;
 const now = new Date('2026-02-01T00:00:00Z');
@@ -36,7 +37,7 @@ class Rule implements RetentionRule {
 
 const things = (count: number) =>
   Array.from({ length: count }, (_, index): Due => ({ id: `t${index}`, since: ago(count - index) }));
-const options = new RetentionOptions(3_600_000, 14 * DAY_S);
+const options = new RetentionOptions(3_600_000);
 const ticking = (...rules: RetentionRule[]) => {
   const all = new RetentionRules();
   for (const rule of rules) all.add(rule);
@@ -85,7 +86,14 @@ describe('journals of answers', () => {
     const frame = { id: '1', type: 'f', data: '{}', metadata: '{}' };
     for (const { id } of sealed) await store.append(messageStream(id), 'none', [frame]);
     clock = now;
-    const rule = () => new ExpireJournals(queries, store, new Streams(store, systemTiming), { now: () => now }, options);
+    const rule = () =>
+      new ExpireJournals(
+        queries,
+        store,
+        new Streams(store, systemTiming),
+        { now: () => now },
+        new JournalOptions(true, 1, 14 * DAY_S),
+      );
     const tickers = [ticking(rule()), ticking(rule())];
     await Promise.all(tickers.map((ticker) => ticker.tick(now)));
     const head = await store.head();

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, expect, it } from '@jest/globals';
 import { eventsOf } from '../../../test/contracts/event-store.subject.js';
 import { InMemoryBlobs } from '../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
@@ -8,12 +8,15 @@ import { type Codec, decode, encodeMetadata } from '../../kernel/event-sourcing/
 import { type EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
 import type { Event, Recorded } from '../../kernel/event-sourcing/events.js';
 import { newId } from '../../kernel/ids.js';
-import { type RunForgotten, runStream } from '../../background/runs/run.events.js';
 import { type TaskForgotten, taskStream } from '../tasks/task.events.js';
 import { RESULT_INLINE_BYTES_MAX } from '../tasks/task.policy.js';
 import { loadResult, storeResult } from '../tasks/task-result.js';
-import { type DeliveryAccepted, deliveryStream } from '../../triggers/webhooks/delivery.events.js';
 import { CutOffForgotten } from './cut-off-forgotten.reaction.js';
+import { Purges } from './purges.js';
+import { taskPurges } from '../tasks/task.purges.js';
+import { wakePurges } from '../../background/follow-ups/expired-wakes.purges.js';
+import type { WakesExpired } from '../../background/follow-ups/expired-wakes.events.js';
+import { wakesStream } from '../../background/follow-ups/wakes.events.js';
 
 let store: EventStore;
 let blobs: InMemoryBlobs;
@@ -21,7 +24,7 @@ let reaction: CutOffForgotten;
 beforeEach(() => {
   store = new InMemoryEventStore();
   blobs = new InMemoryBlobs();
-  reaction = new CutOffForgotten(store, blobs);
+  reaction = new CutOffForgotten(store, blobs, new Purges([...taskPurges, ...wakePurges]));
 });
 
 async function told<E extends Event>(stream: string, event: E): Promise<Recorded<E>> {
@@ -30,27 +33,8 @@ async function told<E extends Event>(stream: string, event: E): Promise<Recorded
   await store.append(stream, expected, [{ id: newId(), type, data: JSON.stringify(data), metadata: encodeMetadata(cause) }]);
   return decode<E>({ [type]: [] } as unknown as Codec<E>, (await lastEvent(store, stream))!) as Recorded<E>;
 }
+const react = (event: Recorded) => reaction.on[event.type]!(event, new AbortController().signal);
 const left = async (stream: string) => (await eventsOf(store.read(stream))).map(({ revision }) => revision);
-
-const stream = deliveryStream('key');
-const delivered = (taskId: string) =>
-  told<DeliveryAccepted>(stream, {
-    type: 'DeliveryAccepted',
-    data: { agentId: 'a', ownerId: 'ann', taskId, fingerprint: 'f', acceptedAt: '', input: '{}' },
-  });
-const forgotten = (runId: string, revision: number) =>
-  told<RunForgotten>(runStream(runId), {
-    type: 'RunForgotten',
-    data: {
-      runId,
-      ownerId: 'ann',
-      agentId: 'a',
-      trigger: 'webhook',
-      delivery: { stream, revision },
-      used: [],
-      forgottenAt: '',
-    },
-  });
 
 it('a task goes with its result, and leaves that of another alone, also after a crash in the middle', async () => {
   const large = 'x'.repeat(RESULT_INLINE_BYTES_MAX);
@@ -62,10 +46,10 @@ it('a task goes with its result, and leaves that of another alone, also after a 
   const event = await told<TaskForgotten>(task, { type: 'TaskForgotten', data });
   const setRetention = store.setRetention.bind(store);
   store.setRetention = () => Promise.reject(new Error('Killed.'));
-  await expect(reaction.on.TaskForgotten(event)).rejects.toThrow('Killed.');
+  await expect(react(event)).rejects.toThrow('Killed.');
   expect(await left(task)).toEqual([0, 1]);
   store.setRetention = setRetention;
-  await reaction.on.TaskForgotten(event);
+  await react(event);
   expect(await left(task)).toEqual([1]);
   await expect(loadResult(blobs, own)).rejects.toThrow(BlobMissing);
   expect(await loadResult(blobs, other)).toBe(large);
@@ -76,24 +60,17 @@ it('a stream is cut off before the fact that it is forgotten, once and again', a
   await told(task, { type: 'TaskQueued', data: { taskId: 't', kind: 'k', ownerId: 'ann', input: {} } });
   const data = { taskId: 't', kind: 'k', ownerId: 'ann', result: null };
   const event = await told<TaskForgotten>(task, { type: 'TaskForgotten', data });
-  await reaction.on.TaskForgotten(event);
-  await reaction.on.TaskForgotten(event);
+  await react(event);
+  await react(event);
   expect(await left(task)).toEqual([1]);
 });
 
-describe('deliveries under one key', () => {
-  it('go with their runs, and those whose runs are kept stay, with all after them', async () => {
-    for (const run of ['one', 'two', 'three']) {
-      await delivered(run);
-      await told(runStream(run), { type: 'RunQueued', data: { runId: run } });
-    }
-    await reaction.on.RunForgotten(await forgotten('two', 1));
-    expect([await left(stream), await left(runStream('two'))]).toEqual([[0, 1, 2], [1]]);
-    const one = await forgotten('one', 0);
-    await reaction.on.RunForgotten(one);
-    await reaction.on.RunForgotten(one);
-    expect([await left(stream), await left(runStream('one'))]).toEqual([[2], [1]]);
-    await reaction.on.RunForgotten(await forgotten('three', 2));
-    expect(await left(stream)).toEqual([]);
+it('an event may say that another stream is cut off', async () => {
+  for (const wake of [1, 2]) await told(wakesStream('c1'), { type: 'WakeRequested', data: { wake } });
+  const event = await told<WakesExpired>('expiredWakes-c1', {
+    type: 'WakesExpired',
+    data: { conversationId: 'c1', before: 1 } as WakesExpired['data'],
   });
+  await react(event);
+  expect([await left(wakesStream('c1')), await left('expiredWakes-c1')]).toEqual([[1], [0]]);
 });

@@ -1,7 +1,4 @@
 /** What retention needs to know of the configuration. */
 export class RetentionOptions {
-  constructor(
-    readonly everyMs: number,
-    readonly messageEventsRetentionSeconds: number,
-  ) {}
+  constructor(readonly everyMs: number) {}
 }

@@ -14,7 +14,7 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { FolderBlobs } from '../../platform/blobs/folder-blobs.js';
 import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
 import { InProcessWorkQueue } from '../../platform/messaging/work-queue/in-process-work-queue.js';
-import { QueueTask, QueueTaskHandler } from './queue-task.command.js';
+import { QueueTask, QueueTaskHandler } from './task.commands.js';
 import { queueTask, startTask, task } from './task.decider.js';
 import { type TaskSucceeded, taskStream } from './task.events.js';
 import { RESULT_INLINE_BYTES_MAX, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';

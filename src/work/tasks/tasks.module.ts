@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Module, type OnApplicationBootstrap } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../kernel/commands.js';
 import { TaskQueries } from '../../../projections/tasks/tasks.queries.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { Clock } from '../../kernel/clock.js';
@@ -10,31 +10,35 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../kernel/timing.js';
 import { WorkQueue } from '../../kernel/work-queue.js';
 import { Config } from '../../platform/config/config.js';
-import { ForgetTasksOfRuns } from './forget-tasks-of-runs.reaction.js';
-import { QueueTask, QueueTaskHandler } from './queue-task.command.js';
+import { ForgetTaskHandler, QueueTask, QueueTaskHandler } from './task.commands.js';
 import { SweepTasks } from './sweep-tasks.ticker.js';
 import { TaskQueue } from './task-queue.port.js';
 import { TaskRunners } from './task-runner.port.js';
 import { TASK_WORKER_OPTIONS, TaskWorker } from './task-worker.js';
 import { TasksController } from './tasks.http.js';
 import { TellOfFailedTasks } from './tell-of-failed-tasks.reaction.js';
+import { tasksRejections } from './tasks.rejections.js';
+import { taskPurges } from './task.purges.js';
 
 type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, Timing, Ids, TaskRunners];
+
+const REACTIONS = [TellOfFailedTasks];
+const TICKERS = [SweepTasks];
 
 /** Work that outlives the request that asked for it. Features leave it in the `TaskQueue` and add a runner for its kind. */
 @Module({
   controllers: [TasksController],
   providers: [
+    ...REACTIONS,
+    ...TICKERS,
     TaskQueries,
     TaskRunners,
     QueueTaskHandler,
-    ForgetTasksOfRuns,
-    TellOfFailedTasks,
-    SweepTasks,
+    ForgetTaskHandler,
     {
       provide: TaskQueue,
-      inject: [CommandBus],
-      useFactory: (commands: CommandBus): TaskQueue => ({ queue: (task, cause) => commands.execute(new QueueTask(task, cause)) }),
+      inject: [Commands],
+      useFactory: (commands: Commands): TaskQueue => ({ queue: (task, cause) => commands.execute(new QueueTask(task, cause)) }),
     },
     {
       provide: TaskWorker,
@@ -46,9 +50,14 @@ type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, Timing, Id
         ),
     },
   ],
-  exports: [TaskQueue, TaskRunners, SweepTasks, TellOfFailedTasks, ForgetTasksOfRuns],
+  exports: [...REACTIONS, ...TICKERS, TaskQueue, TaskRunners],
 })
 export class TasksModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  static readonly reactions = REACTIONS;
+  static readonly tickers = TICKERS;
+  static readonly rejections = tasksRejections;
+  static readonly purges = taskPurges;
+
   private readonly stopping = new AbortController();
   private working: Promise<void> = Promise.resolve();
 

@@ -1,8 +1,7 @@
-import { AskQuestion } from '../../../src/dialogue/answering/intake/ask-question.command.js';
-import { ResumeTurn } from '../../../src/dialogue/answering/intake/resume-turn.command.js';
-import { StopAnswer } from '../../../src/dialogue/answering/runner/stop-answer.command.js';
-import { QueueTask } from '../../../src/work/tasks/queue-task.command.js';
-import { AcceptDelivery } from '../../../src/triggers/webhooks/accept-delivery.command.js';
+import { AskQuestion, ResumeTurn } from '../../../src/dialogue/answering/intake/turn.commands.js';
+import { StopAnswer } from '../../../src/dialogue/answering/runner/stop-answer.commands.js';
+import { QueueTask } from '../../../src/work/tasks/task.commands.js';
+import { AcceptDelivery } from '../../../src/triggers/webhooks/delivery.commands.js';
 import type { Mutant } from '../world/mutant.js';
 import { withoutReaction, withoutTicker } from './without.js';
 

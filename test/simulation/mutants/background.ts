@@ -1,8 +1,6 @@
-import { CancelSchedule } from '../../../src/triggers/schedules/schedule/cancel-schedule.command.js';
-import { EndScheduleRun } from '../../../src/triggers/schedules/schedule/end-schedule-run.command.js';
-import { RunScheduleNow } from '../../../src/triggers/schedules/schedule/run-schedule-now.command.js';
-import { CreateMonitor } from '../../../src/triggers/monitors/monitor/create-monitor.command.js';
-import { TellOfJob } from '../../../src/background/jobs/tell-of-job.command.js';
+import { CancelSchedule, EndScheduleRun, RunScheduleNow } from '../../../src/triggers/schedules/schedule/schedule.commands.js';
+import { CreateMonitor } from '../../../src/triggers/monitors/monitor/monitor.commands.js';
+import { TellOfJob } from '../../../src/background/jobs/job.commands.js';
 import type { Mutant } from '../world/mutant.js';
 import { withoutReaction, withoutTicker } from './without.js';
 

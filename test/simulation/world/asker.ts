@@ -1,7 +1,7 @@
 import type { AcceptedQuestion } from '../../../src/dialogue/answering/intake/accept-question.js';
 import type { QuestionRequest } from '../../../src/dialogue/answering/intake/question.dto.js';
-import { StopAnswer } from '../../../src/dialogue/answering/runner/stop-answer.command.js';
-import { DeleteConversation } from '../../../src/dialogue/conversation/delete-conversation.command.js';
+import { StopAnswer } from '../../../src/dialogue/answering/runner/stop-answer.commands.js';
+import { DeleteConversation } from '../../../src/dialogue/conversation/conversation.commands.js';
 import type { PendingToolCall } from '../../../src/dialogue/journal/message.events.js';
 import type { SignedInUser } from '../../../src/resources/identity/caller.js';
 import type { FrameBatch } from '../../../src/dialogue/journal/message-feed.js';

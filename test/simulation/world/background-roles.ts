@@ -1,12 +1,17 @@
-import type { CommandBus } from '@nestjs/cqrs';
+import type { Commands } from '../../../src/kernel/commands.js';
 import { AskedWokenTurns } from '../../../src/dialogue/answering/intake/asked-woken-turns.js';
 import type { QuestionResolver } from '../../../src/dialogue/answering/intake/resolve-question.js';
 import { StoredTurnAdditions } from '../../../src/dialogue/journal/stored-turn-additions.js';
-import { CancelJob, CancelJobHandler } from '../../../src/background/jobs/cancel-job.command.js';
+import {
+  CancelJob,
+  CancelJobHandler,
+  LoseJob,
+  LoseJobHandler,
+  TellOfJob,
+  TellOfJobHandler,
+} from '../../../src/background/jobs/job.commands.js';
 import { JobRunner } from '../../../src/background/jobs/job-runner.js';
-import { LoseJob, LoseJobHandler } from '../../../src/background/jobs/lose-job.command.js';
 import { LoseJobs } from '../../../src/background/jobs/lose-jobs.ticker.js';
-import { TellOfJob, TellOfJobHandler } from '../../../src/background/jobs/tell-of-job.command.js';
 import { WakeForJobs } from '../../../src/background/jobs/wake-for-jobs.ticker.js';
 import type { Blobs } from '../../../src/kernel/blobs.js';
 import type { Reaction } from '../../../src/kernel/event-sourcing/reaction.js';
@@ -14,24 +19,38 @@ import type { Streams } from '../../../src/kernel/event-sourcing/streams.js';
 import type { Ticker } from '../../../src/kernel/event-sourcing/ticker.js';
 import { CheckMonitor } from '../../../src/triggers/monitors/checks/check-monitor.js';
 import { CheckMonitors } from '../../../src/triggers/monitors/checks/check-monitors.ticker.js';
-import { CreateMonitor, CreateMonitorHandler } from '../../../src/triggers/monitors/monitor/create-monitor.command.js';
-import { SteerMonitor, SteerMonitorHandler } from '../../../src/triggers/monitors/monitor/steer-monitor.command.js';
+import {
+  CreateMonitor,
+  CreateMonitorHandler,
+  SteerMonitor,
+  SteerMonitorHandler,
+} from '../../../src/triggers/monitors/monitor/monitor.commands.js';
 import { WakeConversationsOfMonitors } from '../../../src/triggers/monitors/wake-conversations-of-monitors.reaction.js';
 import { WatchedSources } from '../../../src/triggers/monitors/checks/watched-sources.js';
 import type { Runs } from '../../../src/background/runs/runs.port.js';
 import { AppendScheduledAnswers } from '../../../src/triggers/schedules/runs/append-scheduled-answers.reaction.js';
-import { CancelSchedule, CancelScheduleHandler } from '../../../src/triggers/schedules/schedule/cancel-schedule.command.js';
-import { ChangeSchedule, ChangeScheduleHandler } from '../../../src/triggers/schedules/schedule/change-schedule.command.js';
-import { CreateSchedule, CreateScheduleHandler } from '../../../src/triggers/schedules/schedule/create-schedule.command.js';
+import {
+  CancelSchedule,
+  CancelScheduleHandler,
+  ChangeSchedule,
+  ChangeScheduleHandler,
+  CreateSchedule,
+  CreateScheduleHandler,
+  EndScheduleRun,
+  EndScheduleRunHandler,
+  PauseSchedule,
+  PauseScheduleHandler,
+  ResumeSchedule,
+  ResumeScheduleHandler,
+  RunScheduleNow,
+  RunScheduleNowHandler,
+  SettleSchedule,
+  SettleScheduleHandler,
+} from '../../../src/triggers/schedules/schedule/schedule.commands.js';
 import { DueSchedules } from '../../../src/triggers/schedules/due-schedules.ticker.js';
-import { EndScheduleRun, EndScheduleRunHandler } from '../../../src/triggers/schedules/schedule/end-schedule-run.command.js';
 import { FollowScheduledRuns } from '../../../src/triggers/schedules/runs/follow-scheduled-runs.reaction.js';
 import { KeptSchedulerPulse } from '../../../src/triggers/schedules/kept-scheduler-pulse.js';
-import { PauseSchedule, PauseScheduleHandler } from '../../../src/triggers/schedules/schedule/pause-schedule.command.js';
 import { QueueScheduledRuns } from '../../../src/triggers/schedules/runs/queue-scheduled-runs.reaction.js';
-import { ResumeSchedule, ResumeScheduleHandler } from '../../../src/triggers/schedules/schedule/resume-schedule.command.js';
-import { RunScheduleNow, RunScheduleNowHandler } from '../../../src/triggers/schedules/schedule/run-schedule-now.command.js';
-import { SettleSchedule, SettleScheduleHandler } from '../../../src/triggers/schedules/schedule/settle-schedule.command.js';
 import { DeliverWakes } from '../../../src/background/follow-ups/deliver-wakes.ticker.js';
 import { RequestedWakes } from '../../../src/background/follow-ups/requested-wakes.js';
 import { NoLimits } from '../../support/no-limits.js';
@@ -52,7 +71,7 @@ export type Rooms = Readonly<{ schedules: boolean; followUps: boolean }>;
 
 /** What the rooms of the background share with those of answers. */
 export type Shared = Readonly<{
-  commands: CommandBus;
+  commands: Commands;
   handlers: Handlers;
   streams: Streams;
   blobs: Blobs;

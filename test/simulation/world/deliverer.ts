@@ -1,4 +1,4 @@
-import { AcceptDelivery, type Accepted } from '../../../src/triggers/webhooks/accept-delivery.command.js';
+import { AcceptDelivery, type Accepted } from '../../../src/triggers/webhooks/delivery.commands.js';
 import type { Seeded } from '../../support/seeded.js';
 import { noteIn } from './asker.js';
 import { Connection } from './connection.js';

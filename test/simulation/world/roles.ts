@@ -1,24 +1,28 @@
-import type { Command, CommandBus } from '@nestjs/cqrs';
 import type { Logger } from 'pino';
+import type { Command, Commands } from '../../../src/kernel/commands.js';
 import { type AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
 import { QuestionDesk } from '../../../src/dialogue/answering/intake/accept-question.js';
 import { AgentLoop } from '../../../src/dialogue/answering/loop/agent-loop.js';
 import { AnswerComposer } from '../../../src/dialogue/answering/loop/answer-composer.js';
 import { AnsweringOptions } from '../../../src/dialogue/answering/loop/answering-options.js';
-import { AskQuestion, AskQuestionHandler } from '../../../src/dialogue/answering/intake/ask-question.command.js';
+import {
+  AskQuestion,
+  AskQuestionHandler,
+  ResumeTurn,
+  ResumeTurnHandler,
+} from '../../../src/dialogue/answering/intake/turn.commands.js';
 import { AttachedFiles } from '../../../src/dialogue/answering/loop/attached-files.js';
 import { Continuations } from '../../../src/dialogue/answering/loop/continuations.js';
 import { ExpirePauses } from '../../../src/dialogue/answering/runner/expire-pauses.ticker.js';
 import { QuestionResolver } from '../../../src/dialogue/answering/intake/resolve-question.js';
-import { ResumeTurn, ResumeTurnHandler } from '../../../src/dialogue/answering/intake/resume-turn.command.js';
-import { StopAnswer, StopAnswerHandler } from '../../../src/dialogue/answering/runner/stop-answer.command.js';
+import { StopAnswer, StopAnswerHandler } from '../../../src/dialogue/answering/runner/stop-answer.commands.js';
 import { SweepTurns } from '../../../src/dialogue/answering/runner/sweep-turns.ticker.js';
 import { TurnCloser } from '../../../src/dialogue/answering/runner/turn-closer.js';
 import { TurnRunner } from '../../../src/dialogue/answering/runner/turn-runner.js';
 import { TurnsWorker } from '../../../src/dialogue/answering/runner/turns-worker.js';
 import { UnattendedAnswers } from '../../../src/dialogue/answering/runner/unattended-answers.js';
 import type { AttachmentShelf } from '../../../src/resources/attachments/attachment-shelf.port.js';
-import { DeleteConversation, DeleteConversationHandler } from '../../../src/dialogue/conversation/delete-conversation.command.js';
+import { DeleteConversation, DeleteConversationHandler } from '../../../src/dialogue/conversation/conversation.commands.js';
 import { WAITING } from '../../../src/dialogue/answering/loop/background-calls.port.js';
 import type { Blobs } from '../../../src/kernel/blobs.js';
 import type { Clock } from '../../../src/kernel/clock.js';
@@ -36,12 +40,12 @@ import { MessageTail } from '../../../src/dialogue/journal/message-tail.js';
 import { TurnActivity } from '../../../src/dialogue/journal/turn-activity.js';
 import { QueuedRuns } from '../../../src/background/runs/queued-runs.js';
 import { RunAgent } from '../../../src/background/runs/run-agent.js';
-import { QueueTask, QueueTaskHandler } from '../../../src/work/tasks/queue-task.command.js';
+import { QueueTask, QueueTaskHandler } from '../../../src/work/tasks/task.commands.js';
 import { SweepTasks } from '../../../src/work/tasks/sweep-tasks.ticker.js';
 import { TaskRunners } from '../../../src/work/tasks/task-runner.port.js';
 import { TASK_WORKER_OPTIONS, TaskWorker } from '../../../src/work/tasks/task-worker.js';
 import type { Toolbox } from '../../../src/resources/tools/toolbox/toolbox.port.js';
-import { AcceptDelivery, AcceptDeliveryHandler } from '../../../src/triggers/webhooks/accept-delivery.command.js';
+import { AcceptDelivery, AcceptDeliveryHandler } from '../../../src/triggers/webhooks/delivery.commands.js';
 import { RunDeliveries } from '../../../src/triggers/webhooks/run-deliveries.reaction.js';
 import { WebhookOptions } from '../../../src/triggers/webhooks/webhook-options.js';
 import type { JobQueries } from '../../../projections/jobs/jobs.queries.js';
@@ -124,7 +128,7 @@ export function rolesOver(ports: Ports) {
   const handlers: Handlers = new Map();
   const commands = {
     execute: (command: Command<unknown>) => handlers.get(command.constructor)!.execute(command as never),
-  } as unknown as CommandBus;
+  } as unknown as Commands;
   const agents = { byId: (id: string) => Promise.resolve(id === AGENT_ID ? AGENT : undefined) } as unknown as AgentQueries;
   const shelf = { pick: async () => [], recall: async () => [] } as unknown as AttachmentShelf;
   const resolver = new QuestionResolver(streams, agents, models, toolbox, shelf);

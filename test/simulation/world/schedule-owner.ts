@@ -1,11 +1,13 @@
-import type { Command } from '@nestjs/cqrs';
+import type { Command } from '../../../src/kernel/commands.js';
 import type { Cause } from '../../../src/kernel/event-sourcing/events.js';
-import { CancelSchedule } from '../../../src/triggers/schedules/schedule/cancel-schedule.command.js';
-import { ChangeSchedule } from '../../../src/triggers/schedules/schedule/change-schedule.command.js';
-import { CreateSchedule } from '../../../src/triggers/schedules/schedule/create-schedule.command.js';
-import { PauseSchedule } from '../../../src/triggers/schedules/schedule/pause-schedule.command.js';
-import { ResumeSchedule } from '../../../src/triggers/schedules/schedule/resume-schedule.command.js';
-import { RunScheduleNow } from '../../../src/triggers/schedules/schedule/run-schedule-now.command.js';
+import {
+  CancelSchedule,
+  ChangeSchedule,
+  CreateSchedule,
+  PauseSchedule,
+  ResumeSchedule,
+  RunScheduleNow,
+} from '../../../src/triggers/schedules/schedule/schedule.commands.js';
 import type { Seeded } from '../../support/seeded.js';
 import { Connection, type Reply } from './connection.js';
 import { planOf, questionOf } from './plan.js';

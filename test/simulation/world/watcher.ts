@@ -1,8 +1,7 @@
-import type { Command } from '@nestjs/cqrs';
-import { CancelJob } from '../../../src/background/jobs/cancel-job.command.js';
+import type { Command } from '../../../src/kernel/commands.js';
+import { CancelJob } from '../../../src/background/jobs/job.commands.js';
 import type { Cause } from '../../../src/kernel/event-sourcing/events.js';
-import { CreateMonitor } from '../../../src/triggers/monitors/monitor/create-monitor.command.js';
-import { type Steering, SteerMonitor } from '../../../src/triggers/monitors/monitor/steer-monitor.command.js';
+import { CreateMonitor, type Steering, SteerMonitor } from '../../../src/triggers/monitors/monitor/monitor.commands.js';
 import type { Seeded } from '../../support/seeded.js';
 import { Connection, type Reply } from './connection.js';
 import { WATCHED } from './outside.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { CommandBus } from '@nestjs/cqrs';
+import type { Commands } from '../../../kernel/commands.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { NoLimits } from '../../../../test/support/no-limits.js';
 import { answeringOptions, cause, settings } from '../../../../test/support/turns.js';
@@ -13,7 +13,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { type Admission, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { InProcessWorkQueue } from '../../../platform/messaging/work-queue/in-process-work-queue.js';
 import { QuestionDesk } from './accept-question.js';
-import { type AskQuestion, AskQuestionHandler } from './ask-question.command.js';
+import { type AskQuestion, AskQuestionHandler } from './turn.commands.js';
 import type { QuestionRequest } from './question.dto.js';
 import type { QuestionResolver, ResolvedQuestion } from './resolve-question.js';
 import { systemIds } from '../../../platform/system-ids.js';
@@ -32,7 +32,7 @@ function desk(limits: UsageLimits = new NoLimits()) {
   const store = new InMemoryEventStore();
   const streams = new Streams(store, systemTiming);
   const handler = new AskQuestionHandler(streams);
-  const commands = { execute: (command: AskQuestion) => handler.execute(command) } as unknown as CommandBus;
+  const commands = { execute: (command: AskQuestion) => handler.execute(command) } as unknown as Commands;
   const resolver = {
     resolve: async (request: QuestionRequest): Promise<ResolvedQuestion> => ({
       question: request.question!,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../../kernel/commands.js';
 import type { AgentRecord } from '../../../../projections/agents/agents.queries.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
@@ -15,10 +15,9 @@ import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import type { TurnToRun } from '../../journal/frame-tail.port.js';
-import { AskQuestion, decisionOf } from './ask-question.command.js';
+import { AskQuestion, decisionOf, ResumeTurn } from './turn.commands.js';
 import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver } from './resolve-question.js';
-import { ResumeTurn } from './resume-turn.command.js';
 import { asksForPlace, repetitionOf } from './retried-question.policy.js';
 import { answersOf } from './tool-actions.policy.js';
 
@@ -39,7 +38,7 @@ export type WayIn = Readonly<{ route: 'stream' | 'answer'; idempotencyKey: strin
 export class QuestionDesk {
   constructor(
     private readonly resolver: QuestionResolver,
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly streams: Streams,
     private readonly queue: WorkQueue,
     private readonly clock: Clock,
@@ -55,7 +54,7 @@ export class QuestionDesk {
     const asking = ({ conversationId, turnId }: TurnToRun) => new AskQuestion(turnId, conversationId, question, caller.cause);
     const fresh: Started = { conversationId: question.conversationId ?? this.ids.next(), turnId: this.ids.next() };
     const agent = caller.kind === 'agent-key' ? question.agent : undefined;
-    const admission = { ...fresh, ownerId: question.ownerId, agent: agent && limitedAgent(agent), isNewRequest: true };
+    const admission = { ...admitted(fresh), ownerId: question.ownerId, agent: agent && limitedAgent(agent), isNewRequest: true };
     return this.withinLimits(admission, async (admit) => {
       const { replayed, ids } = await this.idsFor(request, caller, way, fresh, () => this.refuse(asking(fresh)), admit);
       const { position } = await this.commands.execute(asking(ids));
@@ -78,7 +77,7 @@ export class QuestionDesk {
     const refuse = async () => void resume(answers, caller, now)(state);
     // What waits for nobody now may do so in a moment, for something else.
     if (way.idempotencyKey === undefined) await refuse();
-    const admission = { ...fresh, ownerId: ownerOf(caller), agent: agent && limitedAgent(agent), isNewRequest: false };
+    const admission = { ...admitted(fresh), ownerId: ownerOf(caller), agent: agent && limitedAgent(agent), isNewRequest: false };
     return this.withinLimits(admission, async (admit) => {
       const { replayed, ids } = await this.idsFor(request, caller, way, fresh, refuse, admit);
       const resuming = this.commands.execute(new ResumeTurn(conversationId, answers, caller, caller.cause));
@@ -177,3 +176,5 @@ function lastPauseOf({ turns }: Conversation, answers: readonly CallAnswer[]) {
   const [turnId, turn] = named.find(([, { status }]) => status === 'paused') ?? named.at(-1) ?? [];
   return turnId && turn ? { turnId, lastId: turn.pause!.lastId } : undefined;
 }
+
+const admitted = ({ conversationId, turnId }: Started) => ({ turnId, stream: conversationStream(conversationId) });

@@ -45,7 +45,7 @@ export class AskedWokenTurns extends WokenTurns {
     if (standing !== 'free') return { standing };
     try {
       const { settings, agent } = await this.settle(turn, cause);
-      await this.limits.admit({ turnId, conversationId, ownerId, agent, isNewRequest: true });
+      await this.limits.admit({ turnId, stream: conversationStream(conversationId), ownerId, agent, isNewRequest: true });
       const asked = { conversationId, turnId, question, requestId: cause.correlationId, settings, origin };
       const { state, events } = await this.streams.transact(stream, conversation, goOn(asked, ownerId), cause, known);
       if (events.length === 0) {

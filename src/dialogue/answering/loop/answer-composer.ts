@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { sourceOf } from '../../journal/message.policy.js';
 import { Clock } from '../../../kernel/clock.js';
 import { type ChatMessage, LanguageModels, type ModelDescription } from '../../../resources/models/model/language-model.port.js';
 import { PromptRenderer } from '../../../resources/prompts/prompt.port.js';
-import { type RetrievedChunk, Search } from '../../../resources/sources/chunks/search.port.js';
+import { type RetrievedChunk, Search, sourceOf } from '../../../resources/sources/chunks/search.port.js';
 import { AgentLoop, beginning, type Run } from './agent-loop.js';
 import { type Attached, AttachedFiles } from './attached-files.js';
 import { AnsweringOptions } from './answering-options.js';

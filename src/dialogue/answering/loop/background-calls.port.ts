@@ -1,6 +1,6 @@
 import type { CalledTool } from '../../conversation/conversation.events.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import type { ToolReport } from '../../../background/jobs/job.events.js';
+import type { Background } from '../../../resources/tools/toolbox/tool-kind.port.js';
 
 /** A call of a tool, as far as a job is made of it. */
 export type LongCall = Readonly<{
@@ -13,12 +13,6 @@ export type LongCall = Readonly<{
   turnId: string;
   cause: Cause;
 }>;
-
-/**
- * What a call is told that may go on as a job: `begun` aborts once it does, and how long it may take then, from its beginning.
- * Whatever it reports of how far it has come is shown of the job.
- */
-export type Background = Readonly<{ begun: AbortSignal; msMax: number; report: (report: ToolReport) => void }>;
 
 export type LongWork = (signal: AbortSignal, background?: Background) => Promise<unknown>;
 

@@ -1,7 +1,6 @@
 import type { Exchange } from '../../conversation/conversation.events.js';
-import { sourceOf } from '../../journal/message.policy.js';
 import type { ChatMessage, MessagePart } from '../../../resources/models/model/language-model.port.js';
-import type { RetrievedChunk } from '../../../resources/sources/chunks/search.port.js';
+import { type RetrievedChunk, sourceOf } from '../../../resources/sources/chunks/search.port.js';
 
 /** Of a model's window this much is left for the answer, the question and what surrounds it. */
 export const RESERVED_TOKENS = 2_000;

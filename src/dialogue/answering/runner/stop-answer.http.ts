@@ -1,18 +1,18 @@
 import { Controller, HttpCode, Param, Post } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Commands } from '../../../kernel/commands.js';
 import { MessageAccess } from '../../journal/message-access.port.js';
 import type { Identity } from '../../../resources/identity/identity.js';
 import { RequestCause, RequestIdentity } from '../../../resources/identity/identity.http.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import { StopAnswer } from './stop-answer.command.js';
+import { StopAnswer } from './stop-answer.commands.js';
 
 @ApiTags('Messages')
 @Controller('api/messages/:messageId')
 export class StopAnswerController {
   constructor(
     private readonly access: MessageAccess,
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
   ) {}
 
   /** Asks a running answer to stop; what it wrote is kept. */

@@ -1,3 +1,4 @@
+import { Unavailable } from '../../../kernel/rejection.js';
 /** A call of a tool as the model asked for it. `arguments` is the JSON text the model wrote, unchecked. */
 export type ModelToolCall = Readonly<{ id: string; name: string; arguments: string }>;
 
@@ -68,7 +69,7 @@ export type ModelFailure =
   | 'bad-reply';
 
 /** The model gave no (whole) answer. The message is for the user and tells nothing of keys, addresses or traces; `cause` does. */
-export class ModelFailed extends Error {
+export class ModelFailed extends Unavailable {
   override readonly name = 'ModelFailed';
   constructor(
     readonly failure: ModelFailure,

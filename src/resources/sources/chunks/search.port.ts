@@ -11,6 +11,19 @@ export type RetrievedChunk = Readonly<{
   tokens: number;
 }>;
 
+/** What is shown of a chunk that an answer rests on. */
+export const sourceOf = ({
+  text,
+  title,
+  source,
+  filename,
+}: RetrievedChunk): Pick<RetrievedChunk, 'text' | 'title' | 'source' | 'filename'> => ({
+  text,
+  title,
+  source,
+  filename,
+});
+
 export type SearchRequest = Readonly<{
   /** Where to look; `chunks` is the source's own count and wins over its fair share of the whole. */
   sources: readonly Readonly<{ id: string; chunks?: number }>[];

@@ -1,9 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { Background } from '../../../dialogue/answering/loop/background-calls.port.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { AddressRefused, OutgoingFailed, OutgoingHttp } from '../../../platform/outgoing/outgoing-http.port.js';
 import type { ActionDefinition } from '../toolbox/tool.events.js';
-import { type CallContext, type Configured, ToolFailed, ToolKind, type UsedTool } from '../toolbox/tool-kind.port.js';
+import {
+  type Background,
+  type CallContext,
+  type Configured,
+  ToolFailed,
+  ToolKind,
+  type UsedTool,
+} from '../toolbox/tool-kind.port.js';
 import { type ApiAction, definitionOf } from './api-action.policy.js';
 import { type ApiAnswer, apiAnswer } from './api-answer.policy.js';
 import { apiActions } from './api-config.policy.js';

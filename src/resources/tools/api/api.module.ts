@@ -1,16 +1,23 @@
 import { Module } from '@nestjs/common';
 import { Config } from '../../../platform/config/config.js';
 import { ParseSpecController, SpecLimits } from './parse-spec.http.js';
+import { ApiTool } from './api-tool.js';
+
+const TOOL_KINDS = [ApiTool];
 
 /** Reads descriptions of APIs for those who set up API tools. */
 @Module({
   controllers: [ParseSpecController],
   providers: [
+    ...TOOL_KINDS,
     {
       provide: SpecLimits,
       inject: [Config],
       useFactory: ({ parseSpecBytesMax }: Config): SpecLimits => ({ specBytesMax: parseSpecBytesMax }),
     },
   ],
+  exports: [...TOOL_KINDS],
 })
-export class ApiToolsModule {}
+export class ApiToolsModule {
+  static readonly toolKinds = TOOL_KINDS;
+}

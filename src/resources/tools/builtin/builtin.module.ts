@@ -1,21 +1,17 @@
 import { Module } from '@nestjs/common';
 import { SourceQueries } from '../../../../projections/sources/sources.queries.js';
-import { Config } from '../../../platform/config/config.js';
-import { GuardedDatabases } from '../databases/guarded-databases.js';
 import { SourcesModule } from '../../sources/sources.module.js';
-import { ForeignDatabases } from '../databases/foreign-database.port.js';
+import { InternalSearchTool } from './internal-search-tool.js';
+import { ThinkTool } from './think-tool.js';
 
-/** What the kinds of tools that come with the service need. */
+const TOOL_KINDS = [ThinkTool, InternalSearchTool];
+
+/** Tools that need no setting up. */
 @Module({
   imports: [SourcesModule],
-  providers: [
-    SourceQueries,
-    {
-      provide: ForeignDatabases,
-      inject: [Config],
-      useFactory: ({ allowedPrivateHosts }: Config) => new GuardedDatabases({ privateHosts: allowedPrivateHosts }),
-    },
-  ],
-  exports: [SourcesModule, SourceQueries, ForeignDatabases],
+  providers: [...TOOL_KINDS, SourceQueries],
+  exports: TOOL_KINDS,
 })
-export class BuiltinModule {}
+export class BuiltinModule {
+  static readonly toolKinds = TOOL_KINDS;
+}

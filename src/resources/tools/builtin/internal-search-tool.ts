@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { SourceQueries } from '../../../../projections/sources/sources.queries.js';
-import { sourceOf } from '../../../dialogue/journal/message.policy.js';
-import { Search } from '../../sources/chunks/search.port.js';
+import { Search, sourceOf } from '../../sources/chunks/search.port.js';
 import type { ActionDefinition } from '../toolbox/tool.events.js';
 import { type CallContext, ToolFailed, ToolKind, type UsedTool } from '../toolbox/tool-kind.port.js';
 import { type CallArguments, filledAction, textArgument, unknownAction } from '../toolbox/call-arguments.policy.js';

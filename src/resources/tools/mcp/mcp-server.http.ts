@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Commands } from '../../../kernel/commands.js';
 import { type ToolRecord, ToolQueries } from '../../../../projections/tools/tools.queries.js';
 import type { SignedInUser } from '../../identity/caller.js';
 import { CurrentUser } from '../../identity/identity.http.js';
@@ -12,8 +12,7 @@ import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { withoutTrailing } from '../../../kernel/trailing.js';
 import { answerPosition } from '../../../platform/http/positions.js';
-import { ChangeTool } from '../toolbox/change-tool.command.js';
-import { CreateTool } from '../toolbox/create-tool.command.js';
+import { ChangeTool, CreateTool } from '../toolbox/tool.commands.js';
 import { TOOLS_PER_USER_MAX } from '../toolbox/definition.policy.js';
 import { toolNotFound } from '../toolbox/tool.decider.js';
 import { mcpSettings } from './mcp-config.policy.js';
@@ -30,7 +29,7 @@ import { OAuthHandshakes } from './oauth-handshakes.js';
 @Controller('api/mcp_server')
 export class McpServerController {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly tools: ToolQueries,
     private readonly kind: McpTool,
     private readonly handshakes: OAuthHandshakes,

@@ -1,10 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type CallScope, currentScope, inScope } from './call-scope.js';
-import type { ToolReport } from '../../../background/jobs/job.events.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { ListedTool } from './mcp-actions.policy.js';
 import type { CallAnswer } from './mcp-answer.policy.js';
 import { mcpFetch } from './mcp-fetch.js';
+import type { ToolReport } from '../toolbox/tool-kind.port.js';
 
 export const MCP_LIST_PAGES_MAX = 20;
 

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
-import type { ToolReport } from '../../../background/jobs/job.events.js';
 import { mcpServerForTests, type McpServerForTests, type McpServerOptions } from '../../../../test/support/mcp-server.js';
 import { mcpToolForTests, type McpToolForTests } from '../../../../test/support/mcp-tool.js';
 import { MCP_TIMEOUT_SECONDS_MAX } from './mcp-config.policy.js';
 import { MCP_LIST_PAGES_MAX } from './mcp-session.js';
 import { eventually } from '../../../../test/support/eventually.js';
+import type { ToolReport } from '../toolbox/tool-kind.port.js';
 
 let server: McpServerForTests;
 let kit: McpToolForTests;

@@ -1,7 +1,6 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { newId } from '../../../kernel/ids.js';
-import type { ToolReport } from '../../../background/jobs/job.events.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { isIdempotent } from '../toolbox/access.policy.js';
 import {
@@ -10,7 +9,14 @@ import {
   CredentialVault,
 } from '../../../platform/credentials/credential-vault.port.js';
 import { AddressRefused, OutgoingHttp } from '../../../platform/outgoing/outgoing-http.port.js';
-import { type CallContext, type Configured, ToolFailed, ToolKind, type UsedTool } from '../toolbox/tool-kind.port.js';
+import {
+  type CallContext,
+  type Configured,
+  ToolFailed,
+  ToolKind,
+  type ToolReport,
+  type UsedTool,
+} from '../toolbox/tool-kind.port.js';
 import type { ActionDefinition, ToolDefinition } from '../toolbox/tool.events.js';
 import { MCP_RESULT_BYTES_MAX, resultOf, withoutSecrets } from './mcp-answer.policy.js';
 import { MCP_CONFIG_FIELDS, mcpSettings, OAUTH_GRANT, secretsInUse, shownConfig, signInHeaders } from './mcp-config.policy.js';

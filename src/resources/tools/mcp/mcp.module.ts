@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { Ids } from '../../../kernel/ids.js';
 import { KeyValue } from '../../../kernel/key-value.js';
@@ -12,10 +12,31 @@ import { McpOptions } from './mcp-options.js';
 import { McpServers } from './mcp-servers.js';
 import { OAuthGrants } from './oauth-grants.js';
 import { OAuthHandshakes } from './oauth-handshakes.js';
+import { ExpiringQueries } from '../../../../projections/expiring/expiring.queries.js';
+import { IdentityModule } from '../../identity/identity.module.js';
+import { RetentionModule } from '../../../work/retention/retention.module.js';
+import { RetentionRules } from '../../../work/retention/retention-rule.port.js';
+import { ToolsModule } from '../tools.module.js';
+import { FailSignIns } from './fail-sign-ins.js';
+import { McpServerController } from './mcp-server.http.js';
+import { ForgetSignInSecrets } from './forget-sign-in-secrets.reaction.js';
+import { McpTool } from './mcp-tool.js';
 
-/** What tools of tool servers rest on: the servers themselves, and the sign-ins at their authorization servers. */
+const REACTIONS = [ForgetSignInSecrets];
+const TOOL_KINDS = [McpTool];
+
+/** Tools of tool servers: the servers themselves, and the sign-ins at their authorization servers. Nothing secret of a sign-in is kept longer than it is needed. */
 @Module({
+  imports: [IdentityModule, RetentionModule, ToolsModule],
+  controllers: [McpServerController],
   providers: [
+    ...REACTIONS,
+    ...TOOL_KINDS,
+    {
+      provide: FailSignIns,
+      inject: [ExpiringQueries, Streams, Clock],
+      useFactory: (...parts: [ExpiringQueries, Streams, Clock]) => new FailSignIns(...parts),
+    },
     {
       provide: AuthorizationServers,
       inject: [OutgoingHttp, Clock],
@@ -42,6 +63,18 @@ import { OAuthHandshakes } from './oauth-handshakes.js';
       useFactory: (config: Config) => new McpOptions(config.publicApiBaseUrl ?? null),
     },
   ],
-  exports: [McpOptions, McpServers, OAuthGrants, OAuthHandshakes],
+  exports: [...REACTIONS, ...TOOL_KINDS],
 })
-export class McpModule {}
+export class McpModule implements OnModuleInit {
+  static readonly reactions = REACTIONS;
+  static readonly toolKinds = TOOL_KINDS;
+
+  constructor(
+    private readonly retention: RetentionRules,
+    private readonly signIns: FailSignIns,
+  ) {}
+
+  onModuleInit(): void {
+    this.retention.add(this.signIns);
+  }
+}

@@ -1,6 +1,18 @@
 import { Module } from '@nestjs/common';
 import { ArtifactsController } from './artifacts.http.js';
 import { Notebooks } from './notebooks.js';
+import { MemoryTool } from './memory-tool.js';
+import { NotesTool } from './notes-tool.js';
+import { TodoListTool } from './todo-list-tool.js';
 
-@Module({ controllers: [ArtifactsController], providers: [Notebooks], exports: [Notebooks] })
-export class NotebooksModule {}
+const TOOL_KINDS = [MemoryTool, NotesTool, TodoListTool];
+
+/** Tools that keep notes, memories and to-do lists, and what they have kept. */
+@Module({
+  controllers: [ArtifactsController],
+  providers: [...TOOL_KINDS, Notebooks],
+  exports: [...TOOL_KINDS],
+})
+export class NotebooksModule {
+  static readonly toolKinds = TOOL_KINDS;
+}

@@ -1,12 +1,10 @@
 import { Logger } from '@nestjs/common';
-import type { Background } from '../../../dialogue/answering/loop/background-calls.port.js';
-import type { ToolReport } from '../../../background/jobs/job.events.js';
 import { accessOf, actsForOwner, isIdempotent } from './access.policy.js';
 import { completeArguments, modelParameters } from './action.policy.js';
 import { fitted } from './arguments.policy.js';
 import { type Redact, redaction } from './redaction.policy.js';
 import type { ActionDefinition, ToolDefinition } from './tool.events.js';
-import { type CallContext, ToolFailed, type ToolKind } from './tool-kind.port.js';
+import { type Background, type CallContext, ToolFailed, type ToolKind, type ToolReport } from './tool-kind.port.js';
 import { type OfferedAction, OpenTools } from './toolbox.port.js';
 
 /** A tool that a turn may use, as it was pinned. */

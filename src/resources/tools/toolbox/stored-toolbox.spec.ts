@@ -5,12 +5,10 @@ import { InMemoryEventStore } from '../../../../test/support/in-memory-event-sto
 import { MemoryCredentialVault } from '../../../../test/support/memory-credential-vault.js';
 import { InternalKindForTests, ToolKindForTests } from '../../../../test/support/tool-kinds.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
-import { ChangeTool, ChangeToolHandler } from './change-tool.command.js';
-import { CreateTool, CreateToolHandler } from './create-tool.command.js';
+import { ChangeTool, ChangeToolHandler, CreateTool, CreateToolHandler, DeleteTool, DeleteToolHandler } from './tool.commands.js';
 import { defaultToolId } from '../defaults/default-tools.policy.js';
-import { DeleteTool, DeleteToolHandler } from './delete-tool.command.js';
 import { CREDENTIALS_REPLACED, PUT_AWAY, REMOVED, StoredToolbox } from './stored-toolbox.js';
-import { SwitchDefaultTool, SwitchDefaultToolHandler } from '../defaults/switch-default-tool.command.js';
+import { SwitchDefaultTool, SwitchDefaultToolHandler } from '../defaults/default-tools.commands.js';
 import { ToolHistory } from './tool-history.js';
 import { type CallContext, ToolFailed } from './tool-kind.port.js';
 import { ToolKinds } from './tool-kinds.js';

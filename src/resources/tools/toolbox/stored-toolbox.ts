@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ToolQueries } from '../../../../projections/tools/tools.queries.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
-import { mayRunLong } from '../../../background/jobs/job.policy.js';
+import { mayRunLong } from './long-calls.policy.js';
 import { CredentialsMissing, CredentialVault } from '../../../platform/credentials/credential-vault.port.js';
 import { defaultTools } from '../defaults/default-tools.decider.js';
 import { defaultToolsStream } from '../defaults/default-tools.events.js';

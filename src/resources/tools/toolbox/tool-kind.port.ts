@@ -1,4 +1,3 @@
-import type { Background } from '../../../dialogue/answering/loop/background-calls.port.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { ActionDefinition, ToolDefinition } from './tool.events.js';
 
@@ -21,6 +20,15 @@ export type UsedTool = Readonly<{
   definition: ToolDefinition;
   secrets: Readonly<Record<string, string>>;
 }>;
+
+/** What a tool says while it works: how far it has come, of how much where it knows that, and a word on what it does. */
+export type ToolReport = Readonly<{ progress: number; total?: number | undefined; message?: string | undefined }>;
+
+/**
+ * What a call is told that may go on as a job: `begun` aborts once it does, and how long it may take then, from its beginning.
+ * Whatever it reports of how far it has come is shown of the job.
+ */
+export type Background = Readonly<{ begun: AbortSignal; msMax: number; report: (report: ToolReport) => void }>;
 
 /** For whom and where in the log a tool is called. */
 export type CallContext = Readonly<{
@@ -58,6 +66,8 @@ export class ToolFailed extends Error {
  */
 export abstract class ToolKind {
   abstract readonly name: string;
+  /** Whether this service has it: one whose work is switched off is no kind of tool. */
+  readonly isEnabled: boolean = true;
   abstract readonly displayName: string;
   abstract readonly description: string;
   /** The service hands it out itself, where it applies; it is not offered to be set up. */

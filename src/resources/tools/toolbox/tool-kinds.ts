@@ -1,11 +1,11 @@
 import type { ToolKind } from './tool-kind.port.js';
 
-/** Every kind of tool that the service knows, by name. */
+/** Every kind of tool that the service has, by name, in the order in which they are offered to be set up. */
 export class ToolKinds {
   private readonly kinds = new Map<string, ToolKind>();
 
   constructor(kinds: readonly ToolKind[]) {
-    for (const kind of kinds) this.add(kind);
+    for (const kind of kinds) if (kind.isEnabled) this.add(kind);
   }
 
   add(kind: ToolKind): void {

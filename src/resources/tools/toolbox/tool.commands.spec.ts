@@ -5,8 +5,7 @@ import { DerivingKindForTests, InternalKindForTests, ToolKindForTests } from '..
 import { decodeCause } from '../../../kernel/event-sourcing/codec.js';
 import { LOG_START, type StoredEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
-import { ChangeTool, ChangeToolHandler } from './change-tool.command.js';
-import { CreateTool, CreateToolHandler } from './create-tool.command.js';
+import { ChangeTool, ChangeToolHandler, CreateTool, CreateToolHandler, DeleteTool, DeleteToolHandler } from './tool.commands.js';
 import { CredentialsUnreadable } from '../../../platform/credentials/credential-vault.port.js';
 import {
   ACTION_NAME_CHARACTERS_MAX,
@@ -14,7 +13,6 @@ import {
   DEFINITION_BYTES_MAX,
   SECRETS_BYTES_MAX,
 } from './definition.policy.js';
-import { DeleteTool, DeleteToolHandler } from './delete-tool.command.js';
 import type { ActionDefinition } from './tool.events.js';
 import { ToolKinds } from './tool-kinds.js';
 import { ToolSetup, type ToolWish } from './tool-setup.js';

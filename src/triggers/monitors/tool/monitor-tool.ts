@@ -4,9 +4,10 @@ import { isId } from '../../../kernel/ids.js';
 import { ChatMonitors } from '../monitor/chat-monitors.port.js';
 import { monitorIdOf } from '../monitor/monitor.events.js';
 import { type CallArguments, filledAction, unknownAction } from '../../../resources/tools/toolbox/call-arguments.policy.js';
-import { errorText, toldAsText } from '../../../resources/tools/builtin/told-as-text.js';
+import { errorText, toldAsText } from '../../../resources/tools/toolbox/told-as-text.policy.js';
 import type { ActionDefinition } from '../../../resources/tools/toolbox/tool.events.js';
 import { type CallContext, ToolKind, type UsedTool } from '../../../resources/tools/toolbox/tool-kind.port.js';
+import { MonitorRules } from '../monitor/monitor-rules.js';
 
 const CREATE = filledAction(
   'monitor_create',
@@ -73,6 +74,7 @@ const CANCEL = filledAction('monitor_cancel', 'Ends a monitor of this chat for g
 @Injectable()
 export class MonitorTool extends ToolKind {
   override readonly name = 'monitor';
+  override readonly isEnabled: boolean;
   override readonly displayName = 'Monitor';
   override readonly description = 'Watches pages, tools and sources, and wakes the chat.';
   override readonly internal = true;
@@ -80,8 +82,12 @@ export class MonitorTool extends ToolKind {
   override readonly actions = [CREATE, LIST, CANCEL];
 
   /** What monitors look at are tools as well, so they are asked for when they are needed. */
-  constructor(private readonly modules: ModuleRef) {
+  constructor(
+    private readonly modules: ModuleRef,
+    rules: MonitorRules,
+  ) {
     super();
+    this.isEnabled = rules.isEnabled;
   }
 
   run({ name }: ActionDefinition, args: CallArguments, _tool: UsedTool, context: CallContext): Promise<unknown> {

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../../kernel/commands.js';
 import type { Codec } from '../../../kernel/event-sourcing/codec.js';
 import { causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { runCodec } from '../../../background/runs/run.codec.js';
 import type { RunFailed, RunFinished, RunRefused, RunStarted } from '../../../background/runs/run.events.js';
-import { EndScheduleRun } from '../schedule/end-schedule-run.command.js';
+import { EndScheduleRun } from '../schedule/schedule.commands.js';
 import { outcomeOf, type RunOver } from './run-outcome.policy.js';
 import { reportScheduledRun, scheduledRun, startScheduledRun } from './scheduled-run.decider.js';
 import { scheduledRunStream } from './scheduled-run.events.js';
@@ -31,7 +31,7 @@ export class FollowScheduledRuns implements Reaction<Followed> {
 
   constructor(
     private readonly streams: Streams,
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
   ) {}
 
   private async started(event: Recorded<RunStarted>): Promise<void> {

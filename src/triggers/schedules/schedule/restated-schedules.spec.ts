@@ -6,7 +6,7 @@ import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js'
 import { create, type Schedule, schedule } from './schedule.decider.js';
 import { type ScheduleEvent, scheduleStream } from './schedule.events.js';
 import { type LedgerRules, RESTATED_AFTER_SLOTS, RESTATED_WITHIN_EVENTS_MAX, SLOTS_PER_APPEND_MAX } from './schedule.policy.js';
-import { APPENDS_PER_LOOK_MAX, SettleSchedule, SettleScheduleHandler } from './settle-schedule.command.js';
+import { APPENDS_PER_LOOK_MAX, SettleSchedule, SettleScheduleHandler } from './schedule.commands.js';
 import { endRun, settle } from './slot-ledger.decider.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 

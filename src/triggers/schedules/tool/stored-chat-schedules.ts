@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Commands } from '../../../kernel/commands.js';
 import { ScheduleQueries } from '../../../../projections/schedules/schedules.queries.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
-import { AdmitSchedule } from '../allowance/admit-schedule.command.js';
-import { CancelSchedule } from '../schedule/cancel-schedule.command.js';
+import { AdmitSchedule } from '../allowance/allowance.commands.js';
+import { CancelSchedule, ScheduleTask } from '../schedule/schedule.commands.js';
 import { type Chat, ChatSchedules, type ChatTask, TASKS_LISTED_MAX } from './chat-schedules.port.js';
 import { schedule } from '../schedule/schedule.decider.js';
 import { scheduleStream } from '../schedule/schedule.events.js';
-import { ScheduleTask } from '../schedule/schedule-task.command.js';
 import type { TaskAsked } from '../schedule/task-terms.policy.js';
 
 /** The read model behind what chats list. */
@@ -20,7 +19,7 @@ const READ = ['schedules'];
 @Injectable()
 export class StoredChatSchedules extends ChatSchedules {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly commands: Commands,
     private readonly streams: Streams,
     private readonly schedules: ScheduleQueries,
     private readonly freshness: Freshness,

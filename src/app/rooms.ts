@@ -1,0 +1,88 @@
+import type { Type } from '@nestjs/common';
+import type { Purge } from '../kernel/event-sourcing/purge.js';
+import type { Reaction } from '../kernel/event-sourcing/reaction.js';
+import type { Ticker } from '../kernel/event-sourcing/ticker.js';
+import type { Rejections } from '../platform/http/rejections.js';
+import { FollowUpsModule } from '../background/follow-ups/follow-ups.module.js';
+import { JobsModule } from '../background/jobs/jobs.module.js';
+import { RunsModule } from '../background/runs/runs.module.js';
+import { AnsweringModule } from '../dialogue/answering/answering.module.js';
+import { ConversationModule } from '../dialogue/conversation/conversation.module.js';
+import { JournalModule } from '../dialogue/journal/journal.module.js';
+import { AgentsModule } from '../resources/agents/agents.module.js';
+import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
+import { DocumentsModule } from '../resources/documents/parsing/documents.module.js';
+import { IdentityModule } from '../resources/identity/identity.module.js';
+import { ModelsModule } from '../resources/models/models.module.js';
+import { PromptsModule } from '../resources/prompts/prompts.module.js';
+import { SourcesModule } from '../resources/sources/sources.module.js';
+import { ApiToolsModule } from '../resources/tools/api/api.module.js';
+import { BuiltinModule } from '../resources/tools/builtin/builtin.module.js';
+import { DatabasesModule } from '../resources/tools/databases/databases.module.js';
+import { McpModule } from '../resources/tools/mcp/mcp.module.js';
+import { NotebooksModule } from '../resources/tools/notebooks/notebooks.module.js';
+import { ToolsModule } from '../resources/tools/tools.module.js';
+import type { ToolKind } from '../resources/tools/toolbox/tool-kind.port.js';
+import { WebToolsModule } from '../resources/tools/web/web.module.js';
+import { MonitorsModule } from '../triggers/monitors/monitors.module.js';
+import { SchedulesModule } from '../triggers/schedules/schedules.module.js';
+import { WebhooksModule } from '../triggers/webhooks/webhooks.module.js';
+import { ActivityModule } from '../views/activity/activity.module.js';
+import { AuditModule } from '../views/audit/audit.module.js';
+import { DemoModule } from '../views/demo/demo.module.js';
+import { NotificationsModule } from '../views/notifications/notifications.module.js';
+import { OperationsModule } from '../views/operations/operations.module.js';
+import { QuotaModule } from '../views/quota/quota.module.js';
+import { StartUpModule } from '../views/start-up/start-up.module.js';
+import { LimitsModule } from '../work/limits/limits.module.js';
+import { RetentionModule } from '../work/retention/retention.module.js';
+import { TasksModule } from '../work/tasks/tasks.module.js';
+
+/** A module, and what it brings beside its providers. What a list names, the module exports. */
+export type Room = Type &
+  Partial<
+    Readonly<{
+      reactions: readonly Type<Reaction>[];
+      tickers: readonly Type<Ticker>[];
+      toolKinds: readonly Type<ToolKind>[];
+      purges: readonly Purge[];
+      rejections: Rejections;
+    }>
+  >;
+
+/** Every room of the service, from the ground up. Kinds of tools are offered in this order. */
+export const ROOMS: readonly Room[] = [
+  TasksModule,
+  LimitsModule,
+  RetentionModule,
+  IdentityModule,
+  AgentsModule,
+  PromptsModule,
+  ModelsModule,
+  DocumentsModule,
+  SourcesModule,
+  AttachmentsModule,
+  ToolsModule,
+  ApiToolsModule,
+  McpModule,
+  WebToolsModule,
+  NotebooksModule,
+  DatabasesModule,
+  ConversationModule,
+  JournalModule,
+  AnsweringModule,
+  RunsModule,
+  FollowUpsModule,
+  SchedulesModule,
+  MonitorsModule,
+  WebhooksModule,
+  BuiltinModule,
+  JobsModule,
+  NotificationsModule,
+  ActivityModule,
+  AuditModule,
+  OperationsModule,
+  QuotaModule,
+  StartUpModule,
+  DemoModule,
+];

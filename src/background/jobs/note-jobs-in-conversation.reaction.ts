@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { NoteBackgroundWork } from '../../dialogue/conversation/background-work.commands.js';
+import type { BackgroundWorkNoted } from '../../dialogue/conversation/conversation.events.js';
+import { Commands } from '../../kernel/commands.js';
+import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
+import type { Reaction, ReactionHandlers } from '../../kernel/event-sourcing/reaction.js';
+import { jobCodec } from './job.codec.js';
+import type { JobEvent } from './job.events.js';
+
+type Standing = BackgroundWorkNoted['data']['standing'];
+
+const STANDINGS = {
+  JobStarted: 'active',
+  JobCompleted: 'over',
+  JobCancelled: 'over',
+  JobFailed: 'failed',
+  JobLost: 'failed',
+} as const satisfies Partial<Record<JobEvent['type'], Standing>>;
+
+type Told = Extract<JobEvent, { type: keyof typeof STANDINGS }>;
+
+/** Has a conversation state how its jobs stand. One step: the command. A crash after it repeats it, and what was noted before is nothing new. */
+@Injectable()
+export class NoteJobsInConversation implements Reaction<JobEvent> {
+  readonly name = 'note-jobs-in-conversation';
+  readonly categories = ['job'];
+  readonly codec = jobCodec;
+  readonly on: ReactionHandlers<JobEvent>;
+
+  constructor(private readonly commands: Commands) {
+    const note = (event: Recorded<Told>) => this.note(event);
+    this.on = Object.fromEntries(Object.keys(STANDINGS).map((type) => [type, note]));
+  }
+
+  private note(event: Recorded<Told>): Promise<void> {
+    const { jobId, conversationId } = event.data;
+    const standing = STANDINGS[event.type];
+    const noted = { conversationId, work: { kind: 'job', id: jobId }, standing, asOf: event.revision } as const;
+    return this.commands.execute(new NoteBackgroundWork(noted, causedBy(event, `system:${this.name}`)));
+  }
+}

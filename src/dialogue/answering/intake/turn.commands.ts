@@ -1,0 +1,75 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { Command, type Handler } from '../../../kernel/commands.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { nothingYet, Streams } from '../../../kernel/event-sourcing/streams.js';
+import type { Party } from '../../conversation/conversation-access.policy.js';
+import { as, ask, conversation } from '../../conversation/conversation.decider.js';
+import { conversationStream } from '../../conversation/conversation.events.js';
+import { type CallAnswer, resume } from '../../conversation/pause.decider.js';
+import { nameFor } from './question.policy.js';
+import type { ResolvedQuestion } from './resolve-question.js';
+
+/** A caller asks; from here on the question is in the log and will be answered, whoever crashes. */
+export class AskQuestion extends Command<{ position: bigint | undefined }> {
+  constructor(
+    readonly turnId: string,
+    readonly conversationId: string,
+    readonly question: ResolvedQuestion,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+/** What asking comes to; throws what it would be refused for. */
+export function decisionOf({ turnId, conversationId, question: asked, cause }: AskQuestion): ReturnType<typeof ask> {
+  const { question, ownerId, agent, index, visibility, history, sharedUsage, settings } = asked;
+  const { agentKeyId } = settings;
+  const agentId = agent?.id ?? null;
+  const turn = { conversationId, turnId, index, question, requestId: cause.correlationId, settings };
+  if (!asked.conversationId) {
+    const name = nameFor(question);
+    return ask(turn, { conversationId, ownerId, agentId, agentKeyId, name, visibility, sharedUsage, history });
+  }
+  return as(agentId !== null && agentKeyId !== null ? { agentId, ownerId } : { userId: ownerId }, ask(turn, null));
+}
+
+@CommandHandler(AskQuestion)
+export class AskQuestionHandler implements Handler<AskQuestion> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute(command: AskQuestion): Promise<{ position: bigint | undefined }> {
+    const stream = conversationStream(command.conversationId);
+    const known = command.question.conversationId === undefined ? nothingYet(conversation) : undefined;
+    const { position } = await this.streams.transact(stream, conversation, decisionOf(command), command.cause, known);
+    return { position };
+  }
+}
+
+/** Somebody says what is to become of the calls a turn waits for; from here on it goes on, whoever crashes. */
+export class ResumeTurn extends Command<{ position: bigint | undefined }> {
+  constructor(
+    readonly conversationId: string,
+    readonly answers: readonly CallAnswer[],
+    readonly by: Party,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ResumeTurn)
+export class ResumeTurnHandler implements Handler<ResumeTurn> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws Rejection conversation-not-found, tool-call-not-pending, resume-in-progress, invalid-request */
+  async execute({ conversationId, answers, by, cause }: ResumeTurn): Promise<{ position: bigint | undefined }> {
+    const decide = resume(answers, by, this.clock.now());
+    const { position } = await this.streams.transact(conversationStream(conversationId), conversation, decide, cause);
+    return { position };
+  }
+}

@@ -1,0 +1,94 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Command, type Handler } from '../../kernel/commands.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import type { Caller } from '../../resources/identity/caller.js';
+import { as, asOwner, conversation, open, rate, remove, rename } from './conversation.decider.js';
+import { conversationStream } from './conversation.events.js';
+
+/** The owner looks at the conversation, which clears the marks that looking clears. */
+export class OpenConversation extends Command<{ position: bigint | undefined; cleared: boolean }> {
+  constructor(
+    readonly conversationId: string,
+    readonly ownerId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(OpenConversation)
+export class OpenConversationHandler implements Handler<OpenConversation> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ conversationId, ownerId, cause }: OpenConversation) {
+    const decide = asOwner(ownerId, open);
+    const { events, position } = await this.streams.transact(conversationStream(conversationId), conversation, decide, cause);
+    return { position, cleared: events.length > 0 };
+  }
+}
+
+/** The owner gives the conversation a name of their own. */
+export class RenameConversation extends Command<bigint | undefined> {
+  constructor(
+    readonly conversationId: string,
+    readonly ownerId: string,
+    readonly name: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RenameConversation)
+export class RenameConversationHandler implements Handler<RenameConversation> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ conversationId, ownerId, name, cause }: RenameConversation): Promise<bigint | undefined> {
+    const decide = asOwner(ownerId, rename(name));
+    return (await this.streams.transact(conversationStream(conversationId), conversation, decide, cause)).position;
+  }
+}
+
+/** The owner wants the conversation gone: nobody reads it from here on, and what runs in it stops. */
+export class DeleteConversation extends Command<bigint | undefined> {
+  constructor(
+    readonly conversationId: string,
+    readonly ownerId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(DeleteConversation)
+export class DeleteConversationHandler implements Handler<DeleteConversation> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ conversationId, ownerId, cause }: DeleteConversation): Promise<bigint | undefined> {
+    const decide = asOwner(ownerId, remove);
+    return (await this.streams.transact(conversationStream(conversationId), conversation, decide, cause)).position;
+  }
+}
+
+/** Somebody whose conversation it is says what they think of an answer; null takes it back. */
+export class RateAnswer extends Command<bigint | undefined> {
+  constructor(
+    readonly conversationId: string,
+    readonly caller: Caller,
+    readonly index: number,
+    readonly feedback: string | null,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RateAnswer)
+export class RateAnswerHandler implements Handler<RateAnswer> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ conversationId, caller, index, feedback }: RateAnswer): Promise<bigint | undefined> {
+    const decide = as(caller, rate(index, feedback));
+    return (await this.streams.transact(conversationStream(conversationId), conversation, decide, caller.cause)).position;
+  }
+}

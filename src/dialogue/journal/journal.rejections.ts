@@ -1,0 +1,5 @@
+import type { Rejections } from '../../platform/http/rejections.js';
+
+export const journalRejections: Rejections = {
+  'journal-expired': { status: 410, code: 'journal_expired' },
+};

@@ -1,0 +1,84 @@
+import type { Signals } from './signals.js';
+import type { Timing } from './timing.js';
+
+/** Signals may be lost: so often what readers wait for is looked up in the log. */
+export const LOOK_HEALTHY_MS = 5_000;
+export const LOOK_UNHEALTHY_MS = 250;
+/** A reader outlives an event store that is away; it asks again this often. */
+export const STORE_RETRY_MS = 250;
+
+/** What is told to the readers of one thing, and how. */
+export type Telling<Reader> = Readonly<{
+  subjectOf: (key: string) => string;
+  /** A signal has come. */
+  tell: (readers: ReadonlySet<Reader>, payload: string) => void;
+  /** Tells those for whom there is something in the log. */
+  look: (readers: ReadonlySet<Reader>, key: string) => Promise<void>;
+}>;
+
+/** The readers of one thing in this process: they share one subscription and one look at the log. */
+class Topic<Reader> {
+  readonly readers = new Set<Reader>();
+  private readonly unsubscribe: () => void;
+  private cancelLook: () => void;
+  private closed = false;
+
+  constructor(
+    private readonly key: string,
+    private readonly signals: Signals,
+    private readonly telling: Telling<Reader>,
+    private readonly timing: Timing,
+  ) {
+    this.unsubscribe = signals.subscribe(telling.subjectOf(key), (payload) => telling.tell(this.readers, payload));
+    this.cancelLook = this.lookLater();
+  }
+
+  private lookLater(): () => void {
+    const afterMs = this.signals.healthy ? LOOK_HEALTHY_MS : LOOK_UNHEALTHY_MS;
+    return this.timing.after(afterMs, () => void this.look(), { unref: true });
+  }
+
+  private async look(): Promise<void> {
+    try {
+      await this.telling.look(this.readers, this.key);
+    } catch {
+      // The log is away, as whoever reads it finds out too: the next look tells.
+    }
+    if (!this.closed) this.cancelLook = this.lookLater();
+  }
+
+  close(): void {
+    this.closed = true;
+    this.cancelLook();
+    this.unsubscribe();
+  }
+}
+
+/** All that has readers in this process. */
+export class Topics<Reader> {
+  private readonly topics = new Map<string, Topic<Reader>>();
+
+  constructor(
+    private readonly signals: Signals,
+    private readonly telling: Telling<Reader>,
+    private readonly timing: Timing,
+  ) {}
+
+  /** From here on the reader is told, until the returned function is called. */
+  join(key: string, reader: Reader): () => void {
+    let topic = this.topics.get(key);
+    if (!topic) this.topics.set(key, (topic = new Topic(key, this.signals, this.telling, this.timing)));
+    const joined = topic;
+    joined.readers.add(reader);
+    return () => {
+      joined.readers.delete(reader);
+      if (joined.readers.size > 0) return;
+      joined.close();
+      this.topics.delete(key);
+    };
+  }
+
+  get size(): number {
+    return this.topics.size;
+  }
+}

@@ -1,0 +1,15 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { type Command, Commands } from '../../kernel/commands.js';
+
+/** Commands over the bus of Nest, which finds their handlers in the modules. */
+@Injectable()
+export class NestCommands extends Commands {
+  constructor(private readonly bus: CommandBus) {
+    super();
+  }
+
+  execute<Result>(command: Command<Result>): Promise<Result> {
+    return this.bus.execute<Command<Result>, Result>(command);
+  }
+}

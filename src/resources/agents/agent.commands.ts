@@ -1,0 +1,175 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../kernel/clock.js';
+import { Command, type Handler } from '../../kernel/commands.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { newId } from '../../kernel/ids.js';
+import { AccessibleReferences } from './accessible-references.js';
+import { agent, type AgentChange, create, mintWebhook, pin, regenerateKey, remove, unpin, update } from './agent.decider.js';
+import { type AgentConfiguration, type AgentId, type AgentStatus, agentStream, type AgentWebhook } from './agent.events.js';
+import { freshKey } from './issued-key.js';
+import { WebhookTokens } from './webhook-tokens.js';
+
+export type AgentMade = Readonly<{
+  agentId: AgentId;
+  /** Empty while the agent is a draft; it is never to be had again. */
+  key: string;
+  position: bigint | undefined;
+}>;
+
+/** A user makes an agent. `id` and `key` are for whoever has to know them beforehand. */
+export class CreateAgent extends Command<AgentMade> {
+  constructor(
+    readonly ownerId: string,
+    readonly wanted: Readonly<{ configuration: AgentConfiguration; status: AgentStatus; id?: AgentId; key?: string }>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CreateAgent)
+export class CreateAgentHandler implements Handler<CreateAgent> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly references: AccessibleReferences,
+    private readonly webhookTokens: WebhookTokens,
+  ) {}
+
+  async execute({ ownerId, wanted, cause }: CreateAgent): Promise<AgentMade> {
+    const { configuration, status, id: agentId = newId() } = wanted;
+    const { key, issued } = freshKey(wanted.key);
+    const inaccessible = await this.references.inaccessible(ownerId, configuration);
+    const now = this.clock.now();
+    const { state, position } = await this.webhookTokens.minting(ownerId, (webhook) => {
+      const decision = create(agentId, ownerId, { configuration, status, inaccessible, key: issued, webhook, now });
+      return this.streams.transact(agentStream(agentId), agent, decision, cause);
+    });
+    return { agentId, key: state.keyId === issued.keyId ? key : '', position };
+  }
+}
+
+/** An agent's owner changes it, publishes it or takes it back to a draft. */
+export class UpdateAgent extends Command<AgentMade> {
+  constructor(
+    readonly agentId: AgentId,
+    readonly ownerId: string,
+    readonly change: Pick<AgentChange, 'changes' | 'status' | 'expectedUpdatedAt'>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(UpdateAgent)
+export class UpdateAgentHandler implements Handler<UpdateAgent> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly references: AccessibleReferences,
+  ) {}
+
+  async execute({ agentId, ownerId, change, cause }: UpdateAgent): Promise<AgentMade> {
+    const { key, issued } = freshKey();
+    const inaccessible = await this.references.inaccessible(ownerId, change.changes);
+    const decision = update(ownerId, { ...change, inaccessible, key: issued, now: this.clock.now() });
+    const { state, position } = await this.streams.transact(agentStream(agentId), agent, decision, cause);
+    return { agentId, key: state.keyId === issued.keyId ? key : '', position };
+  }
+}
+
+/** An agent's owner ends it, and its key and its webhook with it. */
+export class DeleteAgent extends Command<bigint | undefined> {
+  constructor(
+    readonly agentId: AgentId,
+    readonly ownerId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(DeleteAgent)
+export class DeleteAgentHandler implements Handler<DeleteAgent> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly webhookTokens: WebhookTokens,
+  ) {}
+
+  async execute({ agentId, ownerId, cause }: DeleteAgent): Promise<bigint | undefined> {
+    const { state, position } = await this.streams.transact(agentStream(agentId), agent, remove(ownerId), cause);
+    if (state.webhook) await this.webhookTokens.forget(ownerId, state.webhook);
+    return position;
+  }
+}
+
+/** A user puts an agent among those they see first, or takes it away from there. */
+export class PinAgent extends Command<bigint | undefined> {
+  constructor(
+    readonly agentId: AgentId,
+    readonly userId: string,
+    readonly pinned: boolean,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(PinAgent)
+export class PinAgentHandler implements Handler<PinAgent> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ agentId, userId, pinned, cause }: PinAgent): Promise<bigint | undefined> {
+    const decision = pinned ? pin(userId) : unpin(userId);
+    return (await this.streams.transact(agentStream(agentId), agent, decision, cause)).position;
+  }
+}
+
+/** An agent's owner no longer trusts its key: the old one ends with the new one's beginning. */
+export class RegenerateAgentKey extends Command<AgentMade> {
+  constructor(
+    readonly agentId: AgentId,
+    readonly ownerId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RegenerateAgentKey)
+export class RegenerateAgentKeyHandler implements Handler<RegenerateAgentKey> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ agentId, ownerId, cause }: RegenerateAgentKey): Promise<AgentMade> {
+    const { key, issued } = freshKey();
+    const { position } = await this.streams.transact(agentStream(agentId), agent, regenerateKey(ownerId, issued), cause);
+    return { agentId, key, position };
+  }
+}
+
+/** The webhook of an agent that was made before there were any; the same for all who ask. */
+export class MintAgentWebhook extends Command<Readonly<{ webhook: AgentWebhook; position: bigint | undefined }>> {
+  constructor(
+    readonly agentId: AgentId,
+    readonly ownerId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(MintAgentWebhook)
+export class MintAgentWebhookHandler implements Handler<MintAgentWebhook> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly webhookTokens: WebhookTokens,
+  ) {}
+
+  async execute({ agentId, ownerId, cause }: MintAgentWebhook) {
+    const { state, position } = await this.webhookTokens.minting(ownerId, (webhook) =>
+      this.streams.transact(agentStream(agentId), agent, mintWebhook(ownerId, webhook), cause),
+    );
+    return { webhook: state.webhook!, position };
+  }
+}

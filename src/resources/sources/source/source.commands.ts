@@ -1,0 +1,186 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { Command, type Handler } from '../../../kernel/commands.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { deterministicId, newId } from '../../../kernel/ids.js';
+import { configureSource, needsIngestion } from './source-config.decider.js';
+import type { GivenSourceConfig, SourceConfig } from './source-config.policy.js';
+import { createSource, deleteSource, source } from './source.decider.js';
+import { type SourceCreated, type SourceFile, sourceStream } from './source.events.js';
+import { addRemoteSource, fallDue, ingestAgain, setSyncFrequency } from './sync.decider.js';
+import type { SyncFrequency } from './sync.policy.js';
+
+/** Keeps uploaded files as a source and has them ingested. The ids are chosen before, so it may be sent again. */
+export class UploadSource extends Command<{ position: bigint | undefined }> {
+  constructor(
+    readonly created: SourceCreated['data'],
+    readonly ingestId: string,
+    readonly files: readonly SourceFile[],
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(UploadSource)
+export class UploadSourceHandler implements Handler<UploadSource> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ created, ingestId, files, cause }: UploadSource): Promise<{ position: bigint | undefined }> {
+    const stream = sourceStream(created.sourceId);
+    const { position } = await this.streams.transact(stream, source, createSource(created, ingestId, files), cause);
+    return { position };
+  }
+}
+
+/** Pages become a source and are fetched and ingested. The ids are chosen before, so it may be sent again. */
+export class AddRemoteSource extends Command<{ position: bigint | undefined }> {
+  constructor(
+    readonly created: SourceCreated['data'],
+    readonly ingestId: string,
+    readonly frequency: SyncFrequency,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(AddRemoteSource)
+export class AddRemoteSourceHandler implements Handler<AddRemoteSource> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ created, ingestId, frequency, cause }: AddRemoteSource): Promise<{ position: bigint | undefined }> {
+    const decide = addRemoteSource(created, ingestId, frequency, this.clock.now());
+    const { position } = await this.streams.transact(sourceStream(created.sourceId), source, decide, cause);
+    return { position };
+  }
+}
+
+/** The config a source has now, and whether what is searched is still cut otherwise. */
+type Configured = Readonly<{ config: SourceConfig; needsIngestion: boolean; position: bigint | undefined }>;
+
+/** Says anew how a source is cut and searched. */
+export class ConfigureSource extends Command<Configured> {
+  constructor(
+    readonly sourceId: string,
+    readonly ownerId: string,
+    readonly given: GivenSourceConfig,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ConfigureSource)
+export class ConfigureSourceHandler implements Handler<ConfigureSource> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ sourceId, ownerId, given, cause }: ConfigureSource): Promise<Configured> {
+    const decide = configureSource(sourceId, ownerId, given);
+    const { state, position } = await this.streams.transact(sourceStream(sourceId), source, decide, cause);
+    return { config: state.config, needsIngestion: needsIngestion(state), position };
+  }
+}
+
+/** Says how often the pages of a source are fetched anew. */
+export class SetSyncFrequency extends Command<{ position: bigint | undefined }> {
+  constructor(
+    readonly sourceId: string,
+    readonly ownerId: string,
+    readonly frequency: SyncFrequency,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(SetSyncFrequency)
+export class SetSyncFrequencyHandler implements Handler<SetSyncFrequency> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ sourceId, ownerId, frequency, cause }: SetSyncFrequency): Promise<{ position: bigint | undefined }> {
+    const decide = setSyncFrequency(sourceId, ownerId, frequency, this.clock.now());
+    const { position } = await this.streams.transact(sourceStream(sourceId), source, decide, cause);
+    return { position };
+  }
+}
+
+/** The ingestion, which may have been under way already, and how it is to be. */
+type Again = Readonly<{ ingestId: string; config: SourceConfig; position: bigint | undefined }>;
+
+/** Has a source ingested once more. */
+export class IngestAgain extends Command<Again> {
+  constructor(
+    readonly sourceId: string,
+    readonly ownerId: string,
+    readonly which: 'of-pages' | 'of-any-kind',
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(IngestAgain)
+export class IngestAgainHandler implements Handler<IngestAgain> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ sourceId, ownerId, which, cause }: IngestAgain): Promise<Again> {
+    const ingestId = newId();
+    const decide = ingestAgain(sourceId, ownerId, ingestId, which);
+    const { state, position } = await this.streams.transact(sourceStream(sourceId), source, decide, cause);
+    return { ingestId: state.ingest?.ingestId ?? ingestId, config: state.config, position };
+  }
+}
+
+/** A source's time to sync may have come. */
+export class BeginDueSync extends Command<void> {
+  constructor(
+    readonly sourceId: string,
+    /** As an ISO string, as the source says it. */
+    readonly dueAt: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(BeginDueSync)
+export class BeginDueSyncHandler implements Handler<BeginDueSync> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ sourceId, dueAt, cause }: BeginDueSync): Promise<void> {
+    const decide = fallDue(sourceId, deterministicId('sync', sourceId, dueAt), dueAt, this.clock.now());
+    await this.streams.transact(sourceStream(sourceId), source, decide, cause);
+  }
+}
+
+/** Takes a source out of every search. */
+export class DeleteSource extends Command<{ position: bigint | undefined }> {
+  constructor(
+    readonly sourceId: string,
+    readonly ownerId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(DeleteSource)
+export class DeleteSourceHandler implements Handler<DeleteSource> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ sourceId, ownerId, cause }: DeleteSource): Promise<{ position: bigint | undefined }> {
+    const { position } = await this.streams.transact(sourceStream(sourceId), source, deleteSource(sourceId, ownerId), cause);
+    return { position };
+  }
+}

@@ -1,0 +1,9 @@
+import type { Rejections } from '../../platform/http/rejections.js';
+
+export const sourcesRejections: Rejections = {
+  'source-not-remote': { status: 400 },
+  'pages-not-fetched': { status: 400 },
+  'source-not-found': { status: 404 },
+  'ingest-superseded': { status: 409, code: 'ingest_superseded' },
+  'search-failed': { status: 500 },
+};

@@ -1,0 +1,93 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Command, type Handler } from '../../../kernel/commands.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { newId } from '../../../kernel/ids.js';
+import { ToolSetup, type ToolWish } from './tool-setup.js';
+import { change, create, definitionFor, remove, tool } from './tool.decider.js';
+import { type ToolId, toolStream } from './tool.events.js';
+
+export type ToolMade = Readonly<{ toolId: ToolId; position: bigint | undefined }>;
+
+/** A user sets up a tool of a kind. */
+export class CreateTool extends Command<ToolMade> {
+  constructor(
+    readonly ownerId: string,
+    readonly kind: string,
+    readonly wish: ToolWish,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CreateTool)
+export class CreateToolHandler implements Handler<CreateTool> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly setup: ToolSetup,
+  ) {}
+
+  async execute({ ownerId, kind, wish, cause }: CreateTool): Promise<ToolMade> {
+    const toolId = newId();
+    const { position } = await this.setup.define(ownerId, this.setup.blank(kind), { config: {}, ...wish }, (definition) =>
+      this.streams.transact(toolStream(toolId), tool, create(toolId, ownerId, definition), cause),
+    );
+    return { toolId, position };
+  }
+}
+
+/** A tool's owner changes it, puts it away or takes it out again. */
+export class ChangeTool extends Command<bigint | undefined> {
+  constructor(
+    readonly toolId: ToolId,
+    readonly ownerId: string,
+    readonly wish: ToolWish,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ChangeTool)
+export class ChangeToolHandler implements Handler<ChangeTool> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly setup: ToolSetup,
+  ) {}
+
+  async execute({ toolId, ownerId, wish, cause }: ChangeTool): Promise<bigint | undefined> {
+    const known = await this.streams.fold(toolStream(toolId), tool);
+    const seen = definitionFor(known.state, ownerId);
+    return this.setup.define(ownerId, seen, wish, async (definition) => {
+      const { name: _, ...changes } = definition;
+      return (await this.streams.transact(toolStream(toolId), tool, change(ownerId, seen, changes), cause, known)).position;
+    });
+  }
+}
+
+/** A tool's owner throws it away, with its secrets. Agents that still refer to it do without from then on. */
+export class DeleteTool extends Command<bigint | undefined> {
+  constructor(
+    readonly toolId: ToolId,
+    readonly ownerId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(DeleteTool)
+export class DeleteToolHandler implements Handler<DeleteTool> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly setup: ToolSetup,
+  ) {}
+
+  async execute({ toolId, ownerId, cause }: DeleteTool): Promise<bigint | undefined> {
+    const { state, position } = await this.streams.transact(toolStream(toolId), tool, remove(ownerId), cause);
+    // A crash before this leaves sealed secrets that nobody refers to.
+    if (state.definition) await this.setup.forget(ownerId, state.definition);
+    return position;
+  }
+}

@@ -1,0 +1,306 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { Command, type Handler } from '../../../kernel/commands.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { transactCaughtUp } from './catch-up.js';
+import { cancel, cancelTask, change, type ChatScope, pause, remove, requestRun, resume } from './schedule-changes.decider.js';
+import { ScheduleRules } from './schedule-rules.js';
+import { create, schedule, type Schedule } from './schedule.decider.js';
+import { type RunId, type ScheduleId, type ScheduleOrigin, scheduleStream } from './schedule.events.js';
+import { SLOTS_PER_APPEND_MAX } from './schedule.policy.js';
+import { endRun, type RunEnding, settle } from './slot-ledger.decider.js';
+import { type TaskAsked, taskTermsIn } from './task-terms.policy.js';
+import { changesIn, type TermsAsked, termsIn, timingResumed } from './terms.policy.js';
+
+/** A user wants something done later, or again and again. Whether there is a place for it was asked before. */
+export class CreateSchedule extends Command<bigint | undefined> {
+  constructor(
+    readonly scheduleId: ScheduleId,
+    readonly ownerId: string,
+    readonly origin: ScheduleOrigin,
+    readonly asked: TermsAsked,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CreateSchedule)
+export class CreateScheduleHandler implements Handler<CreateSchedule> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  async execute({ scheduleId, ownerId, origin, asked, cause }: CreateSchedule): Promise<bigint | undefined> {
+    const now = this.clock.now();
+    const decision = create(scheduleId, { ownerId, origin, terms: termsIn(asked, this.rules, now), now });
+    return (await this.streams.transact(scheduleStream(scheduleId), schedule, decision, cause)).position;
+  }
+}
+
+/** A chat wants something done once, later. Whether there is a place for it was asked before. */
+export class ScheduleTask extends Command<bigint | undefined> {
+  constructor(
+    readonly scheduleId: ScheduleId,
+    readonly ownerId: string,
+    readonly chat: ChatScope,
+    readonly asked: TaskAsked,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ScheduleTask)
+export class ScheduleTaskHandler implements Handler<ScheduleTask> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  async execute({ scheduleId, ownerId, chat, asked, cause }: ScheduleTask): Promise<bigint | undefined> {
+    const now = this.clock.now();
+    const terms = taskTermsIn(asked, this.rules, now);
+    const decision = create(scheduleId, { ownerId, origin: { ...chat, createdVia: 'chat' }, terms, now });
+    return (await this.streams.transact(scheduleStream(scheduleId), schedule, decision, cause)).position;
+  }
+}
+
+/** A schedule's owner changes what it does, or when. */
+export class ChangeSchedule extends Command<bigint | undefined> {
+  constructor(
+    readonly scheduleId: ScheduleId,
+    readonly ownerId: string,
+    readonly asked: TermsAsked,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ChangeSchedule)
+export class ChangeScheduleHandler implements Handler<ChangeSchedule> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  async execute({ scheduleId, ownerId, asked, cause }: ChangeSchedule): Promise<bigint | undefined> {
+    const asking = { ownerId, rules: this.rules, now: this.clock.now() };
+    const decision = change(asking, (before) => changesIn(before, asked, this.rules, asking.now));
+    return (await transactCaughtUp(this.streams, scheduleId, decision, asking, cause)).position;
+  }
+}
+
+/** Nothing comes of a schedule's slots until it is resumed. */
+export class PauseSchedule extends Command<bigint | undefined> {
+  constructor(
+    readonly scheduleId: ScheduleId,
+    readonly ownerId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(PauseSchedule)
+export class PauseScheduleHandler implements Handler<PauseSchedule> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  async execute({ scheduleId, ownerId, cause }: PauseSchedule): Promise<bigint | undefined> {
+    const asking = { ownerId, rules: this.rules, now: this.clock.now() };
+    const decision = pause(asking);
+    return (await transactCaughtUp(this.streams, scheduleId, decision, asking, cause)).position;
+  }
+}
+
+/** A schedule goes on; a one-time one may be given another moment. */
+export class ResumeSchedule extends Command<bigint | undefined> {
+  constructor(
+    readonly scheduleId: ScheduleId,
+    readonly ownerId: string,
+    readonly runAt: unknown,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ResumeSchedule)
+export class ResumeScheduleHandler implements Handler<ResumeSchedule> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  async execute({ scheduleId, ownerId, runAt, cause }: ResumeSchedule): Promise<bigint | undefined> {
+    const asking = { ownerId, rules: this.rules, now: this.clock.now() };
+    const decision = resume(asking, (before) => timingResumed(before, runAt, this.rules, asking.now));
+    return (await transactCaughtUp(this.streams, scheduleId, decision, asking, cause)).position;
+  }
+}
+
+/** A schedule is called off for its owner; with a chat, by that chat, which can call off no more than it sees. */
+export class CancelSchedule extends Command<bigint | undefined> {
+  constructor(
+    readonly scheduleId: ScheduleId,
+    readonly ownerId: string,
+    readonly cause: Cause,
+    readonly chat?: ChatScope,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CancelSchedule)
+export class CancelScheduleHandler implements Handler<CancelSchedule> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  async execute({ scheduleId, ownerId, cause, chat }: CancelSchedule): Promise<bigint | undefined> {
+    const asking = { ownerId, rules: this.rules, now: this.clock.now() };
+    const decision = chat ? cancelTask(asking, chat) : cancel(asking);
+    return (await transactCaughtUp(this.streams, scheduleId, decision, asking, cause)).position;
+  }
+}
+
+/** A schedule's owner wants to see nothing of it any more. */
+export class DeleteSchedule extends Command<bigint | undefined> {
+  constructor(
+    readonly scheduleId: ScheduleId,
+    readonly ownerId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(DeleteSchedule)
+export class DeleteScheduleHandler implements Handler<DeleteSchedule> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  async execute({ scheduleId, ownerId, cause }: DeleteSchedule): Promise<bigint | undefined> {
+    const asking = { ownerId, rules: this.rules, now: this.clock.now() };
+    const decision = remove(asking);
+    return (await transactCaughtUp(this.streams, scheduleId, decision, asking, cause)).position;
+  }
+}
+
+/** A schedule's owner wants a run of it now. */
+export class RunScheduleNow extends Command<bigint | undefined> {
+  constructor(
+    readonly scheduleId: ScheduleId,
+    readonly ownerId: string,
+    readonly runId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RunScheduleNow)
+export class RunScheduleNowHandler implements Handler<RunScheduleNow> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  async execute({ scheduleId, ownerId, runId, cause }: RunScheduleNow): Promise<bigint | undefined> {
+    const asking = { ownerId, rules: this.rules, now: this.clock.now() };
+    const decision = requestRun(asking, runId);
+    return (await this.streams.transact(scheduleStream(scheduleId), schedule, decision, cause)).position;
+  }
+}
+
+/** Time has passed for a schedule: its slots that have come are decided on. Answers when it is next worth a look. */
+export class SettleSchedule extends Command<Schedule> {
+  constructor(
+    readonly scheduleId: ScheduleId,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+/** Schedules remembered between two looks: one that comes due again is then decided on without being read. */
+export const SCHEDULES_REMEMBERED_MAX = 10_000;
+/** What one look does for a schedule that is far behind; the rest is for the next. */
+export const APPENDS_PER_LOOK_MAX = 8;
+
+@CommandHandler(SettleSchedule)
+export class SettleScheduleHandler implements Handler<SettleSchedule> {
+  private readonly remembered = new Map<ScheduleId, Folded<Schedule>>();
+
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  async execute({ scheduleId, cause }: SettleSchedule): Promise<Schedule> {
+    const stream = scheduleStream(scheduleId);
+    const decide = settle(this.rules, this.clock.now());
+    let known = this.remembered.get(scheduleId) ?? (await this.streams.fold(stream, schedule));
+    for (let appends = 1; appends <= APPENDS_PER_LOOK_MAX; appends++) {
+      let outcome = await this.streams.transact(stream, schedule, decide, cause, known);
+      if (outcome.events.length === 0) {
+        // What is remembered may be old: others decide on the schedule as well.
+        outcome = await this.streams.transact(stream, schedule, decide, cause, await this.streams.fold(stream, schedule, known));
+      }
+      known = outcome;
+      if (outcome.events.length < SLOTS_PER_APPEND_MAX) break;
+    }
+    this.remember(scheduleId, known);
+    return known.state;
+  }
+
+  private remember(scheduleId: ScheduleId, { state, revision, position }: Folded<Schedule>): void {
+    this.remembered.delete(scheduleId);
+    this.remembered.set(scheduleId, { state, revision, position });
+    if (this.remembered.size > SCHEDULES_REMEMBERED_MAX) this.remembered.delete(this.remembered.keys().next().value!);
+  }
+}
+
+/** A run of a schedule is over: the next slot may be run, or the schedule pauses itself. */
+export class EndScheduleRun extends Command<void> {
+  constructor(
+    readonly scheduleId: ScheduleId,
+    readonly runId: RunId,
+    readonly ending: RunEnding,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(EndScheduleRun)
+export class EndScheduleRunHandler implements Handler<EndScheduleRun> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly rules: ScheduleRules,
+  ) {}
+
+  async execute({ scheduleId, runId, ending, cause }: EndScheduleRun): Promise<void> {
+    const decision = endRun(runId, ending, this.rules, this.clock.now());
+    await this.streams.transact(scheduleStream(scheduleId), schedule, decision, cause);
+  }
+}

@@ -1,0 +1,55 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../kernel/clock.js';
+import { Command, type Handler } from '../../kernel/commands.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { fingerprintOf } from '../../kernel/event-sourcing/idempotency.js';
+import { nothingYet, Streams } from '../../kernel/event-sourcing/streams.js';
+import { Ids } from '../../kernel/ids.js';
+import { accept, deliveries } from './delivery.decider.js';
+import { deliveryStream } from './delivery.events.js';
+import { WebhookOptions } from './webhook-options.js';
+
+/** `replayed`: it was accepted before, and the task is that of then. */
+export type Accepted = Readonly<{ taskId: string; replayed: boolean; position: bigint | undefined }>;
+
+export type Delivery = Readonly<{
+  agentId: string;
+  ownerId: string;
+  key: string | undefined;
+  /** As JSON text, and what that says. */
+  input: string;
+  value: unknown;
+}>;
+
+/** Whoever holds the token of an agent's webhook sets it to work. */
+export class AcceptDelivery extends Command<Accepted> {
+  constructor(
+    readonly delivery: Delivery,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(AcceptDelivery)
+export class AcceptDeliveryHandler implements Handler<AcceptDelivery> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly ids: Ids,
+    private readonly options: WebhookOptions,
+  ) {}
+
+  /** @throws Rejection idempotency-key-reused, where that is refused */
+  async execute({ delivery: { agentId, ownerId, key, input, value }, cause }: AcceptDelivery): Promise<Accepted> {
+    const taskId = this.ids.next();
+    const stream = deliveryStream(key === undefined ? taskId : fingerprintOf(agentId, key));
+    const acceptedAt = this.clock.now().toISOString();
+    const data = { agentId, ownerId, taskId, fingerprint: fingerprintOf(value), acceptedAt, input };
+    const decide = accept(data, this.options.keyRules);
+    // Most keys are new: a key that is not loses its append, and is read then.
+    const { state, position } = await this.streams.transact(stream, deliveries, decide, cause, nothingYet(deliveries));
+    const accepted = state.last!;
+    return { taskId: accepted.taskId, replayed: accepted.taskId !== taskId, position };
+  }
+}
