@@ -1,15 +1,7 @@
-import type { Commands } from '../../../src/kernel/commands.js';
 import { AskedWokenTurns } from '../../../src/dialogue/answering/intake/asked-woken-turns.js';
 import type { QuestionResolver } from '../../../src/dialogue/answering/intake/resolve-question.js';
 import { StoredTurnAdditions } from '../../../src/dialogue/journal/stored-turn-additions.js';
-import {
-  CancelJob,
-  CancelJobHandler,
-  LoseJob,
-  LoseJobHandler,
-  TellOfJob,
-  TellOfJobHandler,
-} from '../../../src/background/jobs/job.commands.js';
+import { CancelJobHandler, LoseJobHandler, TellOfJobHandler } from '../../../src/background/jobs/job.commands.js';
 import { JobRunner } from '../../../src/background/jobs/job-runner.js';
 import { LoseJobs } from '../../../src/background/jobs/lose-jobs.ticker.js';
 import { WakeForJobs } from '../../../src/background/jobs/wake-for-jobs.ticker.js';
@@ -19,32 +11,19 @@ import type { Streams } from '../../../src/kernel/event-sourcing/streams.js';
 import type { Ticker } from '../../../src/kernel/event-sourcing/ticker.js';
 import { CheckMonitor } from '../../../src/triggers/monitors/checks/check-monitor.js';
 import { CheckMonitors } from '../../../src/triggers/monitors/checks/check-monitors.ticker.js';
-import {
-  CreateMonitor,
-  CreateMonitorHandler,
-  SteerMonitor,
-  SteerMonitorHandler,
-} from '../../../src/triggers/monitors/monitor/monitor.commands.js';
+import { CreateMonitorHandler, SteerMonitorHandler } from '../../../src/triggers/monitors/monitor/monitor.commands.js';
 import { WakeConversationsOfMonitors } from '../../../src/triggers/monitors/wake-conversations-of-monitors.reaction.js';
 import { WatchedSources } from '../../../src/triggers/monitors/checks/watched-sources.js';
 import type { Runs } from '../../../src/background/runs/runs.port.js';
 import { AppendScheduledAnswers } from '../../../src/triggers/schedules/runs/append-scheduled-answers.reaction.js';
 import {
-  CancelSchedule,
   CancelScheduleHandler,
-  ChangeSchedule,
   ChangeScheduleHandler,
-  CreateSchedule,
   CreateScheduleHandler,
-  EndScheduleRun,
   EndScheduleRunHandler,
-  PauseSchedule,
   PauseScheduleHandler,
-  ResumeSchedule,
   ResumeScheduleHandler,
-  RunScheduleNow,
   RunScheduleNowHandler,
-  SettleSchedule,
   SettleScheduleHandler,
 } from '../../../src/triggers/schedules/schedule/schedule.commands.js';
 import { DueSchedules } from '../../../src/triggers/schedules/due-schedules.ticker.js';
@@ -64,15 +43,15 @@ import {
   NO_SOURCES,
   SCHEDULE_RULES,
 } from './background-settings.js';
-import type { Handlers, Ports } from './roles.js';
+import type { HandledCommands } from '../../support/commands-over.js';
+import type { Ports } from './roles.js';
 
 /** What a seed has of what goes on without anybody waiting. A room that nobody uses is left out: it would only look at nothing. */
 export type Rooms = Readonly<{ schedules: boolean; followUps: boolean }>;
 
 /** What the rooms of the background share with those of answers. */
 export type Shared = Readonly<{
-  commands: Commands;
-  handlers: Handlers;
+  commands: HandledCommands;
   streams: Streams;
   blobs: Blobs;
   runs: Runs;
@@ -83,16 +62,17 @@ type Background = Readonly<{ tickers: readonly Ticker[]; reactions: readonly Rea
 
 /** Schedules and the ledger of their slots, and the runs that come of them. */
 export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }: Ports, shared: Shared): Background {
-  const { commands, handlers, streams, runs } = shared;
-  handlers
-    .set(CreateSchedule, new CreateScheduleHandler(streams, clock, SCHEDULE_RULES))
-    .set(ChangeSchedule, new ChangeScheduleHandler(streams, clock, SCHEDULE_RULES))
-    .set(PauseSchedule, new PauseScheduleHandler(streams, clock, SCHEDULE_RULES))
-    .set(ResumeSchedule, new ResumeScheduleHandler(streams, clock, SCHEDULE_RULES))
-    .set(CancelSchedule, new CancelScheduleHandler(streams, clock, SCHEDULE_RULES))
-    .set(RunScheduleNow, new RunScheduleNowHandler(streams, clock, SCHEDULE_RULES))
-    .set(SettleSchedule, new SettleScheduleHandler(streams, clock, SCHEDULE_RULES))
-    .set(EndScheduleRun, new EndScheduleRunHandler(streams, clock, SCHEDULE_RULES));
+  const { commands, streams, runs } = shared;
+  commands.handle(
+    new CreateScheduleHandler(streams, clock, SCHEDULE_RULES),
+    new ChangeScheduleHandler(streams, clock, SCHEDULE_RULES),
+    new PauseScheduleHandler(streams, clock, SCHEDULE_RULES),
+    new ResumeScheduleHandler(streams, clock, SCHEDULE_RULES),
+    new CancelScheduleHandler(streams, clock, SCHEDULE_RULES),
+    new RunScheduleNowHandler(streams, clock, SCHEDULE_RULES),
+    new SettleScheduleHandler(streams, clock, SCHEDULE_RULES),
+    new EndScheduleRunHandler(streams, clock, SCHEDULE_RULES),
+  );
   const pulse = new KeptSchedulerPulse(keyValue, timing, ids);
   const additions = new StoredTurnAdditions(store, streams, MESSAGE_RETENTION_SECONDS);
   return {
@@ -106,14 +86,15 @@ export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }
 }
 
 /** Background jobs and monitors, and the wakes by which conversations go on with what became of them. */
-export function followUpRoles(ports: Ports, { commands, handlers, streams, blobs, resolver }: Shared) {
+export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver }: Shared) {
   const { store, signals, keyValue, queue, clock, timing, ids, models, toolbox, unsealedTurns, jobs, monitors, wakes } = ports;
-  handlers
-    .set(CancelJob, new CancelJobHandler(streams, signals))
-    .set(LoseJob, new LoseJobHandler(streams, clock))
-    .set(TellOfJob, new TellOfJobHandler(streams))
-    .set(CreateMonitor, new CreateMonitorHandler(streams, clock))
-    .set(SteerMonitor, new SteerMonitorHandler(streams, clock));
+  commands.handle(
+    new CancelJobHandler(streams, signals),
+    new LoseJobHandler(streams, clock),
+    new TellOfJobHandler(streams),
+    new CreateMonitorHandler(streams, clock),
+    new SteerMonitorHandler(streams, clock),
+  );
   const requested = new RequestedWakes(streams);
   const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing);
   const check = new CheckMonitor(streams, clock, MONITOR_RULES, sources, NO_PATTERNS, NO_JUDGE);

@@ -1,28 +1,22 @@
 import type { Logger } from 'pino';
-import type { Command, Commands } from '../../../src/kernel/commands.js';
 import { type AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
 import { QuestionDesk } from '../../../src/dialogue/answering/intake/accept-question.js';
 import { AgentLoop } from '../../../src/dialogue/answering/loop/agent-loop.js';
 import { AnswerComposer } from '../../../src/dialogue/answering/loop/answer-composer.js';
 import { AnsweringOptions } from '../../../src/dialogue/answering/loop/answering-options.js';
-import {
-  AskQuestion,
-  AskQuestionHandler,
-  ResumeTurn,
-  ResumeTurnHandler,
-} from '../../../src/dialogue/answering/intake/turn.commands.js';
+import { AskQuestionHandler, ResumeTurnHandler } from '../../../src/dialogue/answering/intake/turn.commands.js';
 import { AttachedFiles } from '../../../src/dialogue/answering/loop/attached-files.js';
 import { Continuations } from '../../../src/dialogue/answering/loop/continuations.js';
 import { ExpirePauses } from '../../../src/dialogue/answering/runner/expire-pauses.ticker.js';
 import { QuestionResolver } from '../../../src/dialogue/answering/intake/resolve-question.js';
-import { StopAnswer, StopAnswerHandler } from '../../../src/dialogue/answering/runner/stop-answer.commands.js';
+import { StopAnswerHandler } from '../../../src/dialogue/answering/runner/stop-answer.commands.js';
 import { SweepTurns } from '../../../src/dialogue/answering/runner/sweep-turns.ticker.js';
 import { TurnCloser } from '../../../src/dialogue/answering/runner/turn-closer.js';
 import { TurnRunner } from '../../../src/dialogue/answering/runner/turn-runner.js';
 import { TurnsWorker } from '../../../src/dialogue/answering/runner/turns-worker.js';
 import { UnattendedAnswers } from '../../../src/dialogue/answering/runner/unattended-answers.js';
 import type { AttachmentShelf } from '../../../src/resources/attachments/attachment-shelf.port.js';
-import { DeleteConversation, DeleteConversationHandler } from '../../../src/dialogue/conversation/conversation.commands.js';
+import { DeleteConversationHandler } from '../../../src/dialogue/conversation/conversation.commands.js';
 import { WAITING } from '../../../src/dialogue/answering/loop/background-calls.port.js';
 import type { Blobs } from '../../../src/kernel/blobs.js';
 import type { Clock } from '../../../src/kernel/clock.js';
@@ -45,7 +39,7 @@ import { SweepTasks } from '../../../src/work/tasks/sweep-tasks.ticker.js';
 import { TaskRunners } from '../../../src/work/tasks/task-runner.port.js';
 import { TASK_WORKER_OPTIONS, TaskWorker } from '../../../src/work/tasks/task-worker.js';
 import type { Toolbox } from '../../../src/resources/tools/toolbox/toolbox.port.js';
-import { AcceptDelivery, AcceptDeliveryHandler } from '../../../src/triggers/webhooks/delivery.commands.js';
+import { AcceptDeliveryHandler } from '../../../src/triggers/webhooks/delivery.commands.js';
 import { RunDeliveries } from '../../../src/triggers/webhooks/run-deliveries.reaction.js';
 import { WebhookOptions } from '../../../src/triggers/webhooks/webhook-options.js';
 import type { JobQueries } from '../../../projections/jobs/jobs.queries.js';
@@ -59,6 +53,7 @@ import { MESSAGE_RETENTION_SECONDS } from './background-settings.js';
 import type { Mutant } from './mutant.js';
 import { type Acknowledged, NotedStreams } from './noted-streams.js';
 import { NoLimits } from '../../support/no-limits.js';
+import { HandledCommands } from '../../support/commands-over.js';
 
 export const STALE_PRODUCER_MS = 3_000;
 export const APPROVAL_TTL_MS = 5_000;
@@ -79,7 +74,6 @@ const options = new AnsweringOptions({
 });
 
 /** Who carries out which command. */
-export type Handlers = Map<unknown, { execute: (command: never) => Promise<unknown> }>;
 
 /** What the roles of a process are given. */
 export type Ports = Readonly<{
@@ -125,10 +119,7 @@ export function rolesOver(ports: Ports) {
     rooms,
   } = ports;
   const streams = new NotedStreams(store, timing, ports.acknowledged);
-  const handlers: Handlers = new Map();
-  const commands = {
-    execute: (command: Command<unknown>) => handlers.get(command.constructor)!.execute(command as never),
-  } as unknown as Commands;
+  const commands = new HandledCommands();
   const agents = { byId: (id: string) => Promise.resolve(id === AGENT_ID ? AGENT : undefined) } as unknown as AgentQueries;
   const shelf = { pick: async () => [], recall: async () => [] } as unknown as AttachmentShelf;
   const resolver = new QuestionResolver(streams, agents, models, toolbox, shelf);
@@ -153,22 +144,20 @@ export function rolesOver(ports: Ports) {
     new RunAgent(streams, new UnattendedAnswers(resolver, composer, store), { check: async () => ({ allowed: true }) }, timing),
   );
   const runs = new QueuedRuns(streams, { queue: (task, cause) => commands.execute(new QueueTask(task, cause)) }, store, clock);
-  handlers
-    .set(AskQuestion, new AskQuestionHandler(streams))
-    .set(ResumeTurn, new ResumeTurnHandler(streams, clock))
-    .set(StopAnswer, new StopAnswerHandler(streams, signals))
-    .set(DeleteConversation, new DeleteConversationHandler(streams))
-    .set(QueueTask, new QueueTaskHandler(streams, queue, runners))
-    .set(
-      AcceptDelivery,
-      new AcceptDeliveryHandler(
-        streams,
-        clock,
-        ids,
-        new WebhookOptions(100_000, { ttlMs: IDEMPOTENCY_TTL_MS, mismatch: 'original' }),
-      ),
-    );
-  const shared = { commands, handlers, streams, blobs, runs, resolver };
+  commands.handle(
+    new AskQuestionHandler(streams),
+    new ResumeTurnHandler(streams, clock),
+    new StopAnswerHandler(streams, signals),
+    new DeleteConversationHandler(streams),
+    new QueueTaskHandler(streams, queue, runners),
+    new AcceptDeliveryHandler(
+      streams,
+      clock,
+      ids,
+      new WebhookOptions(100_000, { ttlMs: IDEMPOTENCY_TTL_MS, mismatch: 'original' }),
+    ),
+  );
+  const shared = { commands, streams, blobs, runs, resolver };
   const followUps = rooms.followUps ? followUpRoles(ports, shared) : undefined;
   const background = [...(rooms.schedules ? [scheduleRoles(ports, shared)] : []), ...(followUps ? [followUps] : [])];
   const turnsWorker = new TurnsWorker(queue, keyValue, runner, timing, ids, options);
@@ -191,7 +180,7 @@ export function rolesOver(ports: Ports) {
     desk: new QuestionDesk(resolver, commands, streams, queue, clock, ids, options, new NoLimits()),
     ids,
     commands,
-    handlers,
+    handlers: commands.handlers,
     wakes: followUps?.wakes,
     woken: followUps?.woken,
     tail: new MessageTail(feed, activity),

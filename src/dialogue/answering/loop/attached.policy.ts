@@ -1,7 +1,7 @@
 import type { ReadyAttachment } from '../../../resources/attachments/attachment-shelf.port.js';
-import { isPicture, PDF } from '../../../resources/attachments/attachment.policy.js';
 import type { ChatMessage, MessagePart, ModelDescription } from '../../../resources/models/model/language-model.port.js';
 import { estimatedTokens, RESERVED_TOKENS } from './messages.policy.js';
+import { isPicture, PDF } from '../../../resources/documents/readable-files.policy.js';
 
 /** Attachments of one question. */
 export const ATTACHMENTS_MAX = 25;

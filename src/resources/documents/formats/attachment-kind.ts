@@ -1,9 +1,9 @@
 import { fileTypeFromBuffer } from 'file-type';
-import { isPicture, PDF, PICTURE_MIME_TYPES } from '../../attachments/attachment.policy.js';
 import { extensionOf, MEDIA_TYPES } from '../document.port.js';
 import { HEAD_BYTES } from './inspect-file.js';
 import { hasByteOrderMark } from './plain-text.js';
 import { typeNotAccepted, withoutText } from '../refusals.js';
+import { isPicture, PDF, PICTURE_MIME_TYPES } from '../readable-files.policy.js';
 
 /** Kinds that are a zip inside: of its first bytes alone it may not be told which. */
 const ARCHIVES = ['docx', 'xlsx', 'pptx', 'epub'];

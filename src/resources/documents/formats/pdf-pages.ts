@@ -1,7 +1,7 @@
 import { createIsomorphicCanvasFactory, getDocumentProxy, renderPageAsImage } from 'unpdf';
 import type { Picture } from '../attachment-reader.port.js';
-import { PAGE_EDGE_PIXELS, PICTURE_BYTES_MAX, PICTURED_PAGES_MAX } from '../../attachments/attachment.policy.js';
 import { unreadable } from '../refusals.js';
+import { PAGE_EDGE_PIXELS, PICTURE_BYTES_MAX, PICTURED_PAGES_MAX } from '../readable-files.policy.js';
 
 const canvasImport = () => import('@napi-rs/canvas');
 

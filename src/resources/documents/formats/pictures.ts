@@ -1,8 +1,8 @@
 import type { Image } from '@napi-rs/canvas';
 import type { Picture } from '../attachment-reader.port.js';
-import { PICTURE_BYTES_MAX, PICTURE_EDGE_PIXELS_MAX, PICTURE_PIXELS_MAX } from '../../attachments/attachment.policy.js';
 import { pictureSizeOf } from './picture-header.js';
 import { tooLarge, unreadable } from '../refusals.js';
+import { PICTURE_BYTES_MAX, PICTURE_EDGE_PIXELS_MAX, PICTURE_PIXELS_MAX } from '../readable-files.policy.js';
 
 /** Each round makes a picture this much smaller, until it is small enough. */
 const SHRINKING = 0.7;

@@ -6,17 +6,11 @@ import { loadImage, createCanvas } from '@napi-rs/canvas';
 import { zipSync } from 'fflate';
 import { pdfFile, spreadsheetFile, textFile, waitingFile, wordFile } from '../../../../test/support/document-files.js';
 import { boastfulPngFile, gifFile, jpegFile, pngFile, webpFile } from '../../../../test/support/picture-files.js';
-import {
-  PAGE_EDGE_PIXELS,
-  PICTURE_BYTES_MAX,
-  PICTURE_EDGE_PIXELS_MAX,
-  PICTURED_PAGES_MAX,
-  TEXT_TOKENS_MAX,
-} from '../../attachments/attachment.policy.js';
 import type { DocumentFile } from '../document.port.js';
 import { GuardedDocuments } from './guarded-documents.js';
 import { PARSING_LIMITS } from '../limits.js';
 import { readAttachment } from './read-attachment.js';
+import { PAGE_EDGE_PIXELS, PICTURE_BYTES_MAX, PICTURE_EDGE_PIXELS_MAX, PICTURED_PAGES_MAX, TEXT_TOKENS_MAX } from '../readable-files.policy.js';
 
 const never = new AbortController().signal;
 const threads = new GuardedDocuments({ unpackedRatioMax: 100 });

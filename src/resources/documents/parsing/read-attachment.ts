@@ -1,5 +1,4 @@
 import type { AttachmentContent } from '../attachment-reader.port.js';
-import { TEXT_TOKENS_MAX } from '../../attachments/attachment.policy.js';
 import type { DocumentFile } from '../document.port.js';
 import { headOf } from '../text-head.policy.js';
 import { kindOfMimeType } from '../formats/attachment-kind.js';
@@ -8,6 +7,7 @@ import { isTextKind, readDocument } from './parse-document.js';
 import { picturePages } from '../formats/pdf-pages.js';
 import { readPicture } from '../formats/pictures.js';
 import { withoutText } from '../refusals.js';
+import { TEXT_TOKENS_MAX } from '../readable-files.policy.js';
 
 const LINE_FEED = 0x0a;
 
