@@ -19,6 +19,7 @@ import { InMemoryBlobs } from './in-memory-blobs.js';
 import { turnSettings } from './turn-settings.js';
 import { systemIds } from '../../src/platform/system-ids.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
+import { turnCommands } from './turn-commands.js';
 
 export const cause: Cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' };
 
@@ -56,10 +57,11 @@ export function workerOver(
   timing: Timing = systemTiming,
 ) {
   const streams = new Streams(store, timing);
+  const commands = turnCommands(streams);
   const feed = new MessageFeed(store, signals, timing);
   const clock = { now: () => new Date() };
-  const closer = new TurnCloser(store, streams, new Continuations(blobs), clock, answeringOptions);
-  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, WAITING, timing, systemIds);
+  const closer = new TurnCloser(store, streams, commands, new Continuations(blobs), clock, answeringOptions);
+  const runner = new TurnRunner(store, streams, commands, signals, feed, composer, closer, WAITING, timing, systemIds);
   return { streams, feed, runner };
 }
 

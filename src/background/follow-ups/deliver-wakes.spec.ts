@@ -23,6 +23,7 @@ import { WAKES_PER_TURN_MAX } from './wakes.decider.js';
 import { wakesStream } from './wakes.events.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
+import { turnCommands } from '../../../test/support/turn-commands.js';
 
 const NOW = new Date('2026-01-01T00:00:10Z');
 const stream = conversationStream('c1');
@@ -52,7 +53,7 @@ function delivering(store: EventStore = log): DeliverWakes {
   } as UsageLimits;
   const models = { has: async () => true } as unknown as LanguageModels;
   const queue = { enqueue: () => Promise.reject(new Error('No queue.')) } as unknown as WorkQueue;
-  const turns = new AskedWokenTurns(store, streams, resolver, models, limits, queue);
+  const turns = new AskedWokenTurns(store, streams, turnCommands(streams), resolver, models, limits, queue);
   const queries = {
     due: async (before: Date) => {
       lookedBefore = before;

@@ -13,7 +13,7 @@ import { AgentLoop } from './loop/agent-loop.js';
 import { AnswerComposer } from './loop/answer-composer.js';
 import { AnsweringController } from './intake/answering.http.js';
 import { AnsweringOptions } from './loop/answering-options.js';
-import { AskQuestionHandler, ResumeTurnHandler } from './intake/turn.commands.js';
+import { AskQuestionHandler, ResumeTurnHandler } from './intake/question.commands.js';
 import { AskedWokenTurns } from './intake/asked-woken-turns.js';
 import { AttachedFiles } from './loop/attached-files.js';
 import { Continuations } from './loop/continuations.js';
@@ -33,6 +33,7 @@ import { DropContinuations } from './runner/drop-continuations.js';
 import { RetentionModule } from '../../work/retention/retention.module.js';
 import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { answeringRejections } from './answering.rejections.js';
+import { DropContinuationHandler } from './loop/continuation.commands.js';
 
 const REACTIONS = [TitleConversation];
 const TICKERS = [SweepTurns, ExpirePauses];
@@ -67,6 +68,7 @@ const TICKERS = [SweepTurns, ExpirePauses];
     AgentLoop,
     Continuations,
     DropContinuations,
+    DropContinuationHandler,
     AttachedFiles,
     AnswerComposer,
     AskQuestionHandler,

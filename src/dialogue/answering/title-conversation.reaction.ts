@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { conversationCodec } from '../conversation/conversation.codec.js';
-import { conversation, entitle } from '../conversation/conversation.decider.js';
+import { EntitleConversation } from '../conversation/conversation.commands.js';
 import {
   type ConversationEvent,
   type ConversationStarted,
@@ -11,7 +11,7 @@ import { type Codec, decode } from '../../kernel/event-sourcing/codec.js';
 import { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { Commands } from '../../kernel/commands.js';
 import { Timing } from '../../kernel/timing.js';
 import { withoutTrailing } from '../../kernel/trailing.js';
 import { LanguageModels, ModelFailed } from '../../resources/models/model/language-model.port.js';
@@ -45,7 +45,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
 
   constructor(
     private readonly store: EventStore,
-    private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly models: LanguageModels,
     private readonly timing: Timing,
     private readonly options: AnsweringOptions,
@@ -63,8 +63,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     if (!model || model.provider === BUILT_IN_PROVIDER) return;
     const title = await this.ask(titleModelId, first.question, answer, signal);
     if (title === '') return;
-    const stream = conversationStream(conversationId);
-    await this.streams.transact(stream, conversation, entitle(title), causedBy(event, `system:${this.name}`));
+    await this.commands.execute(new EntitleConversation(conversationId, title, causedBy(event, `system:${this.name}`)));
   }
 
   private async read(conversationId: string): Promise<Titled> {

@@ -3,7 +3,7 @@ import { Command, type Handler } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Caller } from '../../resources/identity/caller.js';
-import { as, asOwner, conversation, open, rate, remove, rename } from './conversation.decider.js';
+import { as, asOwner, conversation, entitle, open, rate, remove, rename } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 
 /** The owner looks at the conversation, which clears the marks that looking clears. */
@@ -47,6 +47,26 @@ export class RenameConversationHandler implements Handler<RenameConversation> {
   async execute({ conversationId, ownerId, name, cause }: RenameConversation): Promise<bigint | undefined> {
     const decide = asOwner(ownerId, rename(name));
     return (await this.streams.transact(conversationStream(conversationId), conversation, decide, cause)).position;
+  }
+}
+
+/** A model has found a name. Only the first counts, and none after the owner's own. */
+export class EntitleConversation extends Command {
+  constructor(
+    readonly conversationId: string,
+    readonly title: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(EntitleConversation)
+export class EntitleConversationHandler implements Handler<EntitleConversation> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ conversationId, title, cause }: EntitleConversation): Promise<void> {
+    await this.streams.transact(conversationStream(conversationId), conversation, entitle(title), cause);
   }
 }
 

@@ -3,22 +3,32 @@ import { ConversationQueries } from '../../../projections/conversations/conversa
 import { ConversationsController } from './conversations.http.js';
 import {
   DeleteConversationHandler,
+  EntitleConversationHandler,
   OpenConversationHandler,
   RateAnswerHandler,
   RenameConversationHandler,
 } from './conversation.commands.js';
 import { NoteBackgroundWorkHandler } from './background-work.commands.js';
 import { conversationRejections } from './conversation.rejections.js';
+import { PAUSE_HANDLERS } from './pause.commands.js';
+import { TURN_HANDLERS } from './turn.commands.js';
+import { AppendTurnHandler } from './turn-additions.commands.js';
+import { GoOnInConversationHandler } from './woken-turn.commands.js';
 
 @Module({
   controllers: [ConversationsController],
   providers: [
     ConversationQueries,
     RenameConversationHandler,
+    EntitleConversationHandler,
     DeleteConversationHandler,
     OpenConversationHandler,
     RateAnswerHandler,
     NoteBackgroundWorkHandler,
+    ...TURN_HANDLERS,
+    ...PAUSE_HANDLERS,
+    AppendTurnHandler,
+    GoOnInConversationHandler,
   ],
   exports: [ConversationQueries],
 })

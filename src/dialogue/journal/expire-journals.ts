@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { ExpiringQueries, type OldOutput } from '../../../projections/expiring/expiring.queries.js';
 import { messageStream } from './message.events.js';
-import { Clock } from '../../kernel/clock.js';
+import { Commands } from '../../kernel/commands.js';
 import { eachOf } from '../../kernel/each-of.js';
 import { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
-import { expireJournals, journals } from './journals.decider.js';
-import { hourOf, journalsStream } from './journals.events.js';
+import { ExpireJournalsOf } from './journals.commands.js';
+import { hourOf } from './journals.events.js';
 import { JournalOptions } from './journal-options.js';
 import type { RetentionRule } from '../../work/retention/retention-rule.port.js';
 
@@ -22,8 +21,7 @@ export class ExpireJournals implements RetentionRule<OldOutput> {
   constructor(
     private readonly expiring: ExpiringQueries,
     private readonly store: EventStore,
-    private readonly streams: Streams,
-    private readonly clock: Clock,
+    private readonly commands: Commands,
     private readonly options: JournalOptions,
   ) {}
 
@@ -36,7 +34,7 @@ export class ExpireJournals implements RetentionRule<OldOutput> {
     await eachOf(due, ({ id }) => this.store.setRetention(messageStream(id), { maxAgeSeconds }));
     await eachOf([...new Set(due.map(({ since }) => hourOf(since)))], (hour) => {
       const turnIds = due.filter(({ since }) => hourOf(since) === hour).map(({ id }) => id);
-      return this.streams.transact(journalsStream(hour), journals, expireJournals(hour, turnIds, this.clock.now()), cause);
+      return this.commands.execute(new ExpireJournalsOf(hour, turnIds, cause));
     });
   }
 }

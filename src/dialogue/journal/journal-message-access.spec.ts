@@ -13,6 +13,7 @@ import { newId } from '../../kernel/ids.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { JournalMessageAccess } from './journal-message-access.js';
+import { turnCommands } from '../../../test/support/turn-commands.js';
 
 const [conversationId, turnId] = [newId(), newId()];
 const alice = { kind: 'user', userId: 'alice', roles: ['user'], credential: 'session-token', cause } as const;
@@ -60,7 +61,7 @@ describe('a message', () => {
     const added = newId();
     const parts = { answer: 'Done.', thought: '', sources: [], toolCalls: [], structured: false };
     const origin = { kind: 'schedule', scheduleId: 's1', runId: 'r1', scheduledFor: '2026-01-01T00:00:00.000Z' } as const;
-    await new StoredTurnAdditions(store, streams, 60).add(
+    await new StoredTurnAdditions(store, streams, turnCommands(streams), 60).add(
       { conversationId, ownerId: 'alice', turnId: added, question: 'Do it.', parts, modelId: 'offline', origin },
       cause,
     );

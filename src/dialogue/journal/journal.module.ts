@@ -6,6 +6,8 @@ import { Config } from '../../platform/config/config.js';
 import { RetentionModule } from '../../work/retention/retention.module.js';
 import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { TurnAdditions } from '../conversation/turn-additions.port.js';
+import { ExpireJournalsOfHandler } from './journals.commands.js';
+import { Commands } from '../../kernel/commands.js';
 import { ExpireJournals } from './expire-journals.js';
 import { FramePublisher } from './frame-publisher.port.js';
 import { FrameTail } from './frame-tail.port.js';
@@ -18,6 +20,8 @@ import { MessagesController } from './messages.http.js';
 import { StoredTurnAdditions } from './stored-turn-additions.js';
 import { TurnActivity } from './turn-activity.js';
 import { journalRejections } from './journal.rejections.js';
+
+type AdditionParts = [EventStore, Streams, Commands, JournalOptions];
 
 /** The frames of answers: who writes and reads them, and how long they are kept. */
 @Module({
@@ -34,14 +38,15 @@ import { journalRejections } from './journal.rejections.js';
     MessageFeed,
     TurnActivity,
     ExpireJournals,
+    ExpireJournalsOfHandler,
     { provide: FramePublisher, useExisting: MessageFeed },
     { provide: FrameTail, useClass: MessageTail },
     { provide: MessageAccess, useClass: JournalMessageAccess },
     {
       provide: TurnAdditions,
-      inject: [EventStore, Streams, JournalOptions],
-      useFactory: (store: EventStore, streams: Streams, { retentionSeconds }: JournalOptions) =>
-        new StoredTurnAdditions(store, streams, retentionSeconds),
+      inject: [EventStore, Streams, Commands, JournalOptions],
+      useFactory: (...[store, streams, commands, { retentionSeconds }]: AdditionParts) =>
+        new StoredTurnAdditions(store, streams, commands, retentionSeconds),
     },
   ],
   exports: [FramePublisher, FrameTail, MessageAccess, TurnAdditions],

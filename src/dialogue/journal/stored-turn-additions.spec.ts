@@ -13,6 +13,7 @@ import { StoredTurnAdditions } from './stored-turn-additions.js';
 import type { AddedTurn } from '../conversation/turn-additions.port.js';
 import type { Decide } from '../conversation/turn.policy.js';
 import { systemTiming } from '../../platform/system-timing.js';
+import { turnCommands } from '../../../test/support/turn-commands.js';
 
 const RETENTION_SECONDS = 60;
 const added: AddedTurn = {
@@ -34,8 +35,10 @@ const stream = conversationStream('c1');
 
 let store: InMemoryEventStore;
 let streams: Streams;
-const additions = (over: InMemoryEventStore | MortalStore = store) =>
-  new StoredTurnAdditions(over, new Streams(over, systemTiming), RETENTION_SECONDS);
+const additions = (over: InMemoryEventStore | MortalStore = store) => {
+  const streams = new Streams(over, systemTiming);
+  return new StoredTurnAdditions(over, streams, turnCommands(streams), RETENTION_SECONDS);
+};
 const decide = (decision: Decide) => streams.transact(stream, conversation, decision, cause);
 const appended = async () =>
   (await eventsOf(store, stream))

@@ -8,6 +8,8 @@ import { conversation } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import { type Frame, FRAME_EVENT, type JournalAccess, messageStream } from './message.events.js';
 import { MessageDigest } from './message.policy.js';
+import type { Commands } from '../../kernel/commands.js';
+import { AppendTurn } from '../conversation/turn-additions.commands.js';
 import { append } from '../conversation/turn-additions.decider.js';
 import { type AddedTurn, TurnAdditions } from '../conversation/turn-additions.port.js';
 import type { Conversation } from '../conversation/turn.policy.js';
@@ -26,6 +28,7 @@ export class StoredTurnAdditions extends TurnAdditions {
   constructor(
     private readonly store: EventStore,
     private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly retentionSeconds: number,
   ) {
     super();
@@ -33,14 +36,12 @@ export class StoredTurnAdditions extends TurnAdditions {
 
   async add(added: AddedTurn, cause: Cause): Promise<number | undefined> {
     const { conversationId, ownerId, turnId, question, parts, modelId, origin } = added;
-    const stream = conversationStream(conversationId);
-    const known = await this.streams.fold(stream, conversation);
+    const known = await this.streams.fold(conversationStream(conversationId), conversation);
     const indexIn = (state: Conversation) => (belongsTo(state, { userId: ownerId }) ? state.turns.get(turnId)?.index : undefined);
     const about = { conversationId, turnId, question, ...parts, modelId, requestId: cause.correlationId, origin };
-    const decision = (shown: Shown) => append({ ...about, ...shown }, ownerId);
-    if (decision(NOTHING_SHOWN)(known.state).length === 0) return indexIn(known.state);
+    if (append({ ...about, ...NOTHING_SHOWN }, ownerId)(known.state).length === 0) return indexIn(known.state);
     const shown = await this.show(added, cause);
-    return indexIn((await this.streams.transact(stream, conversation, decision(shown), cause, known)).state);
+    return indexIn(await this.commands.execute(new AppendTurn({ ...about, ...shown }, ownerId, cause, known)));
   }
 
   private async show(added: AddedTurn, cause: Cause): Promise<Shown> {

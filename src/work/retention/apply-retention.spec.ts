@@ -12,6 +12,8 @@ import { type Due, type RetentionRule, RetentionRules } from './retention-rule.p
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { JournalOptions } from '../../dialogue/journal/journal-options.js';
+import { ExpireJournalsOfHandler } from '../../dialogue/journal/journals.commands.js';
+import { commandsOver } from '../../../test/support/commands-over.js';
 
 const DAY_S = 86_400;
 const now = new Date('2026-02-01T00:00:00Z');
@@ -90,8 +92,7 @@ describe('journals of answers', () => {
       new ExpireJournals(
         queries,
         store,
-        new Streams(store, systemTiming),
-        { now: () => now },
+        commandsOver(new ExpireJournalsOfHandler(new Streams(store, systemTiming), { now: () => now })),
         new JournalOptions(true, 1, 14 * DAY_S),
       );
     const tickers = [ticking(rule()), ticking(rule())];

@@ -1,4 +1,4 @@
-import { AskQuestion, ResumeTurn } from '../../../src/dialogue/answering/intake/turn.commands.js';
+import { AskQuestion, ResumeTurn } from '../../../src/dialogue/answering/intake/question.commands.js';
 import { StopAnswer } from '../../../src/dialogue/answering/runner/stop-answer.commands.js';
 import { QueueTask } from '../../../src/work/tasks/task.commands.js';
 import { AcceptDelivery } from '../../../src/triggers/webhooks/delivery.commands.js';

@@ -74,7 +74,7 @@ export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }
     new EndScheduleRunHandler(streams, clock, SCHEDULE_RULES),
   );
   const pulse = new KeptSchedulerPulse(keyValue, timing, ids);
-  const additions = new StoredTurnAdditions(store, streams, MESSAGE_RETENTION_SECONDS);
+  const additions = new StoredTurnAdditions(store, streams, commands, MESSAGE_RETENTION_SECONDS);
   return {
     tickers: [new DueSchedules(commands, schedules, SCHEDULE_RULES, pulse, ids)],
     reactions: [
@@ -98,7 +98,7 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
   const requested = new RequestedWakes(streams);
   const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing);
   const check = new CheckMonitor(streams, clock, MONITOR_RULES, sources, NO_PATTERNS, NO_JUDGE);
-  const woken = new AskedWokenTurns(store, streams, resolver, models, new NoLimits(), queue);
+  const woken = new AskedWokenTurns(store, streams, commands, resolver, models, new NoLimits(), queue);
   return {
     wakes: requested,
     woken,

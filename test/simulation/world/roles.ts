@@ -4,7 +4,7 @@ import { QuestionDesk } from '../../../src/dialogue/answering/intake/accept-ques
 import { AgentLoop } from '../../../src/dialogue/answering/loop/agent-loop.js';
 import { AnswerComposer } from '../../../src/dialogue/answering/loop/answer-composer.js';
 import { AnsweringOptions } from '../../../src/dialogue/answering/loop/answering-options.js';
-import { AskQuestionHandler, ResumeTurnHandler } from '../../../src/dialogue/answering/intake/turn.commands.js';
+import { AskQuestionHandler, ResumeTurnHandler } from '../../../src/dialogue/answering/intake/question.commands.js';
 import { AttachedFiles } from '../../../src/dialogue/answering/loop/attached-files.js';
 import { Continuations } from '../../../src/dialogue/answering/loop/continuations.js';
 import { ExpirePauses } from '../../../src/dialogue/answering/runner/expire-pauses.ticker.js';
@@ -54,6 +54,7 @@ import type { Mutant } from './mutant.js';
 import { type Acknowledged, NotedStreams } from './noted-streams.js';
 import { NoLimits } from '../../support/no-limits.js';
 import { HandledCommands } from '../../support/commands-over.js';
+import { turnHandlers } from '../../support/turn-commands.js';
 
 export const STALE_PRODUCER_MS = 3_000;
 export const APPROVAL_TTL_MS = 5_000;
@@ -119,7 +120,7 @@ export function rolesOver(ports: Ports) {
     rooms,
   } = ports;
   const streams = new NotedStreams(store, timing, ports.acknowledged);
-  const commands = new HandledCommands();
+  const commands = new HandledCommands().handle(...turnHandlers(streams));
   const agents = { byId: (id: string) => Promise.resolve(id === AGENT_ID ? AGENT : undefined) } as unknown as AgentQueries;
   const shelf = { pick: async () => [], recall: async () => [] } as unknown as AttachmentShelf;
   const resolver = new QuestionResolver(streams, agents, models, toolbox, shelf);
@@ -136,9 +137,9 @@ export function rolesOver(ports: Ports) {
     options,
     new AttachedFiles(shelf),
   );
-  const closer = new TurnCloser(store, streams, continuations, clock, options);
+  const closer = new TurnCloser(store, streams, commands, continuations, clock, options);
   const calls = rooms.followUps ? jobRunner(ports, { streams, blobs }) : WAITING;
-  const runner = new TurnRunner(store, streams, signals, feed, composer, closer, calls, timing, ids);
+  const runner = new TurnRunner(store, streams, commands, signals, feed, composer, closer, calls, timing, ids);
   const runners = new TaskRunners();
   runners.add(
     new RunAgent(streams, new UnattendedAnswers(resolver, composer, store), { check: async () => ({ allowed: true }) }, timing),
@@ -168,7 +169,7 @@ export function rolesOver(ports: Ports) {
   const tickers = new Tickers(
     [
       new SweepTurns(unsealedTurns, keyValue, runner, options),
-      new ExpirePauses(unsealedTurns, streams, runner, ids),
+      new ExpirePauses(unsealedTurns, commands, runner, ids),
       new SweepTasks(tasks, keyValue, queue, runners),
       ...background.flatMap((room) => room.tickers),
     ].filter((ticker) => mutant?.ticks?.(ticker) ?? true),

@@ -13,7 +13,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { type Admission, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { InProcessWorkQueue } from '../../../platform/messaging/work-queue/in-process-work-queue.js';
 import { QuestionDesk } from './accept-question.js';
-import { type AskQuestion, AskQuestionHandler } from './turn.commands.js';
+import { type AskQuestion, AskQuestionHandler } from './question.commands.js';
 import type { QuestionRequest } from './question.dto.js';
 import type { QuestionResolver, ResolvedQuestion } from './resolve-question.js';
 import { systemIds } from '../../../platform/system-ids.js';

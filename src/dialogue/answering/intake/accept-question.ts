@@ -15,7 +15,7 @@ import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import type { TurnToRun } from '../../journal/frame-tail.port.js';
-import { AskQuestion, decisionOf, ResumeTurn } from './turn.commands.js';
+import { AskQuestion, decisionOf, ResumeTurn } from './question.commands.js';
 import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver } from './resolve-question.js';
 import { asksForPlace, repetitionOf } from './retried-question.policy.js';

@@ -2,12 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { conversationCodec } from '../../conversation/conversation.codec.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import { type ConversationEvent, conversationStream, type TurnSettings } from '../../conversation/conversation.events.js';
-import { goOn, standingOf } from '../../conversation/woken-turn.decider.js';
+import { GoOnInConversation } from '../../conversation/woken-turn.commands.js';
+import { standingOf } from '../../conversation/woken-turn.decider.js';
 import type { Caller, SignedInUser } from '../../../resources/identity/caller.js';
 import { decode } from '../../../kernel/event-sourcing/codec.js';
 import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Rejection } from '../../../kernel/rejection.js';
+import { Commands } from '../../../kernel/commands.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
@@ -29,6 +31,7 @@ export class AskedWokenTurns extends WokenTurns {
   constructor(
     private readonly store: EventStore,
     private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly resolver: QuestionResolver,
     private readonly models: LanguageModels,
     private readonly limits: UsageLimits,
@@ -45,13 +48,12 @@ export class AskedWokenTurns extends WokenTurns {
     if (standing !== 'free') return { standing };
     try {
       const { settings, agent } = await this.settle(turn, cause);
-      await this.limits.admit({ turnId, stream: conversationStream(conversationId), ownerId, agent, isNewRequest: true });
+      await this.limits.admit({ turnId, stream, ownerId, agent, isNewRequest: true });
       const asked = { conversationId, turnId, question, requestId: cause.correlationId, settings, origin };
-      const { state, events } = await this.streams.transact(stream, conversation, goOn(asked, ownerId), cause, known);
-      if (events.length === 0) {
+      const now = await this.commands.execute(new GoOnInConversation(asked, ownerId, cause, known));
+      if (now !== 'free') {
         this.limits.withdraw(turnId);
-        const now = standingOf(state, ownerId, turnId);
-        return { standing: now === 'free' ? 'busy' : now };
+        return { standing: now };
       }
     } catch (error) {
       this.limits.withdraw(turnId);

@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { ExpiringQueries, type OldContinuation } from '../../../../projections/expiring/expiring.queries.js';
 import { eachOf } from '../../../kernel/each-of.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { Commands } from '../../../kernel/commands.js';
 import type { RetentionRule } from '../../../work/retention/retention-rule.port.js';
-import { continuations, dropContinuation } from '../loop/continuation.decider.js';
-import { continuationStream } from '../loop/continuation.events.js';
+import { DropContinuation } from '../loop/continuation.commands.js';
 import { Continuations } from '../loop/continuations.js';
 
 /**
@@ -19,7 +18,7 @@ export class DropContinuations implements RetentionRule<OldContinuation> {
   constructor(
     private readonly expiring: ExpiringQueries,
     private readonly kept: Continuations,
-    private readonly streams: Streams,
+    private readonly commands: Commands,
   ) {}
 
   due(now: Date, limit: number, after?: OldContinuation): Promise<readonly OldContinuation[]> {
@@ -29,7 +28,7 @@ export class DropContinuations implements RetentionRule<OldContinuation> {
   forget(due: readonly OldContinuation[], cause: Cause): Promise<void> {
     return eachOf(due, async ({ id: sha256, turnId }) => {
       await this.kept.drop(sha256);
-      await this.streams.transact(continuationStream(turnId), continuations, dropContinuation(turnId, sha256), cause);
+      await this.commands.execute(new DropContinuation(turnId, sha256, cause));
     });
   }
 }

@@ -12,6 +12,7 @@ import type { TurnRunner } from './turn-runner.js';
 import { EXPIRED_PAUSES_MAX, ExpirePauses } from './expire-pauses.ticker.js';
 import { systemIds } from '../../../platform/system-ids.js';
 import { systemTiming } from '../../../platform/system-timing.js';
+import { turnCommands } from '../../../../test/support/turn-commands.js';
 
 const THEN = new Date(PAUSE_EXPIRES_AT);
 
@@ -36,7 +37,7 @@ async function waiting(ids: readonly string[]) {
   const lastOf = async (id: string) => (await eventsOf(store, conversationStream(id))).at(-1)!;
   const settled: string[] = [];
   const runner = { settle: async (_: string, turnId: string) => void settled.push(turnId) } as unknown as TurnRunner;
-  const tick = (now: Date) => new ExpirePauses(queries, streams, runner, systemIds).tick(now);
+  const tick = (now: Date) => new ExpirePauses(queries, turnCommands(streams), runner, systemIds).tick(now);
   return { store, streams, decide, limits, lastOf, tick, settled };
 }
 

@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { type UnsealedTurn, UnsealedTurnQueries } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
-import { conversation } from '../../conversation/conversation.decider.js';
-import { conversationStream } from '../../conversation/conversation.events.js';
-import { expire } from '../../conversation/pause.decider.js';
+import { ExpirePause } from '../../conversation/pause.commands.js';
+import { Commands } from '../../../kernel/commands.js';
 import { eachOf } from '../../../kernel/each-of.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Ids } from '../../../kernel/ids.js';
-import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { causeOfTick, type Ticker } from '../../../kernel/event-sourcing/ticker.js';
 import { TurnRunner } from './turn-runner.js';
 
@@ -22,7 +20,7 @@ export class ExpirePauses implements Ticker {
 
   constructor(
     private readonly turns: UnsealedTurnQueries,
-    private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly runner: TurnRunner,
     private readonly ids: Ids,
   ) {}
@@ -34,9 +32,8 @@ export class ExpirePauses implements Ticker {
   }
 
   private async expire({ conversationId, turnId }: UnsealedTurn, now: Date, cause: Cause): Promise<void> {
-    const stream = conversationStream(conversationId);
-    const { events } = await this.streams.transact(stream, conversation, expire(turnId, now), cause);
+    const hasExpired = await this.commands.execute(new ExpirePause(conversationId, turnId, now, cause));
     // Should this be cut short, a sweep shows the end of the turn a little later.
-    if (events.length > 0) await this.runner.settle(conversationId, turnId);
+    if (hasExpired) await this.runner.settle(conversationId, turnId);
   }
 }

@@ -3,7 +3,9 @@ import { Clock } from '../../../kernel/clock.js';
 import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
-import { conversation, seal } from '../../conversation/conversation.decider.js';
+import { Commands } from '../../../kernel/commands.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import { SealTurn } from '../../conversation/turn.commands.js';
 import type { Conversation, Turn } from '../../conversation/turn.policy.js';
 import {
   type AnswerParts,
@@ -35,6 +37,7 @@ export class TurnCloser {
   constructor(
     private readonly store: EventStore,
     private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly continuations: Continuations,
     private readonly clock: Clock,
     private readonly options: AnsweringOptions,
@@ -110,7 +113,7 @@ export class TurnCloser {
         journal,
         outcome,
         cause,
-        new TurnLedger(this.streams, { conversationId, turnId, producer }, cause, known),
+        new TurnLedger(this.streams, this.commands, { conversationId, turnId, producer }, cause, known),
       );
     }
     const isClosed = message.last === 'end' || message.error?.code === STOPPED;
@@ -147,7 +150,7 @@ export class TurnCloser {
     await this.streams.outlasting(RUN_PATIENCE_MS, async () => {
       const maxAgeSeconds = this.options.settings.messageEventsRetentionSeconds;
       await this.store.setRetention(messageStream(turnId), { maxAgeSeconds });
-      await this.streams.record(conversationStream(conversationId), conversation, seal(sealed), cause, known);
+      await this.commands.execute(new SealTurn(sealed, cause, known));
     });
   }
 }

@@ -1,15 +1,11 @@
+import type { Command, Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import { Rejection } from '../../../kernel/rejection.js';
 import { type Folded, type Streams } from '../../../kernel/event-sourcing/streams.js';
-import { conclude, conversation } from '../../conversation/conversation.decider.js';
-import {
-  type CalledTool,
-  conversationStream,
-  type TurnOutcome,
-  type TurnPaused,
-} from '../../conversation/conversation.events.js';
-import { finishCall, pause, startCall } from '../../conversation/pause.decider.js';
-import type { Conversation, Decide } from '../../conversation/turn.policy.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import type { CalledTool, TurnOutcome, TurnPaused } from '../../conversation/conversation.events.js';
+import { FinishToolCall, PauseTurn, StartToolCall } from '../../conversation/pause.commands.js';
+import { ConcludeTurn } from '../../conversation/turn.commands.js';
+import type { Conversation } from '../../conversation/turn.policy.js';
 import { JournalLost, RUN_PATIENCE_MS } from '../../journal/journal.js';
 import type { CallLedger } from '../loop/tool-round.js';
 
@@ -17,6 +13,7 @@ import type { CallLedger } from '../loop/tool-round.js';
 export class TurnLedger implements CallLedger {
   constructor(
     private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly ids: Readonly<{ conversationId: string; turnId: string; producer: string }>,
     private readonly cause: Cause,
     /** The conversation as far as this producer has read and written it. */
@@ -24,21 +21,24 @@ export class TurnLedger implements CallLedger {
   ) {}
 
   /** Before a call with effects runs. @throws JournalLost when the turn is somebody else's by now */
-  readonly begin = (call: CalledTool): Promise<void> => this.state(startCall(this.ids.turnId, this.ids.producer, call));
+  readonly begin = (call: CalledTool): Promise<void> => {
+    const { conversationId, turnId, producer } = this.ids;
+    return this.state(() => new StartToolCall(conversationId, turnId, producer, call, this.cause, this.folded));
+  };
 
-  readonly finish = async (callId: string, status: 'completed' | 'error', result: string): Promise<void> => {
+  readonly finish = (callId: string, status: 'completed' | 'error', result: string): Promise<void> => {
     const { conversationId, turnId } = this.ids;
-    await this.state(finishCall({ conversationId, turnId, callId, status, result }));
+    return this.state(() => new FinishToolCall({ conversationId, turnId, callId, status, result }, this.cause, this.folded));
   };
 
   /** How the turn ended. @throws JournalLost when it is somebody else's by now */
   conclude(outcome: TurnOutcome): Promise<void> {
-    return this.state(conclude(outcome, this.ids.producer));
+    return this.state(() => new ConcludeTurn(outcome, this.ids.producer, this.cause, this.folded));
   }
 
   /** @throws JournalLost when the turn is somebody else's by now */
   pause(paused: TurnPaused['data']): Promise<void> {
-    return this.state(pause(paused, this.ids.producer));
+    return this.state(() => new PauseTurn(paused, this.ids.producer, this.cause, this.folded));
   }
 
   /** Calls with effects that were begun and of which no end is known. */
@@ -46,12 +46,9 @@ export class TurnLedger implements CallLedger {
     return this.folded.state.turns.get(this.ids.turnId)?.unfinishedCalls ?? new Map();
   }
 
-  private async state(decide: Decide): Promise<void> {
-    const stream = conversationStream(this.ids.conversationId);
+  private async state(command: () => Command<Folded<Conversation>>): Promise<void> {
     try {
-      this.folded = await this.streams.outlasting(RUN_PATIENCE_MS, () =>
-        this.streams.record(stream, conversation, decide, this.cause, this.folded),
-      );
+      this.folded = await this.streams.outlasting(RUN_PATIENCE_MS, () => this.commands.execute(command()));
     } catch (error) {
       if (error instanceof Rejection && error.code === 'turn-taken') throw new JournalLost(error.message, { cause: error });
       throw error;

@@ -5,8 +5,10 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { Signals } from '../../../kernel/signals.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../../kernel/timing.js';
-import { conversation, startTurn } from '../../conversation/conversation.decider.js';
-import type { Conversation, Decide } from '../../conversation/turn.policy.js';
+import { Commands } from '../../../kernel/commands.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import { type Claim, ClaimTurn } from '../../conversation/turn.commands.js';
+import type { Conversation } from '../../conversation/turn.policy.js';
 import { conversationStream, type TurnOutcome } from '../../conversation/conversation.events.js';
 import { withToolCalls } from '../../conversation/tool-call.policy.js';
 import { type Message, MessageDigest, withFrame } from '../../journal/message.policy.js';
@@ -63,6 +65,7 @@ export class TurnRunner {
   constructor(
     private readonly store: EventStore,
     private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly signals: Signals,
     publisher: FramePublisher,
     private readonly composer: AnswerComposer,
@@ -73,7 +76,7 @@ export class TurnRunner {
   ) {
     this.producer = ids.next();
     this.journals = new TurnJournals(streams, publisher, timing, ids);
-    this.settler = new TurnSettler(store, streams, closer, this.journals, this.producer);
+    this.settler = new TurnSettler(store, commands, closer, this.journals, this.producer);
   }
 
   /** The turns under way here. */
@@ -194,33 +197,16 @@ export class TurnRunner {
     return undefined;
   }
 
-  private async claim({ asked, cause, folded }: Transcript): Promise<Folded<Conversation> | NotHad> {
-    const { conversationId, turnId } = asked;
-    const known = folded?.state.turns.get(turnId);
-    // It may be free again after others have begun calls, or paused: a run starts from what is known of its turn.
-    let isChanged = false;
-    const claim: Decide = (state) => {
-      isChanged = folded !== undefined && state.turns.get(turnId) !== known;
-      return isChanged ? [] : startTurn(turnId, this.producer)(state);
-    };
-    try {
-      const claimed = await this.streams.outlasting(RUN_PATIENCE_MS, () =>
-        this.streams.transact(conversationStream(conversationId), conversation, claim, cause, folded),
-      );
-      // A run of this process that failed is settled first, like anybody else's.
-      if (claimed.events.length === 0) return isChanged ? 'changed' : 'taken';
-      return claimed;
-    } catch (error) {
-      if (!(error instanceof Rejection)) throw error;
-      return error.code === 'conversation-not-found' ? 'deleted' : 'taken';
-    }
+  private claim({ asked: { conversationId, turnId }, cause, folded }: Transcript): Promise<Claim> {
+    const claim = new ClaimTurn(conversationId, turnId, this.producer, cause, folded);
+    return this.streams.outlasting(RUN_PATIENCE_MS, () => this.commands.execute(claim));
   }
 
   private async answer({ transcript, journal, claimed, start }: Begun, controller: AbortController): Promise<void> {
     const { asked, cause } = transcript;
     const { conversationId, turnId, settings } = asked;
     const ids = { conversationId, turnId, producer: this.producer };
-    const ledger = new TurnLedger(this.streams, ids, cause, claimed);
+    const ledger = new TurnLedger(this.streams, this.commands, ids, cause, claimed);
     const writer = new AnswerWriter(journal, settings.responseSchema, start);
     const records = () => writer.progress.parts.toolCalls;
     const run: Run = { signal: controller.signal, ledger, attendance: attended(this.calls), records };

@@ -1,9 +1,6 @@
-import { conversation, takeOver } from '../../conversation/conversation.decider.js';
-import { conversationStream } from '../../conversation/conversation.events.js';
-import { handOn } from '../../conversation/pause.decider.js';
-import type { Decide } from '../../conversation/turn.policy.js';
+import { TakeTurnFrom } from '../../conversation/turn.commands.js';
+import type { Commands } from '../../../kernel/commands.js';
 import type { EventStore } from '../../../kernel/event-sourcing/event-store.js';
-import type { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { unlessLost } from '../../journal/journal.js';
 import { readTranscript, type Transcript } from '../loop/transcript.js';
 import { isResumable, type JournalSoFar } from './resumed-run.js';
@@ -20,7 +17,7 @@ type Left = Readonly<{ transcript: Transcript; soFar: JournalSoFar }>;
 export class TurnSettler {
   constructor(
     private readonly store: EventStore,
-    private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly closer: TurnCloser,
     private readonly journals: TurnJournals,
     /** Who takes over what is ended here. */
@@ -34,18 +31,11 @@ export class TurnSettler {
     if (!found || !turn) return 'settled';
     const { transcript, soFar } = found;
     const { cause, folded } = transcript;
-    // Whoever has stated something of the turn since it was read is alive; what others do in the conversation says nothing of it.
-    const asJudged =
-      (decide: Decide): Decide =>
-      (state) =>
-        state.turns.get(turnId) === turn && state.status === folded!.state.status ? decide(state) : [];
-    const state = async (decide: Decide) =>
-      (await this.streams.transact(conversationStream(conversationId), conversation, asJudged(decide), cause, folded)).events;
-    if (isResumable(transcript, soFar)) {
-      return (await state(handOn(turnId, turn.producer!))).length > 0 ? 'handed on' : 'settled';
-    }
+    const taken = (by: string | null) =>
+      this.commands.execute(new TakeTurnFrom(conversationId, turnId, turn.producer, by, cause, folded!));
+    if (isResumable(transcript, soFar)) return (await taken(null)) ? 'handed on' : 'settled';
     const isTaken = turn.status === 'running' && folded!.state.status === 'open' && turn.producer !== this.producer;
-    if (isTaken && (await state(takeOver(turnId, turn.producer, this.producer))).length === 0) return 'settled';
+    if (isTaken && !(await taken(this.producer))) return 'settled';
     // What a producer did up to where it had to give way is read after.
     const last = isTaken ? (await this.left(conversationId, turnId))! : found;
     const journal = this.journals.open(last.transcript, last.soFar.digest);

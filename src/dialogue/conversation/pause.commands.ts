@@ -1,0 +1,108 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Command, type Handler } from '../../kernel/commands.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
+import { conversation } from './conversation.decider.js';
+import {
+  type CalledTool,
+  conversationStream,
+  type ToolCallFinished,
+  type TurnId,
+  type TurnPaused,
+} from './conversation.events.js';
+import { expire, finishCall, pause, startCall } from './pause.decider.js';
+import type { Conversation } from './turn.policy.js';
+
+/** A call with effects begins: from here on it is not repeated. */
+export class StartToolCall extends Command<Folded<Conversation>> {
+  constructor(
+    readonly conversationId: string,
+    readonly turnId: TurnId,
+    readonly producer: string,
+    readonly call: CalledTool,
+    readonly cause: Cause,
+    readonly known: Folded<Conversation>,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(StartToolCall)
+export class StartToolCallHandler implements Handler<StartToolCall> {
+  constructor(private readonly streams: Streams) {}
+
+  /** @throws Rejection turn-taken, turn-stopping */
+  execute({ conversationId, turnId, producer, call, cause, known }: StartToolCall): Promise<Folded<Conversation>> {
+    const stream = conversationStream(conversationId);
+    return this.streams.record(stream, conversation, startCall(turnId, producer, call), cause, known);
+  }
+}
+
+/** What came of a call with effects. */
+export class FinishToolCall extends Command<Folded<Conversation>> {
+  constructor(
+    readonly finished: ToolCallFinished['data'],
+    readonly cause: Cause,
+    readonly known: Folded<Conversation>,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(FinishToolCall)
+export class FinishToolCallHandler implements Handler<FinishToolCall> {
+  constructor(private readonly streams: Streams) {}
+
+  execute({ finished, cause, known }: FinishToolCall): Promise<Folded<Conversation>> {
+    return this.streams.record(conversationStream(finished.conversationId), conversation, finishCall(finished), cause, known);
+  }
+}
+
+/** A run ends and its turn waits: somebody is to decide on its calls. Where a stop was accepted, the turn is stopped instead. */
+export class PauseTurn extends Command<Folded<Conversation>> {
+  constructor(
+    readonly paused: TurnPaused['data'],
+    readonly producer: string,
+    readonly cause: Cause,
+    readonly known: Folded<Conversation>,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(PauseTurn)
+export class PauseTurnHandler implements Handler<PauseTurn> {
+  constructor(private readonly streams: Streams) {}
+
+  /** @throws Rejection turn-taken */
+  execute({ paused, producer, cause, known }: PauseTurn): Promise<Folded<Conversation>> {
+    const stream = conversationStream(paused.conversationId);
+    return this.streams.record(stream, conversation, pause(paused, producer), cause, known);
+  }
+}
+
+/** Nobody decided in time: the turn ends without its calls. */
+export class ExpirePause extends Command<boolean> {
+  constructor(
+    readonly conversationId: string,
+    readonly turnId: TurnId,
+    readonly now: Date,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ExpirePause)
+export class ExpirePauseHandler implements Handler<ExpirePause> {
+  constructor(private readonly streams: Streams) {}
+
+  /** Whether it has expired by this. */
+  async execute({ conversationId, turnId, now, cause }: ExpirePause): Promise<boolean> {
+    const stream = conversationStream(conversationId);
+    return (await this.streams.transact(stream, conversation, expire(turnId, now), cause)).events.length > 0;
+  }
+}
+
+/** What a turn with tools asks. */
+export const PAUSE_HANDLERS = [StartToolCallHandler, FinishToolCallHandler, PauseTurnHandler, ExpirePauseHandler] as const;
