@@ -1,7 +1,7 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { EXAMPLE_LANGUAGES, EXAMPLES } from '../support/example.js';
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { lostLinks, lostMetrics, lostNames, lostPaths, lostScripts, lostSettings, page, pages } from './documents.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -55,6 +55,5 @@ describe('the documentation', () => {
       expect(readdirSync(join(ROOT, 'docs/examples', language)).sort()).toEqual([...files].sort());
       for (const file of files) expect(clients).toContain(`](examples/${language}/${file})`);
     }
-    expect(existsSync(join(ROOT, 'docs/examples'))).toBe(true);
   });
 });
