@@ -5,7 +5,7 @@ import { framesIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { type ExampleLanguage, printedBy, RunningExample } from '../support/example.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
-import { call, say } from '../support/scripted-model-server.js';
+import { call, say, wait } from '../support/scripted-model-server.js';
 import { TEST_SETTINGS } from '../support/service.js';
 import { addedSource } from '../support/sources.js';
 import { webhookPath } from '../support/webhooks.js';
@@ -70,7 +70,8 @@ export function examplesStory(makeBacking: MakeBacking, languages: readonly Exam
     });
 
     it('stream an answer, and go on after the connection was cut', async () => {
-      world.model.next(say(...WORDS));
+      // Long enough for most connections to be cut and made again while the answer is being written.
+      world.model.next([...say(...WORDS.slice(0, 2)), wait(1_500), ...say(...WORDS.slice(2))]);
       const environment = { ...asKeyHolder, VERBATIM_CUT_AFTER: '3' };
       const printed = await printedBy(language, 'stream', { environment, arguments: ['Count.'] });
       const [, answer, frames, connections, isComplete] = /^(.*)frames: (\d+), connections: (\d+), complete: (\w+)\n$/s.exec(
