@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'examples');
+
+/** The languages in which there is every example, and what runs them. */
+export const EXAMPLE_LANGUAGES = {
+  curl: { program: 'bash', extension: 'sh' },
+  javascript: { program: process.execPath, extension: 'mjs' },
+  python: { program: 'python3', extension: 'py' },
+} as const;
+
+export type ExampleLanguage = keyof typeof EXAMPLE_LANGUAGES;
+
+export const EXAMPLES = ['ask', 'stream', 'approve', 'webhook', 'events'] as const;
+
+export type ExampleRun = Readonly<{
+  /** What it is told about the service; it gets nothing else of the environment but the path of programs. */
+  environment: Readonly<Record<string, string>>;
+  arguments?: readonly string[];
+  /** What its user types. */
+  input?: string;
+}>;
+
+/** An example of `docs/examples` that runs as its reader runs it. */
+export class RunningExample {
+  /** What it has printed so far. */
+  printed = '';
+  private complaints = '';
+
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly name: string,
+  ) {
+    child.stdout!.on('data', (text: Buffer) => (this.printed += text.toString()));
+    child.stderr!.on('data', (text: Buffer) => (this.complaints += text.toString()));
+  }
+
+  static start(language: ExampleLanguage, name: (typeof EXAMPLES)[number], run: ExampleRun): RunningExample {
+    const { program, extension } = EXAMPLE_LANGUAGES[language];
+    const file = join(FOLDER, language, `${name}.${extension}`);
+    const { PATH } = process.env;
+    const child = spawn(program, [file, ...(run.arguments ?? [])], { env: { PATH, ...run.environment } });
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(run.input);
+    return new RunningExample(child, `${language}/${name}`);
+  }
+
+  /** Resolves with all that it printed. @throws where it fails, or cannot be run */
+  async end(): Promise<string> {
+    const [code, signal] = (await once(this.child, 'close')) as [number | null, string | null];
+    if (code !== 0) throw new Error(`The example ${this.name} ended with ${code ?? signal}:\n${this.printed}${this.complaints}`);
+    return this.printed;
+  }
+}
+
+/** What an example prints. */
+export const printedBy = (...example: Parameters<typeof RunningExample.start>): Promise<string> =>
+  RunningExample.start(...example).end();
