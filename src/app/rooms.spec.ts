@@ -14,7 +14,7 @@ const classesIn = (isTheirs: (file: string) => boolean, declared: RegExp): strin
     .flatMap((file) => [...readFileSync(join(SOURCE, file), 'utf8').matchAll(declared)].map(([, name]) => name!));
 
 const listed = (list: 'reactions' | 'tickers' | 'toolKinds') =>
-  ROOMS.flatMap((room) => room[list] ?? []).map((type) => type.name);
+  ROOMS.flatMap((room) => (room[list] ?? []).map(({ name }) => name));
 
 it.each([
   ['reactions', classesIn((file) => file.endsWith('.reaction.ts'), /export class (\w+)[^{]*implements Reaction\b/g)],

@@ -86,7 +86,7 @@ export async function askedTurn(
 
 /** What a sweep does with a turn that was left. */
 export async function bringFurther(runner: TurnRunner, conversationId: string, turnId: string): Promise<void> {
-  if ((await runner.settle(conversationId, turnId)) === 'handed on') await runner.run(conversationId, turnId);
+  if ((await runner.recover(conversationId, turnId)) === 'requeued') await runner.run(conversationId, turnId);
 }
 
 export async function eventsOf(store: EventStore, stream: string): Promise<StoredEvent[]> {

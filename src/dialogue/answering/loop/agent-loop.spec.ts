@@ -36,7 +36,7 @@ import {
 } from './agent-loop.js';
 import { type Attendance, ATTENDED } from './attendance.policy.js';
 import { FUNCTIONS_MAX } from './offered-tools.js';
-import { RECORDS_BYTES_MAX } from './call-judge.js';
+import { RECORDS_BYTES_MAX } from './tool-call-gate.js';
 import type { Resumption, Transcript } from './transcript.js';
 
 const ACTIONS = [

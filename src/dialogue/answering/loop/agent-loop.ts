@@ -18,7 +18,7 @@ import {
 import { type OpenTools, Toolbox } from '../../../resources/tools/toolbox/toolbox.port.js';
 import type { Attendance } from './attendance.policy.js';
 import { finishedAs, outcomeOf } from './call-ends.policy.js';
-import { hasRoomForCalls, type Step, unavailable } from './call-judge.js';
+import { hasRoomForCalls, type Step, unavailable } from './tool-call-gate.js';
 import { contentTokens } from './attached.policy.js';
 import { CHARACTERS_PER_TOKEN } from './messages.policy.js';
 import { OfferedTools } from './offered-tools.js';

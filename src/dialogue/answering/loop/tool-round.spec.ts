@@ -8,7 +8,7 @@ import type { ModelToolCall } from '../../../resources/models/model/language-mod
 import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
 import { ATTENDED } from './attendance.policy.js';
-import { ARGUMENTS_BYTES_MAX, hasRoomForCalls, RECORDS_BYTES_MAX, UNKNOWN_TOOLS_MAX } from './call-judge.js';
+import { ARGUMENTS_BYTES_MAX, hasRoomForCalls, RECORDS_BYTES_MAX, UNKNOWN_TOOLS_MAX } from './tool-call-gate.js';
 import { OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
 import { SHOWN_RESULT_BYTES_MAX, SHOWN_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';
 import { PARALLEL_READS_MAX, type RoundPiece, type RoundSetting, ToolRound } from './tool-round.js';

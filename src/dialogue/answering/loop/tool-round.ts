@@ -10,7 +10,7 @@ import type { ModelToolCall } from '../../../resources/models/model/language-mod
 import { type CallContext, ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import type { OfferedAction, OpenTools } from '../../../resources/tools/toolbox/toolbox.port.js';
 import { type CallEnd, failureOf, outcomeOf } from './call-ends.policy.js';
-import { CallJudge, type JudgeSetting, type Step } from './call-judge.js';
+import { ToolCallGate, type GateSetting, type Step } from './tool-call-gate.js';
 import { forModel } from './tool-result.policy.js';
 
 /** Reads of one round that run side by side. */
@@ -28,7 +28,7 @@ export type RoundPiece =
 
 type RunEnd = CallEnd & Readonly<{ sources?: readonly Source[] }>;
 
-export type RoundSetting = JudgeSetting &
+export type RoundSetting = GateSetting &
   Readonly<{
     tools: OpenTools;
     context: Omit<CallContext, 'callId'>;
@@ -39,27 +39,27 @@ export type RoundSetting = JudgeSetting &
     resultCharactersMax: number;
   }>;
 
-/** The calls that a model asks for at once: judged, run where nobody has to be asked, and told. */
+/** The calls that a model asks for at once: checked, run where nobody has to be asked, and told. */
 export class ToolRound {
   /** What the model is told of each call, by its id. */
   readonly results = new Map<string, string>();
-  private readonly judge: CallJudge;
+  private readonly gate: ToolCallGate;
 
   constructor(private readonly setting: RoundSetting) {
-    this.judge = new CallJudge(setting);
+    this.gate = new ToolCallGate(setting);
   }
 
   get pending(): readonly PendingCall[] {
-    return this.judge.pending;
+    return this.gate.pending;
   }
 
   get unknownCalls(): number {
-    return this.judge.unknownCalls;
+    return this.gate.unknownCalls;
   }
 
-  /** Judges the calls and runs those that may run; those that may not, and wait for nobody, are told to the model. */
+  /** Checks the calls and runs those that may run; those that may not, and wait for nobody, are told to the model. */
   async *run(asked: readonly ModelToolCall[]): AsyncGenerator<RoundPiece> {
-    yield* this.perform(asked.flatMap((call) => this.judge.stepsFor(call)));
+    yield* this.perform(asked.flatMap((call) => this.gate.stepsFor(call)));
   }
 
   /** In the order of the calls; reads that follow one another run together. */

@@ -36,7 +36,7 @@ async function waiting(ids: readonly string[]) {
   } as unknown as UnsealedTurnQueries;
   const lastOf = async (id: string) => (await eventsOf(store, conversationStream(id))).at(-1)!;
   const settled: string[] = [];
-  const runner = { settle: async (_: string, turnId: string) => void settled.push(turnId) } as unknown as TurnRunner;
+  const runner = { recover: async (_: string, turnId: string) => void settled.push(turnId) } as unknown as TurnRunner;
   const tick = (now: Date) => new ExpirePauses(queries, turnCommands(streams), runner, systemIds).tick(now);
   return { store, streams, decide, limits, lastOf, tick, settled };
 }

@@ -34,6 +34,6 @@ export class ExpirePauses implements Ticker {
   private async expire({ conversationId, turnId }: UnsealedTurn, now: Date, cause: Cause): Promise<void> {
     const hasExpired = await this.commands.execute(new ExpirePause(conversationId, turnId, now, cause));
     // Should this be cut short, a sweep shows the end of the turn a little later.
-    if (hasExpired) await this.runner.settle(conversationId, turnId);
+    if (hasExpired) await this.runner.recover(conversationId, turnId);
   }
 }

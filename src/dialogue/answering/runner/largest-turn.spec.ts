@@ -24,7 +24,7 @@ import { INLINE_BYTES_MAX } from '../loop/continuations.js';
 import { SOURCES_BYTES_MAX } from '../loop/messages.policy.js';
 import { TOOL_NAME_CHARACTERS_MAX } from '../loop/offered-tools.js';
 import { answersOf, RESULTS_BYTES_MAX } from '../intake/tool-actions.policy.js';
-import { RECORDS_BYTES_MAX } from '../loop/call-judge.js';
+import { RECORDS_BYTES_MAX } from '../loop/tool-call-gate.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 
 /** A character that takes six bytes as JSON, and seven as JSON within JSON. */

@@ -80,7 +80,7 @@ describe('turns of one conversation', () => {
     const turnIds = await withTurns(log, 20);
     for (const turnId of turnIds) await decideOn(log, startTurn(turnId, 'dead'), turnId);
     const { runner } = workerOver(log, new InProcessSignals(), scripted(pieces()));
-    await Promise.all(turnIds.map((turnId) => runner.settle('c1', turnId)));
+    await Promise.all(turnIds.map((turnId) => runner.recover('c1', turnId)));
     expect(await factsOf(log, 'TurnFailed')).toHaveLength(20);
     expect(await factsOf(log, 'TurnSealed')).toHaveLength(20);
   });
@@ -124,7 +124,7 @@ describe('an answer that was written in full', () => {
     await workerOver(dying, new InProcessSignals(), scripted(pieces('Because.')))
       .runner.run('c1', 't1')
       .catch(() => undefined);
-    await workerOver(log, new InProcessSignals(), scripted(pieces())).runner.settle('c1', 't1');
+    await workerOver(log, new InProcessSignals(), scripted(pieces())).runner.recover('c1', 't1');
     const [outcome] = await factsOf(log, ...OUTCOMES);
     expect(outcome).toMatchObject({ type: 'TurnAnswered', data: { answer: 'Because.', modelId: 'scripted', usage: null } });
     expect((await framesOf(log, 't1')).map(({ type }) => type)).toEqual([
@@ -143,7 +143,7 @@ describe('an answer that was written in full', () => {
       const frames = shown.map((type) => JSON.stringify({ type, answer: 'Be', source: [], tool_calls: [] }));
       const journaled = frames.map((data, index) => ({ id: `f${index}`, type: 'Frame', data, metadata: '{}' }));
       await log.append('message-t1', 'none', journaled);
-      await workerOver(log, new InProcessSignals(), scripted(pieces())).runner.settle('c1', 't1');
+      await workerOver(log, new InProcessSignals(), scripted(pieces())).runner.recover('c1', 't1');
       expect((await factsOf(log, ...OUTCOMES)).map(({ type }) => type)).toEqual(['TurnFailed']);
     }
   });

@@ -8,7 +8,7 @@ import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js'
 import {
   PAUSES_REMEMBERED_MAX,
   producerKey,
-  SETTLED_AT_ONCE_MAX,
+  RECOVERED_AT_ONCE_MAX,
   SweepTurns,
   SWEEP_EVERY_MS,
   SWEPT_TURNS_MAX,
@@ -40,10 +40,10 @@ function sweeping(turns: readonly Taken[], { keyValue = new InProcessKeyValue(),
       done.push(`run ${turnId}`);
       if (turnId === 'resumable') await new Promise(() => undefined);
     },
-    settle: async (_: string, turnId: string) => {
+    recover: async (_: string, turnId: string) => {
       if (turnId === 'broken') throw new Error('It cannot be read.');
-      done.push(`settle ${turnId}`);
-      return turnId === 'resumable' ? 'handed on' : 'settled';
+      done.push(`recover ${turnId}`);
+      return turnId === 'resumable' ? 'requeued' : 'recovered';
     },
   } as unknown as TurnRunner;
   const options = new AnsweringOptions({ ...answeringOptions.settings, staleProducerMs: 10_000, turnsConcurrentMax: concurrent });
@@ -64,7 +64,7 @@ it('runs what was asked and not taken, as far as there is room for it', async ()
   expect(done).toHaveLength(2);
 });
 
-it('settles at the second look what a producer without a lease has left, and nothing else', async () => {
+it('recovers at the second look what a producer without a lease has left, and nothing else', async () => {
   const { done, keyValue, beat } = sweeping([
     { turnId: 't1', producer: 'dead' },
     { turnId: 't2', producer: 'alive' },
@@ -73,17 +73,17 @@ it('settles at the second look what a producer without a lease has left, and not
   await beat();
   expect(done).toEqual([]);
   await beat();
-  expect(done).toEqual(['settle t1']);
+  expect(done).toEqual(['recover t1']);
 });
 
 it('sees once that a pause is shown whole, and looks again when its turn was resumed and left', async () => {
   const left = { turnId: 't1', producer: 'dead', isPaused: true };
   const { done, beat } = sweeping([left]);
   for (let beats = 0; beats < 5; beats++) await beat();
-  expect(done).toEqual(['settle t1']);
+  expect(done).toEqual(['recover t1']);
   left.isPaused = false;
   for (let beats = 0; beats < 2; beats++) await beat();
-  expect(done).toEqual(['settle t1', 'settle t1']);
+  expect(done).toEqual(['recover t1', 'recover t1']);
 });
 
 it('remembers of so many pauses that they are shown whole, and looks at others again', async () => {
@@ -101,7 +101,7 @@ it('remembers of so many pauses that they are shown whole, and looks at others a
   expect(again).toBeLessThan(2 * beats);
 });
 
-it('settles what this process has taken and does not run, whatever its lease says', async () => {
+it('recovers what this process has taken and does not run, whatever its lease says', async () => {
   const { done, running, keyValue, beat } = sweeping([
     { turnId: 't1', producer: 'own' },
     { turnId: 't2', producer: 'own' },
@@ -110,7 +110,7 @@ it('settles what this process has taken and does not run, whatever its lease say
   running.push('t2');
   await beat();
   await beat();
-  expect(done).toEqual(['settle t1']);
+  expect(done).toEqual(['recover t1']);
 });
 
 it('brings the others to their end though one cannot be helped', async () => {
@@ -118,16 +118,16 @@ it('brings the others to their end though one cannot be helped', async () => {
   const { done, beat } = sweeping(['broken', 't1', 't2'].map((turnId) => ({ turnId, producer: 'dead' })));
   await beat();
   await beat();
-  expect(done).toEqual(['settle t1', 'settle t2']);
+  expect(done).toEqual(['recover t1', 'recover t2']);
 });
 
 it('goes on with what can be gone on with, and brings all others to their end while that takes its time', async () => {
-  const left = Array.from({ length: 2 * SETTLED_AT_ONCE_MAX }, (_, turn) => `t${turn}`);
+  const left = Array.from({ length: 2 * RECOVERED_AT_ONCE_MAX }, (_, turn) => `t${turn}`);
   const { done, beat } = sweeping(['resumable', ...left].map((turnId) => ({ turnId, producer: 'dead' })));
   await beat();
   await beat();
   expect(done).toContain('run resumable');
-  expect(done.filter((each) => each.startsWith('settle t'))).toHaveLength(left.length);
+  expect(done.filter((each) => each.startsWith('recover t'))).toHaveLength(left.length);
 });
 
 class AwayKeyValue extends InProcessKeyValue {
@@ -146,7 +146,7 @@ it('is not kept from its work by a store that says nothing now and then, for les
     await beat();
     keyValue.away = !keyValue.away;
   }
-  expect(done).toContain('settle t1');
+  expect(done).toContain('recover t1');
 });
 
 it('takes nobody for dead whose lease ran out while leases could not be renewed, until there was time to take it again', async () => {
@@ -163,5 +163,5 @@ it('takes nobody for dead whose lease ran out while leases could not be renewed,
   await keyValue.delete(producerKey('late'));
   await beat();
   await beat();
-  expect(done).toEqual(['settle t1']);
+  expect(done).toEqual(['recover t1']);
 });

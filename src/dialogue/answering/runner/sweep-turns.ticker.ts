@@ -13,7 +13,7 @@ import { TurnRunner } from './turn-runner.js';
 export const SWEEP_EVERY_MS = 1_000;
 /** Turns looked at in one sweep, and brought to their end side by side: appends made together share their way to the disk. */
 export const SWEPT_TURNS_MAX = 500;
-export const SETTLED_AT_ONCE_MAX = 64;
+export const RECOVERED_AT_ONCE_MAX = 64;
 /** The share of a lease that the store may say nothing for without anybody losing theirs by it: one renewal fits in the rest. */
 const SILENCE_SHARE = 2 / 3;
 export const PAUSES_REMEMBERED_MAX = 10_000;
@@ -49,7 +49,7 @@ export class SweepTurns implements Ticker {
 
   async tick(now: Date): Promise<void> {
     await this.runUnheard(now);
-    await this.settleOrphans(now);
+    await this.recoverOrphans(now);
   }
 
   /** As many as there is room for: the others are most likely waiting in the queue for the same room. */
@@ -60,16 +60,16 @@ export class SweepTurns implements Ticker {
     for (const turn of unheard) void this.attempt(turn, 'run');
   }
 
-  private async settleOrphans(now: Date): Promise<void> {
+  private async recoverOrphans(now: Date): Promise<void> {
     const known = { running: this.runner.running, pauses: [...this.wholePauses] };
     const alone = await this.turns.takenBy(await this.absentees(now), known, SWEPT_TURNS_MAX);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
     this.missed = new Set([...(this.isSilent ? this.missed : []), ...alone.map(({ turnId }) => turnId)]);
     const left = orphans.values();
     const settling = async () => {
-      for (const turn of left) await this.settle(turn);
+      for (const turn of left) await this.recover(turn);
     };
-    await Promise.all(Array.from({ length: Math.min(SETTLED_AT_ONCE_MAX, orphans.length) }, settling));
+    await Promise.all(Array.from({ length: Math.min(RECOVERED_AT_ONCE_MAX, orphans.length) }, settling));
   }
 
   /** Producers that do not go on with what they have taken: those without a lease, and this one, of what it does not run. */
@@ -98,21 +98,21 @@ export class SweepTurns implements Ticker {
     this.leasesSeenAt = now;
   }
 
-  private async settle(turn: TakenTurn): Promise<void> {
-    const outcome = await this.attempt(turn, 'settle');
+  private async recover(turn: TakenTurn): Promise<void> {
+    const outcome = await this.attempt(turn, 'recover');
     // A run takes as long as it takes; nobody else's end has to wait for it.
-    if (outcome === 'handed on') void this.attempt(turn, 'run');
-    if (outcome !== 'settled' || !turn.isPaused) return;
+    if (outcome === 'requeued') void this.attempt(turn, 'run');
+    if (outcome !== 'recovered' || !turn.isPaused) return;
     this.wholePauses.add(turn.turnId);
     if (this.wholePauses.size > PAUSES_REMEMBERED_MAX) this.wholePauses.delete(this.wholePauses.values().next().value!);
   }
 
   /** One turn that cannot be helped must not keep the others from their end. */
-  private async attempt({ conversationId, turnId }: UnsealedTurn, how: 'run' | 'settle') {
+  private async attempt({ conversationId, turnId }: UnsealedTurn, how: 'run' | 'recover') {
     try {
       return await this.runner[how](conversationId, turnId);
     } catch (error) {
-      this.logger.error(`Turn ${turnId} could not be ${how === 'run' ? how : 'settled'}; the next sweep tries again.`, error);
+      this.logger.error(`Turn ${turnId} could not be ${how === 'run' ? how : 'recovered'}; the next sweep tries again.`, error);
       return 'failed';
     }
   }

@@ -49,7 +49,7 @@ it('a pause that expires while it is looked at still gets its last run', async (
   await store.append(messageStream('t1'), 'none', journaled);
 
   store.before(2, () => decide(expire('t1', AFTER_IT_EXPIRED)));
-  await runner.settle('c1', 't1');
+  await runner.recover('c1', 't1');
   await runner.run('c1', 't1');
 
   const shown = (await eventsOf(store, messageStream('t1'))).slice(frames.length);
@@ -72,7 +72,7 @@ it('an answer that had failed, and was to be stopped when its producer died, sho
   await store.append(messageStream('t1'), 'none', journaled);
   await streams.transact(stream, conversation, requestStop('t1'), cause);
 
-  await workerOver(store, new InProcessSignals(), scripted(pieces('So.'))).runner.settle('c1', 't1');
+  await workerOver(store, new InProcessSignals(), scripted(pieces('So.'))).runner.recover('c1', 't1');
 
   expect((await framesOf(store, 't1')).slice(frames.length)).toMatchObject([{ type: 'error', code: 'stopped' }]);
   expect((await eventsOf(store, stream)).map(({ type }) => type).slice(-2)).toEqual(['TurnStopped', 'TurnSealed']);
@@ -90,8 +90,8 @@ it('an answer that had failed ends once, although somebody else ends it between 
   await store.append(messageStream('t1'), 'none', journaled);
 
   // The first two reads are of what was left, the next two of what was left when it was taken over.
-  store.before(4, () => other!.settle('c1', 't1'));
-  await one!.settle('c1', 't1');
+  store.before(4, () => other!.recover('c1', 't1'));
+  await one!.recover('c1', 't1');
 
   expect((await framesOf(store, 't1')).slice(frames.length)).toMatchObject([{ type: 'id' }, { type: 'end' }]);
   expect((await eventsOf(store, stream)).map(({ type }) => type).slice(-2)).toEqual(['TurnFailed', 'TurnSealed']);

@@ -46,7 +46,7 @@ export class TurnCloser {
   /**
    * In this order: (1) everything shown so far is durable; (2) the outcome is stated in the conversation; (3) the frames
    * that close the stream are journaled; (4) the journal gets its retention and is sealed. So whoever sees `end` finds the
-   * answer in the conversation. A crash after any step leaves the turn unsealed, and `settle` goes on from there.
+   * answer in the conversation. A crash after any step leaves the turn unsealed, and `recover` goes on from there.
    */
   async close(journal: Journal, outcome: TurnOutcome, cause: Cause, ledger: TurnLedger): Promise<void> {
     await journal.flush();
@@ -58,7 +58,7 @@ export class TurnCloser {
 
   /**
    * The run ends, the turn waits: first what was shown is durable, then the pause is stated, then it is shown. A crash in
-   * between leaves a journal that `settle` completes.
+   * between leaves a journal that `recover` completes.
    */
   async pause(journal: Journal, pausing: Pausing, cause: Cause, ledger: TurnLedger): Promise<void> {
     const continuation = await this.continuations.keep(pausing.turnId, pausing.continuation);
@@ -83,7 +83,7 @@ export class TurnCloser {
    * producer that is alive after all has given the turn up before: it can state nothing any more, and is shut out of the
    * journal by the first frame that is written here, at the revision that was read. Asked again it does nothing twice.
    */
-  async settle(transcript: Transcript, { message: before }: JournalSoFar, journal: Journal, producer: string): Promise<void> {
+  async recover(transcript: Transcript, { message: before }: JournalSoFar, journal: Journal, producer: string): Promise<void> {
     const { cause } = transcript;
     const { conversationId, turnId } = transcript.asked;
     // The conversation as the transcript has it: what came later, like the end of a pause, is settled by whoever reads it.

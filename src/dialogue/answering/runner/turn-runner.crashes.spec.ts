@@ -86,8 +86,8 @@ class Lifetime {
     return {
       store,
       run: () => runner.run('c1', 't1').catch(() => undefined),
-      settle: () => bringFurther(runner, 'c1', 't1').catch(() => undefined),
-      /** As a sweep does: run what nobody took, settle what somebody left. */
+      recover: () => bringFurther(runner, 'c1', 't1').catch(() => undefined),
+      /** As a sweep does: run what nobody took, recover what somebody left. */
       sweep: async () => {
         await runner.run('c1', 't1');
         await bringFurther(runner, 'c1', 't1');
@@ -288,7 +288,7 @@ function chances(seed: number) {
   };
 }
 
-/** Processes that run and settle the same turn at any time, slow, dying, and taken for dead while they are not. */
+/** Processes that run and recover the same turn at any time, slow, dying, and taken for dead while they are not. */
 async function meddled(seed: number): Promise<Lifetime> {
   const chance = chances(seed);
   const ticks = async (most: number) => {
@@ -297,10 +297,10 @@ async function meddled(seed: number): Promise<Lifetime> {
   const life = new Lifetime(false);
   await askedTurn(life.log, 'c1', 't1', WITH_TOOLS);
   const processes = Array.from({ length: 3 }, () => life.process(5 + chance(30), () => ticks(6)));
-  const meddler = async ({ run, settle }: (typeof processes)[number]) => {
+  const meddler = async ({ run, recover }: (typeof processes)[number]) => {
     for (let turns = 0; turns < 6; turns++) {
       await ticks(20);
-      await (chance(3) === 0 ? settle() : run());
+      await (chance(3) === 0 ? recover() : run());
     }
   };
   const client = async () => {

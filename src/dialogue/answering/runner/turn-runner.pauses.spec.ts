@@ -351,7 +351,7 @@ describe('a producer that is taken for dead', () => {
     const producer = process(busy);
     const running = producer.run('c1', 't1');
     await eventually(async () => (await framesOf(log, 't1')).length > RUN_1.length + 1);
-    const settling = process(mistaken).settle('c1', 't1');
+    const settling = process(mistaken).recover('c1', 't1');
     await answering.opened;
     stated.open();
     await settling;
@@ -383,7 +383,7 @@ describe('a producer that is taken for dead', () => {
         stopping.open();
         return goesOn.opened;
       }),
-    ).settle('c1', 't1');
+    ).recover('c1', 't1');
     await stopping.opened;
     told.open();
     await running;

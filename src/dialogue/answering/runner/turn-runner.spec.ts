@@ -233,8 +233,8 @@ describe('a turn whose conversation is deleted', () => {
 
   it('after its producer died: its stream is closed and nothing of it is stated', async () => {
     const { store, runner } = await deletedAfter('TurnStarted');
-    await runner.settle('c1', 't1');
-    await runner.settle('c1', 't1');
+    await runner.recover('c1', 't1');
+    await runner.recover('c1', 't1');
     expect(await seen(store)).toEqual(STOPPED_ALONE);
     expect(await outcomesOf(store)).toEqual([]);
     await expectSealed(store);
@@ -309,8 +309,8 @@ describe('a turn whose process died', () => {
   it.each(DEATHS)('after %i appends is brought to one end by the next, which changes nothing that was shown', async (appends) => {
     const { store, shown, next } = await diedAfter(appends, false);
     await next.runner.run('c1', 't1');
-    await next.runner.settle('c1', 't1');
-    await next.runner.settle('c1', 't1');
+    await next.runner.recover('c1', 't1');
+    await next.runner.recover('c1', 't1');
     const frames = await eventsOf(store, messageStream('t1'));
     expect(frames.slice(0, shown.length)).toEqual(shown);
     expect(frames.filter(({ data }) => isTerminal(data))).toEqual([frames.at(-1)]);
@@ -321,7 +321,7 @@ describe('a turn whose process died', () => {
   it.each(DEATHS)('after %i appends and after a stop was promised, ends stopped', async (appends) => {
     const { store, shown, next } = await diedAfter(appends, true);
     await next.runner.run('c1', 't1');
-    await next.runner.settle('c1', 't1');
+    await next.runner.recover('c1', 't1');
     const frames = await eventsOf(store, messageStream('t1'));
     expect(frames.slice(0, shown.length)).toEqual(shown);
     expect(frames.filter(({ data }) => isTerminal(data))).toEqual([frames.at(-1)]);
@@ -345,7 +345,7 @@ describe('a turn whose process died', () => {
     );
     const running = zombie.runner.run('c1', 't1');
     while ((await framesOf(store, 't1')).length < 2) await new Promise((resolve) => setImmediate(resolve));
-    await workerOver(store, signals(), scripted(pieces())).runner.settle('c1', 't1');
+    await workerOver(store, signals(), scripted(pieces())).runner.recover('c1', 't1');
     go();
     await running;
     expect((await framesOf(store, 't1')).map((frame) => frame['code'] ?? frame['type'])).toEqual([

@@ -24,7 +24,7 @@ import { firstFrame, hasOnlyDecided, isUnresumed, missingOfPause } from './resum
 import { failedWith, stoppedWith, TurnCloser } from './turn-closer.js';
 import { TurnJournals } from './turn-journals.js';
 import { TurnLedger } from './turn-ledger.js';
-import { TURN_RUNNER, TurnSettler } from './turn-settler.js';
+import { TURN_RUNNER, TurnRecovery } from './turn-recovery.js';
 import { readTranscript, type Transcript } from '../loop/transcript.js';
 
 /** A stop is told by a signal, which may be lost: so often a running turn looks for one in the log. */
@@ -59,7 +59,7 @@ export class TurnRunner {
   private readonly runs = new Map<string, RunInHand>();
   private readonly logger = new Logger(TurnRunner.name);
   private readonly journals: TurnJournals;
-  private readonly settler: TurnSettler;
+  private readonly recovery: TurnRecovery;
   private closing = false;
 
   constructor(
@@ -76,7 +76,7 @@ export class TurnRunner {
   ) {
     this.producer = ids.next();
     this.journals = new TurnJournals(streams, publisher, timing, ids);
-    this.settler = new TurnSettler(store, commands, closer, this.journals, this.producer);
+    this.recovery = new TurnRecovery(store, commands, closer, this.journals, this.producer);
   }
 
   /** The turns under way here. */
@@ -107,9 +107,9 @@ export class TurnRunner {
     await finished();
   }
 
-  /** Brings further a turn that a dead producer left, or that nobody may run any more. `handed on`: whoever comes may run it. */
-  settle(conversationId: string, turnId: string): Promise<'handed on' | 'settled'> {
-    return this.settler.settle(conversationId, turnId);
+  /** Brings further a turn that a dead producer left, or that nobody may run any more. `requeued`: whoever comes may run it. */
+  recover(conversationId: string, turnId: string): Promise<'requeued' | 'recovered'> {
+    return this.recovery.recover(conversationId, turnId);
   }
 
   private async take(
@@ -125,13 +125,13 @@ export class TurnRunner {
     const turn = transcript.folded?.state.turns.get(turnId);
     // It ended while it was paused: nobody runs it, but its readers are owed its end.
     if (transcript.resumption && isUnresumed(transcript.resumption) && !turn?.sealed) {
-      return void (await this.settle(conversationId, turnId));
+      return void (await this.recover(conversationId, turnId));
     }
     const begun = transcript.resumption
       ? await this.resume(transcript, controller)
       : await this.begin(transcript, turn?.status === 'asked', controller);
     // Of a deleted conversation no turn is run any more, but whoever reads its stream is owed an end.
-    if (begun === 'deleted' || begun === 'shown') return void (await this.settle(conversationId, turnId));
+    if (begun === 'deleted' || begun === 'shown') return void (await this.recover(conversationId, turnId));
     if (begun === 'changed' && changesLeft > 0) return this.take(conversationId, turnId, controller, changesLeft - 1);
     if (typeof begun === 'string') return;
     const { claimed } = begun;

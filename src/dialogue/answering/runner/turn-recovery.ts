@@ -14,7 +14,7 @@ export const TURN_RUNNER = 'system:turn-runner';
 type Left = Readonly<{ transcript: Transcript; soFar: JournalSoFar }>;
 
 /** Brings further what producers left: to another run where nothing was shown that stands in its way, else to its end. */
-export class TurnSettler {
+export class TurnRecovery {
   constructor(
     private readonly store: EventStore,
     private readonly commands: Commands,
@@ -24,23 +24,23 @@ export class TurnSettler {
     private readonly producer: string,
   ) {}
 
-  /** `handed on`: whoever comes may run it. */
-  async settle(conversationId: string, turnId: string): Promise<'handed on' | 'settled'> {
+  /** `requeued`: whoever comes may run it. */
+  async recover(conversationId: string, turnId: string): Promise<'requeued' | 'recovered'> {
     const found = await this.left(conversationId, turnId);
     const turn = found?.transcript.folded?.state.turns.get(turnId);
-    if (!found || !turn) return 'settled';
+    if (!found || !turn) return 'recovered';
     const { transcript, soFar } = found;
     const { cause, folded } = transcript;
     const taken = (by: string | null) =>
       this.commands.execute(new TakeTurnFrom(conversationId, turnId, turn.producer, by, cause, folded!));
-    if (isResumable(transcript, soFar)) return (await taken(null)) ? 'handed on' : 'settled';
+    if (isResumable(transcript, soFar)) return (await taken(null)) ? 'requeued' : 'recovered';
     const isTaken = turn.status === 'running' && folded!.state.status === 'open' && turn.producer !== this.producer;
-    if (isTaken && !(await taken(this.producer))) return 'settled';
+    if (isTaken && !(await taken(this.producer))) return 'recovered';
     // What a producer did up to where it had to give way is read after.
     const last = isTaken ? (await this.left(conversationId, turnId))! : found;
     const journal = this.journals.open(last.transcript, last.soFar.digest);
-    await unlessLost(this.closer.settle(last.transcript, last.soFar, journal, this.producer));
-    return 'settled';
+    await unlessLost(this.closer.recover(last.transcript, last.soFar, journal, this.producer));
+    return 'recovered';
   }
 
   /**

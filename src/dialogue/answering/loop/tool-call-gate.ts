@@ -25,7 +25,7 @@ export type Step = Readonly<{ call: CalledTool } & ({ record: ToolCallRecord; te
 /** Whether a turn with such records has room for another call. */
 export const hasRoomForCalls = (recordsBytes: number): boolean => recordsBytes + CALL_BYTES_MIN <= RECORDS_BYTES_MAX;
 
-export type JudgeSetting = Readonly<{
+export type GateSetting = Readonly<{
   offered: OfferedTools;
   /** Null: whoever asked may have anything written. */
   writeAllowlist: readonly string[] | null;
@@ -35,13 +35,13 @@ export type JudgeSetting = Readonly<{
   unknownCalls: number;
 }>;
 
-/** Judges the calls that a model asks for at once: each runs, waits for somebody, or is answered without. */
-export class CallJudge {
+/** Checks the calls that a model asks for at once: each runs, waits for somebody, or is answered without. */
+export class ToolCallGate {
   readonly pending: PendingCall[] = [];
   unknownCalls: number;
   private recordsBytes: number;
 
-  constructor(private readonly setting: JudgeSetting) {
+  constructor(private readonly setting: GateSetting) {
     ({ unknownCalls: this.unknownCalls, recordsBytes: this.recordsBytes } = setting);
   }
 
@@ -61,10 +61,10 @@ export class CallJudge {
     if (!offer) return [failed(call, this.unknownTool(name))];
     if ('problem' in parsed) return [failed(call, parsed.problem)];
     if (offer.runBy === 'client') return this.waits(call, 'requires_client_execution');
-    return this.judgeAction(call, offer.action);
+    return this.stepsForAction(call, offer.action);
   }
 
-  private judgeAction(call: CalledTool, action: OfferedAction): readonly Step[] {
+  private stepsForAction(call: CalledTool, action: OfferedAction): readonly Step[] {
     const { writeAllowlist } = this.setting;
     if (writeAllowlist !== null && action.ownerCredentials && action.access === 'write') {
       // What the owner allows beforehand runs without being asked about.
