@@ -1,7 +1,14 @@
 import { AskedWokenTurns } from '../../../src/dialogue/answering/intake/asked-woken-turns.js';
 import type { QuestionResolver } from '../../../src/dialogue/answering/intake/resolve-question.js';
 import { StoredTurnAdditions } from '../../../src/dialogue/journal/stored-turn-additions.js';
-import { CancelJobHandler, LoseJobHandler, TellOfJobHandler } from '../../../src/background/jobs/job.commands.js';
+import {
+  CancelJobHandler,
+  EndJobHandler,
+  LoseJobHandler,
+  ReportJobProgressHandler,
+  StartJobHandler,
+  TellOfJobHandler,
+} from '../../../src/background/jobs/job.commands.js';
 import { JobRunner } from '../../../src/background/jobs/job-runner.js';
 import { LoseJobs } from '../../../src/background/jobs/lose-jobs.ticker.js';
 import { WakeForJobs } from '../../../src/background/jobs/wake-for-jobs.ticker.js';
@@ -89,6 +96,9 @@ export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }
 export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver }: Shared) {
   const { store, signals, keyValue, queue, clock, timing, ids, models, toolbox, unsealedTurns, jobs, monitors, wakes } = ports;
   commands.handle(
+    new StartJobHandler(streams),
+    new ReportJobProgressHandler(streams),
+    new EndJobHandler(streams, clock),
     new CancelJobHandler(streams, signals),
     new LoseJobHandler(streams, clock),
     new TellOfJobHandler(streams),
@@ -115,5 +125,5 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
 /** Where calls of tools wait, or go on as jobs. */
 export const jobRunner = (
   { signals, keyValue, clock, timing, ids }: Ports,
-  { streams, blobs }: Pick<Shared, 'streams' | 'blobs'>,
-) => new JobRunner({ streams, signals, blobs, clock, timing, ids }, keyValue, JOBS);
+  { streams, commands, blobs }: Pick<Shared, 'streams' | 'commands' | 'blobs'>,
+) => new JobRunner({ streams, commands, signals, blobs, clock, timing, ids }, keyValue, JOBS);

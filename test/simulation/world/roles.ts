@@ -137,7 +137,7 @@ export function rolesOver(ports: Ports) {
     new AttachedFiles(shelf),
   );
   const closer = new TurnCloser(store, streams, continuations, clock, options);
-  const calls = rooms.followUps ? jobRunner(ports, { streams, blobs }) : WAITING;
+  const calls = rooms.followUps ? jobRunner(ports, { streams, commands, blobs }) : WAITING;
   const runner = new TurnRunner(store, streams, signals, feed, composer, closer, calls, timing, ids);
   const runners = new TaskRunners();
   runners.add(
