@@ -39,6 +39,7 @@ import { KeptSchedulerPulse } from '../../../src/triggers/schedules/kept-schedul
 import { QueueScheduledRuns } from '../../../src/triggers/schedules/runs/queue-scheduled-runs.reaction.js';
 import { DeliverWakes } from '../../../src/background/follow-ups/deliver-wakes.ticker.js';
 import { RequestedWakes } from '../../../src/background/follow-ups/requested-wakes.js';
+import { GatherWakesHandler, RequestWakeHandler, SettleWakesHandler } from '../../../src/background/follow-ups/wakes.commands.js';
 import { NoLimits } from '../../support/no-limits.js';
 import {
   JOBS,
@@ -102,10 +103,13 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
     new CancelJobHandler(streams, signals),
     new LoseJobHandler(streams, clock),
     new TellOfJobHandler(streams),
+    new RequestWakeHandler(streams),
+    new GatherWakesHandler(streams),
+    new SettleWakesHandler(streams),
     new CreateMonitorHandler(streams, clock),
     new SteerMonitorHandler(streams, clock),
   );
-  const requested = new RequestedWakes(streams);
+  const requested = new RequestedWakes(commands);
   const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing);
   const check = new CheckMonitor(streams, clock, MONITOR_RULES, sources, NO_PATTERNS, NO_JUDGE);
   const woken = new AskedWokenTurns(store, streams, resolver, models, new NoLimits(), queue);
@@ -116,7 +120,7 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
       new LoseJobs(jobs, keyValue, commands, ids),
       new WakeForJobs(jobs, unsealedTurns, blobs, requested, commands, ids),
       new CheckMonitors(monitors, check, ids),
-      new DeliverWakes(wakes, streams, woken, ids),
+      new DeliverWakes(wakes, streams, commands, woken, ids),
     ],
     reactions: [new WakeConversationsOfMonitors(store, requested)],
   };
