@@ -34,6 +34,12 @@ import {
   SettleScheduleHandler,
 } from '../../../src/triggers/schedules/schedule/schedule.commands.js';
 import { DueSchedules } from '../../../src/triggers/schedules/due-schedules.ticker.js';
+import {
+  AppendScheduledRunHandler,
+  QueueScheduledRunHandler,
+  ReportScheduledRunHandler,
+  StartScheduledRunHandler,
+} from '../../../src/triggers/schedules/runs/scheduled-run.commands.js';
 import { FollowScheduledRuns } from '../../../src/triggers/schedules/runs/follow-scheduled-runs.reaction.js';
 import { KeptSchedulerPulse } from '../../../src/triggers/schedules/kept-scheduler-pulse.js';
 import { QueueScheduledRuns } from '../../../src/triggers/schedules/runs/queue-scheduled-runs.reaction.js';
@@ -80,15 +86,19 @@ export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }
     new RunScheduleNowHandler(streams, clock, SCHEDULE_RULES),
     new SettleScheduleHandler(streams, clock, SCHEDULE_RULES),
     new EndScheduleRunHandler(streams, clock, SCHEDULE_RULES),
+    new QueueScheduledRunHandler(streams),
+    new StartScheduledRunHandler(streams),
+    new ReportScheduledRunHandler(streams),
+    new AppendScheduledRunHandler(streams),
   );
   const pulse = new KeptSchedulerPulse(keyValue, timing, ids);
   const additions = new StoredTurnAdditions(store, streams, MESSAGE_RETENTION_SECONDS);
   return {
     tickers: [new DueSchedules(commands, schedules, SCHEDULE_RULES, pulse, ids)],
     reactions: [
-      new QueueScheduledRuns(streams, runs, SCHEDULE_RULES),
-      new FollowScheduledRuns(streams, commands),
-      new AppendScheduledAnswers(store, streams, additions),
+      new QueueScheduledRuns(streams, commands, runs, SCHEDULE_RULES),
+      new FollowScheduledRuns(commands),
+      new AppendScheduledAnswers(store, commands, additions),
     ],
   };
 }
