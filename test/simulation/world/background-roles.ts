@@ -18,7 +18,12 @@ import type { Streams } from '../../../src/kernel/event-sourcing/streams.js';
 import type { Ticker } from '../../../src/kernel/event-sourcing/ticker.js';
 import { CheckMonitor } from '../../../src/triggers/monitors/checks/check-monitor.js';
 import { CheckMonitors } from '../../../src/triggers/monitors/checks/check-monitors.ticker.js';
-import { CreateMonitorHandler, SteerMonitorHandler } from '../../../src/triggers/monitors/monitor/monitor.commands.js';
+import {
+  AttendMonitorHandler,
+  CreateMonitorHandler,
+  ReportCheckHandler,
+  SteerMonitorHandler,
+} from '../../../src/triggers/monitors/monitor/monitor.commands.js';
 import { WakeConversationsOfMonitors } from '../../../src/triggers/monitors/wake-conversations-of-monitors.reaction.js';
 import { WatchedSources } from '../../../src/triggers/monitors/checks/watched-sources.js';
 import type { Runs } from '../../../src/background/runs/runs.port.js';
@@ -118,10 +123,12 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
     new SettleWakesHandler(streams),
     new CreateMonitorHandler(streams, clock),
     new SteerMonitorHandler(streams, clock),
+    new AttendMonitorHandler(streams, clock),
+    new ReportCheckHandler(streams, clock, MONITOR_RULES),
   );
   const requested = new RequestedWakes(commands);
   const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing);
-  const check = new CheckMonitor(streams, clock, MONITOR_RULES, sources, NO_PATTERNS, NO_JUDGE);
+  const check = new CheckMonitor(streams, commands, clock, sources, NO_PATTERNS, NO_JUDGE);
   const woken = new AskedWokenTurns(store, streams, resolver, models, new NoLimits(), queue);
   return {
     wakes: requested,
