@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { WakeQueries } from '../../../projections/wakes/wakes.queries.js';
+import { commandsOver } from '../../../test/support/commands-over.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { MortalStore } from '../../../test/support/mortal-store.js';
 import { askedTurn, cause, eventsOf, pieces, scripted, workerOver } from '../../../test/support/turns.js';
@@ -19,6 +20,7 @@ import { InProcessSignals } from '../../platform/messaging/signals/in-process-si
 import { DeliverWakes, WAKE_BATCH_MS } from './deliver-wakes.ticker.js';
 import { RequestedWakes } from './requested-wakes.js';
 import { WAKE_TEXT_CHARACTERS_MAX } from './wake-text.policy.js';
+import { GatherWakesHandler, RequestWakeHandler, SettleWakesHandler } from './wakes.commands.js';
 import { WAKES_PER_TURN_MAX } from './wakes.decider.js';
 import { wakesStream } from './wakes.events.js';
 import { systemIds } from '../../platform/system-ids.js';
@@ -60,11 +62,12 @@ function delivering(store: EventStore = log): DeliverWakes {
       return ['c1'];
     },
   } as unknown as WakeQueries;
-  return new DeliverWakes(queries, streams, turns, systemIds);
+  const commands = commandsOver(new GatherWakesHandler(streams), new SettleWakesHandler(streams));
+  return new DeliverWakes(queries, streams, commands, turns, systemIds);
 }
 
 const wake = (key: string, more: Readonly<{ text?: string; ownerId?: string }> = {}) =>
-  new RequestedWakes(new Streams(log, systemTiming)).wake(
+  new RequestedWakes(commandsOver(new RequestWakeHandler(new Streams(log, systemTiming)))).wake(
     {
       conversationId: 'c1',
       ownerId: 'alice',

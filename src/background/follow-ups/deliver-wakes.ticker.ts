@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { WakeQueries } from '../../../projections/wakes/wakes.queries.js';
 import { WokenTurns } from '../../dialogue/answering/intake/woken-turns.port.js';
+import { Commands } from '../../kernel/commands.js';
 import { eachOf } from '../../kernel/each-of.js';
 import { Ids } from '../../kernel/ids.js';
 import { deterministicId } from '../../kernel/ids.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
 import { questionOf } from './wake-text.policy.js';
-import { gather, settle, toGather, wakes } from './wakes.decider.js';
+import { GatherWakes, SettleWakes } from './wakes.commands.js';
+import { toGather, wakes } from './wakes.decider.js';
 import { wakesStream } from './wakes.events.js';
 
 export const DELIVER_EVERY_MS = 500;
@@ -31,6 +33,7 @@ export class DeliverWakes implements Ticker {
   constructor(
     private readonly queries: WakeQueries,
     private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly turns: WokenTurns,
     private readonly ids: Ids,
   ) {}
@@ -42,11 +45,10 @@ export class DeliverWakes implements Ticker {
 
   private async deliver(conversationId: string): Promise<void> {
     const cause = causeOfTick(this, this.ids.next());
-    const stream = wakesStream(conversationId);
-    const read = await this.streams.fold(stream, wakes);
+    const read = await this.streams.fold(wakesStream(conversationId), wakes);
     const wakeIds = toGather(read.state);
     const next = { conversationId, turnId: deterministicId('woken-turn', conversationId, ...wakeIds), wakeIds };
-    const known = await this.streams.transact(stream, wakes, gather(next), cause, read);
+    const known = await this.commands.execute(new GatherWakes(next, read, cause));
     const { gathered, pending } = known.state;
     const told = gathered?.wakeIds.flatMap((id) => pending.get(id) ?? []) ?? [];
     const [lead] = told;
@@ -56,6 +58,6 @@ export class DeliverWakes implements Ticker {
     const question = questionOf(told.map(({ text }) => text));
     const woken = await this.turns.ask({ conversationId, ownerId, turnId: gathered.turnId, question, origin }, cause);
     if (woken.standing === 'busy') return;
-    await this.streams.record(stream, wakes, settle(gathered.turnId, woken), cause, known);
+    await this.commands.execute(new SettleWakes(gathered, woken, known, cause));
   }
 }

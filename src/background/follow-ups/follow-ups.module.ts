@@ -2,31 +2,34 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { WakeQueries } from '../../../projections/wakes/wakes.queries.js';
 import { AnsweringModule } from '../../dialogue/answering/answering.module.js';
 import { Clock } from '../../kernel/clock.js';
-import { EventStore } from '../../kernel/event-sourcing/event-store.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { Commands } from '../../kernel/commands.js';
 import { Config } from '../../platform/config/config.js';
 import { RetentionModule } from '../../work/retention/retention.module.js';
 import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { DeliverWakes } from './deliver-wakes.ticker.js';
+import { ExpireWakesHandler } from './expired-wakes.commands.js';
 import { wakePurges } from './expired-wakes.purges.js';
 import { ForgetWakes } from './forget-wakes.js';
 import { RequestedWakes } from './requested-wakes.js';
+import { GatherWakesHandler, RequestWakeHandler, SettleWakesHandler } from './wakes.commands.js';
 import { Wakes } from './wakes.port.js';
 
 const TICKERS = [DeliverWakes];
+const HANDLERS = [RequestWakeHandler, GatherWakesHandler, SettleWakesHandler, ExpireWakesHandler];
 
-type Parts = [WakeQueries, EventStore, Streams, Clock];
+type Parts = [WakeQueries, Commands, Clock];
 
 /** Conversations that go on by themselves: where it is said that something has happened, and how they hear of it. */
 @Module({
   imports: [AnsweringModule, RetentionModule],
   providers: [
     ...TICKERS,
+    ...HANDLERS,
     WakeQueries,
     { provide: Wakes, useClass: RequestedWakes },
     {
       provide: ForgetWakes,
-      inject: [Config, WakeQueries, EventStore, Streams, Clock],
+      inject: [Config, WakeQueries, Commands, Clock],
       useFactory: ({ backgroundResultRetentionSeconds }: Config, ...parts: Parts) =>
         new ForgetWakes(...parts, 1000 * backgroundResultRetentionSeconds),
     },

@@ -1,16 +1,10 @@
 import { type OldWakesOfConversation, type WakeQueries } from '../../../projections/wakes/wakes.queries.js';
 import type { Clock } from '../../kernel/clock.js';
-import { decode } from '../../kernel/event-sourcing/codec.js';
+import type { Commands } from '../../kernel/commands.js';
 import { eachOf } from '../../kernel/each-of.js';
-import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
-import type { Cause, Recorded } from '../../kernel/event-sourcing/events.js';
-import type { Streams } from '../../kernel/event-sourcing/streams.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
 import type { RetentionRule } from '../../work/retention/retention-rule.port.js';
-import { expiredWakes, expireWakes } from './expired-wakes.decider.js';
-import { expiredWakesStream } from './expired-wakes.events.js';
-import { oldWakes } from './old-wakes.policy.js';
-import { wakesCodec } from './wakes.codec.js';
-import { type WakesEvent, wakesStream } from './wakes.events.js';
+import { ExpireWakes } from './expired-wakes.commands.js';
 
 /** What had conversations go on by themselves: what a conversation made of it stays there. */
 export class ForgetWakes implements RetentionRule<OldWakesOfConversation> {
@@ -18,8 +12,7 @@ export class ForgetWakes implements RetentionRule<OldWakesOfConversation> {
 
   constructor(
     private readonly wakes: WakeQueries,
-    private readonly store: EventStore,
-    private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly clock: Clock,
     private readonly retentionMs: number,
   ) {}
@@ -29,19 +22,8 @@ export class ForgetWakes implements RetentionRule<OldWakesOfConversation> {
   }
 
   forget(due: readonly OldWakesOfConversation[], cause: Cause): Promise<void> {
-    const now = this.clock.now();
-    return eachOf(due, async ({ id }) => {
-      const old = oldWakes(await this.eventsOf(id), this.keptSince(now));
-      await this.streams.transact(expiredWakesStream(id), expiredWakes, expireWakes(id, old, now), cause);
-    });
-  }
-
-  private async eventsOf(conversationId: string): Promise<readonly Recorded<WakesEvent>[]> {
-    const events: Recorded<WakesEvent>[] = [];
-    for await (const page of this.store.read(wakesStream(conversationId))) {
-      events.push(...page.flatMap((stored) => decode<WakesEvent>(wakesCodec, stored) ?? []));
-    }
-    return events;
+    const keptSince = this.keptSince(this.clock.now());
+    return eachOf(due, ({ id }) => this.commands.execute(new ExpireWakes(id, keptSince, cause)));
   }
 
   private keptSince(now: Date): Date {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { commandsOver } from '../../../test/support/commands-over.js';
 import { InMemoryBlobs } from '../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { cause } from '../../../test/support/turns.js';
@@ -13,6 +14,7 @@ import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
 import { type Background, ToolFailed, type ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js';
 import type { LongCall } from '../../dialogue/answering/loop/background-calls.port.js';
+import { EndJobHandler, ReportJobProgressHandler, StartJobHandler } from './job.commands.js';
 import { endJob, job, requestCancel } from './job.decider.js';
 import { jobStream } from './job.events.js';
 import { cancelSubject, ERROR_CHARACTERS_MAX, jobIdOf, jobLease } from './job.policy.js';
@@ -45,9 +47,22 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
+const clock = { now: () => new Date() };
 const processOf = (more: Partial<JobOptions['settings']> = {}) =>
   new JobRunner(
-    { streams, signals, blobs, clock: { now: () => new Date() }, timing: systemTiming, ids: systemIds },
+    {
+      streams,
+      commands: commandsOver(
+        new StartJobHandler(streams),
+        new ReportJobProgressHandler(streams),
+        new EndJobHandler(streams, clock),
+      ),
+      signals,
+      blobs,
+      clock,
+      timing: systemTiming,
+      ids: systemIds,
+    },
     keyValue,
     new JobOptions({
       enabled: true,

@@ -3,8 +3,8 @@ import { holdLease, holdSlot, type Lease } from '../../kernel/lease.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { Timing } from '../../kernel/timing.js';
 import { BackgroundCalls, type LongCall, type LongWork } from '../../dialogue/answering/loop/background-calls.port.js';
-import { job, startJob } from './job.decider.js';
-import { type JobId, type JobProgress, type JobStarted, jobStream } from './job.events.js';
+import { StartJob } from './job.commands.js';
+import type { JobId, JobProgress, JobStarted } from './job.events.js';
 import { progressAfter } from './job-progress.policy.js';
 import { mayRunLong } from '../../resources/tools/toolbox/long-calls.policy.js';
 import { conversationSlots, jobIdOf, jobLease, ownerSlots } from './job.policy.js';
@@ -113,11 +113,9 @@ export class JobRunner extends BackgroundCalls {
 
   /** False where the call was a job of another process before, which is not run as another one. */
   private async state(started: JobStarted['data'], { cause }: LongCall): Promise<boolean> {
-    const stream = jobStream(started.jobId);
+    const { streams, commands } = this.parts;
     try {
-      await this.parts.streams.outlasting(START_PATIENCE_MS, () =>
-        this.parts.streams.transact(stream, job, startJob(started), cause),
-      );
+      await streams.outlasting(START_PATIENCE_MS, () => commands.execute(new StartJob(started, cause)));
       return true;
     } catch (error) {
       if (error instanceof Rejection && error.code === 'job-exists') return false;

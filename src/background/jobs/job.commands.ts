@@ -3,11 +3,84 @@ import { Blobs } from '../../kernel/blobs.js';
 import { Clock } from '../../kernel/clock.js';
 import { Command, type Handler } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import { Signals } from '../../kernel/signals.js';
-import { endJob, forgetJob, job, requestCancel, tellOfJob } from './job.decider.js';
-import { type CancelReason, type JobId, jobStream, type ToldBy } from './job.events.js';
+import {
+  endJob,
+  forgetJob,
+  type Job,
+  job,
+  type JobEnding,
+  progressJob,
+  requestCancel,
+  startJob,
+  tellOfJob,
+} from './job.decider.js';
+import { type CancelReason, type JobId, type JobProgress, type JobStarted, jobStream, type ToldBy } from './job.events.js';
 import { cancelSubject } from './job.policy.js';
+
+/** A call goes on as a job. @throws Rejection job-exists where it is one of another process */
+export class StartJob extends Command<void> {
+  constructor(
+    readonly started: JobStarted['data'],
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(StartJob)
+export class StartJobHandler implements Handler<StartJob> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ started, cause }: StartJob): Promise<void> {
+    await this.streams.transact(jobStream(started.jobId), job, startJob(started), cause);
+  }
+}
+
+/** The work of a job has come so far. Answers how the job stands then. */
+export class ReportJobProgress extends Command<Folded<Job>> {
+  constructor(
+    readonly jobId: JobId,
+    readonly progress: JobProgress,
+    readonly known: Folded<Job>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ReportJobProgress)
+export class ReportJobProgressHandler implements Handler<ReportJobProgress> {
+  constructor(private readonly streams: Streams) {}
+
+  execute({ jobId, progress, known, cause }: ReportJobProgress): Promise<Folded<Job>> {
+    return this.streams.transact(jobStream(jobId), job, progressJob(progress), cause, known);
+  }
+}
+
+/** The work of a job has ended, as its process says. */
+export class EndJob extends Command<void> {
+  constructor(
+    readonly jobId: JobId,
+    readonly ending: JobEnding,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(EndJob)
+export class EndJobHandler implements Handler<EndJob> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ jobId, ending, cause }: EndJob): Promise<void> {
+    await this.streams.record(jobStream(jobId), job, endJob(ending, this.clock.now()), cause);
+  }
+}
 
 /** A job is to end; it is cancelled once its work really has ended. */
 export class CancelJob extends Command<bigint | undefined> {
@@ -92,6 +165,7 @@ export class TellOfJob extends Command<void> {
     readonly jobId: JobId,
     readonly by: ToldBy,
     readonly cause: Cause,
+    readonly known?: Folded<Job>,
   ) {
     super();
   }
@@ -101,7 +175,7 @@ export class TellOfJob extends Command<void> {
 export class TellOfJobHandler implements Handler<TellOfJob> {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ jobId, by, cause }: TellOfJob): Promise<void> {
-    await this.streams.transact(jobStream(jobId), job, tellOfJob(by), cause);
+  async execute({ jobId, by, cause, known }: TellOfJob): Promise<void> {
+    await this.streams.transact(jobStream(jobId), job, tellOfJob(by), cause, known);
   }
 }

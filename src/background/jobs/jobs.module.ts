@@ -2,6 +2,7 @@ import { type BeforeApplicationShutdown, Global, Module, type OnModuleInit } fro
 import { JobQueries } from '../../../projections/jobs/jobs.queries.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { Clock } from '../../kernel/clock.js';
+import { Commands } from '../../kernel/commands.js';
 import { Ids } from '../../kernel/ids.js';
 import { KeyValue } from '../../kernel/key-value.js';
 import { Signals } from '../../kernel/signals.js';
@@ -9,7 +10,15 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../kernel/timing.js';
 import { Config } from '../../platform/config/config.js';
 import { BackgroundCalls } from '../../dialogue/answering/loop/background-calls.port.js';
-import { CancelJobHandler, ForgetJobHandler, LoseJobHandler, TellOfJobHandler } from './job.commands.js';
+import {
+  CancelJobHandler,
+  EndJobHandler,
+  ForgetJobHandler,
+  LoseJobHandler,
+  ReportJobProgressHandler,
+  StartJobHandler,
+  TellOfJobHandler,
+} from './job.commands.js';
 import { JobBook } from './job-book.port.js';
 import { JobOptions } from './job-options.js';
 import { JobRunner } from './job-runner.js';
@@ -32,7 +41,7 @@ import { jobPurges } from './job.purges.js';
 /** The share of the shutdown time in which jobs in hand may still finish. */
 const GRACE_SHARE = 0.25;
 
-type Parts = [Streams, Signals, Blobs, Clock, Timing, Ids, KeyValue, JobOptions];
+type Parts = [Streams, Commands, Signals, Blobs, Clock, Timing, Ids, KeyValue, JobOptions];
 
 const REACTIONS = [EndJobsOfConversation, NoteJobsInConversation];
 const TICKERS = [LoseJobs, WakeForJobs];
@@ -69,12 +78,15 @@ const TOOL_KINDS = [CheckJobTool];
     },
     {
       provide: JobRunner,
-      inject: [Streams, Signals, Blobs, Clock, Timing, Ids, KeyValue, JobOptions],
-      useFactory: (...[streams, signals, blobs, clock, timing, ids, keyValue, options]: Parts) =>
-        new JobRunner({ streams, signals, blobs, clock, timing, ids }, keyValue, options),
+      inject: [Streams, Commands, Signals, Blobs, Clock, Timing, Ids, KeyValue, JobOptions],
+      useFactory: (...[streams, commands, signals, blobs, clock, timing, ids, keyValue, options]: Parts) =>
+        new JobRunner({ streams, commands, signals, blobs, clock, timing, ids }, keyValue, options),
     },
     { provide: BackgroundCalls, useExisting: JobRunner },
     { provide: JobBook, useClass: StoredJobBook },
+    StartJobHandler,
+    ReportJobProgressHandler,
+    EndJobHandler,
     CancelJobHandler,
     ForgetJobHandler,
     LoseJobHandler,

@@ -2,14 +2,16 @@ import { Logger } from '@nestjs/common';
 import { isErrorResult, textOf } from '../../dialogue/answering/loop/tool-result.policy.js';
 import { type Blobs, BlobsUnavailable } from '../../kernel/blobs.js';
 import type { Clock } from '../../kernel/clock.js';
+import type { Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { isDiskFull } from '../../kernel/full-disk.js';
 import type { Ids } from '../../kernel/ids.js';
 import type { Signals } from '../../kernel/signals.js';
-import { type Folded, type Streams } from '../../kernel/event-sourcing/streams.js';
+import type { Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Timing } from '../../kernel/timing.js';
 import { ToolFailed } from '../../resources/tools/toolbox/tool-kind.port.js';
-import { endJob, type Job, job, type JobEnding, progressJob } from './job.decider.js';
+import { EndJob, ReportJobProgress } from './job.commands.js';
+import { type Job, job, type JobEnding } from './job.decider.js';
 import { type JobProgress, type JobStarted, jobStream } from './job.events.js';
 import { beginningOf, cancelSubject, ERROR_CHARACTERS_MAX } from './job.policy.js';
 import { keepResult } from './job-result.js';
@@ -33,6 +35,7 @@ export type Settled = Readonly<{ value: unknown } | { error: unknown }>;
 
 export type JobParts = Readonly<{
   streams: Streams;
+  commands: Commands;
   signals: Signals;
   blobs: Blobs;
   clock: Clock;
@@ -75,13 +78,12 @@ export class RunningJob {
   }
 
   private async follow(): Promise<void> {
+    const { streams, commands } = this.parts;
     const stopWatching = this.watch();
     try {
       const settled = await Promise.race([this.work.done, untilAborted(this.givenUp.signal)]);
       const ending = await this.ending(settled ?? undefined);
-      await this.parts.streams.outlasting(END_PATIENCE_MS, () =>
-        this.parts.streams.record(jobStream(this.started.jobId), job, endJob(ending, this.parts.clock.now()), this.cause),
-      );
+      await streams.outlasting(END_PATIENCE_MS, () => commands.execute(new EndJob(this.started.jobId, ending, this.cause)));
     } catch (error) {
       this.logger.error(`The end of job ${this.started.jobId} could not be stated; it will be found lost.`, error);
     } finally {
@@ -147,7 +149,7 @@ export class RunningJob {
   private async tell(known: Folded<Job>): Promise<void> {
     const progress = this.work.progress();
     if (!progress || progress === this.told) return;
-    this.known = await this.parts.streams.transact(jobStream(this.started.jobId), job, progressJob(progress), this.cause, known);
+    this.known = await this.parts.commands.execute(new ReportJobProgress(this.started.jobId, progress, known, this.cause));
     this.told = progress;
   }
 

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Blobs } from '../../kernel/blobs.js';
 import { Clock } from '../../kernel/clock.js';
+import { Commands } from '../../kernel/commands.js';
 import { isId } from '../../kernel/ids.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
-import { type Job, job, tellOfJob } from './job.decider.js';
+import { TellOfJob } from './job.commands.js';
+import { type Job, job } from './job.decider.js';
 import { jobStream } from './job.events.js';
 import { noteOn, statusAfter } from './job.policy.js';
 import { type JobAsker, JobBook, type JobReport } from './job-book.port.js';
@@ -17,6 +19,7 @@ export class StoredJobBook extends JobBook {
 
   constructor(
     private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly blobs: Blobs,
     private readonly clock: Clock,
     { settings }: JobOptions,
@@ -32,7 +35,7 @@ export class StoredJobBook extends JobBook {
     if (!started || forgotten || started.ownerId !== ownerId || started.conversationId !== conversationId) return undefined;
     const report = await this.reportOn(folded.state, started);
     // An end that comes meanwhile is not in the report.
-    if (end) await this.streams.transact(jobStream(jobId), job, tellOfJob('model'), cause, folded);
+    if (end) await this.commands.execute(new TellOfJob(jobId, 'model', cause, folded));
     return report;
   }
 

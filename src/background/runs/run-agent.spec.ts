@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { commandsOver } from '../../../test/support/commands-over.js';
 import { cause } from '../../../test/support/turns.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { turnSettings } from '../../../test/support/turn-settings.js';
@@ -13,6 +14,15 @@ import type { CalledTool } from '../../dialogue/conversation/conversation.events
 import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { QuotaAnswer } from '../../work/limits/run-quota.port.js';
+import {
+  AbandonAttemptHandler,
+  FailRunHandler,
+  FinishEffectHandler,
+  FinishRunHandler,
+  RefuseRunHandler,
+  StartEffectHandler,
+  StartRunHandler,
+} from './run.commands.js';
 import { queueRun, run } from './run.decider.js';
 import { runStream } from './run.events.js';
 import { RunAgent } from './run-agent.js';
@@ -62,7 +72,17 @@ beforeEach(async () => {
   await streams.transact(runStream(runId), run, queueRun(data), cause);
 });
 
-const runner = () => new RunAgent(streams, agent, { check: () => Promise.resolve(quota) }, systemTiming);
+const commands = () =>
+  commandsOver(
+    new RefuseRunHandler(streams),
+    new StartRunHandler(streams),
+    new StartEffectHandler(streams),
+    new FinishEffectHandler(streams),
+    new FinishRunHandler(streams),
+    new AbandonAttemptHandler(streams),
+    new FailRunHandler(streams),
+  );
+const runner = () => new RunAgent(streams, commands(), agent, { check: () => Promise.resolve(quota) }, systemTiming);
 const attempt = (signal = new AbortController().signal, taskId = runId) =>
   runner().run({
     taskId,

@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { type HistoryPin, Unattended } from '../../dialogue/answering/runner/unattended.port.js';
-import type { TurnSettings, Usage } from '../../dialogue/conversation/conversation.events.js';
+import { Unattended } from '../../dialogue/answering/runner/unattended.port.js';
+import type { Usage } from '../../dialogue/conversation/conversation.events.js';
+import { Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../kernel/timing.js';
 import { RunQuota } from '../../work/limits/run-quota.port.js';
 import type { TaskAttempt, TaskRunner } from '../../work/tasks/task-runner.port.js';
-import { abandonAttempt, failRun, finishRun, isOver, refuseRun, type Run, run, startRun } from './run.decider.js';
+import { AbandonAttempt, FailRun, FinishRun, RefuseRun, type RunPins, StartRun } from './run.commands.js';
+import { isOver, type Run, run } from './run.decider.js';
 import { type RunFinished, runStream } from './run.events.js';
 import { RUN_PATIENCE_MS } from './run.policy.js';
 import { RunLedger } from './run-ledger.js';
@@ -34,6 +36,7 @@ export class RunAgent implements TaskRunner {
 
   constructor(
     private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly unattended: Unattended,
     private readonly quota: RunQuota,
     private readonly timing: Timing,
@@ -49,8 +52,8 @@ export class RunAgent implements TaskRunner {
   }
 
   /** However it failed, the run has an end of its own. */
-  async failed(runId: string, _input: Readonly<Record<string, unknown>>, reason: string, cause: Cause): Promise<void> {
-    await this.streams.record(runStream(runId), run, failRun(runId, reason), cause);
+  failed(runId: string, _input: Readonly<Record<string, unknown>>, reason: string, cause: Cause): Promise<void> {
+    return this.commands.execute(new FailRun(runId, reason, cause));
   }
 
   /** What the quota says counts before the first attempt; a run that was begun is not cut off. */
@@ -58,25 +61,23 @@ export class RunAgent implements TaskRunner {
     if (found.state.status !== 'queued') return undefined;
     const answer = await this.quota.check(ownerId, found.position);
     if (answer.allowed) return undefined;
-    const { state } = await this.streams.transact(runStream(runId), run, refuseRun(runId, answer.error), cause, found);
-    return resultOf(state);
+    return resultOf(await this.commands.execute(new RefuseRun(runId, answer.error, found, cause)));
   }
 
   private async begin({ taskId: runId, attempt, cause }: TaskAttempt, found: Folded<Run>): Promise<Folded<Run>> {
     const { agentId, ownerId, terms, conversationId } = found.state.queued!;
     const { settings } = found.state;
-    const start = (...pinned: readonly [TurnSettings, HistoryPin?]) =>
-      this.streams.transact(runStream(runId), run, startRun(runId, attempt, ...pinned), cause, found);
-    if (settings) return start(settings);
+    const start = (pins: RunPins) => this.commands.execute(new StartRun(runId, attempt, pins, found, cause));
+    if (settings) return start({ settings });
     const history = conversationId === undefined ? undefined : await this.unattended.historyOf(conversationId, ownerId);
-    return start(await this.unattended.settle(agentId, ownerId, cause, terms?.modelId), history);
+    return start({ settings: await this.unattended.settle(agentId, ownerId, cause, terms?.modelId), history });
   }
 
   private async finish({ taskId: runId, attempt, cause, signal }: TaskAttempt, begun: Folded<Run>): Promise<Run> {
     const { queued, settings, history, effects } = begun.state;
     const { ownerId, input, terms } = queued!;
     const { modelId } = settings!;
-    const decide = (decision: ReturnType<typeof failRun>) => this.streams.record(runStream(runId), run, decision, cause);
+    const { streams, commands } = this;
     const time = terms ? this.timing.deadline(terms.timeoutMs) : undefined;
     let usage: Usage | null = null;
     try {
@@ -88,18 +89,18 @@ export class RunAgent implements TaskRunner {
         ...(history && { history }),
         ...(terms && { toolAllowlist: terms.toolAllowlist }),
         cause,
-        ledger: new RunLedger(this.streams, { runId, attempt }, cause, begun),
+        ledger: new RunLedger(streams, commands, { runId, attempt }, cause, begun),
         callIdsTaken: new Set(effects.map(({ call }) => call.callId)),
         used: (all) => (usage = all),
         signal: time ? AbortSignal.any([signal, time]) : signal,
       });
       const data: RunFinished['data'] = { runId, attempt, ...parts, modelId, usage, error };
-      return (await this.streams.outlasting(RUN_PATIENCE_MS, () => decide(finishRun(data)))).state;
+      return await streams.outlasting(RUN_PATIENCE_MS, () => commands.execute(new FinishRun(data, cause)));
     } catch (error) {
       // Whether it can be noted or not, the attempt has failed for its own reason.
-      await decide(abandonAttempt(runId, attempt, modelId, usage)).catch(() => undefined);
+      await commands.execute(new AbandonAttempt(runId, attempt, { modelId, usage }, cause)).catch(() => undefined);
       if (!time?.aborted || signal.aborted) throw error;
-      await decide(failRun(runId, TIMED_OUT_TEXT, 'timeout'));
+      await commands.execute(new FailRun(runId, TIMED_OUT_TEXT, cause, 'timeout'));
       throw new Rejection('run-timed-out', TIMED_OUT_TEXT);
     }
   }

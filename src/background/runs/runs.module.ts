@@ -5,17 +5,39 @@ import { TaskRunners } from '../../work/tasks/task-runner.port.js';
 import { TasksModule } from '../../work/tasks/tasks.module.js';
 import { QueuedRuns } from './queued-runs.js';
 import { RunAgent } from './run-agent.js';
+import {
+  AbandonAttemptHandler,
+  FailRunHandler,
+  FinishEffectHandler,
+  FinishRunHandler,
+  ForgetRunHandler,
+  QueueRunHandler,
+  RefuseRunHandler,
+  StartEffectHandler,
+  StartRunHandler,
+} from './run.commands.js';
 import { Runs } from './runs.port.js';
 import { ForgetTasksOfRuns } from './forget-tasks-of-runs.reaction.js';
 import { runsRejections } from './runs.rejections.js';
 import { runPurges } from './run.purges.js';
 
 const REACTIONS = [ForgetTasksOfRuns];
+const HANDLERS = [
+  QueueRunHandler,
+  RefuseRunHandler,
+  StartRunHandler,
+  StartEffectHandler,
+  FinishEffectHandler,
+  FinishRunHandler,
+  AbandonAttemptHandler,
+  FailRunHandler,
+  ForgetRunHandler,
+];
 
 /** Agents at work with nobody watching. */
 @Module({
   imports: [AnsweringModule, LimitsModule, TasksModule],
-  providers: [...REACTIONS, RunAgent, { provide: Runs, useClass: QueuedRuns }],
+  providers: [...REACTIONS, ...HANDLERS, RunAgent, { provide: Runs, useClass: QueuedRuns }],
   exports: [...REACTIONS, Runs],
 })
 export class RunsModule implements OnModuleInit {

@@ -10,7 +10,13 @@ import { ToolsModule } from '../../resources/tools/tools.module.js';
 import { FollowUpsModule } from '../../background/follow-ups/follow-ups.module.js';
 import { AdmitMonitorHandler } from './monitor/monitor-allowance.commands.js';
 import { AskedSource } from './checks/asked-source.js';
-import { CancelMonitorWithConversationHandler, CreateMonitorHandler, SteerMonitorHandler } from './monitor/monitor.commands.js';
+import {
+  AttendMonitorHandler,
+  CancelMonitorWithConversationHandler,
+  CreateMonitorHandler,
+  ReportCheckHandler,
+  SteerMonitorHandler,
+} from './monitor/monitor.commands.js';
 import { CancelMonitorsOfConversation } from './cancel-monitors-of-conversation.reaction.js';
 import { ChatMonitors } from './monitor/chat-monitors.port.js';
 import { CheckMonitor } from './checks/check-monitor.js';
@@ -74,6 +80,8 @@ const TOOL_KINDS = [MonitorTool];
     AdmitMonitorHandler,
     CreateMonitorHandler,
     SteerMonitorHandler,
+    AttendMonitorHandler,
+    ReportCheckHandler,
     CancelMonitorWithConversationHandler,
   ],
   exports: [...REACTIONS, ...TICKERS, ...TOOL_KINDS],

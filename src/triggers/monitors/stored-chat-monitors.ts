@@ -92,7 +92,7 @@ export class StoredChatMonitors extends ChatMonitors {
     const found = await this.monitors.byId(monitorId);
     if (found?.ownerId !== ownerId || found.conversationId !== conversationId) throw monitorNotFound();
     await this.freshness.reached(READ, await this.commands.execute(new SteerMonitor(monitorId, ownerId, 'cancel', cause)));
-    return monitorView(await this.record(monitorId));
+    return monitorView(await this.recordOf(monitorId));
   }
 
   /** A chat of somebody signed in, with no agent or their own; no key and nobody else takes part. */
@@ -135,10 +135,10 @@ export class StoredChatMonitors extends ChatMonitors {
     const { state, position } = await this.streams.fold(monitorStream(monitorId), monitor);
     if (state.status === 'none') return undefined;
     await this.freshness.reached(READ, position);
-    return { monitor: monitorView(await this.record(monitorId)), current: state.seen.gist, notes: [] };
+    return { monitor: monitorView(await this.recordOf(monitorId)), current: state.seen.gist, notes: [] };
   }
 
-  private async record(monitorId: MonitorId): Promise<MonitorRecord> {
+  private async recordOf(monitorId: MonitorId): Promise<MonitorRecord> {
     const found = await this.monitors.byId(monitorId);
     if (!found) throw monitorNotFound();
     return found;

@@ -31,10 +31,16 @@ import { KeptSchedulerPulse } from './kept-scheduler-pulse.js';
 import { SchedulerPulse } from './scheduler-pulse.port.js';
 import { SchedulesController } from './schedules.http.js';
 import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
-import { Clock } from '../../kernel/clock.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { Commands } from '../../kernel/commands.js';
 import { RetentionModule } from '../../work/retention/retention.module.js';
 import { RetentionRules } from '../../work/retention/retention-rule.port.js';
+import {
+  AppendScheduledRunHandler,
+  ForgetScheduledRunOutputHandler,
+  QueueScheduledRunHandler,
+  ReportScheduledRunHandler,
+  StartScheduledRunHandler,
+} from './runs/scheduled-run.commands.js';
 import { ForgetOldOutput } from './runs/forget-old-output.js';
 import { ChatSchedules } from './tool/chat-schedules.port.js';
 import { StoredChatSchedules } from './tool/stored-chat-schedules.js';
@@ -82,8 +88,8 @@ const TOOL_KINDS = [SchedulerTool];
     { provide: ChatSchedules, useClass: StoredChatSchedules },
     {
       provide: ForgetOldOutput,
-      inject: [Config, ExpiringQueries, Streams, Clock],
-      useFactory: ({ scheduleRunOutputRetentionSeconds }: Config, ...parts: [ExpiringQueries, Streams, Clock]) =>
+      inject: [Config, ExpiringQueries, Commands],
+      useFactory: ({ scheduleRunOutputRetentionSeconds }: Config, ...parts: [ExpiringQueries, Commands]) =>
         new ForgetOldOutput(...parts, 1000 * scheduleRunOutputRetentionSeconds),
     },
     { provide: SchedulerPulse, useClass: KeptSchedulerPulse },
@@ -98,6 +104,11 @@ const TOOL_KINDS = [SchedulerTool];
     RunScheduleNowHandler,
     SettleScheduleHandler,
     EndScheduleRunHandler,
+    QueueScheduledRunHandler,
+    StartScheduledRunHandler,
+    ReportScheduledRunHandler,
+    AppendScheduledRunHandler,
+    ForgetScheduledRunOutputHandler,
   ],
   exports: [...REACTIONS, ...TICKERS, ...TOOL_KINDS, SchedulerPulse],
 })

@@ -1,7 +1,14 @@
 import { AskedWokenTurns } from '../../../src/dialogue/answering/intake/asked-woken-turns.js';
 import type { QuestionResolver } from '../../../src/dialogue/answering/intake/resolve-question.js';
 import { StoredTurnAdditions } from '../../../src/dialogue/journal/stored-turn-additions.js';
-import { CancelJobHandler, LoseJobHandler, TellOfJobHandler } from '../../../src/background/jobs/job.commands.js';
+import {
+  CancelJobHandler,
+  EndJobHandler,
+  LoseJobHandler,
+  ReportJobProgressHandler,
+  StartJobHandler,
+  TellOfJobHandler,
+} from '../../../src/background/jobs/job.commands.js';
 import { JobRunner } from '../../../src/background/jobs/job-runner.js';
 import { LoseJobs } from '../../../src/background/jobs/lose-jobs.ticker.js';
 import { WakeForJobs } from '../../../src/background/jobs/wake-for-jobs.ticker.js';
@@ -11,7 +18,12 @@ import type { Streams } from '../../../src/kernel/event-sourcing/streams.js';
 import type { Ticker } from '../../../src/kernel/event-sourcing/ticker.js';
 import { CheckMonitor } from '../../../src/triggers/monitors/checks/check-monitor.js';
 import { CheckMonitors } from '../../../src/triggers/monitors/checks/check-monitors.ticker.js';
-import { CreateMonitorHandler, SteerMonitorHandler } from '../../../src/triggers/monitors/monitor/monitor.commands.js';
+import {
+  AttendMonitorHandler,
+  CreateMonitorHandler,
+  ReportCheckHandler,
+  SteerMonitorHandler,
+} from '../../../src/triggers/monitors/monitor/monitor.commands.js';
 import { WakeConversationsOfMonitors } from '../../../src/triggers/monitors/wake-conversations-of-monitors.reaction.js';
 import { WatchedSources } from '../../../src/triggers/monitors/checks/watched-sources.js';
 import type { Runs } from '../../../src/background/runs/runs.port.js';
@@ -27,11 +39,18 @@ import {
   SettleScheduleHandler,
 } from '../../../src/triggers/schedules/schedule/schedule.commands.js';
 import { DueSchedules } from '../../../src/triggers/schedules/due-schedules.ticker.js';
+import {
+  AppendScheduledRunHandler,
+  QueueScheduledRunHandler,
+  ReportScheduledRunHandler,
+  StartScheduledRunHandler,
+} from '../../../src/triggers/schedules/runs/scheduled-run.commands.js';
 import { FollowScheduledRuns } from '../../../src/triggers/schedules/runs/follow-scheduled-runs.reaction.js';
 import { KeptSchedulerPulse } from '../../../src/triggers/schedules/kept-scheduler-pulse.js';
 import { QueueScheduledRuns } from '../../../src/triggers/schedules/runs/queue-scheduled-runs.reaction.js';
 import { DeliverWakes } from '../../../src/background/follow-ups/deliver-wakes.ticker.js';
 import { RequestedWakes } from '../../../src/background/follow-ups/requested-wakes.js';
+import { GatherWakesHandler, RequestWakeHandler, SettleWakesHandler } from '../../../src/background/follow-ups/wakes.commands.js';
 import { NoLimits } from '../../support/no-limits.js';
 import {
   JOBS,
@@ -72,15 +91,19 @@ export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }
     new RunScheduleNowHandler(streams, clock, SCHEDULE_RULES),
     new SettleScheduleHandler(streams, clock, SCHEDULE_RULES),
     new EndScheduleRunHandler(streams, clock, SCHEDULE_RULES),
+    new QueueScheduledRunHandler(streams),
+    new StartScheduledRunHandler(streams),
+    new ReportScheduledRunHandler(streams),
+    new AppendScheduledRunHandler(streams),
   );
   const pulse = new KeptSchedulerPulse(keyValue, timing, ids);
   const additions = new StoredTurnAdditions(store, streams, commands, MESSAGE_RETENTION_SECONDS);
   return {
     tickers: [new DueSchedules(commands, schedules, SCHEDULE_RULES, pulse, ids)],
     reactions: [
-      new QueueScheduledRuns(streams, runs, SCHEDULE_RULES),
-      new FollowScheduledRuns(streams, commands),
-      new AppendScheduledAnswers(store, streams, additions),
+      new QueueScheduledRuns(streams, commands, runs, SCHEDULE_RULES),
+      new FollowScheduledRuns(commands),
+      new AppendScheduledAnswers(store, commands, additions),
     ],
   };
 }
@@ -89,15 +112,23 @@ export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }
 export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver }: Shared) {
   const { store, signals, keyValue, queue, clock, timing, ids, models, toolbox, unsealedTurns, jobs, monitors, wakes } = ports;
   commands.handle(
+    new StartJobHandler(streams),
+    new ReportJobProgressHandler(streams),
+    new EndJobHandler(streams, clock),
     new CancelJobHandler(streams, signals),
     new LoseJobHandler(streams, clock),
     new TellOfJobHandler(streams),
+    new RequestWakeHandler(streams),
+    new GatherWakesHandler(streams),
+    new SettleWakesHandler(streams),
     new CreateMonitorHandler(streams, clock),
     new SteerMonitorHandler(streams, clock),
+    new AttendMonitorHandler(streams, clock),
+    new ReportCheckHandler(streams, clock, MONITOR_RULES),
   );
-  const requested = new RequestedWakes(streams);
+  const requested = new RequestedWakes(commands);
   const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing);
-  const check = new CheckMonitor(streams, clock, MONITOR_RULES, sources, NO_PATTERNS, NO_JUDGE);
+  const check = new CheckMonitor(streams, commands, clock, sources, NO_PATTERNS, NO_JUDGE);
   const woken = new AskedWokenTurns(store, streams, commands, resolver, models, new NoLimits(), queue);
   return {
     wakes: requested,
@@ -106,7 +137,7 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
       new LoseJobs(jobs, keyValue, commands, ids),
       new WakeForJobs(jobs, unsealedTurns, blobs, requested, commands, ids),
       new CheckMonitors(monitors, check, ids),
-      new DeliverWakes(wakes, streams, woken, ids),
+      new DeliverWakes(wakes, streams, commands, woken, ids),
     ],
     reactions: [new WakeConversationsOfMonitors(store, requested)],
   };
@@ -115,5 +146,5 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
 /** Where calls of tools wait, or go on as jobs. */
 export const jobRunner = (
   { signals, keyValue, clock, timing, ids }: Ports,
-  { streams, blobs }: Pick<Shared, 'streams' | 'blobs'>,
-) => new JobRunner({ streams, signals, blobs, clock, timing, ids }, keyValue, JOBS);
+  { streams, commands, blobs }: Pick<Shared, 'streams' | 'commands' | 'blobs'>,
+) => new JobRunner({ streams, commands, signals, blobs, clock, timing, ids }, keyValue, JOBS);

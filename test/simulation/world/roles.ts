@@ -34,6 +34,16 @@ import { MessageTail } from '../../../src/dialogue/journal/message-tail.js';
 import { TurnActivity } from '../../../src/dialogue/journal/turn-activity.js';
 import { QueuedRuns } from '../../../src/background/runs/queued-runs.js';
 import { RunAgent } from '../../../src/background/runs/run-agent.js';
+import {
+  AbandonAttemptHandler,
+  FailRunHandler,
+  FinishEffectHandler,
+  FinishRunHandler,
+  QueueRunHandler,
+  RefuseRunHandler,
+  StartEffectHandler,
+  StartRunHandler,
+} from '../../../src/background/runs/run.commands.js';
 import { QueueTask, QueueTaskHandler } from '../../../src/work/tasks/task.commands.js';
 import { SweepTasks } from '../../../src/work/tasks/sweep-tasks.ticker.js';
 import { TaskRunners } from '../../../src/work/tasks/task-runner.port.js';
@@ -138,19 +148,33 @@ export function rolesOver(ports: Ports) {
     new AttachedFiles(shelf),
   );
   const closer = new TurnCloser(store, streams, commands, continuations, clock, options);
-  const calls = rooms.followUps ? jobRunner(ports, { streams, blobs }) : WAITING;
+  const calls = rooms.followUps ? jobRunner(ports, { streams, commands, blobs }) : WAITING;
   const runner = new TurnRunner(store, streams, commands, signals, feed, composer, closer, calls, timing, ids);
   const runners = new TaskRunners();
   runners.add(
-    new RunAgent(streams, new UnattendedAnswers(resolver, composer, store), { check: async () => ({ allowed: true }) }, timing),
+    new RunAgent(
+      streams,
+      commands,
+      new UnattendedAnswers(resolver, composer, store),
+      { check: async () => ({ allowed: true }) },
+      timing,
+    ),
   );
-  const runs = new QueuedRuns(streams, { queue: (task, cause) => commands.execute(new QueueTask(task, cause)) }, store, clock);
+  const runs = new QueuedRuns(commands, { queue: (task, cause) => commands.execute(new QueueTask(task, cause)) });
   commands.handle(
     new AskQuestionHandler(streams),
     new ResumeTurnHandler(streams, clock),
     new StopAnswerHandler(streams, signals),
     new DeleteConversationHandler(streams),
     new QueueTaskHandler(streams, queue, runners),
+    new QueueRunHandler(streams),
+    new RefuseRunHandler(streams),
+    new StartRunHandler(streams),
+    new StartEffectHandler(streams),
+    new FinishEffectHandler(streams),
+    new FinishRunHandler(streams),
+    new AbandonAttemptHandler(streams),
+    new FailRunHandler(streams),
     new AcceptDeliveryHandler(
       streams,
       clock,

@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { commandsOver } from '../../../../test/support/commands-over.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { CHECK_LEASE_MS, CheckMonitor, JUDGE_FAILURES_MAX } from './check-monitor.js';
 import { type Content, contentOfText } from '../monitor/content.policy.js';
 import type { Judge, Verdict } from './judge.js';
 import { monitorCodec } from '../monitor/monitor.codec.js';
+import { AttendMonitorHandler, ReportCheckHandler } from '../monitor/monitor.commands.js';
 import { type MonitorEvent, monitorStream, type MonitorTerms } from '../monitor/monitor.events.js';
 import type { MonitorRules } from '../monitor/monitor-rules.js';
 import { observe } from './observe.js';
@@ -53,12 +55,13 @@ beforeEach(() => {
   verdict = { holds: true, usage: { promptTokens: 5, completionTokens: 1 } };
 });
 
+const clock = { now: () => now };
 /** A process of its own: it remembers nothing of another. */
 const process = () =>
   new CheckMonitor(
     streams,
-    { now: () => now },
-    rules,
+    commandsOver(new AttendMonitorHandler(streams, clock), new ReportCheckHandler(streams, clock, rules)),
+    clock,
     { look: () => (looks++, look()) } as unknown as WatchedSources,
     new NoPatterns(),
     { judge: () => Promise.resolve(verdict) } as unknown as Judge,

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
+import { Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
-import { type Look, reportCheck } from '../monitor/check-report.decider.js';
+import type { Look } from '../monitor/check-report.decider.js';
 import { Unfit } from '../monitor/content.policy.js';
 import { Judge, JUDGE_MS_MAX } from './judge.js';
-import { attend, type Monitor, monitor } from '../monitor/monitor.decider.js';
+import { AttendMonitor, ReportCheck } from '../monitor/monitor.commands.js';
+import { type Monitor, monitor } from '../monitor/monitor.decider.js';
 import { type MonitorId, monitorStream } from '../monitor/monitor.events.js';
-import { MonitorRules } from '../monitor/monitor-rules.js';
 import { matchedText } from '../monitor/monitor-words.policy.js';
 import { observe } from './observe.js';
 import { Patterns, PatternTooSlow } from '../patterns/patterns.port.js';
@@ -33,8 +34,8 @@ export class CheckMonitor {
 
   constructor(
     private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly clock: Clock,
-    private readonly rules: MonitorRules,
     private readonly sources: WatchedSources,
     private readonly patterns: Patterns,
     private readonly judge: Judge,
@@ -42,16 +43,12 @@ export class CheckMonitor {
 
   /** @throws the reason of the signal once it aborts: what was not stated by then is not */
   async check(monitorId: MonitorId, cause: Cause, signal: AbortSignal): Promise<void> {
-    const stream = monitorStream(monitorId);
-    const before = await this.streams.fold(stream, monitor, this.remembered.get(monitorId));
-    const claimed = await this.streams.transact(stream, monitor, attend(this.clock.now(), CHECK_LEASE_MS), cause, before);
-    this.remember(monitorId, claimed);
-    const claim = claimed.events.find(({ type }) => type === 'MonitorCheckStarted');
-    if (claim?.type !== 'MonitorCheckStarted') return;
-    const { check } = claim.data;
-    const look = await this.look(claimed.state, check, cause, signal);
-    const decision = reportCheck(check, look, this.rules, this.clock.now());
-    this.remember(monitorId, await this.streams.record(stream, monitor, decision, cause, claimed));
+    const before = await this.streams.fold(monitorStream(monitorId), monitor, this.remembered.get(monitorId));
+    const { known, check } = await this.commands.execute(new AttendMonitor(monitorId, CHECK_LEASE_MS, before, cause));
+    this.remember(monitorId, known);
+    if (check === undefined) return;
+    const look = await this.look(known.state, check, cause, signal);
+    this.remember(monitorId, await this.commands.execute(new ReportCheck(monitorId, check, look, known, cause)));
   }
 
   private async look(state: Monitor, check: number, cause: Cause, signal: AbortSignal): Promise<Look> {

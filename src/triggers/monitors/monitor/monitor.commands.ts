@@ -2,9 +2,11 @@ import { CommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { Command, type Handler } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { type Look, reportCheck } from './check-report.decider.js';
 import { nextCheckAt } from './check-times.policy.js';
-import { cancel, cancelWithConversation, create, monitor, pause, resume } from './monitor.decider.js';
+import { MonitorRules } from './monitor-rules.js';
+import { attend, cancel, cancelWithConversation, create, type Monitor, monitor, pause, resume } from './monitor.decider.js';
 import { type MonitorCreated, type MonitorId, monitorStream } from './monitor.events.js';
 
 /** Somebody wants to be told. Whether there is a place for it was asked before. */
@@ -63,6 +65,63 @@ export class SteerMonitorHandler implements Handler<SteerMonitor> {
   async execute({ monitorId, ownerId, steering, cause }: SteerMonitor): Promise<bigint | undefined> {
     const decision = DECISIONS[steering](ownerId, this.clock.now());
     return (await this.streams.transact(monitorStream(monitorId), monitor, decision, cause)).position;
+  }
+}
+
+/** How a monitor stands, and the check that is the sender's alone to make: none where it is due for none. */
+export type Attended = Readonly<{ known: Folded<Monitor>; check: number | undefined }>;
+
+/** Somebody is there to do for a monitor what it is due for. */
+export class AttendMonitor extends Command<Attended> {
+  constructor(
+    readonly monitorId: MonitorId,
+    readonly leaseMs: number,
+    readonly known: Folded<Monitor>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(AttendMonitor)
+export class AttendMonitorHandler implements Handler<AttendMonitor> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ monitorId, leaseMs, known: before, cause }: AttendMonitor): Promise<Attended> {
+    const decision = attend(this.clock.now(), leaseMs);
+    const known = await this.streams.transact(monitorStream(monitorId), monitor, decision, cause, before);
+    const claim = known.events.find(({ type }) => type === 'MonitorCheckStarted');
+    return { known, check: claim?.type === 'MonitorCheckStarted' ? claim.data.check : undefined };
+  }
+}
+
+/** A check of a monitor has been made. Answers how the monitor stands then. */
+export class ReportCheck extends Command<Folded<Monitor>> {
+  constructor(
+    readonly monitorId: MonitorId,
+    readonly check: number,
+    readonly look: Look,
+    readonly known: Folded<Monitor>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ReportCheck)
+export class ReportCheckHandler implements Handler<ReportCheck> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly rules: MonitorRules,
+  ) {}
+
+  execute({ monitorId, check, look, known, cause }: ReportCheck): Promise<Folded<Monitor>> {
+    const decision = reportCheck(check, look, this.rules, this.clock.now());
+    return this.streams.record(monitorStream(monitorId), monitor, decision, cause, known);
   }
 }
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { TurnAdditions } from '../../../dialogue/conversation/turn-additions.port.js';
+import { Commands } from '../../../kernel/commands.js';
 import { type Codec, decode } from '../../../kernel/event-sourcing/codec.js';
 import { EventStore, firstEvent, lastEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
-import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { runCodec } from '../../../background/runs/run.codec.js';
 import { type RunEvent, runStream } from '../../../background/runs/run.events.js';
 import { scheduleCodec } from '../schedule/schedule.codec.js';
@@ -15,8 +15,8 @@ import {
   type ScheduleRunEnded,
   scheduleStream,
 } from '../schedule/schedule.events.js';
-import { appendScheduledRun, scheduledRun } from './scheduled-run.decider.js';
-import { messageIdOf, scheduledRunStream } from './scheduled-run.events.js';
+import { AppendScheduledRun } from './scheduled-run.commands.js';
+import { messageIdOf } from './scheduled-run.events.js';
 
 /**
  * What a one-time run said becomes a message of the chat that it was asked for in. Steps: read what the run was asked, and leave
@@ -33,7 +33,7 @@ export class AppendScheduledAnswers implements Reaction<ScheduleRunEnded> {
 
   constructor(
     private readonly store: EventStore,
-    private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly additions: TurnAdditions,
   ) {}
 
@@ -59,8 +59,7 @@ export class AppendScheduledAnswers implements Reaction<ScheduleRunEnded> {
     } as const;
     const cause = causedBy(event, `system:${this.name}`);
     if ((await this.additions.add(added, cause)) === undefined) return;
-    const decision = appendScheduledRun(runId, { conversationId, messageId });
-    await this.streams.transact(scheduledRunStream(runId), scheduledRun, decision, cause);
+    await this.commands.execute(new AppendScheduledRun(runId, { conversationId, messageId }, cause));
   }
 
   /** The slot of a run; of one that somebody asked for, when that was. */

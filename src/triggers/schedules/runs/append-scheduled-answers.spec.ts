@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { commandsOver } from '../../../../test/support/commands-over.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { cause } from '../../../../test/support/turns.js';
 import { turnSettings } from '../../../../test/support/turn-settings.js';
@@ -12,6 +13,7 @@ import { AppendScheduledAnswers } from './append-scheduled-answers.reaction.js';
 import { scheduleCodec } from '../schedule/schedule.codec.js';
 import { type ScheduleEvent, type ScheduleRunEnded, scheduleStream } from '../schedule/schedule.events.js';
 import { scheduleRunCodec } from './scheduled-run.codec.js';
+import { AppendScheduledRunHandler } from './scheduled-run.commands.js';
 import { scheduledRun } from './scheduled-run.decider.js';
 import { messageIdOf, scheduledRunStream } from './scheduled-run.events.js';
 import { systemTiming } from '../../../platform/system-timing.js';
@@ -39,7 +41,7 @@ beforeEach(() => {
   store = new InMemoryEventStore();
   streams = new Streams(store, systemTiming);
   additions = new AdditionsForTests();
-  reaction = new AppendScheduledAnswers(store, streams, additions);
+  reaction = new AppendScheduledAnswers(store, commandsOver(new AppendScheduledRunHandler(streams)), additions);
 });
 
 const write = <E extends Event>(stream: string, codec: Codec<E>, events: readonly E[]) =>

@@ -3,13 +3,11 @@ import { Commands } from '../../../kernel/commands.js';
 import type { Codec } from '../../../kernel/event-sourcing/codec.js';
 import { causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
-import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { runCodec } from '../../../background/runs/run.codec.js';
 import type { RunFailed, RunFinished, RunRefused, RunStarted } from '../../../background/runs/run.events.js';
 import { EndScheduleRun } from '../schedule/schedule.commands.js';
 import { outcomeOf, type RunOver } from './run-outcome.policy.js';
-import { reportScheduledRun, scheduledRun, startScheduledRun } from './scheduled-run.decider.js';
-import { scheduledRunStream } from './scheduled-run.events.js';
+import { ReportScheduledRun, StartScheduledRun } from './scheduled-run.commands.js';
 
 type Followed = RunStarted | RunOver;
 
@@ -29,23 +27,19 @@ export class FollowScheduledRuns implements Reaction<Followed> {
     RunFailed: (event: Recorded<RunFailed>) => this.over(event),
   };
 
-  constructor(
-    private readonly streams: Streams,
-    private readonly commands: Commands,
-  ) {}
+  constructor(private readonly commands: Commands) {}
 
   private async started(event: Recorded<RunStarted>): Promise<void> {
     const { runId } = event.data;
-    const decision = startScheduledRun({ runId, startedAt: event.at.toISOString() });
-    await this.streams.transact(scheduledRunStream(runId), scheduledRun, decision, causedBy(event, `system:${this.name}`));
+    const started = { runId, startedAt: event.at.toISOString() };
+    await this.commands.execute(new StartScheduledRun(started, causedBy(event, `system:${this.name}`)));
   }
 
   private async over(event: Recorded<RunOver>): Promise<void> {
     const { runId } = event.data;
     const cause = causedBy(event, `system:${this.name}`);
     const { ending, report } = outcomeOf(event);
-    const decision = reportScheduledRun({ runId, report });
-    const { state } = await this.streams.transact(scheduledRunStream(runId), scheduledRun, decision, cause);
-    if (state.queued) await this.commands.execute(new EndScheduleRun(state.queued.scheduleId, runId, ending, cause));
+    const scheduleId = await this.commands.execute(new ReportScheduledRun({ runId, report }, cause));
+    if (scheduleId !== undefined) await this.commands.execute(new EndScheduleRun(scheduleId, runId, ending, cause));
   }
 }

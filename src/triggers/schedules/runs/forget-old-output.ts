@@ -1,11 +1,9 @@
 import { type ExpiringQueries, type OldOutput } from '../../../../projections/expiring/expiring.queries.js';
-import { type Clock } from '../../../kernel/clock.js';
+import type { Commands } from '../../../kernel/commands.js';
 import { eachOf } from '../../../kernel/each-of.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import { type Streams } from '../../../kernel/event-sourcing/streams.js';
 import type { RetentionRule } from '../../../work/retention/retention-rule.port.js';
-import { forgetOutput, scheduledRun } from './scheduled-run.decider.js';
-import { scheduledRunStream } from './scheduled-run.events.js';
+import { ForgetScheduledRunOutput } from './scheduled-run.commands.js';
 
 /** What scheduled runs said, but for the newest runs of each schedule. That they ran, and how it went, stays for ever. */
 export class ForgetOldOutput implements RetentionRule<OldOutput> {
@@ -13,8 +11,7 @@ export class ForgetOldOutput implements RetentionRule<OldOutput> {
 
   constructor(
     private readonly expiring: ExpiringQueries,
-    private readonly streams: Streams,
-    private readonly clock: Clock,
+    private readonly commands: Commands,
     private readonly retentionMs: number,
   ) {}
 
@@ -23,8 +20,6 @@ export class ForgetOldOutput implements RetentionRule<OldOutput> {
   }
 
   forget(due: readonly OldOutput[], cause: Cause): Promise<void> {
-    return eachOf(due, ({ id }) =>
-      this.streams.transact(scheduledRunStream(id), scheduledRun, forgetOutput(id, this.clock.now()), cause),
-    );
+    return eachOf(due, ({ id }) => this.commands.execute(new ForgetScheduledRunOutput(id, cause)));
   }
 }

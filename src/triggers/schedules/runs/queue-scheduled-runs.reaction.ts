@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import { Commands } from '../../../kernel/commands.js';
 import type { Codec } from '../../../kernel/event-sourcing/codec.js';
 import { causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
-import { nothingYet, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Runs } from '../../../background/runs/runs.port.js';
 import { ScheduleRules } from '../schedule/schedule-rules.js';
 import { scheduleCodec } from '../schedule/schedule.codec.js';
 import { schedule } from '../schedule/schedule.decider.js';
 import { type ScheduleRunQueued, type ScheduleRunRequested, scheduleStream } from '../schedule/schedule.events.js';
-import { queueScheduledRun, scheduledRun } from './scheduled-run.decider.js';
-import { scheduledRunStream } from './scheduled-run.events.js';
+import { QueueScheduledRun } from './scheduled-run.commands.js';
 
 const SIDE_BY_SIDE_MAX = 64;
 
@@ -35,6 +35,7 @@ export class QueueScheduledRuns implements Reaction<Queued> {
 
   constructor(
     private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly runs: Runs,
     private readonly rules: ScheduleRules,
   ) {}
@@ -45,13 +46,7 @@ export class QueueScheduledRuns implements Reaction<Queued> {
     const { state } = await this.streams.fold(scheduleStream(scheduleId), schedule);
     const { ownerId, agentId, conversationId, terms, openRun, status } = state;
     if (openRun?.runId !== runId || status === 'deleted') return;
-    await this.streams.transact(
-      scheduledRunStream(runId),
-      scheduledRun,
-      queueScheduledRun({ runId, scheduleId, ownerId }),
-      cause,
-      nothingYet(scheduledRun),
-    );
+    await this.commands.execute(new QueueScheduledRun({ runId, scheduleId, ownerId }, cause));
     const { instruction: input, modelId, toolAllowlist } = terms;
     const runTerms = { modelId, toolAllowlist, timeoutMs: this.rules.runTimeoutMs };
     const goesOn = terms.timing.kind === 'once' && conversationId !== null;

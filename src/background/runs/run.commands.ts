@@ -1,0 +1,240 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import type { HistoryPin } from '../../dialogue/answering/runner/unattended.port.js';
+import type { CalledTool, TurnSettings, Usage } from '../../dialogue/conversation/conversation.events.js';
+import { Clock } from '../../kernel/clock.js';
+import { Command, type Handler } from '../../kernel/commands.js';
+import { decode } from '../../kernel/event-sourcing/codec.js';
+import { EventStore } from '../../kernel/event-sourcing/event-store.js';
+import type { Cause, Recorded } from '../../kernel/event-sourcing/events.js';
+import { type Folded, nothingYet, Streams } from '../../kernel/event-sourcing/streams.js';
+import { usedBy } from './run-use.policy.js';
+import { runCodec } from './run.codec.js';
+import {
+  abandonAttempt,
+  failRun,
+  finishEffect,
+  finishRun,
+  forgetRun,
+  queueRun,
+  refuseRun,
+  type Run,
+  run,
+  startEffect,
+  startRun,
+} from './run.decider.js';
+import {
+  type DeliveryPlace,
+  type EffectNumber,
+  type RunEvent,
+  type RunFailed,
+  type RunFinished,
+  type RunId,
+  type RunQueued,
+  runStream,
+} from './run.events.js';
+
+/** An agent is to answer an input with nobody watching. Asked again, it is queued once. */
+export class QueueRun extends Command<void> {
+  constructor(
+    readonly run: RunQueued['data'],
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(QueueRun)
+export class QueueRunHandler implements Handler<QueueRun> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ run: data, cause }: QueueRun): Promise<void> {
+    await this.streams.transact(runStream(data.runId), run, queueRun(data), cause, nothingYet(run));
+  }
+}
+
+/** The owner's quota has no room for a run. Answers how the run stands then. */
+export class RefuseRun extends Command<Run> {
+  constructor(
+    readonly runId: RunId,
+    readonly error: string,
+    readonly known: Folded<Run>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RefuseRun)
+export class RefuseRunHandler implements Handler<RefuseRun> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ runId, error, known, cause }: RefuseRun): Promise<Run> {
+    return (await this.streams.transact(runStream(runId), run, refuseRun(runId, error), cause, known)).state;
+  }
+}
+
+/** What the first attempt of a run settles for all of them. */
+export type RunPins = Readonly<{ settings: TurnSettings; history?: HistoryPin | undefined }>;
+
+/** An attempt of a run begins. Answers how the run stands then. */
+export class StartRun extends Command<Folded<Run>> {
+  constructor(
+    readonly runId: RunId,
+    readonly attempt: number,
+    readonly pins: RunPins,
+    readonly known: Folded<Run>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(StartRun)
+export class StartRunHandler implements Handler<StartRun> {
+  constructor(private readonly streams: Streams) {}
+
+  execute({ runId, attempt, pins: { settings, history }, known, cause }: StartRun): Promise<Folded<Run>> {
+    return this.streams.transact(runStream(runId), run, startRun(runId, attempt, settings, history), cause, known);
+  }
+}
+
+/** An attempt is about to make a call with effects. Answers how the run stands then. @throws Rejection run-attempt-superseded */
+export class StartEffect extends Command<Folded<Run>> {
+  constructor(
+    readonly runId: RunId,
+    readonly attempt: number,
+    readonly call: CalledTool,
+    readonly known: Folded<Run>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(StartEffect)
+export class StartEffectHandler implements Handler<StartEffect> {
+  constructor(private readonly streams: Streams) {}
+
+  execute({ runId, attempt, call, known, cause }: StartEffect): Promise<Folded<Run>> {
+    return this.streams.record(runStream(runId), run, startEffect(runId, attempt, call), cause, known);
+  }
+}
+
+/** What came of a call, as the model is told. */
+export type EffectEnd = Readonly<{ status: 'completed' | 'error'; result: string }>;
+
+/** A call with effects has ended. Answers how the run stands then. */
+export class FinishEffect extends Command<Folded<Run>> {
+  constructor(
+    readonly runId: RunId,
+    readonly effect: EffectNumber,
+    readonly end: EffectEnd,
+    readonly known: Folded<Run>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(FinishEffect)
+export class FinishEffectHandler implements Handler<FinishEffect> {
+  constructor(private readonly streams: Streams) {}
+
+  execute({ runId, effect, end: { status, result }, known, cause }: FinishEffect): Promise<Folded<Run>> {
+    return this.streams.record(runStream(runId), run, finishEffect(runId, effect, status, result), cause, known);
+  }
+}
+
+/** An attempt has answered. Answers how the run stands then. @throws Rejection run-attempt-superseded */
+export class FinishRun extends Command<Run> {
+  constructor(
+    readonly finished: RunFinished['data'],
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(FinishRun)
+export class FinishRunHandler implements Handler<FinishRun> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ finished, cause }: FinishRun): Promise<Run> {
+    return (await this.streams.record(runStream(finished.runId), run, finishRun(finished), cause)).state;
+  }
+}
+
+/** An attempt has ended without an answer, and another may follow. */
+export class AbandonAttempt extends Command<void> {
+  constructor(
+    readonly runId: RunId,
+    readonly attempt: number,
+    readonly used: Readonly<{ modelId: string; usage: Usage | null }>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(AbandonAttempt)
+export class AbandonAttemptHandler implements Handler<AbandonAttempt> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ runId, attempt, used: { modelId, usage }, cause }: AbandonAttempt): Promise<void> {
+    await this.streams.record(runStream(runId), run, abandonAttempt(runId, attempt, modelId, usage), cause);
+  }
+}
+
+/** A run has failed for good. */
+export class FailRun extends Command<void> {
+  constructor(
+    readonly runId: RunId,
+    readonly error: string,
+    readonly cause: Cause,
+    readonly reason?: RunFailed['data']['reason'],
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(FailRun)
+export class FailRunHandler implements Handler<FailRun> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ runId, error, cause, reason }: FailRun): Promise<void> {
+    await this.streams.record(runStream(runId), run, failRun(runId, error, reason), cause);
+  }
+}
+
+/** Of a run that is over nothing is kept but what it used. */
+export class ForgetRun extends Command<void> {
+  constructor(
+    readonly runId: RunId,
+    readonly delivery: DeliveryPlace | null,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ForgetRun)
+export class ForgetRunHandler implements Handler<ForgetRun> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ runId, delivery, cause }: ForgetRun): Promise<void> {
+    const used = usedBy(await this.eventsOf(runId));
+    await this.streams.transact(runStream(runId), run, forgetRun(runId, delivery, used, this.clock.now()), cause);
+  }
+
+  private async eventsOf(runId: RunId): Promise<readonly Recorded<RunEvent>[]> {
+    const events: Recorded<RunEvent>[] = [];
+    for await (const page of this.store.read(runStream(runId))) {
+      events.push(...page.flatMap((stored) => decode<RunEvent>(runCodec, stored) ?? []));
+    }
+    return events;
+  }
+}
