@@ -34,7 +34,13 @@ import { MessageTail } from '../../../src/dialogue/journal/message-tail.js';
 import { TurnActivity } from '../../../src/dialogue/journal/turn-activity.js';
 import { QueuedRuns } from '../../../src/background/runs/queued-runs.js';
 import { RunAgent } from '../../../src/background/runs/run-agent.js';
-import { QueueTask, QueueTaskHandler } from '../../../src/work/tasks/task.commands.js';
+import {
+  EndAttemptHandler,
+  ProgressTaskHandler,
+  QueueTask,
+  QueueTaskHandler,
+  StartTaskHandler,
+} from '../../../src/work/tasks/task.commands.js';
 import { SweepTasks } from '../../../src/work/tasks/sweep-tasks.ticker.js';
 import { TaskRunners } from '../../../src/work/tasks/task-runner.port.js';
 import { TASK_WORKER_OPTIONS, TaskWorker } from '../../../src/work/tasks/task-worker.js';
@@ -150,6 +156,9 @@ export function rolesOver(ports: Ports) {
     new StopAnswerHandler(streams, signals),
     new DeleteConversationHandler(streams),
     new QueueTaskHandler(streams, queue, runners),
+    new StartTaskHandler(streams, clock),
+    new ProgressTaskHandler(streams),
+    new EndAttemptHandler(streams, clock),
     new AcceptDeliveryHandler(
       streams,
       clock,
@@ -162,7 +171,7 @@ export function rolesOver(ports: Ports) {
   const background = [...(rooms.schedules ? [scheduleRoles(ports, shared)] : []), ...(followUps ? [followUps] : [])];
   const turnsWorker = new TurnsWorker(queue, keyValue, runner, timing, ids, options);
   const taskWorker = new TaskWorker(
-    { store, streams, keyValue, workQueue: queue, blobs, clock, timing, ids, runners },
+    { store, streams, commands, keyValue, workQueue: queue, blobs, timing, ids, runners },
     { ...TASK_WORKER_OPTIONS, concurrency: 4 },
   );
   const tickers = new Tickers(
