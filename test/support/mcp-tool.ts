@@ -2,6 +2,16 @@ import { AuthorizationServers } from '../../src/resources/tools/mcp/authorizatio
 import { McpServers } from '../../src/resources/tools/mcp/mcp-servers.js';
 import { McpSessions, type McpSessionLimits } from '../../src/resources/tools/mcp/mcp-sessions.js';
 import { McpTool } from '../../src/resources/tools/mcp/mcp-tool.js';
+import {
+  AwaitSignInHandler,
+  FailOverdueSignInHandler,
+  FailSignInHandler,
+  GrantSignInHandler,
+  LoseGrantHandler,
+  RefreshTokensHandler,
+  StartHandshakeHandler,
+  TakeSignInStateHandler,
+} from '../../src/resources/tools/mcp/oauth.commands.js';
 import { OAuthGrants } from '../../src/resources/tools/mcp/oauth-grants.js';
 import { OAuthHandshakes } from '../../src/resources/tools/mcp/oauth-handshakes.js';
 import type { KeyValue } from '../../src/kernel/key-value.js';
@@ -9,6 +19,7 @@ import { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { InProcessKeyValue } from '../../src/platform/messaging/key-value/in-process-key-value.js';
 import { AddressRefused } from '../../src/platform/outgoing/outgoing-http.port.js';
 import type { ActionDefinition } from '../../src/resources/tools/toolbox/tool.events.js';
+import { commandsOver } from './commands-over.js';
 import { InMemoryEventStore } from './in-memory-event-store.js';
 import { MemoryCredentialVault } from './memory-credential-vault.js';
 import { PlainOutgoingHttp } from './plain-outgoing-http.js';
@@ -37,10 +48,20 @@ export function mcpToolForTests(limits?: McpSessionLimits, now: () => Date = () 
   const vault = beside.vault ?? new MemoryCredentialVault();
   const keyValue = beside.keyValue ?? new InProcessKeyValue();
   const authorization = new AuthorizationServers(outgoing.fetch, now);
-  const grants = new OAuthGrants(streams, vault, authorization, keyValue, { now }, systemTiming, systemIds);
+  const commands = commandsOver(
+    new StartHandshakeHandler(streams, { now }),
+    new AwaitSignInHandler(streams),
+    new TakeSignInStateHandler(streams, { now }),
+    new GrantSignInHandler(streams),
+    new FailSignInHandler(streams),
+    new FailOverdueSignInHandler(streams),
+    new RefreshTokensHandler(streams),
+    new LoseGrantHandler(streams),
+  );
+  const grants = new OAuthGrants(streams, commands, vault, authorization, keyValue, { now }, systemTiming, systemIds);
   const sessions = new McpSessions(outgoing.fetch, limits);
   const servers = new McpServers(outgoing.fetch, grants, sessions);
-  const handshakes = new OAuthHandshakes(streams, vault, authorization, servers, { now });
+  const handshakes = new OAuthHandshakes(streams, commands, vault, authorization, servers);
   const tool = new McpTool(servers, grants, outgoing, vault);
   const call = async (
     server: Readonly<{ url: string }>,
@@ -85,6 +106,7 @@ export function mcpToolForTests(limits?: McpSessionLimits, now: () => Date = () 
     cause,
     store,
     streams,
+    commands,
     vault,
     keyValue,
     grants,

@@ -2,8 +2,8 @@ import { CommandHandler } from '@nestjs/cqrs';
 import { Command, type Handler } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
-import { attachment, storeAttachment } from './attachment.decider.js';
-import { type AttachmentStored, attachmentStream } from './attachment.events.js';
+import { attachment, failAttachment, parseAttachment, storeAttachment } from './attachment.decider.js';
+import { type AttachmentParsed, type AttachmentStored, attachmentStream } from './attachment.events.js';
 
 /** Keeps a file, whose bytes are a blob already, to be attached to questions. The ids are chosen before, so it may be sent again. */
 export class StoreAttachment extends Command<{ position: bigint | undefined }> {
@@ -23,5 +23,44 @@ export class StoreAttachmentHandler implements Handler<StoreAttachment> {
     const stream = attachmentStream(stored.attachmentId);
     const { position } = await this.streams.transact(stream, attachment, storeAttachment(stored), cause);
     return { position };
+  }
+}
+
+/** A file was read: what it says and shows is kept. */
+export class RecordParsedAttachment extends Command {
+  constructor(
+    readonly parsed: AttachmentParsed['data'],
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RecordParsedAttachment)
+export class RecordParsedAttachmentHandler implements Handler<RecordParsedAttachment> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ parsed, cause }: RecordParsedAttachment): Promise<void> {
+    await this.streams.record(attachmentStream(parsed.attachmentId), attachment, parseAttachment(parsed), cause);
+  }
+}
+
+/** A file cannot be read. */
+export class FailAttachment extends Command {
+  constructor(
+    readonly attachmentId: string,
+    readonly reason: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(FailAttachment)
+export class FailAttachmentHandler implements Handler<FailAttachment> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ attachmentId, reason, cause }: FailAttachment): Promise<void> {
+    await this.streams.record(attachmentStream(attachmentId), attachment, failAttachment(attachmentId, reason), cause);
   }
 }

@@ -1,5 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { Blobs } from '../../kernel/blobs.js';
+import { Commands } from '../../kernel/commands.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { DocumentsModule } from '../documents/parsing/documents.module.js';
 import { SourcesModule } from '../sources/sources.module.js';
@@ -11,7 +12,7 @@ import { AttachmentsController } from './attachments.http.js';
 import { ParseAttachment } from './parse-attachment.js';
 import { QueueParsing } from './queue-parsing.reaction.js';
 import { AttachmentDesk } from './receive-attachments.js';
-import { StoreAttachmentHandler } from './attachment.commands.js';
+import { FailAttachmentHandler, RecordParsedAttachmentHandler, StoreAttachmentHandler } from './attachment.commands.js';
 import { StoredAttachments } from './stored-attachments.js';
 import { attachmentsRejections } from './attachments.rejections.js';
 
@@ -25,10 +26,12 @@ const REACTIONS = [QueueParsing];
     ...REACTIONS,
     AttachmentDesk,
     StoreAttachmentHandler,
+    RecordParsedAttachmentHandler,
+    FailAttachmentHandler,
     { provide: AttachmentShelf, useClass: StoredAttachments },
     {
       provide: ParseAttachment,
-      inject: [Streams, Blobs, AttachmentReader],
+      inject: [Streams, Commands, Blobs, AttachmentReader],
       useFactory: (...parts: ConstructorParameters<typeof ParseAttachment>) => new ParseAttachment(...parts),
     },
   ],

@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { beforeEach, expect, it } from '@jest/globals';
+import { commandsOver } from '../../../test/support/commands-over.js';
 import { InMemoryBlobs } from '../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { TaskAttempt } from '../../work/tasks/task-runner.port.js';
+import { FailAttachmentHandler, RecordParsedAttachmentHandler } from './attachment.commands.js';
 import { attachment, storeAttachment } from './attachment.decider.js';
 import { attachmentStream } from './attachment.events.js';
 import { TEXT_INLINE_BYTES_MAX } from './attachment.policy.js';
@@ -38,7 +40,8 @@ beforeEach(() => {
   streams = new Streams(new InMemoryEventStore(), systemTiming);
   blobs = new InMemoryBlobs();
   reader = new Reader();
-  runner = new ParseAttachment(streams, blobs, reader);
+  const commands = commandsOver(new RecordParsedAttachmentHandler(streams), new FailAttachmentHandler(streams));
+  runner = new ParseAttachment(streams, commands, blobs, reader);
   shelf = new StoredAttachments(streams, blobs);
   progressed = [];
 });

@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream';
 import { type BlobRef, type Blobs, bytesOf } from '../../kernel/blobs.js';
+import type { Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import type { Streams } from '../../kernel/event-sourcing/streams.js';
 import { type TaskAttempt, TaskRunner } from '../../work/tasks/task-runner.port.js';
-import { attachment, failAttachment, parseAttachment, requireStored } from './attachment.decider.js';
+import { FailAttachment, RecordParsedAttachment } from './attachment.commands.js';
+import { attachment, requireStored } from './attachment.decider.js';
 import { attachmentStream, type StoredPicture, type StoredText } from './attachment.events.js';
 import {
   KEEPING_PERCENT,
@@ -29,6 +31,7 @@ export class ParseAttachment extends TaskRunner {
 
   constructor(
     private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly blobs: Blobs,
     private readonly reader: AttachmentReader,
   ) {
@@ -36,8 +39,7 @@ export class ParseAttachment extends TaskRunner {
   }
 
   async run({ input, cause, signal, progress }: TaskAttempt): Promise<ParsingResult> {
-    const stream = attachmentStream(attachmentIdIn(input));
-    const { state } = await this.streams.fold(stream, attachment);
+    const { state } = await this.streams.fold(attachmentStream(attachmentIdIn(input)), attachment);
     const stored = requireStored(state);
     if (!state.parsed) {
       await progress(READING_PERCENT);
@@ -46,14 +48,13 @@ export class ParseAttachment extends TaskRunner {
       const content = await this.reader.read(file, mimeType, signal);
       await progress(KEEPING_PERCENT);
       const parsed = { attachmentId: stored.attachmentId, ...(await this.keep(content, stored.blob)) };
-      await this.streams.record(stream, attachment, parseAttachment(parsed), cause);
+      await this.commands.execute(new RecordParsedAttachment(parsed, cause));
     }
     return { attachment_id: stored.attachmentId, filename: stored.filename, mime_type: stored.mimeType };
   }
 
   override async failed(_: string, input: TaskAttempt['input'], reason: string, cause: Cause): Promise<void> {
-    const attachmentId = attachmentIdIn(input);
-    await this.streams.record(attachmentStream(attachmentId), attachment, failAttachment(attachmentId, reason), cause);
+    await this.commands.execute(new FailAttachment(attachmentIdIn(input), reason, cause));
   }
 
   private async keep({ text, tokens, isCut, pages, pictures }: AttachmentContent, original: BlobRef) {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { commandsOver } from '../../../test/support/commands-over.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { LocalServer } from '../../../test/support/local-server.js';
 import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
@@ -19,6 +20,7 @@ import { type Chunk, type Chunking, Documents, type WaitingDocument } from '../d
 import type { Embeddings } from '../models/model/embeddings.port.js';
 import { IngestSource } from './ingest-source.js';
 import { RemotePages } from './remote/remote-pages.js';
+import { CompleteIngestHandler, FailIngestHandler, KeepPagesHandler, StartIngestHandler } from './source/source.commands.js';
 import { createSource, deleteSource, source } from './source/source.decider.js';
 import { configureSource } from './source/source-config.decider.js';
 import { DEFAULT_SOURCE_CONFIG } from './source/source-config.policy.js';
@@ -87,6 +89,12 @@ const ingesting = (embeddings?: Embeddings) =>
   new IngestSource({
     store,
     streams,
+    commands: commandsOver(
+      new KeepPagesHandler(streams),
+      new StartIngestHandler(streams),
+      new CompleteIngestHandler(streams),
+      new FailIngestHandler(streams),
+    ),
     blobs,
     documents,
     embeddings,

@@ -1,4 +1,5 @@
 import { type Blobs, bytesOf } from '../../kernel/blobs.js';
+import type { Commands } from '../../kernel/commands.js';
 import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import type { Freshness } from '../../kernel/event-sourcing/freshness.js';
@@ -12,7 +13,8 @@ import { type Chunk, CHUNKING_VERSION, type Documents } from '../documents/docum
 import type { Embeddings } from '../models/model/embeddings.port.js';
 import { areSame, type IngestResult, namesOf, notFetchedText, resultOf } from './source/ingest-result.policy.js';
 import { isNothingFetched, type RemotePages } from './remote/remote-pages.js';
-import { completeIngest, failIngest, keepPages, type Source, source, startIngest } from './source/source.decider.js';
+import { CompleteIngest, FailIngest, KeepPages, StartIngest } from './source/source.commands.js';
+import { type Source, source } from './source/source.decider.js';
 import { isCutAlike } from './source/source-config.decider.js';
 import { type SourceFile, sourceStream } from './source/source.events.js';
 
@@ -47,6 +49,7 @@ export class IngestSource extends TaskRunner {
     private readonly parts: Readonly<{
       store: EventStore;
       streams: Streams;
+      commands: Commands;
       blobs: Blobs;
       documents: Documents;
       embeddings: Embeddings | undefined;
@@ -60,10 +63,9 @@ export class IngestSource extends TaskRunner {
 
   async run(attempt: TaskAttempt): Promise<IngestResult> {
     const { taskId: ingestId, cause } = attempt;
-    const { streams } = this.parts;
+    const { commands } = this.parts;
     const sourceId = sourceIdIn(attempt.input);
-    const stream = sourceStream(sourceId);
-    const start = (chunksId: string) => streams.transact(stream, source, startIngest(sourceId, ingestId, chunksId), cause);
+    const start = (chunksId: string) => commands.execute(new StartIngest(sourceId, ingestId, chunksId, cause));
     const before = await start(await this.chunksIdOf(sourceId, ingestId));
     if (before.state.ingest?.status === 'completed') {
       const { chunksId = '' } = before.state.ingest;
@@ -76,19 +78,13 @@ export class IngestSource extends TaskRunner {
     const { state } = await start(chunksId);
     const { chunks, tokens, filesWithoutChunks } = await this.write(sourceId, chunksId, state, attempt);
     if (chunks === 0) throw new Rejection('document-unreadable', `There is no text in ${namesOf(state.ingest?.files)}.`);
-    const completed = await streams.record(
-      stream,
-      source,
-      completeIngest(sourceId, ingestId, chunksId, { chunks, tokens }),
-      cause,
-    );
+    const completed = await commands.execute(new CompleteIngest(sourceId, ingestId, chunksId, { chunks, tokens }, cause));
     await this.untilSearchable(sourceId, chunksId, completed.position);
     return resultOf(sourceId, completed.state, filesWithoutChunks);
   }
 
   override async failed(ingestId: string, input: TaskAttempt['input'], reason: string, cause: Cause): Promise<void> {
-    const sourceId = sourceIdIn(input);
-    await this.parts.streams.record(sourceStream(sourceId), source, failIngest(sourceId, ingestId, reason), cause);
+    await this.parts.commands.execute(new FailIngest(sourceIdIn(input), ingestId, reason, cause));
   }
 
   /** Chunks of the same files, cut and embedded as they would be now, may be there already. */
@@ -115,7 +111,7 @@ export class IngestSource extends TaskRunner {
     }
     const failures = missed.map(({ url, reason }) => ({ url, reason }));
     const pages = { files, sitemaps, failures, isCut };
-    await this.parts.streams.transact(sourceStream(sourceId), source, keepPages(sourceId, ingestId, pages), cause);
+    await this.parts.commands.execute(new KeepPages(sourceId, ingestId, pages, cause));
   }
 
   private async write(sourceId: string, chunksId: string, { config, remote, ingest }: Source, attempt: TaskAttempt) {

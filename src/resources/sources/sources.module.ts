@@ -3,6 +3,7 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { ChunkQueries } from '../../../projections/chunks/chunks.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
+import { Commands } from '../../kernel/commands.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
@@ -17,15 +18,20 @@ import { UploadDesk, UploadKeyTtl } from './accept-upload.js';
 import {
   AddRemoteSourceHandler,
   BeginDueSyncHandler,
+  CompleteIngestHandler,
   ConfigureSourceHandler,
   DeleteSourceHandler,
+  FailIngestHandler,
   IngestAgainHandler,
+  KeepPagesHandler,
   SetSyncFrequencyHandler,
+  StartIngestHandler,
   UploadSourceHandler,
 } from './source/source.commands.js';
 import { ChunkSearch } from './chunks/chunk-search.js';
 import { Documents } from '../documents/document.port.js';
 import { Embeddings } from '../models/model/embeddings.port.js';
+import { ForgetSourceChunksHandler } from './chunks/chunks.commands.js';
 import { ForgetChunks } from './chunks/forget-chunks.reaction.js';
 import { IngestSource, type Searchable } from './ingest-source.js';
 import { QueueIngestion } from './queue-ingestion.reaction.js';
@@ -66,7 +72,12 @@ const TICKERS = [SyncSources];
     ConfigureSourceHandler,
     IngestAgainHandler,
     BeginDueSyncHandler,
+    KeepPagesHandler,
+    StartIngestHandler,
+    CompleteIngestHandler,
+    FailIngestHandler,
     DeleteSourceHandler,
+    ForgetSourceChunksHandler,
     UploadDesk,
     RemoteDesk,
     SeedSource,
@@ -116,10 +127,11 @@ const TICKERS = [SyncSources];
     },
     {
       provide: IngestSource,
-      inject: [EventStore, Streams, Blobs, Documents, Embeddings, RemotePages, Freshness, ChunkQueries],
+      inject: [EventStore, Streams, Commands, Blobs, Documents, Embeddings, RemotePages, Freshness, ChunkQueries],
       useFactory: (
         store: EventStore,
         streams: Streams,
+        commands: Commands,
         blobs: Blobs,
         documents: Documents,
         embeddings: Embeddings | undefined,
@@ -128,7 +140,7 @@ const TICKERS = [SyncSources];
         queries: ChunkQueries,
       ) => {
         const isSearchable: Searchable = (sourceId, chunksId) => queries.isSearchable(sourceId, chunksId);
-        return new IngestSource({ store, streams, blobs, documents, embeddings, pages, freshness, isSearchable });
+        return new IngestSource({ store, streams, commands, blobs, documents, embeddings, pages, freshness, isSearchable });
       },
     },
   ],

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { commandsOver } from '../../../test/support/commands-over.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { BlobsUnavailable } from '../../kernel/blobs.js';
@@ -14,7 +15,7 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { FolderBlobs } from '../../platform/blobs/folder-blobs.js';
 import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
 import { InProcessWorkQueue } from '../../platform/messaging/work-queue/in-process-work-queue.js';
-import { QueueTask, QueueTaskHandler } from './task.commands.js';
+import { EndAttemptHandler, ProgressTaskHandler, QueueTask, QueueTaskHandler, StartTaskHandler } from './task.commands.js';
 import { queueTask, startTask, task } from './task.decider.js';
 import { type TaskSucceeded, taskStream } from './task.events.js';
 import { RESULT_INLINE_BYTES_MAX, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
@@ -61,7 +62,12 @@ beforeEach(() => {
 
 const workerWith = (runners: TaskRunners) => {
   const clock = { now: () => now };
-  const shared = { store, streams, keyValue, workQueue: queue, blobs, clock };
+  const commands = commandsOver(
+    new StartTaskHandler(streams, clock),
+    new ProgressTaskHandler(streams),
+    new EndAttemptHandler(streams, clock),
+  );
+  const shared = { store, streams, commands, keyValue, workQueue: queue, blobs };
   return new TaskWorker({ ...shared, timing: systemTiming, ids: systemIds, runners }, options);
 };
 const working = (runner: TaskRunner) => {

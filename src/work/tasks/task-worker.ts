@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { type Blobs } from '../../kernel/blobs.js';
-import { type Clock } from '../../kernel/clock.js';
+import type { Commands } from '../../kernel/commands.js';
 import { decode } from '../../kernel/event-sourcing/codec.js';
 import { type EventStore, firstEvent } from '../../kernel/event-sourcing/event-store.js';
 import { type Cause, causedBy } from '../../kernel/event-sourcing/events.js';
@@ -12,9 +12,10 @@ import { Rejection } from '../../kernel/rejection.js';
 import { type Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Timing } from '../../kernel/timing.js';
 import { type WorkQueue } from '../../kernel/work-queue.js';
-import { failAttempt, failForGood, handBack, progress, startTask, succeed, type Task, task } from './task.decider.js';
 import { taskCodec } from './task.codec.js';
-import { type TaskResult, taskStream } from './task.events.js';
+import { type AttemptEnding, EndAttempt, ProgressTask, StartTask } from './task.commands.js';
+import { type Task, task } from './task.decider.js';
+import { taskStream } from './task.events.js';
 import { PROGRESS_STEP_PERCENT, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
 import { storeResult } from './task-result.js';
 import { SharedHands } from './shared-hands.js';
@@ -23,10 +24,10 @@ import { type Hands, type TaskAttempt, taskIn, TaskPostponed, type TaskRunner, t
 export type TaskWorkerParts = Readonly<{
   store: EventStore;
   streams: Streams;
+  commands: Commands;
   keyValue: KeyValue;
   workQueue: WorkQueue;
   blobs: Blobs;
-  clock: Clock;
   timing: Timing;
   ids: Ids;
   runners: TaskRunners;
@@ -106,16 +107,20 @@ export class TaskWorker {
     const { state: before } = await this.parts.streams.fold(taskStream(taskId), task);
     const runner = this.parts.runners.of(before.kind);
     if (!runner || signal.aborted) return;
-    const start = startTask(taskId, this.parts.ids.next(), this.parts.clock.now());
-    const { state } = await this.parts.streams.transact(taskStream(taskId), task, start, cause);
-    if (state.status !== 'started') return;
-    await this.finish(taskId, state, runner, cause, signal);
+    const started = await this.parts.commands.execute(new StartTask(taskId, this.parts.ids.next(), cause));
+    if (started.status !== 'started') return;
+    const ending = await this.endingOf(taskId, started, runner, cause, signal);
+    await this.parts.commands.execute(new EndAttempt(taskId, started.attempt, ending, cause));
   }
 
-  /** Runs the attempt and states its outcome. */
-  private async finish(taskId: string, { attempt, ownerId, input }: Task, runner: TaskRunner, cause: Cause, signal: AbortSignal) {
-    const decide = (decision: ReturnType<typeof succeed>) => this.parts.streams.record(taskStream(taskId), task, decision, cause);
-    let result: TaskResult;
+  /** Runs the attempt. */
+  private async endingOf(
+    taskId: string,
+    { attempt, ownerId, input }: Task,
+    runner: TaskRunner,
+    cause: Cause,
+    signal: AbortSignal,
+  ): Promise<AttemptEnding> {
     try {
       const ended = await runner.run({
         taskId,
@@ -126,19 +131,14 @@ export class TaskWorker {
         signal,
         progress: this.progress(taskId, attempt, cause, signal),
       });
-      result = await storeResult(this.parts.blobs, taskId, ended ?? null);
+      return { type: 'succeeded', result: await storeResult(this.parts.blobs, taskId, ended ?? null) };
     } catch (error) {
-      if (signal.aborted || error instanceof TaskPostponed || isDiskFull(error))
-        return void (await decide(handBack(taskId, attempt)));
-      const isForGood = error instanceof Rejection;
+      if (signal.aborted || error instanceof TaskPostponed || isDiskFull(error)) return { type: 'handed-back' };
+      if (error instanceof Rejection) return { type: 'refused', reason: error.message };
       // The reason is public to whoever holds the task's id; what went wrong inside is for the operators.
-      const reason = isForGood ? error.message : UNEXPECTED;
-      if (!isForGood) this.logger.error(`Attempt ${attempt} of task ${taskId} failed.`, error);
-      return void (await decide(
-        isForGood ? failForGood(taskId, attempt, reason) : failAttempt(taskId, attempt, reason, this.parts.clock.now()),
-      ));
+      this.logger.error(`Attempt ${attempt} of task ${taskId} failed.`, error);
+      return { type: 'failed', reason: UNEXPECTED };
     }
-    await decide(succeed(taskId, attempt, result));
   }
 
   /** States progress in steps, so that a task of a thousand pieces does not write a thousand events. */
@@ -149,7 +149,7 @@ export class TaskWorker {
       const whole = Math.floor(percent);
       if (whole < stated + PROGRESS_STEP_PERCENT && whole < 100) return;
       stated = whole;
-      await this.parts.streams.transact(taskStream(taskId), task, progress(taskId, attempt, whole), cause);
+      await this.parts.commands.execute(new ProgressTask(taskId, attempt, whole, cause));
     };
   }
 

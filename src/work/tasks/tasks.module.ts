@@ -2,7 +2,6 @@ import { type BeforeApplicationShutdown, Module, type OnApplicationBootstrap } f
 import { Commands } from '../../kernel/commands.js';
 import { TaskQueries } from '../../../projections/tasks/tasks.queries.js';
 import { Blobs } from '../../kernel/blobs.js';
-import { Clock } from '../../kernel/clock.js';
 import { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { Ids } from '../../kernel/ids.js';
 import { KeyValue } from '../../kernel/key-value.js';
@@ -10,7 +9,14 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../kernel/timing.js';
 import { WorkQueue } from '../../kernel/work-queue.js';
 import { Config } from '../../platform/config/config.js';
-import { ForgetTaskHandler, QueueTask, QueueTaskHandler } from './task.commands.js';
+import {
+  EndAttemptHandler,
+  ForgetTaskHandler,
+  ProgressTaskHandler,
+  QueueTask,
+  QueueTaskHandler,
+  StartTaskHandler,
+} from './task.commands.js';
 import { SweepTasks } from './sweep-tasks.ticker.js';
 import { TaskQueue } from './task-queue.port.js';
 import { TaskRunners } from './task-runner.port.js';
@@ -20,7 +26,7 @@ import { TellOfFailedTasks } from './tell-of-failed-tasks.reaction.js';
 import { tasksRejections } from './tasks.rejections.js';
 import { taskPurges } from './task.purges.js';
 
-type Parts = [EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, Timing, Ids, TaskRunners];
+type Parts = [EventStore, Streams, Commands, KeyValue, WorkQueue, Blobs, Timing, Ids, TaskRunners];
 
 const REACTIONS = [TellOfFailedTasks];
 const TICKERS = [SweepTasks];
@@ -34,6 +40,9 @@ const TICKERS = [SweepTasks];
     TaskQueries,
     TaskRunners,
     QueueTaskHandler,
+    StartTaskHandler,
+    ProgressTaskHandler,
+    EndAttemptHandler,
     ForgetTaskHandler,
     {
       provide: TaskQueue,
@@ -42,10 +51,10 @@ const TICKERS = [SweepTasks];
     },
     {
       provide: TaskWorker,
-      inject: [Config, EventStore, Streams, KeyValue, WorkQueue, Blobs, Clock, Timing, Ids, TaskRunners],
-      useFactory: (config: Config, ...[store, streams, keyValue, workQueue, blobs, clock, timing, ids, runners]: Parts) =>
+      inject: [Config, EventStore, Streams, Commands, KeyValue, WorkQueue, Blobs, Timing, Ids, TaskRunners],
+      useFactory: (config: Config, ...[store, streams, commands, keyValue, workQueue, blobs, timing, ids, runners]: Parts) =>
         new TaskWorker(
-          { store, streams, keyValue, workQueue, blobs, clock, timing, ids, runners },
+          { store, streams, commands, keyValue, workQueue, blobs, timing, ids, runners },
           { ...TASK_WORKER_OPTIONS, concurrency: config.workerConcurrency },
         ),
     },

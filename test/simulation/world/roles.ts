@@ -44,7 +44,13 @@ import {
   StartEffectHandler,
   StartRunHandler,
 } from '../../../src/background/runs/run.commands.js';
-import { QueueTask, QueueTaskHandler } from '../../../src/work/tasks/task.commands.js';
+import {
+  EndAttemptHandler,
+  ProgressTaskHandler,
+  QueueTask,
+  QueueTaskHandler,
+  StartTaskHandler,
+} from '../../../src/work/tasks/task.commands.js';
 import { SweepTasks } from '../../../src/work/tasks/sweep-tasks.ticker.js';
 import { TaskRunners } from '../../../src/work/tasks/task-runner.port.js';
 import { TASK_WORKER_OPTIONS, TaskWorker } from '../../../src/work/tasks/task-worker.js';
@@ -175,6 +181,9 @@ export function rolesOver(ports: Ports) {
     new FinishRunHandler(streams),
     new AbandonAttemptHandler(streams),
     new FailRunHandler(streams),
+    new StartTaskHandler(streams, clock),
+    new ProgressTaskHandler(streams),
+    new EndAttemptHandler(streams, clock),
     new AcceptDeliveryHandler(
       streams,
       clock,
@@ -187,7 +196,7 @@ export function rolesOver(ports: Ports) {
   const background = [...(rooms.schedules ? [scheduleRoles(ports, shared)] : []), ...(followUps ? [followUps] : [])];
   const turnsWorker = new TurnsWorker(queue, keyValue, runner, timing, ids, options);
   const taskWorker = new TaskWorker(
-    { store, streams, keyValue, workQueue: queue, blobs, clock, timing, ids, runners },
+    { store, streams, commands, keyValue, workQueue: queue, blobs, timing, ids, runners },
     { ...TASK_WORKER_OPTIONS, concurrency: 4 },
   );
   const tickers = new Tickers(

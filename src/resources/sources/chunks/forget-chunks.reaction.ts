@@ -1,20 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import { Commands } from '../../../kernel/commands.js';
 import { type Codec, decode } from '../../../kernel/event-sourcing/codec.js';
-import { EventStore, lastEvent } from '../../../kernel/event-sourcing/event-store.js';
-import { type Cause, causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
+import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import { causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
 import { Freshness, requireReached } from '../../../kernel/event-sourcing/freshness.js';
 import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
-import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { ForgetSourceChunks } from './chunks.commands.js';
 import { leftChunks } from './left-chunks.policy.js';
-import { chunksCodec, sourceCodec } from '../source/source.codec.js';
-import {
-  chunksStream,
-  type SourceChunksForgotten,
-  type SourceDeleted,
-  type SourceEvent,
-  type SourceIngestCompleted,
-  type SourceIngestFailed,
-} from '../source/source.events.js';
+import { sourceCodec } from '../source/source.codec.js';
+import type { SourceDeleted, SourceEvent, SourceIngestCompleted, SourceIngestFailed } from '../source/source.events.js';
 
 type Over = SourceIngestCompleted | SourceIngestFailed | SourceDeleted;
 
@@ -36,14 +30,15 @@ export class ForgetChunks implements Reaction<Over> {
 
   constructor(
     private readonly store: EventStore,
-    private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly freshness: Freshness,
   ) {}
 
   private async forgetLeft(event: Recorded<Over>): Promise<void> {
     await requireReached(this.freshness, ['chunks'], event.position);
     const cause = causedBy(event, `system:${this.name}`);
-    for (const chunksId of leftChunks(await this.upTo(event))) await this.forget(chunksId, event.data.sourceId, cause);
+    for (const chunksId of leftChunks(await this.upTo(event)))
+      await this.commands.execute(new ForgetSourceChunks(chunksId, event.data.sourceId, cause));
   }
 
   private async upTo({ stream, revision }: Recorded<Over>): Promise<readonly SourceEvent[]> {
@@ -52,15 +47,5 @@ export class ForgetChunks implements Reaction<Over> {
       events.push(...page.flatMap((stored) => (stored.revision <= revision && decode<SourceEvent>(sourceCodec, stored)) || []));
     }
     return events;
-  }
-
-  private async forget(chunksId: string, sourceId: string, cause: Cause): Promise<void> {
-    const stream = chunksStream(chunksId);
-    await this.streams.race(stream, async () => {
-      const last = await lastEvent(this.store, stream);
-      if (last?.type === ('SourceChunksForgotten' satisfies SourceChunksForgotten['type'])) return;
-      const forgotten: SourceChunksForgotten = { type: 'SourceChunksForgotten', data: { chunksId, sourceId } };
-      await this.streams.append(stream, last?.revision ?? 'none', chunksCodec, [forgotten], cause);
-    });
   }
 }

@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { eventsOf } from '../../../../test/contracts/event-store.subject.js';
+import { commandsOver } from '../../../../test/support/commands-over.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { cause } from '../../../../test/support/turns.js';
 import { decode } from '../../../kernel/event-sourcing/codec.js';
@@ -8,6 +9,7 @@ import type { Recorded } from '../../../kernel/event-sourcing/events.js';
 import { ReadModelsBehind } from '../../../kernel/event-sourcing/freshness.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { ChunkWriter } from './chunk-writer.js';
+import { ForgetSourceChunksHandler } from './chunks.commands.js';
 import { ForgetChunks } from './forget-chunks.reaction.js';
 import { sourceCodec } from '../source/source.codec.js';
 import {
@@ -29,7 +31,9 @@ beforeEach(() => {
   store = new InMemoryEventStore();
   streams = new Streams(store, systemTiming);
   isReached = true;
-  reaction = new ForgetChunks(store, streams, { reached: () => Promise.resolve(isReached) });
+  reaction = new ForgetChunks(store, commandsOver(new ForgetSourceChunksHandler(streams)), {
+    reached: () => Promise.resolve(isReached),
+  });
 });
 
 const writer = (chunksId: string) => ChunkWriter.open({ store, streams, embeddings: undefined }, { chunksId, sourceId }, cause);

@@ -2,11 +2,21 @@ import { CommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { Command, type Handler } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { deterministicId, newId } from '../../../kernel/ids.js';
 import { configureSource, needsIngestion } from './source-config.decider.js';
 import type { GivenSourceConfig, SourceConfig } from './source-config.policy.js';
-import { createSource, deleteSource, source } from './source.decider.js';
+import {
+  completeIngest,
+  createSource,
+  deleteSource,
+  failIngest,
+  keepPages,
+  type Pages,
+  type Source,
+  source,
+  startIngest,
+} from './source.decider.js';
 import { type SourceCreated, type SourceFile, sourceStream } from './source.events.js';
 import { addRemoteSource, fallDue, ingestAgain, setSyncFrequency } from './sync.decider.js';
 import type { SyncFrequency } from './sync.policy.js';
@@ -161,6 +171,91 @@ export class BeginDueSyncHandler implements Handler<BeginDueSync> {
   async execute({ sourceId, dueAt, cause }: BeginDueSync): Promise<void> {
     const decide = fallDue(sourceId, deterministicId('sync', sourceId, dueAt), dueAt, this.clock.now());
     await this.streams.transact(sourceStream(sourceId), source, decide, cause);
+  }
+}
+
+/** The pages of a source were fetched. */
+export class KeepPages extends Command {
+  constructor(
+    readonly sourceId: string,
+    readonly ingestId: string,
+    readonly pages: Pages,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(KeepPages)
+export class KeepPagesHandler implements Handler<KeepPages> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ sourceId, ingestId, pages, cause }: KeepPages): Promise<void> {
+    await this.streams.transact(sourceStream(sourceId), source, keepPages(sourceId, ingestId, pages), cause);
+  }
+}
+
+/** Chunks of a source are about to be written. */
+export class StartIngest extends Command<Folded<Source>> {
+  constructor(
+    readonly sourceId: string,
+    readonly ingestId: string,
+    readonly chunksId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(StartIngest)
+export class StartIngestHandler implements Handler<StartIngest> {
+  constructor(private readonly streams: Streams) {}
+
+  execute({ sourceId, ingestId, chunksId, cause }: StartIngest): Promise<Folded<Source>> {
+    return this.streams.transact(sourceStream(sourceId), source, startIngest(sourceId, ingestId, chunksId), cause);
+  }
+}
+
+/** All chunks of a source are written: they are what is searched now. */
+export class CompleteIngest extends Command<Folded<Source>> {
+  constructor(
+    readonly sourceId: string,
+    readonly ingestId: string,
+    readonly chunksId: string,
+    readonly totals: Readonly<{ chunks: number; tokens: number }>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CompleteIngest)
+export class CompleteIngestHandler implements Handler<CompleteIngest> {
+  constructor(private readonly streams: Streams) {}
+
+  execute({ sourceId, ingestId, chunksId, totals, cause }: CompleteIngest): Promise<Folded<Source>> {
+    return this.streams.record(sourceStream(sourceId), source, completeIngest(sourceId, ingestId, chunksId, totals), cause);
+  }
+}
+
+/** An ingestion has failed for good. */
+export class FailIngest extends Command {
+  constructor(
+    readonly sourceId: string,
+    readonly ingestId: string,
+    readonly reason: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(FailIngest)
+export class FailIngestHandler implements Handler<FailIngest> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ sourceId, ingestId, reason, cause }: FailIngest): Promise<void> {
+    await this.streams.record(sourceStream(sourceId), source, failIngest(sourceId, ingestId, reason), cause);
   }
 }
 

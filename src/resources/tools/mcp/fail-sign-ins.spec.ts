@@ -24,7 +24,7 @@ beforeEach(async () => {
     dueBefore = before;
     return Promise.resolve([]);
   };
-  rule = new FailSignIns({ signIns } as unknown as ExpiringQueries, kit.streams, { now: () => now });
+  rule = new FailSignIns({ signIns } as unknown as ExpiringQueries, kit.commands, { now: () => now });
 });
 afterEach(async () => {
   await kit.close();

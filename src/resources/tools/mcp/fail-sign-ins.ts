@@ -1,11 +1,10 @@
 import type { ExpiringQueries, OldOutput } from '../../../../projections/expiring/expiring.queries.js';
 import type { Clock } from '../../../kernel/clock.js';
+import type { Commands } from '../../../kernel/commands.js';
 import { eachOf } from '../../../kernel/each-of.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import type { Streams } from '../../../kernel/event-sourcing/streams.js';
 import type { RetentionRule } from '../../../work/retention/retention-rule.port.js';
-import { failOverdue, oauthGrant } from './oauth.decider.js';
-import { oauthStream } from './oauth.events.js';
+import { FailOverdueSignIn } from './oauth.commands.js';
 
 /** So long after its time a sign-in may still be finished by whoever took it in time. */
 export const SIGN_IN_GRACE_MS = 10 * 60_000;
@@ -16,7 +15,7 @@ export class FailSignIns implements RetentionRule<OldOutput> {
 
   constructor(
     private readonly expiring: ExpiringQueries,
-    private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly clock: Clock,
   ) {}
 
@@ -25,8 +24,8 @@ export class FailSignIns implements RetentionRule<OldOutput> {
   }
 
   forget(due: readonly OldOutput[], cause: Cause): Promise<void> {
-    const decision = failOverdue(graceBefore(this.clock.now()));
-    return eachOf(due, ({ id }) => this.streams.transact(oauthStream(id), oauthGrant, decision, cause));
+    const by = graceBefore(this.clock.now());
+    return eachOf(due, ({ id }) => this.commands.execute(new FailOverdueSignIn(id, by, cause)));
   }
 }
 

@@ -1,5 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
+import { Commands } from '../../../kernel/commands.js';
 import { Ids } from '../../../kernel/ids.js';
 import { KeyValue } from '../../../kernel/key-value.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
@@ -10,6 +11,16 @@ import { OutgoingHttp } from '../../../platform/outgoing/outgoing-http.port.js';
 import { AuthorizationServers } from './authorization-server.js';
 import { McpOptions } from './mcp-options.js';
 import { McpServers } from './mcp-servers.js';
+import {
+  AwaitSignInHandler,
+  FailOverdueSignInHandler,
+  FailSignInHandler,
+  GrantSignInHandler,
+  LoseGrantHandler,
+  RefreshTokensHandler,
+  StartHandshakeHandler,
+  TakeSignInStateHandler,
+} from './oauth.commands.js';
 import { OAuthGrants } from './oauth-grants.js';
 import { OAuthHandshakes } from './oauth-handshakes.js';
 import { ExpiringQueries } from '../../../../projections/expiring/expiring.queries.js';
@@ -24,6 +35,16 @@ import { McpTool } from './mcp-tool.js';
 
 const REACTIONS = [ForgetSignInSecrets];
 const TOOL_KINDS = [McpTool];
+const HANDLERS = [
+  StartHandshakeHandler,
+  AwaitSignInHandler,
+  TakeSignInStateHandler,
+  GrantSignInHandler,
+  FailSignInHandler,
+  FailOverdueSignInHandler,
+  RefreshTokensHandler,
+  LoseGrantHandler,
+];
 
 /** Tools of tool servers: the servers themselves, and the sign-ins at their authorization servers. Nothing secret of a sign-in is kept longer than it is needed. */
 @Module({
@@ -32,10 +53,11 @@ const TOOL_KINDS = [McpTool];
   providers: [
     ...REACTIONS,
     ...TOOL_KINDS,
+    ...HANDLERS,
     {
       provide: FailSignIns,
-      inject: [ExpiringQueries, Streams, Clock],
-      useFactory: (...parts: [ExpiringQueries, Streams, Clock]) => new FailSignIns(...parts),
+      inject: [ExpiringQueries, Commands, Clock],
+      useFactory: (...parts: [ExpiringQueries, Commands, Clock]) => new FailSignIns(...parts),
     },
     {
       provide: AuthorizationServers,
@@ -44,7 +66,7 @@ const TOOL_KINDS = [McpTool];
     },
     {
       provide: OAuthGrants,
-      inject: [Streams, CredentialVault, AuthorizationServers, KeyValue, Clock, Timing, Ids],
+      inject: [Streams, Commands, CredentialVault, AuthorizationServers, KeyValue, Clock, Timing, Ids],
       useFactory: (...parts: ConstructorParameters<typeof OAuthGrants>) => new OAuthGrants(...parts),
     },
     {
@@ -54,7 +76,7 @@ const TOOL_KINDS = [McpTool];
     },
     {
       provide: OAuthHandshakes,
-      inject: [Streams, CredentialVault, AuthorizationServers, McpServers, Clock],
+      inject: [Streams, Commands, CredentialVault, AuthorizationServers, McpServers],
       useFactory: (...parts: ConstructorParameters<typeof OAuthHandshakes>) => new OAuthHandshakes(...parts),
     },
     {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../kernel/clock.js';
+import type { Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { Ids } from '../../../kernel/ids.js';
 import type { KeyValue } from '../../../kernel/key-value.js';
@@ -13,7 +14,8 @@ import {
 import type { AuthorizationServers, GrantTokens } from './authorization-server.js';
 import { SignInNeeded } from './mcp-failures.js';
 import type { TokenSource } from './mcp-session.js';
-import { lose, type OAuthGrant, oauthGrant, refresh } from './oauth.decider.js';
+import { LoseGrant, RefreshTokens } from './oauth.commands.js';
+import { type OAuthGrant, oauthGrant } from './oauth.decider.js';
 import { oauthStream } from './oauth.events.js';
 
 /** Tokens that have no longer to live are renewed before they are used. */
@@ -40,6 +42,7 @@ export class OAuthGrants {
 
   constructor(
     private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly vault: CredentialVault,
     private readonly servers: AuthorizationServers,
     private readonly keyValue: KeyValue,
@@ -115,16 +118,15 @@ export class OAuthGrants {
   }
 
   private async renew(ownerId: string, grantId: string, before: Current, cause: Cause): Promise<Current> {
-    const stream = oauthStream(grantId);
     try {
       const tokens = await this.servers.refreshed(before.tokens);
       const credentialsId = await this.vault.keep(ownerId, { [TOKENS]: JSON.stringify(tokens) });
-      await this.streams.transact(stream, oauthGrant, refresh(before.credentialsId, credentialsId), cause);
+      await this.commands.execute(new RefreshTokens(grantId, before.credentialsId, credentialsId, cause));
       await this.vault.forget(ownerId, before.credentialsId);
       return { credentialsId, tokens };
     } catch (error) {
       if (error instanceof SignInNeeded) {
-        await this.streams.transact(stream, oauthGrant, lose(before.credentialsId, error.message), cause);
+        await this.commands.execute(new LoseGrant(grantId, before.credentialsId, error.message, cause));
         await this.vault.forget(ownerId, before.credentialsId);
       }
       throw error;

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { OAuthError, OAuthClientFlowError, RegistrationRejectedError } from '@modelcontextprotocol/client';
-import type { Clock } from '../../../kernel/clock.js';
+import type { Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { isId, newId } from '../../../kernel/ids.js';
 import type { Streams } from '../../../kernel/event-sourcing/streams.js';
@@ -13,7 +13,8 @@ import {
   SignInFailed,
 } from './authorization-server.js';
 import { isServiceFailure, failureText } from './mcp-failures.js';
-import { awaitSignIn, fail, grant, handshakeNotFound, type OAuthGrant, oauthGrant, start, takeState } from './oauth.decider.js';
+import { AwaitSignIn, FailSignIn, GrantSignIn, StartHandshake, TakeSignInState } from './oauth.commands.js';
+import { handshakeNotFound, type OAuthGrant, oauthGrant } from './oauth.decider.js';
 import { type GrantedTool, oauthStream } from './oauth.events.js';
 import { TOKENS } from './oauth-grants.js';
 
@@ -52,10 +53,10 @@ export type ToolServers = Readonly<{
 export class OAuthHandshakes {
   constructor(
     private readonly streams: Streams,
+    private readonly commands: Commands,
     private readonly vault: CredentialVault,
     private readonly servers: AuthorizationServers,
     private readonly toolServers: ToolServers,
-    private readonly clock: Clock,
   ) {}
 
   /** What it came to so far. @throws Rejection when it is not that user's */
@@ -68,15 +69,13 @@ export class OAuthHandshakes {
   /** The handshake as it stands once the owner is asked to sign in, or once that cannot be. */
   async start({ ownerId, serverUrl, scopes, client, redirectUrl, cause }: HandshakeRequest): Promise<OAuthGrant> {
     const handshakeId = newId();
-    const stream = oauthStream(handshakeId);
-    const begun = start({ handshakeId, ownerId, serverUrl, now: this.clock.now(), ttlMs: HANDSHAKE_TTL_MS });
-    await this.streams.transact(stream, oauthGrant, begun, cause);
+    await this.commands.execute(new StartHandshake({ handshakeId, ownerId, serverUrl, ttlMs: HANDSHAKE_TTL_MS }, cause));
     try {
       const state = `${handshakeId}.${randomBytes(STATE_BYTES).toString('base64url')}`;
       const { authorizationUrl, pending } = await this.servers.signIn({ serverUrl, redirectUrl, state, scopes, client });
       const pendingId = await this.vault.keep(ownerId, { [PENDING]: JSON.stringify(pending) });
-      const awaited = awaitSignIn({ authorizationUrl, stateHash: hashOf(state), pendingId });
-      return (await this.streams.transact(stream, oauthGrant, awaited, cause)).state;
+      const signIn = { authorizationUrl, stateHash: hashOf(state), pendingId };
+      return await this.commands.execute(new AwaitSignIn(handshakeId, signIn, cause));
     } catch (error) {
       return this.failed(handshakeId, error, cause);
     }
@@ -86,16 +85,15 @@ export class OAuthHandshakes {
   async finish({ state, code, iss, error, cause }: SignInReturn): Promise<OAuthGrant> {
     const handshakeId = state.split('.', 1)[0]!;
     if (!isId(handshakeId)) throw handshakeNotFound();
-    const stream = oauthStream(handshakeId);
-    const taken = await this.streams.transact(stream, oauthGrant, takeState(hashOf(state), this.clock.now()), cause);
-    const { ownerId, serverUrl, pendingId } = taken.state;
+    const taken = await this.commands.execute(new TakeSignInState(handshakeId, hashOf(state), cause));
+    const { ownerId, serverUrl, pendingId } = taken;
     try {
       if (error !== undefined || code === undefined) throw new SignInFailed(`The sign-in was not completed (${codeOf(error)}).`);
       const secrets = await this.vault.reveal(ownerId, pendingId);
       const tokens = await this.servers.tokensFor(JSON.parse(secrets[PENDING]!) as PendingSignIn, code, iss);
       const offered = await this.toolServers.actionsFor(serverUrl, tokens.accessToken, cause);
       const tools = offered.map(({ name, description }) => ({ name, description: description.slice(0, TOLD_CHARACTERS_MAX) }));
-      return await this.granted(taken.state, tokens, tools, cause);
+      return await this.granted(taken, tokens, tools, cause);
     } catch (failure) {
       return await this.failed(handshakeId, failure, cause);
     } finally {
@@ -105,7 +103,7 @@ export class OAuthHandshakes {
 
   private async granted({ id, ownerId }: OAuthGrant, tokens: GrantTokens, tools: readonly GrantedTool[], cause: Cause) {
     const credentialsId = await this.vault.keep(ownerId, { [TOKENS]: JSON.stringify(tokens) });
-    const { state } = await this.streams.transact(oauthStream(id), oauthGrant, grant(credentialsId, tools), cause);
+    const state = await this.commands.execute(new GrantSignIn(id, credentialsId, tools, cause));
     // It was given up meanwhile.
     if (state.credentialsId !== credentialsId) await this.vault.forget(ownerId, credentialsId);
     return state;
@@ -114,7 +112,7 @@ export class OAuthHandshakes {
   /** A failure of the service itself says nothing about the handshake. */
   private async failed(handshakeId: string, error: unknown, cause: Cause): Promise<OAuthGrant> {
     if (isServiceFailure(error)) throw error;
-    return (await this.streams.transact(oauthStream(handshakeId), oauthGrant, fail(reasonOf(error)), cause)).state;
+    return this.commands.execute(new FailSignIn(handshakeId, reasonOf(error), cause));
   }
 }
 

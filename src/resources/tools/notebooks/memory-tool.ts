@@ -10,19 +10,8 @@ import {
 import type { ActionDefinition } from '../toolbox/tool.events.js';
 import { type CallContext, ToolKind, type UsedTool } from '../toolbox/tool-kind.port.js';
 import { memoryPath } from './memory-path.policy.js';
-import {
-  fileAt,
-  filesUnder,
-  insert,
-  memory,
-  type Memory,
-  type MemoryChange,
-  notFound,
-  remove,
-  rename,
-  replace,
-  write,
-} from './memory.decider.js';
+import { ChangeMemory, type MemoryEdit } from './memory.commands.js';
+import { fileAt, filesUnder, memory, type Memory, notFound } from './memory.decider.js';
 import { memoryStream } from './memory.events.js';
 import { notebookId } from './notebook.policy.js';
 import { Notebooks, toldAsTool } from './notebooks.js';
@@ -91,37 +80,38 @@ export class MemoryTool extends ToolKind {
       const path = pathArgument(args, 'path');
       return viewed(await this.notebooks.read(memoryStream(memoryId), memory), path, rangeArgument(args, 'view_range'));
     }
-    const { decide, done } = changeFor(name, args, { ...keeper, memoryId, call: { turnId, callId } });
-    await this.notebooks.change(memoryStream(memoryId), memory, decide, cause);
+    const change = { ...keeper, memoryId, call: { turnId, callId } };
+    const { edit, done } = editFor(name, args);
+    await this.notebooks.change(memoryStream(memoryId), memory, (known) => new ChangeMemory(change, edit, known, cause));
     return done;
   }
 }
 
 const pathArgument = (args: CallArguments, name: string): string => memoryPath(name, textArgument(args, name));
 
-function changeFor(name: string, args: CallArguments, change: MemoryChange) {
+function editFor(name: string, args: CallArguments): Readonly<{ edit: MemoryEdit; done: string }> {
   switch (name) {
     case 'memory_create': {
       const path = pathArgument(args, 'path');
-      return { decide: write(change, path, textArgument(args, 'file_text')), done: `Wrote ${path}.` };
+      return { edit: { type: 'write', path, content: textArgument(args, 'file_text') }, done: `Wrote ${path}.` };
     }
     case 'memory_str_replace': {
       const path = pathArgument(args, 'path');
       const [old, inserted] = [textArgument(args, 'old_str'), textArgument(args, 'new_str')];
-      return { decide: replace(change, path, old, inserted), done: `Changed ${path}.` };
+      return { edit: { type: 'replace', path, old, inserted }, done: `Changed ${path}.` };
     }
     case 'memory_insert': {
       const path = pathArgument(args, 'path');
       const [line, text] = [numberArgument(args, 'insert_line'), textArgument(args, 'insert_text')];
-      return { decide: insert(change, path, line, text), done: `Inserted after line ${line} of ${path}.` };
+      return { edit: { type: 'insert', path, line, text }, done: `Inserted after line ${line} of ${path}.` };
     }
     case 'memory_delete': {
       const path = pathArgument(args, 'path');
-      return { decide: remove(change, path), done: `Deleted ${path}.` };
+      return { edit: { type: 'remove', path }, done: `Deleted ${path}.` };
     }
     case 'memory_rename': {
       const [from, to] = [pathArgument(args, 'old_path'), pathArgument(args, 'new_path')];
-      return { decide: rename(change, from, to), done: `Renamed ${from} to ${to}.` };
+      return { edit: { type: 'rename', from, to }, done: `Renamed ${from} to ${to}.` };
     }
     default:
       throw unknownAction(name);

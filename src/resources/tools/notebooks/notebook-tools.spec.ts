@@ -1,15 +1,19 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { commandsOver } from '../../../../test/support/commands-over.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { callContext, callTool } from '../../../../test/support/tool-calls.js';
 import { eventsOf } from '../../../../test/support/turns.js';
 import { decodeCause } from '../../../kernel/event-sourcing/codec.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { ToolFailed } from '../toolbox/tool-kind.port.js';
+import { ChangeMemoryHandler } from './memory.commands.js';
 import { memoryStream } from './memory.events.js';
 import { MemoryTool } from './memory-tool.js';
 import { notebookId } from './notebook.policy.js';
 import { NOTEBOOKS_KEPT_MAX, Notebooks } from './notebooks.js';
+import { ChangeNotesHandler } from './notes.commands.js';
 import { NotesTool } from './notes-tool.js';
+import { ChangeTodoListHandler } from './todo-list.commands.js';
 import { TodoListTool } from './todo-list-tool.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 
@@ -21,8 +25,14 @@ let notes: NotesTool;
 let todos: TodoListTool;
 
 const tools = () => {
-  const notebooks = new Notebooks(new Streams(store, systemTiming));
-  return { memory: new MemoryTool(notebooks), notes: new NotesTool(notebooks, clock), todos: new TodoListTool(notebooks, clock) };
+  const streams = new Streams(store, systemTiming);
+  const commands = commandsOver(
+    new ChangeMemoryHandler(streams),
+    new ChangeNotesHandler(streams, clock),
+    new ChangeTodoListHandler(streams, clock),
+  );
+  const notebooks = new Notebooks(streams, commands);
+  return { memory: new MemoryTool(notebooks), notes: new NotesTool(notebooks), todos: new TodoListTool(notebooks) };
 };
 
 beforeEach(() => {

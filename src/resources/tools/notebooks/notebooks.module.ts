@@ -1,8 +1,11 @@
 import { Module } from '@nestjs/common';
 import { ArtifactsController } from './artifacts.http.js';
 import { Notebooks } from './notebooks.js';
+import { ChangeMemoryHandler } from './memory.commands.js';
 import { MemoryTool } from './memory-tool.js';
+import { ChangeNotesHandler } from './notes.commands.js';
 import { NotesTool } from './notes-tool.js';
+import { ChangeTodoListHandler } from './todo-list.commands.js';
 import { TodoListTool } from './todo-list-tool.js';
 
 const TOOL_KINDS = [MemoryTool, NotesTool, TodoListTool];
@@ -10,7 +13,7 @@ const TOOL_KINDS = [MemoryTool, NotesTool, TodoListTool];
 /** Tools that keep notes, memories and to-do lists, and what they have kept. */
 @Module({
   controllers: [ArtifactsController],
-  providers: [...TOOL_KINDS, Notebooks],
+  providers: [...TOOL_KINDS, Notebooks, ChangeMemoryHandler, ChangeNotesHandler, ChangeTodoListHandler],
   exports: [...TOOL_KINDS],
 })
 export class NotebooksModule {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Decision } from '../../../kernel/event-sourcing/decider.js';
+import { type Command, Commands } from '../../../kernel/commands.js';
 import { AppendTooLarge, WrongRevision } from '../../../kernel/event-sourcing/event-store.js';
-import type { Cause, Event } from '../../../kernel/event-sourcing/events.js';
+import type { Event } from '../../../kernel/event-sourcing/events.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { type Aggregate, type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { ToolFailed } from '../toolbox/tool-kind.port.js';
@@ -9,12 +9,15 @@ import { ToolFailed } from '../toolbox/tool-kind.port.js';
 /** The notebooks whose state this process keeps, at most; of the one used longest ago it is forgotten first. 512 KiB each. */
 export const NOTEBOOKS_KEPT_MAX = 32;
 
-/** Where notebooks are read and changed: one decision a call, on the stream as it is in that moment. */
+/** Where notebooks are read and changed: one command a call, about the stream as it is in that moment. */
 @Injectable()
 export class Notebooks {
   private readonly kept = new Map<string, Folded<unknown>>();
 
-  constructor(private readonly streams: Streams) {}
+  constructor(
+    private readonly streams: Streams,
+    private readonly commands: Commands,
+  ) {}
 
   async read<State, E extends Event>(stream: string, aggregate: Aggregate<State, E>): Promise<State> {
     const folded = await this.streams.fold(stream, aggregate, this.kept.get(stream) as Folded<State> | undefined);
@@ -26,11 +29,10 @@ export class Notebooks {
   async change<State, E extends Event>(
     stream: string,
     aggregate: Aggregate<State, E>,
-    decide: Decision<State, E>,
-    cause: Cause,
+    commandOn: (known: Folded<State>) => Command<Folded<State>>,
   ): Promise<State> {
     const folded = await this.streams.fold(stream, aggregate, this.kept.get(stream) as Folded<State> | undefined);
-    const outcome = await this.streams.transact(stream, aggregate, decide, cause, folded);
+    const outcome = await this.commands.execute(commandOn(folded));
     this.keep(stream, outcome);
     return outcome.state;
   }

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../../kernel/clock.js';
 import {
   type CallArguments,
   filledAction,
@@ -13,7 +12,8 @@ import type { ActionDefinition } from '../toolbox/tool.events.js';
 import { type CallContext, ToolKind, type UsedTool } from '../toolbox/tool-kind.port.js';
 import { notebookId } from './notebook.policy.js';
 import { Notebooks, toldAsTool } from './notebooks.js';
-import { insert, notes, type NotesChange, overwrite, remove, removeLines, replace, THE_NOTE } from './notes.decider.js';
+import { ChangeNotes, type NoteEdit } from './notes.commands.js';
+import { notes, THE_NOTE } from './notes.decider.js';
 import { notesStream } from './notes.events.js';
 import { numberedLines } from './text-edit.policy.js';
 
@@ -57,10 +57,7 @@ export class NotesTool extends ToolKind {
   override readonly configFields = {};
   override readonly actions = ACTIONS;
 
-  constructor(
-    private readonly notebooks: Notebooks,
-    private readonly clock: Clock,
-  ) {
+  constructor(private readonly notebooks: Notebooks) {
     super();
   }
 
@@ -81,32 +78,32 @@ export class NotesTool extends ToolKind {
       const lines = numberedLines(THE_NOTE, content, rangeArgument(args, 'view_range'));
       return { artifact_id: notesId, content: lines || 'The note is empty.' };
     }
-    const change = { ...keeper, notesId, call: { turnId, callId }, now: this.clock.now() };
-    const { decide, message } = changeFor(name, args, change);
-    await this.notebooks.change(notesStream(notesId), notes, decide, cause);
+    const change = { ...keeper, notesId, call: { turnId, callId } };
+    const { edit, message } = editFor(name, args);
+    await this.notebooks.change(notesStream(notesId), notes, (known) => new ChangeNotes(change, edit, known, cause));
     return { artifact_id: notesId, message };
   }
 }
 
-function changeFor(name: string, args: CallArguments, change: NotesChange) {
+function editFor(name: string, args: CallArguments): Readonly<{ edit: NoteEdit; message: string }> {
   switch (name) {
     case 'note_overwrite':
-      return { decide: overwrite(change, textArgument(args, 'text')), message: 'Wrote the note.' };
+      return { edit: { type: 'overwrite', text: textArgument(args, 'text') }, message: 'Wrote the note.' };
     case 'note_str_replace': {
       const [old, inserted] = [textArgument(args, 'old_str'), textArgument(args, 'new_str')];
-      return { decide: replace(change, old, inserted), message: 'Changed the note.' };
+      return { edit: { type: 'replace', old, inserted }, message: 'Changed the note.' };
     }
     case 'note_insert': {
       const line = numberArgument(args, 'insert_line');
-      return { decide: insert(change, line, textArgument(args, 'text')), message: `Inserted after line ${line}.` };
+      return { edit: { type: 'insert', line, text: textArgument(args, 'text') }, message: `Inserted after line ${line}.` };
     }
     case 'note_delete': {
       if (isLeftOut(args['first_line']) && isLeftOut(args['last_line'])) {
-        return { decide: remove(change), message: 'Deleted the note.' };
+        return { edit: { type: 'remove' }, message: 'Deleted the note.' };
       }
       const first = numberArgument(args, 'first_line');
       const last = isLeftOut(args['last_line']) ? first : numberArgument(args, 'last_line');
-      return { decide: removeLines(change, first, last), message: `Deleted lines ${first} to ${last}.` };
+      return { edit: { type: 'remove-lines', first, last }, message: `Deleted lines ${first} to ${last}.` };
     }
     default:
       throw unknownAction(name);

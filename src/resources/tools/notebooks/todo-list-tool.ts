@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../../kernel/clock.js';
+import type { Folded } from '../../../kernel/event-sourcing/streams.js';
 import {
   type CallArguments,
   filledAction,
@@ -12,17 +12,8 @@ import type { ActionDefinition } from '../toolbox/tool.events.js';
 import { type CallContext, ToolFailed, ToolKind, type UsedTool } from '../toolbox/tool-kind.port.js';
 import { notebookId } from './notebook.policy.js';
 import { Notebooks, toldAsTool } from './notebooks.js';
-import {
-  complete,
-  create,
-  remove,
-  retitle,
-  type TodoChange,
-  type TodoList,
-  todoAt,
-  todoCreatedBy,
-  todoList,
-} from './todo-list.decider.js';
+import { ChangeTodoList, type TodoEdit } from './todo-list.commands.js';
+import { type TodoList, todoAt, todoCreatedBy, todoList } from './todo-list.decider.js';
 import { todoListStream } from './todo-list.events.js';
 import { shownTodo, shownTodos } from './todo-list-view.policy.js';
 
@@ -52,10 +43,7 @@ export class TodoListTool extends ToolKind {
   override readonly configFields = {};
   override readonly actions = ACTIONS;
 
-  constructor(
-    private readonly notebooks: Notebooks,
-    private readonly clock: Clock,
-  ) {
+  constructor(private readonly notebooks: Notebooks) {
     super();
   }
 
@@ -75,10 +63,11 @@ export class TodoListTool extends ToolKind {
     if (name === 'todo_list' || name === 'todo_get') {
       return { ...artifact, ...shownFor(name, args, await this.notebooks.read(stream, todoList)) };
     }
-    const change = { ...keeper, todoListId, call: { turnId, callId }, now: this.clock.now() };
-    const { decide, todoId, message } = changeFor(name, args, change);
-    const state = await this.notebooks.change(stream, todoList, decide, cause);
-    const todo = todoId === undefined ? todoCreatedBy(state, change.call) : state.todos.get(todoId);
+    const change = { ...keeper, todoListId, call: { turnId, callId } };
+    const { edit, message } = editFor(name, args);
+    const changed = (known: Folded<TodoList>) => new ChangeTodoList(change, edit, known, cause);
+    const state = await this.notebooks.change(stream, todoList, changed);
+    const todo = edit.type === 'create' ? todoCreatedBy(state, change.call) : state.todos.get(edit.todoId);
     return { ...artifact, message, ...(todo && { todo: shownTodo(todo) }) };
   }
 }
@@ -92,18 +81,18 @@ function shownFor(name: 'todo_list' | 'todo_get', args: CallArguments, state: To
   return shownTodos(state, status ?? undefined);
 }
 
-function changeFor(name: string, args: CallArguments, change: TodoChange) {
+function editFor(name: string, args: CallArguments): Readonly<{ edit: TodoEdit; message: string }> {
   if (name === 'todo_create') {
-    return { decide: create(change, textArgument(args, 'title')), todoId: undefined, message: 'Added the todo.' };
+    return { edit: { type: 'create', title: textArgument(args, 'title') }, message: 'Added the todo.' };
   }
   const todoId = numberArgument(args, 'todo_id');
   switch (name) {
     case 'todo_update':
-      return { decide: retitle(change, todoId, textArgument(args, 'title')), todoId, message: `Changed todo ${todoId}.` };
+      return { edit: { type: 'retitle', todoId, title: textArgument(args, 'title') }, message: `Changed todo ${todoId}.` };
     case 'todo_complete':
-      return { decide: complete(change, todoId), todoId, message: `Todo ${todoId} is done.` };
+      return { edit: { type: 'complete', todoId }, message: `Todo ${todoId} is done.` };
     case 'todo_delete':
-      return { decide: remove(change, todoId), todoId, message: `Deleted todo ${todoId}.` };
+      return { edit: { type: 'remove', todoId }, message: `Deleted todo ${todoId}.` };
     default:
       throw unknownAction(name);
   }
