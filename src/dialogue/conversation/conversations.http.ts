@@ -23,8 +23,8 @@ import { RenameConversation } from './rename-conversation.command.js';
 
 /** The read model behind these routes. */
 const READ = ['conversations'];
-export const LISTING_DEFAULT = 30;
-export const LISTING_MAX = 100;
+const LISTING_DEFAULT = 30;
+const LISTING_MAX = 100;
 
 const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
 

@@ -1,5 +1,5 @@
 /** The callers whose last write is remembered, at most; the one who wrote longest ago is forgotten first. */
-export const CALLERS_MAX = 10_000;
+const CALLERS_MAX = 10_000;
 
 /** How far each caller's last write through this process reached, so that what it reads next can wait for it. */
 export class LastWrites {

@@ -8,7 +8,7 @@ export type ReactionCheckpoint = Readonly<{ position: bigint; epoch: bigint }>;
 export type Progressed = Readonly<{ position: bigint; eventAt: Date | null }>;
 
 /** Another process reacts now. */
-export class ReactionRelieved extends Error {
+class ReactionRelieved extends Error {
   override readonly name = 'ReactionRelieved';
   constructor(reaction: string) {
     super(`Another process has taken over the reaction ${reaction}.`);

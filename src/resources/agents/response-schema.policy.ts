@@ -2,8 +2,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { Rejection } from '../../kernel/rejection.js';
 
-export const SCHEMA_CHARACTERS_MAX = 64 * 1024;
-export const SCHEMA_DEPTH_MAX = 40;
+const SCHEMA_CHARACTERS_MAX = 64 * 1024;
+const SCHEMA_DEPTH_MAX = 40;
 const COMPILED_SCHEMAS_MAX = 100;
 const PROBLEMS_MAX = 10;
 

@@ -43,7 +43,7 @@ import { WebPages } from './web/web-pages.port.js';
 import { WebToolsModule } from './web/web.module.js';
 
 /** Every kind of tool there is, one a line, in the order in which they are offered to be set up. */
-export const TOOL_KINDS: readonly Type<ToolKind>[] = [
+const TOOL_KINDS: readonly Type<ToolKind>[] = [
   ApiTool,
   McpTool,
   ReadWebpageTool,

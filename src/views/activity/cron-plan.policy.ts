@@ -13,9 +13,9 @@ export type CronPlan = Readonly<{
 type DayRule = (day: number) => boolean;
 
 /** How many plans are kept: making one costs as much as counting the slots of a month. */
-export const PLANS_KEPT_MAX = 1_000;
+const PLANS_KEPT_MAX = 1_000;
 /** How many rules for days are kept; each holds a parsed pattern of some 80 kB. */
-export const DAY_RULES_KEPT_MAX = 100;
+const DAY_RULES_KEPT_MAX = 100;
 /** How many days a rule remembers its answers for. */
 const DAYS_REMEMBERED_MAX = 1_000;
 

@@ -6,7 +6,7 @@ import type { MonitorEvent } from '../../triggers/monitors/monitor/monitor.event
 import { type MonitorStanding, noMonitor, withStandingChangedBy } from './monitor-news.policy.js';
 
 /** Monitors whose standing is remembered between two events of theirs: their streams are long. */
-export const STANDINGS_REMEMBERED_MAX = 5_000;
+const STANDINGS_REMEMBERED_MAX = 5_000;
 
 /** How monitors stood and stand around an event. */
 export class MonitorStandings {

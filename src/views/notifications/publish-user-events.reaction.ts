@@ -48,7 +48,7 @@ import { UserEventsOptions } from './user-events-options.js';
 import { UserJournal } from './user-journal.js';
 
 /** Conversations whose state is remembered between two events of theirs. */
-export const CONVERSATIONS_REMEMBERED_MAX = 1_000;
+const CONVERSATIONS_REMEMBERED_MAX = 1_000;
 
 type IngestEvent = SourceIngestRequested | SourceIngestCompleted | SourceIngestFailed;
 type Told =

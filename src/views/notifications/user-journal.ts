@@ -11,7 +11,7 @@ import { UserEventsOptions } from './user-events-options.js';
 import { userSubject } from './user-feed.js';
 
 /** Users whose newest events are remembered, and how many of each. */
-export const USERS_REMEMBERED_MAX = 1_000;
+const USERS_REMEMBERED_MAX = 1_000;
 export const EVENTS_REMEMBERED_MAX = 300;
 
 /** What is to be told; undefined: nothing (more). */

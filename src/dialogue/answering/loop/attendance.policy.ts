@@ -46,6 +46,3 @@ export const unattended = (toolAllowlist: readonly string[] = []): Attendance =>
   },
   calls: WAITING,
 });
-
-/** Nobody is there, and nothing was approved beforehand. */
-export const UNATTENDED: Attendance = unattended();

@@ -18,7 +18,7 @@ export const SETTLED_AT_ONCE_MAX = 64;
 const SILENCE_SHARE = 2 / 3;
 export const PAUSES_REMEMBERED_MAX = 10_000;
 /** A turn that was asked this long ago and that nobody took was not heard of: its nudge was lost. */
-export const UNHEARD_AFTER_MS = 1_000;
+const UNHEARD_AFTER_MS = 1_000;
 
 export const producerKey = (producer: string): string => `producer.${producer}`;
 

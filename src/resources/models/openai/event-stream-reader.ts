@@ -1,5 +1,5 @@
 /** No frame of an answer is longer; a stream without line ends is not read into memory for ever. */
-export const FRAME_CHARACTERS_MAX = 4 * 1024 * 1024;
+const FRAME_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 export class FrameTooLong extends Error {
   override readonly name = 'FrameTooLong';

@@ -1,7 +1,7 @@
 import type { ChunkQueries, RankedChunk } from '../../../../projections/chunks/chunks.queries.js';
 
 /** Vectors of all sources together that are kept in memory; the least lately used go first. */
-export const VECTOR_BYTES_MAX = 256 * 1024 * 1024;
+const VECTOR_BYTES_MAX = 256 * 1024 * 1024;
 const PAGE_CHUNKS = 1_000;
 
 type Matrix = Readonly<{ ordinals: readonly number[]; values: Float32Array; dimensions: number }>;

@@ -2,7 +2,7 @@ import { currentScope } from './call-scope.js';
 import { AnswerTooLarge, ConnectionLost } from './mcp-failures.js';
 
 /** All that a server may send in answer to one request. */
-export const MCP_ANSWER_BYTES_MAX = 2 * 1024 * 1024;
+const MCP_ANSWER_BYTES_MAX = 2 * 1024 * 1024;
 
 /**
  * `fetch` for sessions. An answer that is too long or breaks off ends the work that waits for it, since the client by itself

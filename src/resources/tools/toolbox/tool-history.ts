@@ -8,7 +8,7 @@ import { type ToolEvent, toolStream } from './tool.events.js';
 import type { ToolPin } from './toolbox.port.js';
 
 /** Pinned tools that are kept at hand. What a tool was at a revision never changes, so none of them grows old. */
-export const REMEMBERED_TOOLS_MAX = 500;
+const REMEMBERED_TOOLS_MAX = 500;
 
 /** Tools as they were and as they are, from their streams. */
 @Injectable()

@@ -20,7 +20,7 @@ export const CHECK_LEASE_MS = 2 * (LOOK_MS_MAX + JUDGE_MS_MAX);
 export const JUDGE_FAILURES_MAX = 3;
 
 /** Monitors whose state is remembered between two checks: a stream grows by two events with each. */
-export const MONITORS_REMEMBERED_MAX = 5_000;
+const MONITORS_REMEMBERED_MAX = 5_000;
 
 /**
  * One check of one monitor. (1) claims it: of all who try, one goes on; (2) looks; (3) has what was found judged, where there

@@ -19,7 +19,7 @@ export class SettleSchedule extends Command<Schedule> {
 }
 
 /** Schedules remembered between two looks: one that comes due again is then decided on without being read. */
-export const SCHEDULES_REMEMBERED_MAX = 10_000;
+const SCHEDULES_REMEMBERED_MAX = 10_000;
 /** What one look does for a schedule that is far behind; the rest is for the next. */
 export const APPENDS_PER_LOOK_MAX = 8;
 

@@ -6,7 +6,7 @@ import type { ScheduleTiming } from './schedule.events.js';
 /** Minute, hour, day of the month, month, day of the week, on the clocks of an IANA zone. */
 export type Recurrence = Readonly<{ cron: string; timezone: string }>;
 
-export const CRON_CHARACTERS_MAX = 200;
+const CRON_CHARACTERS_MAX = 200;
 /** How many slots are looked at to find the shortest time between two of them. */
 export const CADENCE_SLOTS_MAX = 64;
 /** How many parsed recurrences are kept: parsing one costs as much as a slot of it. */
