@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import {
   type TakenTurn,
   UnsealedTurnQueries,
@@ -35,7 +36,7 @@ export class SweepTurns implements Ticker {
   private readonly logger = new Logger(SweepTurns.name);
   private missed: ReadonlySet<string> = new Set();
   /** Pauses whose stream was seen to be shown to its end: until they are resumed there is nothing more to do. */
-  private readonly wholePauses = new Set<string>();
+  private readonly wholePauses = new LRUCache<string, true>({ max: PAUSES_REMEMBERED_MAX });
   private leasesToldFrom = new Date(0);
   private leasesSeenAt = new Date(0);
   private isSilent = false;
@@ -61,7 +62,7 @@ export class SweepTurns implements Ticker {
   }
 
   private async settleOrphans(now: Date): Promise<void> {
-    const known = { running: this.runner.running, pauses: [...this.wholePauses] };
+    const known = { running: this.runner.running, pauses: [...this.wholePauses.keys()] };
     const alone = await this.turns.takenBy(await this.absentees(now), known, SWEPT_TURNS_MAX);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
     this.missed = new Set([...(this.isSilent ? this.missed : []), ...alone.map(({ turnId }) => turnId)]);
@@ -102,9 +103,7 @@ export class SweepTurns implements Ticker {
     const outcome = await this.attempt(turn, 'settle');
     // A run takes as long as it takes; nobody else's end has to wait for it.
     if (outcome === 'handed on') void this.attempt(turn, 'run');
-    if (outcome !== 'settled' || !turn.isPaused) return;
-    this.wholePauses.add(turn.turnId);
-    if (this.wholePauses.size > PAUSES_REMEMBERED_MAX) this.wholePauses.delete(this.wholePauses.values().next().value!);
+    if (outcome === 'settled' && turn.isPaused) this.wholePauses.set(turn.turnId, true);
   }
 
   /** One turn that cannot be helped must not keep the others from their end. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Clock } from '../../../kernel/clock.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
@@ -29,7 +30,7 @@ const MONITORS_REMEMBERED_MAX = 5_000;
  */
 @Injectable()
 export class CheckMonitor {
-  private readonly remembered = new Map<MonitorId, Folded<Monitor>>();
+  private readonly remembered = new LRUCache<MonitorId, Folded<Monitor>>({ max: MONITORS_REMEMBERED_MAX });
 
   constructor(
     private readonly streams: Streams,
@@ -93,9 +94,7 @@ export class CheckMonitor {
   }
 
   private remember(monitorId: MonitorId, { state, revision, position }: Folded<Monitor>): void {
-    this.remembered.delete(monitorId);
-    if (state.status !== 'active') return;
-    this.remembered.set(monitorId, { state, revision, position });
-    if (this.remembered.size > MONITORS_REMEMBERED_MAX) this.remembered.delete(this.remembered.keys().next().value!);
+    if (state.status === 'active') this.remembered.set(monitorId, { state, revision, position });
+    else this.remembered.delete(monitorId);
   }
 }

@@ -1,4 +1,5 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { LRUCache } from 'lru-cache';
 import { Clock } from '../../../kernel/clock.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
@@ -25,7 +26,7 @@ export const APPENDS_PER_LOOK_MAX = 8;
 
 @CommandHandler(SettleSchedule)
 export class SettleScheduleHandler implements ICommandHandler<SettleSchedule> {
-  private readonly remembered = new Map<ScheduleId, Folded<Schedule>>();
+  private readonly remembered = new LRUCache<ScheduleId, Folded<Schedule>>({ max: SCHEDULES_REMEMBERED_MAX });
 
   constructor(
     private readonly streams: Streams,
@@ -46,13 +47,8 @@ export class SettleScheduleHandler implements ICommandHandler<SettleSchedule> {
       known = outcome;
       if (outcome.events.length < SLOTS_PER_APPEND_MAX) break;
     }
-    this.remember(scheduleId, known);
-    return known.state;
-  }
-
-  private remember(scheduleId: ScheduleId, { state, revision, position }: Folded<Schedule>): void {
-    this.remembered.delete(scheduleId);
+    const { state, revision, position } = known;
     this.remembered.set(scheduleId, { state, revision, position });
-    if (this.remembered.size > SCHEDULES_REMEMBERED_MAX) this.remembered.delete(this.remembered.keys().next().value!);
+    return state;
   }
 }
