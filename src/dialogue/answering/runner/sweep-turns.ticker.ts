@@ -5,6 +5,7 @@ import {
   UnsealedTurnQueries,
   type UnsealedTurn,
 } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { eachOf } from '../../../kernel/each-of.js';
 import { KeyValue, KeyValueUnavailable } from '../../../kernel/key-value.js';
 import { isHeld } from '../../../kernel/lease.js';
 import type { Ticker } from '../../../kernel/event-sourcing/ticker.js';
@@ -66,11 +67,7 @@ export class SweepTurns implements Ticker {
     const alone = await this.turns.takenBy(await this.absentees(now), known, SWEPT_TURNS_MAX);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
     this.missed = new Set([...(this.isSilent ? this.missed : []), ...alone.map(({ turnId }) => turnId)]);
-    const left = orphans.values();
-    const settling = async () => {
-      for (const turn of left) await this.settle(turn);
-    };
-    await Promise.all(Array.from({ length: Math.min(SETTLED_AT_ONCE_MAX, orphans.length) }, settling));
+    await eachOf(orphans, (turn) => this.settle(turn), SETTLED_AT_ONCE_MAX);
   }
 
   /** Producers that do not go on with what they have taken: those without a lease, and this one, of what it does not run. */
