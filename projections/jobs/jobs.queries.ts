@@ -62,13 +62,6 @@ export class JobQueries {
     return (await this.sql`select * from jobs.job where conversation_id = ${conversationId}`).map(asJob);
   }
 
-  /** A user's jobs that are under way, newest first. */
-  async workingOf(ownerId: string, limit: number): Promise<readonly JobRecord[]> {
-    const rows = await this.sql`
-      select * from jobs.job where owner_id = ${ownerId} and status = 'working' order by started_at desc, job_id limit ${limit}`;
-    return rows.map(asJob);
-  }
-
   /** A user's jobs, newest first. */
   async historyOf(ownerId: string, { since, statuses, text, limit, offset = 0 }: JobHistory): Promise<readonly JobRecord[]> {
     const { sql } = this;

@@ -15,15 +15,6 @@ class ReactionRelieved extends Error {
   }
 }
 
-export type ParkedEvent = Readonly<{
-  reaction: string;
-  position: string;
-  stream: string;
-  type: string;
-  error: string;
-  since: Date;
-}>;
-
 /** Makes the tables of all reactions; many processes may do so at once. */
 export async function createReactionTables(sql: Sql): Promise<void> {
   await sql.begin(async (tx) => {
@@ -115,9 +106,6 @@ export class ReactionTable {
     await this.sql`delete from reactions.parked where reaction = ${this.reaction} and position = ${String(event.position)}`;
   }
 }
-
-export const parkedEvents = (sql: Sql): Promise<ParkedEvent[]> => sql<ParkedEvent[]>`
-  select reaction, position::text, stream, type, error, since from reactions.parked order by reaction, parked.position`;
 
 /** Asks whoever runs the reaction to try its parked events again; says how many there are. */
 export async function askToRetry(sql: Sql, reaction: string): Promise<number> {
