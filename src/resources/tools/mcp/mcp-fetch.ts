@@ -1,5 +1,6 @@
 import { currentScope } from './call-scope.js';
 import { AnswerTooLarge, ConnectionLost } from './mcp-failures.js';
+import { meantLines } from './meant-lines.js';
 
 /** All that a server may send in answer to one request. */
 const MCP_ANSWER_BYTES_MAX = 2 * 1024 * 1024;
@@ -20,7 +21,8 @@ export const mcpFetch =
     const body = bounded(response.body, (error) => {
       if (error instanceof AnswerTooLarge || !scope?.isResumable()) scope?.giveUp(error);
     });
-    return new Response(body, { status, statusText, headers });
+    const isStream = headers.get('content-type')?.toLowerCase().includes('text/event-stream') ?? false;
+    return new Response(isStream ? body.pipeThrough(meantLines()) : body, { status, statusText, headers });
   };
 
 function bounded(body: ReadableStream<Uint8Array>, onFailure: (error: Error) => void): ReadableStream<Uint8Array> {
