@@ -51,11 +51,11 @@ export type Change = Statement | RowChange;
  * The changes that make the tables say what an event said. They are sent in order, in the transaction of the checkpoint,
  * and without waiting for one another: a handler cannot see what a statement answers.
  */
-export type Handler<E extends Event> = {
+type Handler<E extends Event> = {
   changes(event: Recorded<E>, sql: TransactionSql): Change | readonly Change[];
 }['changes'];
 
-export type Handlers<E extends Event> = { readonly [Type in E['type']]?: Handler<Extract<E, { type: Type }>> };
+type Handlers<E extends Event> = { readonly [Type in E['type']]?: Handler<Extract<E, { type: Type }>> };
 
 /**
  * A read model: one Postgres schema, filled from the log and from nothing else. Its name is its checkpoint and, with `_`

@@ -22,7 +22,7 @@ export type ChunkRecord = Readonly<{ ordinal: number; filename: string; title: s
 export type ChunkVector = Readonly<{ ordinal: number; embedding: Buffer }>;
 
 /** Of a question's words, no more than this are looked for. */
-export const TERMS_MAX = 64;
+const TERMS_MAX = 64;
 
 /** How many chunks are ranked: those with all words, and those with one of the rarer ones. */
 const WITH_ALL_TERMS_MAX = 500;

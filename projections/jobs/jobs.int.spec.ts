@@ -60,14 +60,6 @@ it('a conversation has its owner’s jobs, newest first', async () => {
   expect(ids(await queries.ofConversation('alice', 'c1', 1))).toEqual(['working']);
 });
 
-it('a user has jobs under way, and such as were', async () => {
-  expect(ids(await queries.workingOf('alice', 10))).toEqual(['working']);
-  const since = minute(2);
-  expect(ids(await queries.historyOf('alice', { since, limit: 10 }))).toEqual(['working', 'stopped', 'failed', 'lost', 'silent']);
-  expect(ids(await queries.historyOf('alice', { since, limit: 1, offset: 1 }))).toEqual(['stopped']);
-  expect(ids(await queries.historyOf('alice', { since, limit: 9, statuses: ['lost'], text: 'MCP_' }))).toEqual(['lost']);
-});
-
 it('long over is what ended before a time, in pages', async () => {
   const first = await queries.finishedBefore(minute(9), 2);
   const all = [...first, ...(await queries.finishedBefore(minute(9), 2, first[1]))];

@@ -33,15 +33,6 @@ export type JobRecord = Readonly<{
 /** A job that is over since a time. */
 export type FinishedJob = Readonly<{ id: string; since: Date }>;
 
-/** Which of a user's jobs: those begun since a time, of these statuses, whose tool or action has a text in its name. */
-export type JobHistory = Readonly<{
-  since: Date;
-  statuses?: readonly JobStatus[];
-  text?: string;
-  limit: number;
-  offset?: number;
-}>;
-
 @Injectable()
 export class JobQueries {
   constructor(private readonly readModels: ReadModels) {}
@@ -61,25 +52,6 @@ export class JobQueries {
   /** Everybody's jobs in a conversation. */
   async inConversation(conversationId: string): Promise<readonly JobRecord[]> {
     return (await this.sql`select * from jobs.job where conversation_id = ${conversationId}`).map(asJob);
-  }
-
-  /** A user's jobs that are under way, newest first. */
-  async workingOf(ownerId: string, limit: number): Promise<readonly JobRecord[]> {
-    const rows = await this.sql`
-      select * from jobs.job where owner_id = ${ownerId} and status = 'working' order by started_at desc, job_id limit ${limit}`;
-    return rows.map(asJob);
-  }
-
-  /** A user's jobs, newest first. */
-  async historyOf(ownerId: string, { since, statuses, text, limit, offset = 0 }: JobHistory): Promise<readonly JobRecord[]> {
-    const { sql } = this;
-    const rows = await sql`
-      select * from jobs.job
-      where owner_id = ${ownerId} and started_at >= ${since}
-        ${statuses ? sql`and status in ${sql(statuses)}` : sql``}
-        ${text ? sql`and strpos(lower(tool_name || ' ' || action_name), lower(${text})) > 0` : sql``}
-      order by started_at desc, job_id limit ${limit} offset ${offset}`;
-    return rows.map(asJob);
   }
 
   /** Everybody's jobs that are under way, the oldest first, after the last of the page before. */

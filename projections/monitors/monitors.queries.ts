@@ -58,15 +58,6 @@ export class MonitorQueries {
     return rows.map(asMonitor);
   }
 
-  /** A user's active monitors whose next check falls into a window, its start included. */
-  async checkedWithin(ownerId: string, from: Date, until: Date): Promise<readonly MonitorRecord[]> {
-    const rows = await this.sql`
-      select * from monitors.monitor
-      where owner_id = ${ownerId} and status = 'active' and next_check_at >= ${from} and next_check_at < ${until}
-      order by next_check_at, monitor_id`;
-    return rows.map(asMonitor);
-  }
-
   /** Those of a user that are not over, by their ids. */
   async liveOf(ownerId: string): Promise<readonly string[]> {
     const rows = await this.sql`

@@ -46,7 +46,7 @@ export type LedgerSum = Readonly<{
 export type LedgerAsked = Readonly<{ id: string; until: Date | null }>;
 
 /** Runs that are shown one by one whatever else is summed. */
-export const TOLD_APART: readonly RunStanding[] = ['pending', 'running', 'failed', 'timeout'];
+const TOLD_APART: readonly RunStanding[] = ['pending', 'running', 'failed', 'timeout'];
 
 /** How schedules stand in a calendar. A slot that was missed counts in `missed` alone, and of an active schedule since its time is what it is. */
 @Injectable()

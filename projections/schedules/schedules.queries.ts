@@ -140,15 +140,6 @@ export class ScheduleQueries {
     return rows.map(asRun)[0];
   }
 
-  /** What became of a schedule's slots in a window, its pauses as well, in order. */
-  async ledger(scheduleId: string, from: Date, until: Date, limit: number): Promise<readonly ScheduleRunRecord[]> {
-    const rows = await this.sql`
-      select * from schedules.run
-      where schedule_id = ${scheduleId} and scheduled_for >= ${from} and scheduled_for < ${until}
-      order by scheduled_for, run_id limit ${limit}`;
-    return rows.map(asRun);
-  }
-
   /** How the runs of an agent's schedules went since a time. */
   async statistics(agentId: string, since: Date): Promise<RunStatistics> {
     const [[sums], failures] = await Promise.all([

@@ -3,7 +3,7 @@ import type { Row } from 'postgres';
 import type { TaskResult } from '../../src/work/tasks/task.events.js';
 import { ReadModels } from '../read-models.js';
 
-export type TaskStanding = 'queued' | 'started' | 'progressed' | 'waiting' | 'succeeded' | 'failed';
+type TaskStanding = 'queued' | 'started' | 'progressed' | 'waiting' | 'succeeded' | 'failed';
 
 export type TaskRecord = Readonly<{
   taskId: string;

@@ -9,7 +9,7 @@ export const JSON_KEY_BYTES_MAX = 8 * 1024;
 /** A backslash costs as much as ten other bytes. A description of an API of 8 MB has half as many in front of its quotes. */
 export const JSON_ESCAPES_MAX = 1_000_000;
 /** Numbers, words, blanks and punctuation: far more than so many entries have, however they are indented. */
-export const JSON_BARE_BYTES_MAX = 1024 * 1024;
+const JSON_BARE_BYTES_MAX = 1024 * 1024;
 
 export type JsonLimits = Readonly<{
   depthMax: number;

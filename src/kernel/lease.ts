@@ -50,12 +50,6 @@ export async function holdSlot(
   return undefined;
 }
 
-/** Who holds the key now, if anybody. @throws KeyValueUnavailable */
-export async function holderOf(keyValue: KeyValue, key: string): Promise<string | undefined> {
-  const entry = await keyValue.get(key);
-  return entry && (JSON.parse(entry.value) as Claim).holder;
-}
-
 /** Whether somebody alive holds the key. @throws KeyValueUnavailable */
 export const isHeld = async (keyValue: KeyValue, key: string): Promise<boolean> => (await keyValue.get(key)) !== undefined;
 

@@ -18,7 +18,7 @@ const ROUNDING_MS = 1;
  * Takes one from a budget that will be full again at `fullAt`: the time at which it will be full then, or how long there is
  * nothing to take. The clock of the process that wrote `fullAt` may be ahead; no budget takes longer than a window to fill.
  */
-export function takeOne(fullAt: number, now: number, { max, windowMs }: Rate): Readonly<{ fullAt: number } | { waitMs: number }> {
+function takeOne(fullAt: number, now: number, { max, windowMs }: Rate): Readonly<{ fullAt: number } | { waitMs: number }> {
   const latest = now + windowMs;
   const next = Math.min(Math.max(fullAt, now), latest) + windowMs / max;
   return next > latest + ROUNDING_MS ? { waitMs: next - latest } : { fullAt: next };

@@ -2,7 +2,7 @@ import type { Signals } from './signals.js';
 import type { Timing } from './timing.js';
 
 /** Signals may be lost: so often what readers wait for is looked up in the log. */
-export const LOOK_HEALTHY_MS = 5_000;
+const LOOK_HEALTHY_MS = 5_000;
 export const LOOK_UNHEALTHY_MS = 250;
 /** A reader outlives an event store that is away; it asks again this often. */
 export const STORE_RETRY_MS = 250;

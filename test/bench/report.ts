@@ -61,7 +61,7 @@ export async function interleaved<Name extends string>(
 /** Measures subjects in turns and holds the median of the first named against that of another. */
 export const ratioOf = (values: readonly number[], baseline: readonly number[]): number => median(values) / median(baseline);
 
-export const isMet = ({ value, target }: Figure): boolean | undefined =>
+const isMet = ({ value, target }: Figure): boolean | undefined =>
   target && ('atMost' in target ? value <= target.atMost : value >= target.atLeast);
 
 /** Prints a report as one table and keeps it as JSON. */

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
 import type { KeyValue } from '../../src/kernel/key-value.js';
-import { holderOf, holdLease, holdSlot, isHeld, type LeaseOptions } from '../../src/kernel/lease.js';
+import { holdLease, holdSlot, isHeld, type LeaseOptions } from '../../src/kernel/lease.js';
 import { systemIds } from '../../src/platform/system-ids.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 
@@ -17,6 +17,11 @@ export type KeyValueForLeases = Readonly<{
 
 const RENEW_MS = 50;
 const LOOKS = 12;
+
+const holderOf = async (keyValue: KeyValue, key: string): Promise<string | undefined> => {
+  const entry = await keyValue.get(key);
+  return entry && (JSON.parse(entry.value) as { holder: string }).holder;
+};
 
 export function leaseContract(setUp: () => Promise<KeyValueForLeases>): void {
   let state: KeyValueForLeases;

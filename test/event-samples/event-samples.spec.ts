@@ -3,7 +3,7 @@ import { projections } from '../../projections/catalogue.js';
 import type { ConversationQueries } from '../../projections/conversations/conversations.queries.js';
 import { conversationStream } from '../../src/dialogue/conversation/conversation.events.js';
 import { type Frame, isTerminal, messageStream } from '../../src/dialogue/journal/message.events.js';
-import { messageOf } from '../../src/dialogue/journal/message.policy.js';
+import { messageOf } from '../support/message.js';
 import type { Identity } from '../../src/resources/identity/identity.js';
 import { type Codec, decode, encodeMetadata } from '../../src/kernel/event-sourcing/codec.js';
 import type { StoredEvent } from '../../src/kernel/event-sourcing/event-store.js';

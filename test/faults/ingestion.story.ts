@@ -113,7 +113,7 @@ export async function killedAfter(story: IngestionStory, milliseconds: number): 
 }
 
 /** A page of so many paragraphs, each of which says which version of the page it is of. */
-export const pageOf = (version: string): string =>
+const pageOf = (version: string): string =>
   Array.from({ length: PARAGRAPHS }, (_, index) => `In the ${version} version ${paragraph(index)}`).join('\n\n');
 
 /** Killed at some moment of a sync: what was searched is searched until the new pages are, whole, and never a mixture. */

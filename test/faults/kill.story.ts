@@ -29,7 +29,7 @@ const SEALED_MS_MAX = 150_000;
 const WORDS = ['because ', 'sky ', 'Grüße ', '青い ', '🌍🚀 ', 'line\nbreak ', '\u2028 ', '"quoted" \\ ', 'data: x\n\nid: 7\n\n'];
 
 /** Streams in flight, a service that is killed again and again, and clients that want their answers all the same. */
-export class KillStory {
+class KillStory {
   readonly viewers: Viewer[] = [];
   private readonly random: Seeded;
   private readonly over = new AbortController();

@@ -53,7 +53,7 @@ const race: Aggregate<string | undefined, RaceTaken> = {
  * Many who want the same thing at the same moment, through several processes, over a log whose leader is killed again and
  * again: what may come about once comes about once, what was promised is there, and nobody decides on a state that is over.
  */
-export class RaceStory {
+class RaceStory {
   /** How often somebody was told that the service can take nothing just now. */
   private refusals = 0;
   private losses = 0;

@@ -6,7 +6,7 @@ type Slot = Extract<ScheduleEvent, { data: { slot: string } }>;
 
 const FATES: ReadonlySet<string> = new Set(['ScheduleRunQueued', 'ScheduleMissed', 'ScheduleSlotPaused', 'ScheduleSlotSkipped']);
 
-export const isSlot = (event: ScheduleEvent): event is Slot => FATES.has(event.type);
+const isSlot = (event: ScheduleEvent): event is Slot => FATES.has(event.type);
 /** What became of slots, in the order of the log. */
 export const fatesIn = (events: readonly ScheduleEvent[]): readonly string[] => events.filter(isSlot).map(({ type }) => type);
 export const slotsIn = (events: readonly ScheduleEvent[]): readonly string[] =>

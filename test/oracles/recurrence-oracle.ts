@@ -94,7 +94,7 @@ export class Days {
 }
 
 /** The days of a zone between two times. */
-export const around = (timezone: string, from: string, until: string) => new Days(timezone, Date.parse(from), Date.parse(until));
+const around = (timezone: string, from: string, until: string) => new Days(timezone, Date.parse(from), Date.parse(until));
 
 /** Days around changes of clocks, of an hour and of half of one, by night and at midnight. */
 export const DAYS = {

@@ -26,7 +26,7 @@ export const rules: LedgerRules = {
   runLimitMs: runLimitMs(10 * MINUTE_MS),
   failuresMax: 3,
 };
-export const OWNER = 'ann';
+const OWNER = 'ann';
 /** Of each schedule. */
 export const TOKEN_BUDGET = 100;
 const cause: Cause = { actor: `user:${OWNER}`, credential: 'session-token', correlationId: 'r', causationId: 'r' };

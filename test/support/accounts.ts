@@ -10,7 +10,7 @@ import { deterministicId } from '../../src/kernel/ids.js';
 
 type Opened = Event<'AccountOpened', { account: string; openedAt?: string }>;
 type Moved = Event<'MoneyMoved', { account: string; cents: number }>;
-export type AccountEvent = Opened | Moved;
+type AccountEvent = Opened | Moved;
 
 const tables = `
   create table account (account text primary key, cents bigint not null check (cents >= 0), opened_at timestamptz not null);

@@ -9,7 +9,7 @@ const CACHE = fileURLToPath(new URL('../../node_modules/.cache/verbatim-typescri
 const SETTINGS = `${version} ${readFileSync(CONFIG, 'utf8')}`;
 
 /** Where a TypeScript file, as it stands now, is kept compiled. Its source map lies beside it. */
-export function compiledPath(file) {
+function compiledPath(file) {
   const { mtimeMs, size } = statSync(file);
   const name = createHash('sha256')
     .update(JSON.stringify([SETTINGS, file, mtimeMs, size]))

@@ -5,7 +5,7 @@ import { TYPES } from '../../src/platform/postgres/database.js';
 export type TestDatabase = Readonly<{ url: string; sql: Sql; close(): Promise<void> }>;
 
 /** The server of this test run; the databases on it come and go with the test files. */
-export function testServerUrl(): string {
+function testServerUrl(): string {
   const url = process.env.TEST_POSTGRES_URL;
   if (!url)
     throw new Error('No Postgres for tests: name the file *.int.spec.ts, *.e2e.spec.ts, *.fault.spec.ts or *.nats.spec.ts.');

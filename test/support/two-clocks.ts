@@ -3,7 +3,7 @@ import type { Seeded } from './seeded.js';
 
 const MINUTE_MS = 60_000;
 /** How far the clock of either process may be off. */
-export const SKEW_MS = 10 * MINUTE_MS;
+const SKEW_MS = 10 * MINUTE_MS;
 /** How often either clock is put right, or wrong another way, when the time is set. */
 const ONE_IN_SETS_CHANGES = 4;
 

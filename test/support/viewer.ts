@@ -183,6 +183,6 @@ export class Viewer {
 const isComment = (piece: string): boolean => piece.startsWith(':');
 
 /** Something that must not be, however the connection went. */
-export class Inconsistent extends Error {
+class Inconsistent extends Error {
   override readonly name = 'Inconsistent';
 }

@@ -12,11 +12,11 @@ import { GatherWakes, SettleWakes } from './wakes.commands.js';
 import { toGather, wakes } from './wakes.decider.js';
 import { wakesStream } from './wakes.events.js';
 
-export const DELIVER_EVERY_MS = 500;
+const DELIVER_EVERY_MS = 500;
 /** So long a wake waits for others to be told with. */
 export const WAKE_BATCH_MS = 2_000;
 /** Conversations that one tick has go on; the others have their turn in the next. */
-export const WOKEN_PER_TICK_MAX = 100;
+const WOKEN_PER_TICK_MAX = 100;
 const WOKEN_AT_ONCE_MAX = 8;
 
 /**

@@ -13,7 +13,7 @@ import { type JobParts, RunningJob, type Settled, type Work } from './running-jo
 import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js';
 
 /** How long the beginning of a job is tried to be stated; after that the turn fails as it does over any other statement. */
-export const START_PATIENCE_MS = 20_000;
+const START_PATIENCE_MS = 20_000;
 const ACTOR = 'system:jobs';
 
 /** What a model is told of a call that has become a job. */

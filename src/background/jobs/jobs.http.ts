@@ -17,7 +17,7 @@ import { jobDetail, jobSummary } from './job-record.http.js';
 import { keptResult, shownResult } from './job-result.js';
 
 /** Of a conversation no more are listed. */
-export const LISTED_JOBS_MAX = 50;
+const LISTED_JOBS_MAX = 50;
 
 /** Tool calls that go on in the background, for the owner of their conversation. */
 @ApiTags('Background jobs')

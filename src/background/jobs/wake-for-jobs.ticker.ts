@@ -19,7 +19,7 @@ const EVERY_MS = 1_000;
 export const TOLD_PER_TICK_MAX = 200;
 const JOBS_PER_PAGE = 200;
 /** What a conversation is told of a result when it goes on by itself: a wake tells no more, and says something besides. */
-export const WOKEN_RESULT_CHARACTERS_MAX = 7_000;
+const WOKEN_RESULT_CHARACTERS_MAX = 7_000;
 
 /**
  * Has conversations go on whose jobs are over and whose models do not know it yet. While an answer is being written there, its

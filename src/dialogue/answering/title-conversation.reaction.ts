@@ -17,7 +17,7 @@ import { withoutTrailing } from '../../kernel/trailing.js';
 import { LanguageModels, ModelFailed } from '../../resources/models/model/language-model.port.js';
 import { AnsweringOptions } from './loop/answering-options.js';
 
-export const TITLE_CHARACTERS_MAX = 80;
+const TITLE_CHARACTERS_MAX = 80;
 const TITLE_TOKENS_MAX = 40;
 const TITLE_TIMEOUT_MS = 30_000;
 const EXCERPT_CHARACTERS = 2_000;

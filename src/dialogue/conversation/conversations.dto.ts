@@ -1,6 +1,6 @@
 import { IsInt, IsOptional, IsString, Min, MinLength, MaxLength } from 'class-validator';
 
-export const CONVERSATION_NAME_CHARACTERS_MAX = 500;
+const CONVERSATION_NAME_CHARACTERS_MAX = 500;
 const FEEDBACK_CHARACTERS_MAX = 2_000;
 
 export class ConversationName {

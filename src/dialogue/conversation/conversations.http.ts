@@ -20,8 +20,8 @@ import { DeleteConversation, OpenConversation, RateAnswer, RenameConversation } 
 
 /** The read model behind these routes. */
 const READ = ['conversations'];
-export const LISTING_DEFAULT = 30;
-export const LISTING_MAX = 100;
+const LISTING_DEFAULT = 30;
+const LISTING_MAX = 100;
 
 const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
 

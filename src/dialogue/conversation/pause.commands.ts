@@ -28,7 +28,7 @@ export class StartToolCall extends Command<Folded<Conversation>> {
 }
 
 @CommandHandler(StartToolCall)
-export class StartToolCallHandler implements Handler<StartToolCall> {
+class StartToolCallHandler implements Handler<StartToolCall> {
   constructor(private readonly streams: Streams) {}
 
   /** @throws Rejection turn-taken, turn-stopping */
@@ -50,7 +50,7 @@ export class FinishToolCall extends Command<Folded<Conversation>> {
 }
 
 @CommandHandler(FinishToolCall)
-export class FinishToolCallHandler implements Handler<FinishToolCall> {
+class FinishToolCallHandler implements Handler<FinishToolCall> {
   constructor(private readonly streams: Streams) {}
 
   execute({ finished, cause, known }: FinishToolCall): Promise<Folded<Conversation>> {
@@ -71,7 +71,7 @@ export class PauseTurn extends Command<Folded<Conversation>> {
 }
 
 @CommandHandler(PauseTurn)
-export class PauseTurnHandler implements Handler<PauseTurn> {
+class PauseTurnHandler implements Handler<PauseTurn> {
   constructor(private readonly streams: Streams) {}
 
   /** @throws Rejection turn-taken */
@@ -94,7 +94,7 @@ export class ExpirePause extends Command<boolean> {
 }
 
 @CommandHandler(ExpirePause)
-export class ExpirePauseHandler implements Handler<ExpirePause> {
+class ExpirePauseHandler implements Handler<ExpirePause> {
   constructor(private readonly streams: Streams) {}
 
   /** Whether it has expired by this. */

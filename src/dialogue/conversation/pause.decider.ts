@@ -26,7 +26,7 @@ const isPaused = (turn: Turn): boolean => turn.status === 'paused';
 const waitsFor = (turn: Turn, callId: string): boolean => turn.pause?.calls.some((call) => call.callId === callId) ?? false;
 
 /** The turn that waits for a call with one of these ids. @throws Rejection conversation-not-found, resume-in-progress, tool-call-not-pending */
-export function turnToResume(state: Conversation, callIds: readonly string[], by: Party, now: Date): [TurnId, Turn] {
+function turnToResume(state: Conversation, callIds: readonly string[], by: Party, now: Date): [TurnId, Turn] {
   if (!belongsTo(state, by)) throw notFound();
   const turns = [...state.turns].filter(([, turn]) => callIds.some((callId) => waitsFor(turn, callId)));
   // What its owner asked, its owner decides.

@@ -29,7 +29,7 @@ export const recordOf = (
 });
 
 /** Why a call that nobody decided on was not run: for the model and for whoever reads the conversation. */
-export const NOT_RUN_TEXTS: Readonly<Record<NotRun, string>> = {
+const NOT_RUN_TEXTS: Readonly<Record<NotRun, string>> = {
   expired: 'Nobody decided in time, so the call was not run.',
   moved_on: 'The conversation went on with another question, so the call was not run.',
   no_response: 'No response provided',

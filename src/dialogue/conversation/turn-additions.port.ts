@@ -1,8 +1,6 @@
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import type { AnswerParts, TurnOrigin } from './conversation.events.js';
 
-export type { TurnOrigin } from './conversation.events.js';
-
 /** A question that was answered elsewhere. What it used has been counted there. */
 export type AddedTurn = Readonly<{
   conversationId: string;

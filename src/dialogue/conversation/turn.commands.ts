@@ -28,7 +28,7 @@ export class ClaimTurn extends Command<Claim> {
 }
 
 @CommandHandler(ClaimTurn)
-export class ClaimTurnHandler implements Handler<ClaimTurn> {
+class ClaimTurnHandler implements Handler<ClaimTurn> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ conversationId, turnId, producer, cause, known }: ClaimTurn): Promise<Claim> {
@@ -66,7 +66,7 @@ export class TakeTurnFrom extends Command<boolean> {
 }
 
 @CommandHandler(TakeTurnFrom)
-export class TakeTurnFromHandler implements Handler<TakeTurnFrom> {
+class TakeTurnFromHandler implements Handler<TakeTurnFrom> {
   constructor(private readonly streams: Streams) {}
 
   /** Whether it was: whoever has stated something of the turn since it was read is alive. What others do in the conversation says nothing of it. */
@@ -93,7 +93,7 @@ export class ConcludeTurn extends Command<KnownConversation> {
 }
 
 @CommandHandler(ConcludeTurn)
-export class ConcludeTurnHandler implements Handler<ConcludeTurn> {
+class ConcludeTurnHandler implements Handler<ConcludeTurn> {
   constructor(private readonly streams: Streams) {}
 
   /** @throws Rejection turn-taken */
@@ -115,7 +115,7 @@ export class SealTurn extends Command {
 }
 
 @CommandHandler(SealTurn)
-export class SealTurnHandler implements Handler<SealTurn> {
+class SealTurnHandler implements Handler<SealTurn> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ sealed, cause, known }: SealTurn): Promise<void> {

@@ -14,7 +14,7 @@ import type {
 export type TurnStatus = 'asked' | 'running' | 'paused' | 'answered' | 'failed' | 'stopped';
 
 /** What a paused turn waits for, and what it ends with when nobody comes. */
-export type Pause = Readonly<{
+type Pause = Readonly<{
   calls: readonly PendingCall[];
   expiresAt: string;
   /** The last frame of the run that ended with it. */

@@ -7,7 +7,7 @@ import { type MessageDigest } from './message.policy.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 
 /** Text frames that follow one another this closely share an append; any other frame, the text after it, and the first after a silence go at once. */
-export const BATCH_DELAY_MS = 5;
+const BATCH_DELAY_MS = 5;
 /** A producer faster than the store waits once this many frames are not yet durable. */
 export const UNSAVED_FRAMES_MAX = 256;
 /** How long a run outlives an event store that does not answer. */

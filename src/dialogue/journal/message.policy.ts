@@ -71,12 +71,6 @@ export function withFrame(message: Message, frame: Frame): Message {
   }
 }
 
-export const messageOf = (frames: Iterable<string>): Message => {
-  let message = noMessage;
-  for (const data of frames) message = withFrame(message, JSON.parse(data) as Frame);
-  return message;
-};
-
 /** A frame as it goes over the wire: its sequence number, its stored text, an empty line. */
 export const renderFrame = (revision: number, data: string): string => `id: ${revision}\ndata: ${data}\n\n`;
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { messageOf } from '../../../test/support/message.js';
 import { turnPaused, waitingCall } from '../../../test/support/pauses.js';
 import type { Frame } from './message.events.js';
-import { messageOf, pauseFrames } from './message.policy.js';
+import { pauseFrames } from './message.policy.js';
 import { REVISION_MAX } from '../../kernel/event-sourcing/event-store.js';
 import { cursorOf, statusOf } from './messages.http.js';
 

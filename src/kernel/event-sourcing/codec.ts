@@ -2,7 +2,7 @@ import type { StoredEvent } from './event-store.js';
 import type { Cause, Event, Recorded } from './events.js';
 
 /** One step from an older shape of an event's data to the next. */
-export type Upcast = (data: never) => unknown;
+type Upcast = (data: never) => unknown;
 
 /** For each event type the steps from its first shape to the newest; its current version is their number plus one. */
 export type Codec<E extends Event = Event> = Readonly<{ [Type in E['type']]: readonly Upcast[] }>;

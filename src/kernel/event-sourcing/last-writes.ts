@@ -1,19 +1,19 @@
+import { LRUCache } from 'lru-cache';
+
 /** The callers whose last write is remembered, at most; the one who wrote longest ago is forgotten first. */
-export const CALLERS_MAX = 10_000;
+const CALLERS_MAX = 10_000;
 
 /** How far each caller's last write through this process reached, so that what it reads next can wait for it. */
 export class LastWrites {
-  private readonly positions = new Map<string, bigint>();
+  private readonly positions = new LRUCache<string, bigint>({ max: CALLERS_MAX });
 
   note(callerId: string, position: bigint | undefined): void {
     if (position === undefined) return;
-    const before = this.positions.get(callerId);
-    this.positions.delete(callerId);
+    const before = this.of(callerId);
     this.positions.set(callerId, before !== undefined && before > position ? before : position);
-    if (this.positions.size > CALLERS_MAX) this.positions.delete(this.positions.keys().next().value!);
   }
 
   of(callerId: string): bigint | undefined {
-    return this.positions.get(callerId);
+    return this.positions.peek(callerId);
   }
 }

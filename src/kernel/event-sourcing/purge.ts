@@ -2,7 +2,7 @@ import type { Codec } from './codec.js';
 import type { Event, Recorded } from './events.js';
 
 /** A stream, and where what is kept of it begins. */
-export type Truncation = Readonly<{ stream: string; before: number }>;
+type Truncation = Readonly<{ stream: string; before: number }>;
 
 /**
  * What goes once an event says that it is forgotten: first the blobs, then what a stream said before. Each step repeats

@@ -6,7 +6,7 @@ import type { Event, Recorded } from './events.js';
  * Acts on one event. It comes at least once, so it asks what is done already and derives its ids from the event. Whoever
  * waits for others for long stops and throws when the signal aborts: the event then comes again to a successor.
  */
-export type ReactionHandler<E extends Event> = { act(event: Recorded<E>, signal: AbortSignal): Promise<void> }['act'];
+type ReactionHandler<E extends Event> = { act(event: Recorded<E>, signal: AbortSignal): Promise<void> }['act'];
 
 export type ReactionHandlers<E extends Event> = { readonly [Type in E['type']]?: ReactionHandler<Extract<E, { type: Type }>> };
 

@@ -25,7 +25,6 @@ const MiB = 1024 * KiB;
 
 /** What a process can play. */
 export const ROLES = ['api', 'worker', 'projector', 'scheduler'] as const;
-export type ProcessRole = (typeof ROLES)[number];
 
 /** Every variable the service reads, by the name the code knows its value under. */
 export const settings = {

@@ -70,7 +70,7 @@ const SECURITY_HEADERS: SecurityHeadersOptions = {
 };
 
 /** The Fastify side of the application. It knows when Nest begins to shut down, which is before Fastify does. */
-export class HttpAdapter extends FastifyAdapter {
+class HttpAdapter extends FastifyAdapter {
   draining = false;
 
   constructor(options: HttpOptions) {
@@ -124,7 +124,7 @@ export async function createHttpApp(
 }
 
 /** Sets up an application that was made with an `HttpAdapter`, as tests make theirs. Before `init`. */
-export function configureHttp(app: NestFastifyApplication, options: HttpOptions): void {
+function configureHttp(app: NestFastifyApplication, options: HttpOptions): void {
   const adapter = app.getHttpAdapter() as unknown as HttpAdapter;
   const fastify = adapter.getInstance<FastifyInstance>();
   const routes = new KnownRoutes();

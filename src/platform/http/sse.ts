@@ -28,7 +28,7 @@ export type SseStream = Readonly<{
   end(): void;
 }>;
 
-export const SSE_HEADERS = {
+const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',

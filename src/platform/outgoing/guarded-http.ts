@@ -16,11 +16,11 @@ import { type Hop, nextHop } from './redirects.js';
 import { sendableHeaders } from './request-headers.js';
 import { ACCEPTED_ENCODINGS, readBody } from './response-body.js';
 
-export const REQUEST_MS = 30_000;
+const REQUEST_MS = 30_000;
 export const RESPONSE_BYTES_MAX = 1024 * 1024;
 
 /** Before it is stored an address is looked up, but not waited for longer. */
-export const CHECK_MS_MAX = 5_000;
+const CHECK_MS_MAX = 5_000;
 
 /** A redirecting answer's own body is of no interest; so much of it is read so that the connection can be used again. */
 const REDIRECT_BODY_BYTES_MAX = 16 * 1024;

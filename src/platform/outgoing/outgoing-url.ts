@@ -1,7 +1,7 @@
 import { AddressRefused } from './outgoing-http.port.js';
 import type { Destination } from './private-hosts.js';
 
-export const URL_CHARACTERS_MAX = 8192;
+const URL_CHARACTERS_MAX = 8192;
 
 /**
  * A URL this service may have business with. It is parsed once, and what was parsed is what is connected to: the many ways

@@ -11,11 +11,11 @@ export type DatabaseOptions = Readonly<{
   settings?: Readonly<Record<string, string | number>>;
 }>;
 
-export const CONNECTIONS_DEFAULT = 10;
-export const CONNECT_TIMEOUT_SECONDS = 5;
-export const STATEMENT_TIMEOUT_MS = 30_000;
+const CONNECTIONS_DEFAULT = 10;
+const CONNECT_TIMEOUT_SECONDS = 5;
+const STATEMENT_TIMEOUT_MS = 30_000;
 /** A transaction whose owner stalls must not hold its locks for longer. */
-export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
 /** How soon the server notices that a client is gone without a word; until then its locks stay taken. In seconds. */
 export const KEEPALIVES = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
 /** The driver's own would fail at `infinity` and at years that do not have four digits, or make other years of them. */

@@ -17,9 +17,9 @@ import { serverUser } from './unix-user.js';
 /** `outage` says why the server does not run at the moment; undefined while it runs. */
 export type EmbeddedPostgres = Readonly<{ url: string; outage(): EmbeddedOutage | undefined; stop(): Promise<void> }>;
 
-export type EmbeddedOutage = Readonly<{ text: string; isDiskFull: boolean }>;
+type EmbeddedOutage = Readonly<{ text: string; isDiskFull: boolean }>;
 
-export const LOG_BYTES_MAX = 10 * 1024 * 1024;
+const LOG_BYTES_MAX = 10 * 1024 * 1024;
 /** A free port may be taken by another before the server has it. */
 const PORTS_TRIED_MAX = 5;
 const POLL_MS = 50;

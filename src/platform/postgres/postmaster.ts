@@ -28,7 +28,7 @@ export class PostgresDidNotStart extends Error {
 }
 
 /** After a crash the server first replays up to `max_wal_size` of its journal. */
-export const START_TIMEOUT_MS = 120_000;
+const START_TIMEOUT_MS = 120_000;
 /** How long a stop may write out what is in memory before the server is told to leave everything as it is. */
 export const STOP_TIMEOUT_MS = 10_000;
 const POLL_MS = 10;

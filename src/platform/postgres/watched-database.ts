@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sql } from 'postgres';
 
-export const LOOK_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 1_000;
 /** A server that is asked for next to nothing and says nothing for so long is taken for frozen. */
-export const SILENCE_MS_MAX = 5_000;
+const SILENCE_MS_MAX = 5_000;
 /** What came while this process was busy itself still counts. */
 const AFTERTHOUGHT_MS = 100;
 

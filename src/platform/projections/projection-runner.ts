@@ -16,9 +16,9 @@ import { createSchema, readCheckpoint } from './schema.js';
  * What happens this close together is written together, unless somebody waits for it. A question and its answer are bursts
  * of events: each written as it came, read models took half of what a question costs, and just when it is to be answered.
  */
-export const GATHER_MS = 20;
+const GATHER_MS = 20;
 /** How long a checkpoint may stay behind pages that hold nothing for this projection. */
-export const IDLE_CHECKPOINT_MS = 2_000;
+const IDLE_CHECKPOINT_MS = 2_000;
 
 export type RunnerDependencies = Readonly<{
   sql: Sql;

@@ -1,7 +1,7 @@
 import type { LogPage, StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 
 /** How much of the log goes into one transaction: enough to make its price small, little enough to lose to a kill. */
-export const BATCH_EVENTS_MAX = 2_000;
+const BATCH_EVENTS_MAX = 2_000;
 const BATCH_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 type Batch = Pick<LogPage, 'events' | 'position'>;

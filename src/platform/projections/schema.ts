@@ -83,7 +83,7 @@ const asCheckpoint = ({ position, event_at, epoch, fingerprint }: CheckpointRow)
 export const dropSchema = (sql: Sql | TransactionSql, schema: string) => sql`drop schema if exists ${sql(schema)} cascade`;
 
 /** How often a starting process says that it waits for the tables of the read models, which another may have to make. */
-export const TABLES_NOTICE_MS = 10_000;
+const TABLES_NOTICE_MS = 10_000;
 const TABLES_LOOK_MS = 100;
 
 /** Resolves once all these schemas have their tables; says now and then which is missing. */

@@ -14,18 +14,18 @@ import { Lanes } from './lanes.js';
 import { type ReactionCheckpoint, ReactionTable } from './reaction-tables.js';
 import { Window } from './window.js';
 
-export const CONCURRENCY_DEFAULT = 8;
+const CONCURRENCY_DEFAULT = 8;
 
 /** How often an event is tried that fails for its own reasons; an outage of what it needs does not count. */
-export const ATTEMPTS_MAX = 6;
+const ATTEMPTS_MAX = 6;
 
 /** How many events may be in hand before the first of them is done. */
-export const WINDOW_EVENTS_MAX = 256;
+const WINDOW_EVENTS_MAX = 256;
 
 /** What a crash repeats at most, in time. */
-export const CHECKPOINT_EVERY_MS = 100;
+const CHECKPOINT_EVERY_MS = 100;
 /** How long a checkpoint may stay behind where there was nothing to do: that is read again after a crash, and not done. */
-export const IDLE_CHECKPOINT_MS = 2_000;
+const IDLE_CHECKPOINT_MS = 2_000;
 
 const LOOK_FOR_RETRIES_EVERY_MS = 2_000;
 

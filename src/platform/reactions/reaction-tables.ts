@@ -8,21 +8,12 @@ export type ReactionCheckpoint = Readonly<{ position: bigint; epoch: bigint }>;
 export type Progressed = Readonly<{ position: bigint; eventAt: Date | null }>;
 
 /** Another process reacts now. */
-export class ReactionRelieved extends Error {
+class ReactionRelieved extends Error {
   override readonly name = 'ReactionRelieved';
   constructor(reaction: string) {
     super(`Another process has taken over the reaction ${reaction}.`);
   }
 }
-
-export type ParkedEvent = Readonly<{
-  reaction: string;
-  position: string;
-  stream: string;
-  type: string;
-  error: string;
-  since: Date;
-}>;
 
 /** Makes the tables of all reactions; many processes may do so at once. */
 export async function createReactionTables(sql: Sql): Promise<void> {
@@ -115,9 +106,6 @@ export class ReactionTable {
     await this.sql`delete from reactions.parked where reaction = ${this.reaction} and position = ${String(event.position)}`;
   }
 }
-
-export const parkedEvents = (sql: Sql): Promise<ParkedEvent[]> => sql<ParkedEvent[]>`
-  select reaction, position::text, stream, type, error, since from reactions.parked order by reaction, parked.position`;
 
 /** Asks whoever runs the reaction to try its parked events again; says how many there are. */
 export async function askToRetry(sql: Sql, reaction: string): Promise<number> {

@@ -8,7 +8,7 @@ import { LOG_ENDS_EARLIER, StoreUnavailable } from '../../kernel/event-sourcing/
 import type { Event, Recorded } from '../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { systemTiming } from '../system-timing.js';
-import { askToRetry, parkedEvents, takeBackReactions } from './reaction-tables.js';
+import { askToRetry, takeBackReactions } from './reaction-tables.js';
 import { Reactions } from './reactions.js';
 
 type Rang = Event<'BellRang', { times: number }>;
@@ -55,6 +55,8 @@ const isCheckpointAt = async (position: bigint) => {
   const [row] = await database.sql<{ position: string }[]>`select position::text from reactions.reaction_checkpoint`;
   return row?.position === String(position);
 };
+
+const parkedEvents = () => database.sql`select reaction, stream, error from reactions.parked order by reaction, parked.position`;
 
 describe('A reaction', () => {
   it('is told when its process stops, and leaves what it waits for to its successor', async () => {
@@ -137,7 +139,7 @@ describe('A reaction', () => {
     });
     await append(store, 'bell-a', rang(1));
     await eventually(() => heard.length === 1);
-    expect(await parkedEvents(database.sql)).toEqual([]);
+    expect(await parkedEvents()).toEqual([]);
   });
 
   it('parks an event that fails for its own reasons, lets the others pass, and tries again when asked', async () => {
@@ -149,13 +151,11 @@ describe('A reaction', () => {
     await append(store, 'bell-a', rang(13));
     const position = await append(store, 'bell-b', rang(1));
     await eventually(() => isCheckpointAt(position));
-    expect(await parkedEvents(database.sql)).toMatchObject([
-      { reaction: 'answer-door', stream: 'bell-a', error: 'Error: unlucky' },
-    ]);
+    expect(await parkedEvents()).toMatchObject([{ reaction: 'answer-door', stream: 'bell-a', error: 'Error: unlucky' }]);
     broken = false;
     expect(await askToRetry(database.sql, 'answer-door')).toBe(1);
     await eventually(() => heard.includes('bell-a 13'));
-    await eventually(async () => (await parkedEvents(database.sql)).length === 0);
+    await eventually(async () => (await parkedEvents()).length === 0);
   });
 
   it('that is further than a log which was restored from a backup is taken back to its end, and acts on what comes then', async () => {

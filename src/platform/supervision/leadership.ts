@@ -2,7 +2,7 @@ import type { Sql, TransactionSql } from 'postgres';
 import type { Timing } from '../../kernel/timing.js';
 
 /** How soon a standby notices that a part is free. */
-export const STANDBY_POLL_MS = 500;
+const STANDBY_POLL_MS = 500;
 
 /** As Postgres keeps it: the number that `hashtextextended` makes of this text. */
 const lockOf = (part: string): string => `verbatim:${part}`;

@@ -6,10 +6,10 @@ export const TEXT_CHARACTERS_MAX = 10_000;
 /** Of sources, tools and models of one agent. */
 export const LIST_ENTRIES_MAX = 200;
 
-export const WRITE_ALLOWLIST_ENTRIES_MAX = 200;
-export const WRITE_ALLOWLIST_ENTRY_CHARACTERS_MAX = 512;
-export const ALLOWED_ORIGINS_MAX = 100;
-export const GUARDRAILS_CHARACTERS_MAX = 64 * 1024;
+const WRITE_ALLOWLIST_ENTRIES_MAX = 200;
+const WRITE_ALLOWLIST_ENTRY_CHARACTERS_MAX = 512;
+const ALLOWED_ORIGINS_MAX = 100;
+const GUARDRAILS_CHARACTERS_MAX = 64 * 1024;
 
 /** An agent of which nothing has been said yet. */
 export const BLANK_AGENT: AgentConfiguration = {

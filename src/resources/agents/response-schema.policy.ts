@@ -1,9 +1,10 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { LRUCache } from 'lru-cache';
 import { Rejection } from '../../kernel/rejection.js';
 
-export const SCHEMA_CHARACTERS_MAX = 64 * 1024;
-export const SCHEMA_DEPTH_MAX = 40;
+const SCHEMA_CHARACTERS_MAX = 64 * 1024;
+const SCHEMA_DEPTH_MAX = 40;
 const COMPILED_SCHEMAS_MAX = 100;
 const PROBLEMS_MAX = 10;
 
@@ -69,20 +70,14 @@ function compile({ $id: _, $schema: __, ...schema }: Schema): ValidateFunction {
   return ajv.compile(schema);
 }
 
-const compiled = new Map<string, ValidateFunction>();
-
-function compiledOf(schema: Schema): ValidateFunction {
-  const text = JSON.stringify(schema);
-  const known = compiled.get(text) ?? compile(schema);
-  compiled.delete(text);
-  compiled.set(text, known);
-  if (compiled.size > COMPILED_SCHEMAS_MAX) compiled.delete(compiled.keys().next().value!);
-  return known;
-}
+const compiled = new LRUCache<string, ValidateFunction>({
+  max: COMPILED_SCHEMAS_MAX,
+  memoMethod: (text) => compile(JSON.parse(text) as Schema),
+});
 
 /** What keeps a value from being what a kept schema asks for, each problem by its path; none: it is valid. */
 export function problemsWith(value: unknown, schema: Schema): readonly string[] {
-  const validate = compiledOf(schema);
+  const validate = compiled.memo(JSON.stringify(schema));
   try {
     if (validate(value)) return [];
   } catch (error) {

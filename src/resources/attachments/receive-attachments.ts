@@ -8,7 +8,7 @@ import type { ReceivedUpload, StagedFile } from '../../platform/blobs/upload-sta
 import { AttachmentReader } from '../documents/attachment-reader.port.js';
 import { StoreAttachment } from './attachment.commands.js';
 
-export type AcceptedFile = Readonly<{ place: number; filename: string; attachmentId: string; taskId: string }>;
+type AcceptedFile = Readonly<{ place: number; filename: string; attachmentId: string; taskId: string }>;
 export type RefusedFile = Readonly<{ place: number; filename: string; code: string; reason: string }>;
 export type AcceptedFiles = Readonly<{
   accepted: readonly AcceptedFile[];

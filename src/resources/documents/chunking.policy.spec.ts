@@ -1,16 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { chunksOf } from './chunking.policy.js';
-import { DEFAULT_CHUNKING, type Section } from './document.port.js';
+import type { Chunking, Section } from './document.port.js';
 import { tokenCount } from './token-count.js';
 
+const CHUNKING: Chunking = { maxTokens: 1250, minTokens: 150 };
 const small = { maxTokens: 40, minTokens: 10 };
 const section = (text: string, title = 'Title'): Section => ({ title, text });
 const words = (count: number, word = 'word') => Array.from({ length: count }, (_, index) => `${word}${index}`).join(' ');
 
 describe('a section', () => {
   it('that fits is one chunk under its heading', () => {
-    expect(chunksOf([section('# Setup\n\nRun the installer.', 'Setup')], DEFAULT_CHUNKING)).toEqual([
+    expect(chunksOf([section('# Setup\n\nRun the installer.', 'Setup')], CHUNKING)).toEqual([
       { title: 'Setup', text: '# Setup\n\nRun the installer.', tokens: tokenCount('# Setup\n\nRun the installer.') },
     ]);
   });
@@ -28,12 +29,12 @@ describe('a section', () => {
     expect(chunks.map(({ text }) => text).join('')).toBe('A1b2'.repeat(2_000));
   });
 
-  it('of white space gives nothing', () => expect(chunksOf([section(' \n\t\n ')], DEFAULT_CHUNKING)).toEqual([]));
+  it('of white space gives nothing', () => expect(chunksOf([section(' \n\t\n ')], CHUNKING)).toEqual([]));
 });
 
 describe('short neighbours', () => {
   it('are joined under the first heading', () => {
-    const chunks = chunksOf([section('One\n\nA little.', 'One'), section('Two\n\nA little more.', 'Two')], DEFAULT_CHUNKING);
+    const chunks = chunksOf([section('One\n\nA little.', 'One'), section('Two\n\nA little more.', 'Two')], CHUNKING);
     expect(chunks.map(({ title, text }) => [title, text])).toEqual([['One', 'One\n\nA little.\n\nTwo\n\nA little more.']]);
   });
 
@@ -55,7 +56,7 @@ it('never parts a character from its second half or from its accents', () => {
 
 it('takes time in proportion to the text, also where there is nothing to cut', () => {
   const startedAt = performance.now();
-  chunksOf([section('x'.repeat(200_000)), section('漢'.repeat(50_000)), section(`a${' '.repeat(200_000)}b`)], DEFAULT_CHUNKING);
+  chunksOf([section('x'.repeat(200_000)), section('漢'.repeat(50_000)), section(`a${' '.repeat(200_000)}b`)], CHUNKING);
   expect(performance.now() - startedAt).toBeLessThan(30_000);
 });
 

@@ -26,8 +26,6 @@ export type Chunk = Readonly<{ title: string; text: string; tokens: number }>;
 /** Between these two a chunk is neither split nor joined with its neighbour. */
 export type Chunking = Readonly<{ maxTokens: number; minTokens: number }>;
 
-export const DEFAULT_CHUNKING: Chunking = { maxTokens: 1250, minTokens: 150 };
-
 /** Changes whenever the same document would give other chunks: an interrupted ingestion then begins anew. */
 export const CHUNKING_VERSION = 2;
 

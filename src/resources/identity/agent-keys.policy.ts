@@ -1,4 +1,4 @@
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { Rejection } from '../../kernel/rejection.js';
 import type { AgentKeyHolder } from './agent-key-directory.port.js';
 
@@ -10,12 +10,6 @@ export const newAgentKey = (): string => randomUUID();
 
 /** What is stored of a key. A plain hash is enough for a secret of 122 random bits: there is nothing to guess. */
 export const agentKeyHash = (key: string): string => createHash('sha256').update(key).digest('hex');
-
-/** Whether a key is the one a hash was made of, in a time that does not depend on how much of it is right. */
-export const isAgentKey = (key: string, hash: string): boolean => {
-  const [presented, stored] = [Buffer.from(agentKeyHash(key)), Buffer.from(hash)];
-  return presented.length === stored.length && timingSafeEqual(presented, stored);
-};
 
 /**
  * Whether a key may be used by a request, whatever its route. Browsers say in `Origin` which page sends it, and an owner may keep

@@ -2,7 +2,7 @@ import type { AuthType, Role, SignedInUser } from './caller.js';
 import type { SessionTokens } from './session-tokens.js';
 
 /** Everybody's name while authentication is off, and that of the one shared token. */
-export const LOCAL_USER = 'local';
+const LOCAL_USER = 'local';
 
 /** Finds out which user a request comes from. */
 export class Authenticator {

@@ -11,7 +11,7 @@ import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process
 import { AgentKeyDirectory, type AgentKeyHolder } from './agent-key-directory.port.js';
 import { agentKeyHash, newAgentKey } from './agent-keys.policy.js';
 import type { Caller, SignedInUser } from './caller.js';
-import { CurrentCaller, CurrentUser, KnownCaller, RequestCause, RequestIdentity } from './identity.http.js';
+import { CurrentUser, KnownCaller, RequestCause, RequestIdentity } from './identity.http.js';
 import { IdentityModule } from './identity.module.js';
 import type { Identity } from './identity.js';
 import { SessionTokens } from './session-tokens.js';
@@ -26,8 +26,8 @@ class Probe {
 
   @Post(['api/caller', 'v1/caller'])
   @HttpCode(200)
-  caller(@CurrentCaller() caller: Caller | undefined) {
-    return caller ?? { kind: 'nobody' };
+  async caller(@RequestIdentity() identity: Identity) {
+    return (await identity.caller()) ?? { kind: 'nobody' };
   }
 
   @Post('api/known')

@@ -27,12 +27,7 @@ export class SignedInOnly implements CanActivate {
   }
 }
 
-/** The holder of the agent key that was sent, else the signed-in user, else undefined; an unknown key is a 401. */
-export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Promise<Caller | undefined> =>
-  identityOf(context).caller(),
-);
-
-/** Like `CurrentCaller`, but 401 when there is neither a key nor a user. */
+/** The holder of the agent key that was sent, else the signed-in user; 401 when the key is unknown, and when there is neither. */
 export const KnownCaller = createParamDecorator(async (_: unknown, context: ExecutionContext): Promise<Caller> => {
   const caller = await identityOf(context).caller();
   if (!caller) throw unauthenticated();

@@ -1,4 +1,5 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
 import { Rejection } from '../../kernel/rejection.js';
 import type { Role } from './caller.js';
 
@@ -15,7 +16,9 @@ const ALGORITHM = 'HS256';
 /** Session tokens: JWTs signed with one secret, `sub` naming the user; `exp` and `roles` are optional. */
 export class SessionTokens {
   private readonly key: Uint8Array;
-  private readonly remembered = new Map<string, { session: Session; expiresAt: number | undefined }>();
+  private readonly remembered = new LRUCache<string, { session: Session; expiresAt: number | undefined }>({
+    max: REMEMBERED_TOKENS_MAX,
+  });
 
   constructor(secret: string) {
     this.key = new TextEncoder().encode(secret);
@@ -39,7 +42,7 @@ export class SessionTokens {
     const { sub, exp, roles } = await this.claimsOf(token);
     if (typeof sub !== 'string' || sub === '' || sub.length > USER_ID_CHARACTERS_MAX) throw invalid();
     const session = { userId: sub, roles: rolesIn(roles) };
-    this.remember(token, session, exp);
+    this.remembered.set(token, { session, expiresAt: exp === undefined ? undefined : exp * 1000 });
     return session;
   }
 
@@ -51,12 +54,6 @@ export class SessionTokens {
       if (error instanceof errors.JOSEError || error instanceof TypeError) throw invalid();
       throw error;
     }
-  }
-
-  private remember(token: string, session: Session, exp: number | undefined) {
-    const oldest = this.remembered.size >= REMEMBERED_TOKENS_MAX ? this.remembered.keys().next().value : undefined;
-    if (oldest !== undefined) this.remembered.delete(oldest);
-    this.remembered.set(token, { session, expiresAt: exp === undefined ? undefined : exp * 1000 });
   }
 }
 

@@ -14,8 +14,8 @@ import { CreatePrompt, DeletePrompt, UpdatePrompt } from './prompt.commands.js';
 import { compose, presetOf, PRESETS } from './presets.policy.js';
 import { promptNotFound } from './prompt.decider.js';
 
-export const PROMPT_NAME_CHARACTERS_MAX = 200;
-export const PROMPT_CONTENT_CHARACTERS_MAX = 100_000;
+const PROMPT_NAME_CHARACTERS_MAX = 200;
+const PROMPT_CONTENT_CHARACTERS_MAX = 100_000;
 
 export class PromptText {
   @IsString() @IsNotEmpty() @MaxLength(PROMPT_NAME_CHARACTERS_MAX) name!: string;

@@ -4,7 +4,7 @@ import type { PromptNamespaces } from './prompt.port.js';
 const FILE_NAME_CHARACTERS_MAX = 255;
 
 /** How answers are shown, for templates that say so themselves. */
-export const PLATFORM =
+const PLATFORM =
   'Answers are shown as Markdown in a chat window. Code blocks, tables, lists and links are rendered; HTML is shown as text.';
 
 /** A prompt is a template only if it opens and closes an expression; braces alone, or statements alone, are plain text. */

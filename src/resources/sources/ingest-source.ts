@@ -21,8 +21,8 @@ import { type SourceFile, sourceStream } from './source/source.events.js';
 export const INGEST_SOURCE = 'ingest-source';
 
 /** So many sources a worker ingests at once, and of one owner: most of them wait, for pages or for their turn to be read. */
-export const INGESTIONS_AT_ONCE_MAX = 40;
-export const INGESTIONS_OF_OWNER_MAX = 8;
+const INGESTIONS_AT_ONCE_MAX = 40;
+const INGESTIONS_OF_OWNER_MAX = 8;
 
 /** How often one waits for the read model to have come so far that what was ingested is found; each wait is bounded itself. */
 const SEARCHABLE_WAITS_MAX = 20;

@@ -13,7 +13,7 @@ import { monitorNotFound } from './monitor/monitor.decider.js';
 import { monitorView } from './monitor-view.js';
 import { isSteering, SteerMonitor } from './monitor/monitor.commands.js';
 
-export const MONITORS_SHOWN_MAX = 200;
+const MONITORS_SHOWN_MAX = 200;
 
 /** What a user has watched. Not for programs: what wakes somebody's chats is steered by themselves. */
 @ApiTags('Monitors')

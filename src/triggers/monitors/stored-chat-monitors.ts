@@ -26,7 +26,7 @@ import { LookFailed, WatchedSources } from './checks/watched-sources.js';
 
 /** The read model behind what chats are shown. */
 const READ = ['monitors'];
-export const MONITORS_LISTED_MAX = 200;
+const MONITORS_LISTED_MAX = 200;
 
 const NOBODY_TO_WAKE =
   'a monitor reports back by going on with its chat, and this is not a chat of its own user with an agent of their own';

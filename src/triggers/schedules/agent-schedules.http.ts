@@ -19,7 +19,7 @@ import { scheduleNotFound } from './schedule/schedule.policy.js';
 import { runRecord, scheduleRecord } from './schedule-record.http.js';
 import { ScheduleBody } from './schedules.dto.js';
 
-export const STATISTICS_DAYS_MAX = 365;
+const STATISTICS_DAYS_MAX = 365;
 const STATISTICS_DAYS = 30;
 const DAY_MS = 86_400_000;
 

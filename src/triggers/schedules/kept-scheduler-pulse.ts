@@ -6,7 +6,7 @@ import { Timing } from '../../kernel/timing.js';
 import { SCHEDULER_BEHIND_MAX_MS, SchedulerPulse } from './scheduler-pulse.port.js';
 
 /** Schedulers alive hold a key that starts so. */
-export const SCHEDULER_LEASES = 'schedulers.';
+const SCHEDULER_LEASES = 'schedulers.';
 /** Until when everything that had come was decided on. */
 export const SCHEDULER_KEPT_UP = 'scheduler-kept-up';
 

@@ -16,7 +16,7 @@ import { scheduleNotFound } from './schedule/schedule.policy.js';
 import { runRecord, scheduleRecord } from './schedule-record.http.js';
 import { ScheduleAction, ScheduleBody } from './schedules.dto.js';
 
-export const RUNS_PER_PAGE_MAX = 200;
+const RUNS_PER_PAGE_MAX = 200;
 const RUNS_PER_PAGE = 50;
 
 const runNotFound = () => new Rejection('schedule-run-not-found', 'run not found');

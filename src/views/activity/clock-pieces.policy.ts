@@ -4,7 +4,7 @@ import { Temporal } from 'temporal-polyfill';
 export type ClockPiece = Readonly<{ from: number; until: number; offsetMs: number; beforeMs: number }>;
 
 /** A window is split into no more: clocks change a few times a year. */
-export const PIECES_MAX = 100;
+const PIECES_MAX = 100;
 
 const NANOSECONDS_PER_MS = 1_000_000;
 

@@ -1,4 +1,5 @@
 import { Cron, CronPattern } from 'croner';
+import { LRUCache } from 'lru-cache';
 
 /** What a recurrence says of a day by its clock: which days are its own, and at which of their minutes it is due. */
 export type CronPlan = Readonly<{
@@ -13,9 +14,9 @@ export type CronPlan = Readonly<{
 type DayRule = (day: number) => boolean;
 
 /** How many plans are kept: making one costs as much as counting the slots of a month. */
-export const PLANS_KEPT_MAX = 1_000;
+const PLANS_KEPT_MAX = 1_000;
 /** How many rules for days are kept; each holds a parsed pattern of some 80 kB. */
-export const DAY_RULES_KEPT_MAX = 100;
+const DAY_RULES_KEPT_MAX = 100;
 /** How many days a rule remembers its answers for. */
 const DAYS_REMEMBERED_MAX = 1_000;
 
@@ -24,11 +25,11 @@ const MINUTES_PER_HOUR = 60;
 const MINUTES_PER_DAY = 1_440;
 const EVERY_DAY = '* * *';
 
-const plans = new Map<string, CronPlan>();
-const dayRules = new Map<string, DayRule>();
+const plans = new LRUCache<string, CronPlan>({ max: PLANS_KEPT_MAX, memoMethod: madePlan });
+const dayRules = new LRUCache<string, DayRule>({ max: DAY_RULES_KEPT_MAX, memoMethod: dayRule });
 
 /** The plan of five fields that were accepted when their schedule was made. */
-export const planOf = (cron: string): CronPlan => kept(plans, PLANS_KEPT_MAX, cron, madePlan);
+export const planOf = (cron: string): CronPlan => plans.memo(cron);
 
 /** Whether two slots of a plan are ever an hour or less apart. */
 export function isFrequent({ minutes }: CronPlan): boolean {
@@ -44,24 +45,18 @@ function madePlan(cron: string): CronPlan {
   return {
     minutes: hours.flatMap((hour) => minutes.map((minute) => hour * MINUTES_PER_HOUR + minute)),
     isFixed: pattern.isFixedTime,
-    isDue: days === EVERY_DAY ? undefined : kept(dayRules, DAY_RULES_KEPT_MAX, days, dayRule),
+    isDue: days === EVERY_DAY ? undefined : dayRules.memo(days),
   };
 }
 
 /** Asks the library of a calendar without clocks: what days are due is the same in all zones. */
 function dayRule(days: string): DayRule {
   const cron = new Cron(`0 0 ${days}`, { utcOffset: 0, mode: '5-part' });
-  const known = new Map<number, boolean>();
-  return (day) => kept(known, DAYS_REMEMBERED_MAX, day, () => cron.match(new Date(day * DAY_MS)));
+  const answers = new LRUCache<number, boolean>({
+    max: DAYS_REMEMBERED_MAX,
+    memoMethod: (day) => cron.match(new Date(day * DAY_MS)),
+  });
+  return (day) => answers.memo(day);
 }
 
 const chosen = (field: readonly number[]): readonly number[] => field.flatMap((set, value) => (set ? [value] : []));
-
-function kept<Key, Value>(known: Map<Key, Value>, max: number, key: Key, make: (key: Key) => Value): Value {
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  const made = make(key);
-  if (known.size === max) known.delete(known.keys().next().value!);
-  known.set(key, made);
-  return made;
-}

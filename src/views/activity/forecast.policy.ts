@@ -72,7 +72,7 @@ export function forecastOf(schedule: Forecastable, { now, window, missed, pieces
 export const isFrequentTiming = (timing: ScheduleTiming): boolean =>
   timing.kind === 'recurring' && isFrequent(planOf(timing.cron));
 
-export const overlap = (one: Span, other: Span): Span => ({
+const overlap = (one: Span, other: Span): Span => ({
   from: Math.max(one.from, other.from),
   until: Math.min(one.until, other.until),
 });

@@ -20,7 +20,7 @@ export type ScheduleInWindow = Readonly<{
 /** What a slot or a run is to whoever looks: marks of slots have a state, runs a status. */
 type Shown = Readonly<{ state: SlotState } | { status: LedgerMark['standing']; run_id?: string; error_type?: string | null }>;
 
-export type ScheduleEventRecord = Shown &
+type ScheduleEventRecord = Shown &
   Readonly<{
     kind: 'schedule';
     at: string;

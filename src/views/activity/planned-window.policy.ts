@@ -3,10 +3,10 @@ import { Rejection } from '../../kernel/rejection.js';
 import { isTimezone, momentOf } from '../../triggers/schedules/schedule/slots.policy.js';
 import type { Span } from './forecast.policy.js';
 
-export const WINDOW_DAYS_MAX = 62;
+const WINDOW_DAYS_MAX = 62;
 /** How long a window is whose end is not said. */
-export const WINDOW_DAYS = 7;
-export const TIMEZONE_CHARACTERS_MAX = 200;
+const WINDOW_DAYS = 7;
+const TIMEZONE_CHARACTERS_MAX = 200;
 
 /** What a calendar and a database can both say in four digits. */
 const MOMENT_MIN = Date.parse('1970-01-01T00:00:00Z');

@@ -10,7 +10,7 @@ import { AuditEventsQuery, PAGE_DEFAULT, PAGE_MAX } from './audit.dto.js';
 import { isOwnTrace, type TraceNode, traceOf } from './trace.policy.js';
 
 /** A chain longer than this is cut, which the answer says. */
-export const TRACE_EVENTS_MAX = 5_000;
+const TRACE_EVENTS_MAX = 5_000;
 
 const BEFORE_ALL = -1n;
 /** Positions are counted in 64 bits. */

@@ -12,7 +12,7 @@ export type TracedEvent = Readonly<{
 }>;
 
 /** The frames of an answer, as their seal sums them up: the last links of the chain, which are too many to list. */
-export type Journal = Readonly<{ stream: string; frames: number; lastId: number; sha256: string }>;
+type Journal = Readonly<{ stream: string; frames: number; lastId: number; sha256: string }>;
 
 export type TraceNode = Readonly<{ event: TracedEvent; journal: Journal | undefined; caused: readonly TraceNode[] }>;
 

@@ -22,7 +22,7 @@ const OWNER = 'local';
 const AGENT_ID = deterministicId('demo', 'agent');
 const SOURCE_ID = deterministicId('demo', 'source');
 /** How long one attempt waits for the documents to be searchable. */
-export const INGESTION_WAIT_MS = 60_000;
+const INGESTION_WAIT_MS = 60_000;
 
 /**
  * A published agent over this project's own documentation, made once, on a store that is empty. Several processes may make

@@ -11,7 +11,7 @@ import { warningsOf } from '../../resources/sources/source/page-warnings.policy.
 import type { Announcement } from './user.events.js';
 
 /** A client is told no more warnings than this; the task tells all. */
-export const WARNINGS_MAX = 10;
+const WARNINGS_MAX = 10;
 
 /** The longest reason that a client is told. */
 export const REASON_CHARACTERS_MAX = 1024;

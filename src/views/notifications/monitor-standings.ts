@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { decode } from '../../kernel/event-sourcing/codec.js';
 import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import type { Recorded } from '../../kernel/event-sourcing/events.js';
@@ -6,11 +7,13 @@ import type { MonitorEvent } from '../../triggers/monitors/monitor/monitor.event
 import { type MonitorStanding, noMonitor, withStandingChangedBy } from './monitor-news.policy.js';
 
 /** Monitors whose standing is remembered between two events of theirs: their streams are long. */
-export const STANDINGS_REMEMBERED_MAX = 5_000;
+const STANDINGS_REMEMBERED_MAX = 5_000;
 
 /** How monitors stood and stand around an event. */
 export class MonitorStandings {
-  private readonly known = new Map<string, Readonly<{ revision: number; standing: MonitorStanding }>>();
+  private readonly known = new LRUCache<string, Readonly<{ revision: number; standing: MonitorStanding }>>({
+    max: STANDINGS_REMEMBERED_MAX,
+  });
 
   constructor(private readonly store: EventStore) {}
 
@@ -19,9 +22,7 @@ export class MonitorStandings {
     const known = this.known.get(stream);
     const before = known?.revision === revision - 1 ? known.standing : await this.upTo(stream, revision);
     const after = withStandingChangedBy(before, event);
-    this.known.delete(stream);
     this.known.set(stream, { revision, standing: after });
-    if (this.known.size > STANDINGS_REMEMBERED_MAX) this.known.delete(this.known.keys().next().value!);
     return { before, after };
   }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { attachmentCodec } from '../../resources/attachments/attachment.codec.js';
 import { type AttachmentEvent, attachmentStream } from '../../resources/attachments/attachment.events.js';
 import { conversationCodec } from '../../dialogue/conversation/conversation.codec.js';
@@ -48,7 +49,7 @@ import { UserEventsOptions } from './user-events-options.js';
 import { UserJournal } from './user-journal.js';
 
 /** Conversations whose state is remembered between two events of theirs. */
-export const CONVERSATIONS_REMEMBERED_MAX = 1_000;
+const CONVERSATIONS_REMEMBERED_MAX = 1_000;
 
 type IngestEvent = SourceIngestRequested | SourceIngestCompleted | SourceIngestFailed;
 type Told =
@@ -75,7 +76,9 @@ export class PublishUserEvents implements Reaction<Told> {
   };
   readonly on: ReactionHandlers<Told>;
   private readonly standings: MonitorStandings;
-  private readonly known = new Map<string, Readonly<{ revision: number; news: News }>>();
+  private readonly known = new LRUCache<string, Readonly<{ revision: number; news: News }>>({
+    max: CONVERSATIONS_REMEMBERED_MAX,
+  });
 
   constructor(
     private readonly store: EventStore,
@@ -127,9 +130,7 @@ export class PublishUserEvents implements Reaction<Told> {
     for (const { name, announcement } of newsOf(before, after, event)) {
       await this.journal.announce(after.marked.ownerId, event, async () => announcement, name);
     }
-    this.known.delete(conversationId);
     this.known.set(conversationId, { revision: event.revision, news: after });
-    if (this.known.size > CONVERSATIONS_REMEMBERED_MAX) this.known.delete(this.known.keys().next().value!);
   }
 
   private async newsBefore(event: Recorded<ConversationEvent>): Promise<News> {

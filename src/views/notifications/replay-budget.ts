@@ -5,7 +5,7 @@ import { userKey } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';
 
 /** How often a request whose note was overtaken by another's is noted again; then it is refused for a second. */
-export const RACES_MAX = 64;
+const RACES_MAX = 64;
 
 /** How many replays a user may ask for in any window of time, whichever process answers: the times of the last ones are kept. */
 @Injectable()

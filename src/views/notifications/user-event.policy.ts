@@ -4,7 +4,7 @@ import type { Announcement, UserEvent } from './user.events.js';
 /** The id of a user event on the wire, `<millis>-<revision>`. Ids of one stream grow in both parts. */
 export type UserEventId = Readonly<{ millis: number; revision: number }>;
 
-export const idText = ({ millis, revision }: UserEventId): string => `${millis}-${revision}`;
+const idText = ({ millis, revision }: UserEventId): string => `${millis}-${revision}`;
 
 const GRAMMAR = /^(\d+)(?:-(\d+))?$/;
 

@@ -92,7 +92,7 @@ export class UserEventsController {
 }
 
 /** @throws Rejection invalid-request */
-export function cursorOf(given: unknown): UserEventId | undefined {
+function cursorOf(given: unknown): UserEventId | undefined {
   if (given === undefined || given === '') return undefined;
   const cursor = typeof given === 'string' ? idIn(given) : undefined;
   if (!cursor) throw new Rejection('invalid-request', 'last_event_id must be the id of an event, like 1700000000000-7.');

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { encodeMetadata } from '../../kernel/event-sourcing/codec.js';
 import { EventStore, type NewEvent, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
@@ -11,7 +12,7 @@ import { UserEventsOptions } from './user-events-options.js';
 import { userSubject } from './user-feed.js';
 
 /** Users whose newest events are remembered, and how many of each. */
-export const USERS_REMEMBERED_MAX = 1_000;
+const USERS_REMEMBERED_MAX = 1_000;
 export const EVENTS_REMEMBERED_MAX = 300;
 
 /** What is to be told; undefined: nothing (more). */
@@ -28,7 +29,7 @@ type Tail = { revision: number; millis: number; from: bigint; readonly positions
  */
 @Injectable()
 export class UserJournal {
-  private readonly tails = new Map<string, Tail>();
+  private readonly tails = new LRUCache<string, Tail>({ max: USERS_REMEMBERED_MAX });
 
   constructor(
     private readonly store: EventStore,
@@ -81,9 +82,7 @@ export class UserJournal {
   private async tailSince(stream: string, position: bigint): Promise<Tail> {
     const known = this.tails.get(stream);
     const tail = known && known.from <= position ? known : await this.read(stream, position);
-    this.tails.delete(stream);
     this.tails.set(stream, tail);
-    if (this.tails.size > USERS_REMEMBERED_MAX) this.tails.delete(this.tails.keys().next().value!);
     return tail;
   }
 

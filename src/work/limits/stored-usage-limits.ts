@@ -11,7 +11,7 @@ import { type Admission, type LimitedAgent, UsageLimits } from './usage-limits.p
 const USAGE = 'usage';
 
 /** Of the turns an owner was told the end of since the last look, so many are looked up in the log, the last ones. */
-export const TOLD_TURNS_LOOKED_UP_MAX = 64;
+const TOLD_TURNS_LOOKED_UP_MAX = 64;
 
 /**
  * The limits as the usage read model and this process together know them. Before it decides it waits until the read model has

@@ -2,9 +2,9 @@ import { Turns } from '../../kernel/turns.js';
 import type { Hands } from './task-runner.port.js';
 
 /** So many nudges are held while their tasks wait, so that the queue hands them to another worker if this one dies. */
-export const NUDGES_HELD_MAX = 256;
+const NUDGES_HELD_MAX = 256;
 /** So many tasks may wait at a worker: what is more is left to whoever sweeps the log. */
-export const TASKS_WAITING_MAX = 10_000;
+const TASKS_WAITING_MAX = 10_000;
 
 type Waiting = Readonly<{ taskId: string; ownerId: string; work: () => Promise<void>; letGo: () => void }>;
 

@@ -7,7 +7,7 @@ import type { TaskEvent, TaskId, TaskQueued, TaskResult } from './task.events.js
 import { RETRIES_MAX, RETRY_DELAYS_MS } from './task.policy.js';
 
 /** `waiting` is for `dueAt`; `succeeded`, `failed` and `forgotten` are for good. */
-export type TaskStatus = 'unknown' | 'queued' | 'started' | 'waiting' | 'succeeded' | 'failed' | 'forgotten';
+type TaskStatus = 'unknown' | 'queued' | 'started' | 'waiting' | 'succeeded' | 'failed' | 'forgotten';
 
 export type Task = Readonly<{
   status: TaskStatus;

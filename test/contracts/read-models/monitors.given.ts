@@ -2,7 +2,7 @@ import type { MonitorEvent } from '../../../src/triggers/monitors/monitor/monito
 
 export const at = (time: string) => `2026-01-01T${time}:00.000Z`;
 export const date = (time: string) => new Date(at(time));
-export const terms = {
+const terms = {
   description: 'Price\0',
   source: { type: 'webpage', url: 'https://shop.example/' },
   check: { type: 'changed' },
@@ -12,7 +12,7 @@ export const terms = {
   wakesMax: 2,
   expiresAt: at('20:00'),
 } as const;
-export const seen = { hash: 'h', items: [], holds: false, gist: '' };
+const seen = { hash: 'h', items: [], holds: false, gist: '' };
 export const about = (monitorId: string, ownerId = 'ann', conversationId = 'c1') => ({ monitorId, ownerId, conversationId });
 export const created = (id: string, ownerId = 'ann', conversationId = 'c1', createdAt = at('08:00')): MonitorEvent => {
   const data = { ...about(id, ownerId, conversationId), agentId: null, terms, seen, createdAt, nextCheckAt: at('08:15') };

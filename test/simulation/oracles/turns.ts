@@ -1,5 +1,5 @@
 import type { Frame } from '../../../src/dialogue/journal/message.events.js';
-import { messageOf } from '../../../src/dialogue/journal/message.policy.js';
+import { messageOf } from '../../support/message.js';
 import type { Fact, LogView } from '../world/log-view.js';
 
 const OUTCOMES = ['TurnAnswered', 'TurnFailed', 'TurnStopped'];

@@ -13,7 +13,7 @@ import type { Event, Recorded } from '../../../src/kernel/event-sourcing/events.
 export type TwinRow = Record<string, unknown>;
 
 /** What is known of a table beside what is written into it: its key, which columns hold times, and what others hold by default. */
-export type TwinTable = Readonly<{ key: string; times: readonly string[]; defaults?: Columns }>;
+type TwinTable = Readonly<{ key: string; times: readonly string[]; defaults?: Columns }>;
 
 type Tables<Name extends string> = Readonly<Record<Name, TwinTable>>;
 

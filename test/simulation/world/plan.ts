@@ -1,6 +1,6 @@
 import type { Seeded } from '../../support/seeded.js';
 
-export type ToolName = 'look' | 'send' | 'pay';
+type ToolName = 'look' | 'send' | 'pay';
 
 /** What the model makes of a question: it calls these tools, one after the other, and then says so much. */
 export type Plan = Readonly<{ name: string; tools: readonly ToolName[]; pieces: number; fails: boolean }>;

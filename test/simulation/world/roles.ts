@@ -72,9 +72,9 @@ import { NoLimits } from '../../support/no-limits.js';
 import { HandledCommands } from '../../support/commands-over.js';
 import { turnHandlers } from '../../support/turn-commands.js';
 
-export const STALE_PRODUCER_MS = 3_000;
-export const APPROVAL_TTL_MS = 5_000;
-export const IDEMPOTENCY_TTL_MS = 86_400_000;
+const STALE_PRODUCER_MS = 3_000;
+const APPROVAL_TTL_MS = 5_000;
+const IDEMPOTENCY_TTL_MS = 86_400_000;
 export const AGENT_ID = '00000000-0000-4000-8000-00000000a6e7';
 
 const options = new AnsweringOptions({

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../src/kernel/clock.js';
-import { type Actor, isAlive, lifeOf } from '../kernel/actor.js';
+import { type Actor, lifeOf } from '../kernel/actor.js';
 import { EPOCH_MS, type Simulation } from '../kernel/simulation.js';
 import { LogFollower } from '../ports/log-follower.js';
 import type { LogServer } from '../ports/log-server.js';
@@ -139,5 +139,3 @@ export class ServiceProcess {
     return roles;
   }
 }
-
-export const isRunning = (process: ServiceProcess): boolean => process.isUp && isAlive(lifeOf(process.actor));

@@ -28,7 +28,7 @@ import { WrongClocks } from './wrong-clocks.js';
 /** How long faults go on. */
 const TROUBLE_MS = [800, 4_000] as const;
 /** How long everything has to be brought to its end once nothing goes wrong any more. */
-export const RECOVERY_MAX_MS = 90_000;
+const RECOVERY_MAX_MS = 90_000;
 const LOOK_EVERY_MS = 250;
 /** How many appends are answered for each whose answer is lost: in each run another. */
 const LOST_ANSWERS_ONE_IN = [Infinity, 60, 15];

@@ -9,7 +9,7 @@ type StreamIdentifier = sharedPb.StreamIdentifier;
 export const nameOf = (identifier: StreamIdentifier | undefined): string =>
   Buffer.from(identifier?.getStreamName_asU8() ?? []).toString();
 
-export function identifierOf(stream: string): StreamIdentifier {
+function identifierOf(stream: string): StreamIdentifier {
   const identifier = new sharedPb.StreamIdentifier();
   identifier.setStreamName(Buffer.from(stream));
   return identifier;

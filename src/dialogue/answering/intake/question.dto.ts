@@ -2,7 +2,7 @@ import { Transform } from 'class-transformer';
 import { IsArray, IsBoolean, IsInt, IsNumber, IsObject, IsOptional, IsString, MaxLength, Min, ValidateIf } from 'class-validator';
 
 /** A question with everything around it has to fit one append; this leaves room for the rest. */
-export const QUESTION_CHARACTERS_MAX = 128 * 1024;
+const QUESTION_CHARACTERS_MAX = 128 * 1024;
 
 /** Web clients send numbers from text fields; anything that is not a number stays what it is and is refused. */
 const numeric = ({ value }: { value: unknown }): unknown =>

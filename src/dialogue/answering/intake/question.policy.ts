@@ -5,7 +5,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 export const HISTORY_EXCHANGES_MAX = 1_000;
 /** What is kept of it has to fit one append of 1 MiB; the rest is room for what entries say beside that. */
 export const HISTORY_CHARACTERS_MAX = 4 * 1024 * 1024;
-export const CONVERSATION_NAME_CHARACTERS = 50;
+const CONVERSATION_NAME_CHARACTERS = 50;
 
 const invalidHistory = (why: string) => new Rejection('invalid-request', `history ${why}`);
 

@@ -34,7 +34,8 @@ import {
   RESULT_CHARACTERS_MIN,
   TOOL_ROUNDS_MAX,
 } from './agent-loop.js';
-import { type Attendance, ATTENDED } from './attendance.policy.js';
+import { attended, type Attendance } from './attendance.policy.js';
+import { WAITING } from './background-calls.port.js';
 import { FUNCTIONS_MAX } from './offered-tools.js';
 import { RECORDS_BYTES_MAX } from './tool-call-gate.js';
 import type { Resumption, Transcript } from './transcript.js';
@@ -80,7 +81,7 @@ async function looped(script: (request: ModelRequest) => readonly ModelChunk[], 
   const request = { modelId: model.id, question: 'Why?', documents: [] };
   const run = {
     signal: controller.signal,
-    attendance: given.attendance ?? ATTENDED,
+    attendance: given.attendance ?? attended(WAITING),
     records: () => records,
     ledger: { begin: async ({ callId }: { callId: string }) => void begun.push(callId), finish: async () => undefined },
   };
@@ -205,7 +206,7 @@ describe('model and tools', () => {
     const scheduler = offeredAction('schedule', { toolName: 'scheduler' });
     const { pause, ended, requests } = await looped(rounds([toolCall('k1', 'ask_first')], [text('Done.')]), {
       attendance: {
-        ...ATTENDED,
+        ...attended(WAITING),
         offers: (toolName) => toolName !== 'scheduler',
         refusalOf: (called) => ({ record: recordOf(called, { status: 'denied' }), text: 'Nobody is there.' }),
       },

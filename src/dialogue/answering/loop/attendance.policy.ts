@@ -22,8 +22,6 @@ export const attended = (calls: BackgroundCalls): Attendance => ({
   calls,
 });
 
-export const ATTENDED: Attendance = attended(WAITING);
-
 /**
  * What runs at set times or on conditions is not to set up more of its kind by itself, and has no jobs: it would be over, with
  * its result reported, before they are. Its own time is the limit of its calls.
@@ -46,6 +44,3 @@ export const unattended = (toolAllowlist: readonly string[] = []): Attendance =>
   },
   calls: WAITING,
 });
-
-/** Nobody is there, and nothing was approved beforehand. */
-export const UNATTENDED: Attendance = unattended();

@@ -5,7 +5,7 @@ import { type RetrievedChunk, sourceOf } from '../../../resources/sources/chunks
 /** Of a model's window this much is left for the answer, the question and what surrounds it. */
 export const RESERVED_TOKENS = 2_000;
 /** The share of the rest that documents may take; history gets what they leave. */
-export const DOCUMENTS_SHARE = 0.9;
+const DOCUMENTS_SHARE = 0.9;
 /** All sources of an answer together: they go into one frame and one event of at most 1 MiB. */
 export const SOURCES_BYTES_MAX = 384 * 1024;
 /** Good enough to stay inside a window; the model's own count is what usage reports. */

@@ -7,7 +7,8 @@ import { OUTCOME_UNKNOWN_TEXT, type ToolCallRecord } from '../../conversation/to
 import type { ModelToolCall } from '../../../resources/models/model/language-model.port.js';
 import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
-import { ATTENDED } from './attendance.policy.js';
+import { attended } from './attendance.policy.js';
+import { WAITING } from './background-calls.port.js';
 import { ARGUMENTS_BYTES_MAX, hasRoomForCalls, RECORDS_BYTES_MAX, UNKNOWN_TOOLS_MAX } from './tool-call-gate.js';
 import { OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
 import { SHOWN_RESULT_BYTES_MAX, SHOWN_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';
@@ -39,7 +40,7 @@ function round(does: (ran: Ran) => unknown = ({ name }) => `${name} done`, more:
     offered: new OfferedTools(ACTIONS, [PICK]),
     tools,
     writeAllowlist: null,
-    attendance: ATTENDED,
+    attendance: attended(WAITING),
     context: {
       userId: 'alice',
       agentId: 'a1',

@@ -8,7 +8,7 @@ import { Ids } from '../../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../../kernel/event-sourcing/ticker.js';
 import { TurnRunner } from './turn-runner.js';
 
-export const EXPIRE_EVERY_MS = 1_000;
+const EXPIRE_EVERY_MS = 1_000;
 /** Pauses that one tick ends; the others have their turn in the next. */
 export const EXPIRED_PAUSES_MAX = 200;
 

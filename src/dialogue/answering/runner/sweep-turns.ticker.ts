@@ -1,9 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import {
   type TakenTurn,
   UnsealedTurnQueries,
   type UnsealedTurn,
 } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { eachOf } from '../../../kernel/each-of.js';
 import { KeyValue, KeyValueUnavailable } from '../../../kernel/key-value.js';
 import { isHeld } from '../../../kernel/lease.js';
 import type { Ticker } from '../../../kernel/event-sourcing/ticker.js';
@@ -18,7 +20,7 @@ export const RECOVERED_AT_ONCE_MAX = 64;
 const SILENCE_SHARE = 2 / 3;
 export const PAUSES_REMEMBERED_MAX = 10_000;
 /** A turn that was asked this long ago and that nobody took was not heard of: its nudge was lost. */
-export const UNHEARD_AFTER_MS = 1_000;
+const UNHEARD_AFTER_MS = 1_000;
 
 export const producerKey = (producer: string): string => `producer.${producer}`;
 
@@ -35,7 +37,7 @@ export class SweepTurns implements Ticker {
   private readonly logger = new Logger(SweepTurns.name);
   private missed: ReadonlySet<string> = new Set();
   /** Pauses whose stream was seen to be shown to its end: until they are resumed there is nothing more to do. */
-  private readonly wholePauses = new Set<string>();
+  private readonly wholePauses = new LRUCache<string, true>({ max: PAUSES_REMEMBERED_MAX });
   private leasesToldFrom = new Date(0);
   private leasesSeenAt = new Date(0);
   private isSilent = false;
@@ -61,15 +63,11 @@ export class SweepTurns implements Ticker {
   }
 
   private async recoverOrphans(now: Date): Promise<void> {
-    const known = { running: this.runner.running, pauses: [...this.wholePauses] };
+    const known = { running: this.runner.running, pauses: [...this.wholePauses.keys()] };
     const alone = await this.turns.takenBy(await this.absentees(now), known, SWEPT_TURNS_MAX);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
     this.missed = new Set([...(this.isSilent ? this.missed : []), ...alone.map(({ turnId }) => turnId)]);
-    const left = orphans.values();
-    const settling = async () => {
-      for (const turn of left) await this.recover(turn);
-    };
-    await Promise.all(Array.from({ length: Math.min(RECOVERED_AT_ONCE_MAX, orphans.length) }, settling));
+    await eachOf(orphans, (turn) => this.recover(turn), RECOVERED_AT_ONCE_MAX);
   }
 
   /** Producers that do not go on with what they have taken: those without a lease, and this one, of what it does not run. */
@@ -102,9 +100,7 @@ export class SweepTurns implements Ticker {
     const outcome = await this.attempt(turn, 'recover');
     // A run takes as long as it takes; nobody else's end has to wait for it.
     if (outcome === 'requeued') void this.attempt(turn, 'run');
-    if (outcome !== 'recovered' || !turn.isPaused) return;
-    this.wholePauses.add(turn.turnId);
-    if (this.wholePauses.size > PAUSES_REMEMBERED_MAX) this.wholePauses.delete(this.wholePauses.values().next().value!);
+    if (outcome === 'recovered' && turn.isPaused) this.wholePauses.set(turn.turnId, true);
   }
 
   /** One turn that cannot be helped must not keep the others from their end. */

@@ -17,7 +17,8 @@ import { askedTurn, bringFurther, cause, eventsOf, settings, workerOver } from '
 import { ask, conversation, remove, requestStop } from '../../conversation/conversation.decider.js';
 import { type AnswerParts, conversationStream } from '../../conversation/conversation.events.js';
 import { isTerminal, messageStream } from '../../journal/message.events.js';
-import { MessageDigest, messageOf } from '../../journal/message.policy.js';
+import { messageOf } from '../../../../test/support/message.js';
+import { MessageDigest } from '../../journal/message.policy.js';
 import { type CallAnswer, expire, resume } from '../../conversation/pause.decider.js';
 import type { Decide, Turn } from '../../conversation/turn.policy.js';
 import type { EventStore } from '../../../kernel/event-sourcing/event-store.js';

@@ -8,7 +8,7 @@ import { streamPage } from './stream-pages.js';
 import type { Bell, WakeUps } from './wake-ups.js';
 
 /** How often a follower of the log that gets nothing is told how far the log was considered. */
-export const SILENCE_MS_MAX = 200;
+const SILENCE_MS_MAX = 200;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 1_000;
 

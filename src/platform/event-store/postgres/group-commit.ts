@@ -17,8 +17,8 @@ import { assertStorable } from './storable.js';
 /** How long one statement may take; the server gives up a little before we give up the connection. */
 export const STATEMENT_TIMEOUT_MS = 2_000;
 const ANSWER_TIMEOUT_MS = 2_500;
-export const BATCH_APPENDS_MAX = 500;
-export const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+const BATCH_APPENDS_MAX = 500;
+const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 const PAUSE_MS_MIN = 20;
 const PAUSE_MS_MAX = 500;
 const EXPIRY_CHECK_MS = 50;

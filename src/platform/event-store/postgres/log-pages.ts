@@ -3,7 +3,7 @@ import type { LogFilter, LogPage } from '../../../kernel/event-sourcing/event-st
 import { EVENT_BYTES, EVENT_COLUMNS, eventOf, type EventRow, PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './event-rows.js';
 
 /** How many positions one statement looks at: a filter that wants next to nothing must not read the whole log at once. */
-export const WINDOW_POSITIONS = 50_000;
+const WINDOW_POSITIONS = 50_000;
 
 /** Nearly all of the log, and kept out of the index that the others are read by. */
 const FRAMES = 'message';

@@ -5,10 +5,10 @@ import { logHead } from './log-pages.js';
 import type { WakeUps } from './wake-ups.js';
 
 /** How often followers are compared with the database anyway: a notification may be lost. One statement serves all of them. */
-export const LOOK_MS = 1_000;
+const LOOK_MS = 1_000;
 /** Other processes are told of new events at most this often, and not at all once nobody has been heard for so long. */
-export const TELL_MS = 5;
-export const SILENCE_MS_MAX = 5_000;
+const TELL_MS = 5;
+const SILENCE_MS_MAX = 5_000;
 const PRESENCE_MS = 1_000;
 const TIMEOUT_MS = 5_000;
 const CHANNEL = 'event_store';

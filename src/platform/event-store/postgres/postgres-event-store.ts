@@ -38,8 +38,8 @@ export type PostgresEventStoreOptions = Readonly<{
   scavengeMs?: number;
 }>;
 
-export const READ_CONNECTIONS_DEFAULT = 6;
-export const DEADLINE_MS = 5_000;
+const READ_CONNECTIONS_DEFAULT = 6;
+const DEADLINE_MS = 5_000;
 const RETRY_MS_MIN = 20;
 const RETRY_MS_MAX = 500;
 

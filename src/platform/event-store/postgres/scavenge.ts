@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 
 /** How many streams one call looks at, and how many events one transaction deletes. */
-export const SCAVENGE_STREAMS_MAX = 100;
+const SCAVENGE_STREAMS_MAX = 100;
 export const SCAVENGE_EVENTS_MAX = 1_000;
 
 export type Scavenged = Readonly<{ deleted: number; more: boolean }>;
@@ -21,7 +21,7 @@ export async function scavenge(sql: Sql): Promise<Scavenged> {
 }
 
 /** How often what is due is deleted. */
-export const SCAVENGE_MS = 60_000;
+const SCAVENGE_MS = 60_000;
 /** Between two calls while there is more, so that deleting never takes more than a part of the server. */
 const BREATH_MS = 100;
 

@@ -13,7 +13,7 @@ export type NatsOptions = Readonly<{
   name?: string;
 }>;
 
-export const DEADLINE_MS = 2_000;
+const DEADLINE_MS = 2_000;
 const RECONNECT_MS = 250;
 const CONNECT_TIMEOUT_MS = 2_000;
 /** A server that answers neither of two pings is taken for gone, also when its socket is open. */
@@ -21,7 +21,7 @@ const PING_MS = 2_000;
 const PINGS_OUT_MAX = 2;
 
 /** There is no connection, and none came within the deadline. */
-export class NatsAway extends Error {
+class NatsAway extends Error {
   override readonly name = 'NatsAway';
 }
 

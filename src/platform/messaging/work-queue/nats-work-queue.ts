@@ -29,7 +29,7 @@ type Handler = (payload: string) => Promise<void>;
 type Stream = Readonly<{ js: JetStreamClient; jsm: JetStreamManager }>;
 
 /** How long a worker may be silent about an item in hand before another gets it. */
-export const SILENCE_MS = 6_000;
+const SILENCE_MS = 6_000;
 const STREAM_NAME_IN_USE = 10058;
 
 /**

@@ -34,7 +34,7 @@ const isNested = (value: unknown): value is object => typeof value === 'object' 
 const isRecord = (value: unknown): value is Record<string, unknown> => isNested(value) && !Array.isArray(value);
 
 /** How deep lists and records are nested, without reading them: reading them calls itself for each level. */
-export function depthOf(json: string): number {
+function depthOf(json: string): number {
   let [depth, deepest] = [0, 0];
   for (let at = 0; at < json.length; at++) {
     const character = json[at];

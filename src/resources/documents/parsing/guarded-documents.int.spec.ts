@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { endlessPdf, pdfFile, textFile, waitingFile } from '../../../../test/support/document-files.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import type { ScriptedDocument } from '../../../../test/support/scripted-parser.js';
-import { DEFAULT_CHUNKING, DocumentsBusy, type WaitingDocument } from '../document.port.js';
+import { DocumentsBusy, type WaitingDocument } from '../document.port.js';
 import type { GuardedProcess } from '../../../platform/sandbox/guarded-process.js';
 import { GuardedDocuments } from './guarded-documents.js';
 import { deadlineMsOf, PARSING_LIMITS, type ParsingLimits } from '../limits.js';
@@ -28,7 +28,7 @@ it('reads documents as sections or as chunks', async () => {
   start();
   const [sections, chunks] = await Promise.all([
     documents.sections(waitingFile(textFile('a.md', '# One\n\nText.')), never),
-    documents.chunks(waitingFile(pdfFile('b.pdf', ['Of pages'])), DEFAULT_CHUNKING, never),
+    documents.chunks(waitingFile(pdfFile('b.pdf', ['Of pages'])), { maxTokens: 1250, minTokens: 150 }, never),
   ]);
   expect(sections).toEqual([{ title: 'One', text: '# One\n\nText.' }]);
   expect(chunks).toEqual([{ title: 'b', text: 'Of pages', tokens: 2 }]);

@@ -13,7 +13,7 @@ export type Wanted =
 export type ParsingJob = Readonly<{ file: DocumentFile; limits: ParsingLimits; turnMs: number }> & Wanted;
 
 /** What ends a document's turn before it is read. */
-export type Stopped = 'out-of-time' | 'out-of-memory';
+type Stopped = 'out-of-time' | 'out-of-memory';
 
 /** What a thread says first. */
 export type Ready = 'ready';

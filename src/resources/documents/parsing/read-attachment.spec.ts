@@ -10,7 +10,13 @@ import type { DocumentFile } from '../document.port.js';
 import { GuardedDocuments } from './guarded-documents.js';
 import { PARSING_LIMITS } from '../limits.js';
 import { readAttachment } from './read-attachment.js';
-import { PAGE_EDGE_PIXELS, PICTURE_BYTES_MAX, PICTURE_EDGE_PIXELS_MAX, PICTURED_PAGES_MAX, TEXT_TOKENS_MAX } from '../readable-files.policy.js';
+import {
+  PAGE_EDGE_PIXELS,
+  PICTURE_BYTES_MAX,
+  PICTURE_EDGE_PIXELS_MAX,
+  PICTURED_PAGES_MAX,
+  TEXT_TOKENS_MAX,
+} from '../readable-files.policy.js';
 
 const never = new AbortController().signal;
 const threads = new GuardedDocuments({ unpackedRatioMax: 100 });

@@ -54,7 +54,7 @@ function consideredOf(documents: readonly ModelDocument[]): readonly Sentence[] 
 const FENCED_CODE = /^[ \t]*(```|~~~)[^]*?(^[ \t]*\1|(?![^]))/gmu;
 
 /** Sentences and single lines; marks of headings, lists and quotes are taken off, blocks of code are left out. */
-export function sentencesOf(text: string): readonly string[] {
+function sentencesOf(text: string): readonly string[] {
   return text
     .slice(0, DOCUMENT_CHARACTERS_MAX)
     .replace(FENCED_CODE, '\n\n')

@@ -11,7 +11,7 @@ export type OpenAiEndpoint = Readonly<{
   connectMs?: number;
 }>;
 
-export const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 /** Longer than any of the time-outs that are watched here, so that the client never gives up first. */
 const CLIENT_TIMEOUT_MS = 3_600_000;
 

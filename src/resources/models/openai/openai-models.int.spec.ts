@@ -92,14 +92,6 @@ describe('an answer', () => {
     expect((await ask()).chunks.slice(0, 2)).toEqual([{ type: 'thought', text: 'Hm' }, text('Ünï')]);
   });
 
-  it('keeps characters whole that come in two packets', async () => {
-    const bytes = Buffer.from('data: {"choices":[{"delta":{"content":"zwölf 🦆"}}]}\n\n');
-    const { EventStreamReader } = await import('./event-stream-reader.js');
-    const reader = new EventStreamReader();
-    const events = [...bytes].flatMap((byte) => reader.read(Uint8Array.of(byte)));
-    expect(events.map((each) => JSON.parse(each) as unknown)).toEqual([{ choices: [{ delta: { content: 'zwölf 🦆' } }] }]);
-  });
-
   it('leaves its connection for the next one', async () => {
     const asked = models();
     const before = server.connections;

@@ -2,7 +2,7 @@ import { EventStreamReader } from './event-stream-reader.js';
 import { StreamedResponse } from './streamed-response.js';
 
 /** Frames read ahead of whoever takes them; past it the endpoint has to wait. */
-export const FRAMES_AHEAD_MAX = 256;
+const FRAMES_AHEAD_MAX = 256;
 
 /** The frames of a streamed completion as they come. An endpoint that does not stream gives one, the whole. */
 export async function* framesOf(response: Response): AsyncGenerator<string> {

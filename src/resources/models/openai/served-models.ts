@@ -5,7 +5,7 @@ const KEPT_MS = 300_000;
 /** After an endpoint did not answer, it is left alone for so long. */
 const RETRY_MS = 5_000;
 const TIMEOUT_MS = 5_000;
-export const CONTEXT_WINDOW_DEFAULT = 128_000;
+const CONTEXT_WINDOW_DEFAULT = 128_000;
 
 /** Names of models that make or read something else than text. Endpoints list them among the others. */
 const NO_CHAT = /embed|rerank|whisper|transcribe|(^|[-/])tts|dall-e|moderation|image|audio|realtime|sora|clip/i;

@@ -1,4 +1,5 @@
 import type { ChunkQueries, RankedChunk, SearchedSource } from '../../../../projections/chunks/chunks.queries.js';
+import { eachOf } from '../../../kernel/each-of.js';
 import type { Embeddings } from '../../models/model/embeddings.port.js';
 import { chunksWithinBounds, fuse, inverseFrequency, selectFairly } from '../source/retrieval.policy.js';
 import { type RetrievedChunk, Search, type SearchRequest, type SearchResult } from './search.port.js';
@@ -176,17 +177,14 @@ async function perSource<T>(
   ask: (source: Searched) => T | Promise<T>,
 ): Promise<PerSource<T>> {
   const answers = new Map<Searched, T>();
-  const waiting = [...sources];
-  const askSome = async () => {
-    for (let source; (source = waiting.shift());) {
-      try {
-        answers.set(source, await ask(source));
-      } catch (error) {
-        failures.add(source, error);
-      }
+  const note = async (source: Searched) => {
+    try {
+      answers.set(source, await ask(source));
+    } catch (error) {
+      failures.add(source, error);
     }
   };
-  await Promise.all(Array.from({ length: SOURCES_AT_ONCE_MAX }, askSome));
+  await eachOf(sources, note, SOURCES_AT_ONCE_MAX);
   return answers;
 }
 

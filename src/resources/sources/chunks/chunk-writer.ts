@@ -11,7 +11,7 @@ import { encodeEmbedding } from './vector-index.js';
 /** A batch of chunks is stored as one event of so many bytes at most, vectors apart. */
 export const BATCH_BYTES_MAX = 256 * 1024;
 /** A vector of 3072 numbers takes 16 KiB: with so many of them an event is still below what a store takes. */
-export const BATCH_VECTORS_MAX = 32;
+const BATCH_VECTORS_MAX = 32;
 
 /** What an earlier attempt has written already: whole files, and the beginning of one. */
 export type Written = Readonly<{

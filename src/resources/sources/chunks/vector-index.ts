@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import type { ChunkQueries, RankedChunk } from '../../../../projections/chunks/chunks.queries.js';
 
 /** Vectors of all sources together that are kept in memory; the least lately used go first. */
-export const VECTOR_BYTES_MAX = 256 * 1024 * 1024;
+const VECTOR_BYTES_MAX = 256 * 1024 * 1024;
 const PAGE_CHUNKS = 1_000;
 
 type Matrix = Readonly<{ ordinals: readonly number[]; values: Float32Array; dimensions: number }>;
@@ -15,13 +16,14 @@ export function encodeEmbedding(vector: readonly number[]): string {
  * change under the id of their ingestion, so they are read once and kept.
  */
 export class VectorIndex {
-  private readonly matrices = new Map<string, Promise<Matrix>>();
-  private readonly sizes = new Map<string, number>();
+  private readonly matrices: LRUCache<string, Promise<Matrix>>;
 
   constructor(
     private readonly queries: Pick<ChunkQueries, 'vectors'>,
     private readonly bytesMax = VECTOR_BYTES_MAX,
-  ) {}
+  ) {
+    this.matrices = new LRUCache({ maxSize: bytesMax });
+  }
 
   async nearest(chunksId: string, model: string, vector: readonly number[], limit: number): Promise<readonly RankedChunk[]> {
     const { ordinals, values, dimensions } = await this.matrixOf(chunksId, model);
@@ -34,15 +36,15 @@ export class VectorIndex {
   private matrixOf(chunksId: string, model: string): Promise<Matrix> {
     const key = `${chunksId} ${model}`;
     const kept = this.matrices.get(key);
-    if (kept) {
-      this.matrices.delete(key);
-      this.matrices.set(key, kept);
-      return kept;
-    }
+    if (kept) return kept;
     const loading = this.load(chunksId, model);
-    this.matrices.set(key, loading);
+    this.matrices.set(key, loading, { size: 1 });
     loading.then(
-      ({ values }) => this.keep(key, values.byteLength),
+      ({ values }) => {
+        this.matrices.delete(key);
+        // One that is too large for all of the room is kept too: alone.
+        this.matrices.set(key, loading, { size: Math.min(Math.max(values.byteLength, 1), this.bytesMax) });
+      },
       () => this.matrices.delete(key),
     );
     return loading;
@@ -61,17 +63,6 @@ export class VectorIndex {
     const values = new Float32Array(rows.length * dimensions);
     rows.forEach((row, index) => values.set(row.subarray(0, dimensions), index * dimensions));
     return { ordinals, values, dimensions };
-  }
-
-  private keep(key: string, bytes: number): void {
-    this.sizes.set(key, bytes);
-    let kept = [...this.sizes.values()].reduce((sum, each) => sum + each, 0);
-    for (const oldest of [...this.matrices.keys()]) {
-      if (kept <= this.bytesMax || oldest === key) break;
-      kept -= this.sizes.get(oldest) ?? 0;
-      this.matrices.delete(oldest);
-      this.sizes.delete(oldest);
-    }
   }
 }
 

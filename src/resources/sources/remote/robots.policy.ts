@@ -1,5 +1,5 @@
 /** How this service calls itself where sites say what robots may read. */
-export const ROBOT_NAME = 'verbatim';
+const ROBOT_NAME = 'verbatim';
 
 /** For one robot. */
 const RULES_MAX = 1_000;

@@ -9,7 +9,7 @@ const RETRIEVERS = ['classic', 'default', 'hybrid', 'graphrag'] as const;
 const EXPOSURES = ['prefetch', 'agentic_tool'] as const;
 const SEED_STRATEGIES = ['entities', 'relationships'] as const;
 
-export type SourceKind = (typeof KINDS)[number];
+type SourceKind = (typeof KINDS)[number];
 
 /** Models read so many candidates in batches before the answer, and keep some. */
 type Prescreen = Readonly<{ candidate_k: number; model: string | null; batch_size: number; max_keep: number }>;

@@ -33,7 +33,7 @@ export type Ingest = Readonly<{
 }>;
 
 /** What searches find, how it was cut, the files it was made of and the sitemaps that listed them, and the ingestion that wrote it. */
-export type LiveChunks = Readonly<{
+type LiveChunks = Readonly<{
   ingestId: string;
   chunksId: string;
   chunking: SourceConfig['chunking'];

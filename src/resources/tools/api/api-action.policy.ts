@@ -42,12 +42,12 @@ export type Binding = Readonly<{
   secretName: string;
 }>;
 
-export const ARGUMENT_CHARACTERS_MAX = 64;
+const ARGUMENT_CHARACTERS_MAX = 64;
 
 const GROUPS = { query: 'query_params', header: 'headers', body: 'body' } as const;
 
 /** The names in braces. */
-export const placeholdersOf = (url: string): readonly string[] => [
+const placeholdersOf = (url: string): readonly string[] => [
   ...new Set([...url.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!)),
 ];
 

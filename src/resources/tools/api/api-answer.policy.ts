@@ -6,7 +6,7 @@ import type { Secrets } from './api-secrets.policy.js';
 export type ApiAnswer = Readonly<{ status_code: number; data: unknown; message: string; error?: string }>;
 
 /** Shorter than this, a secret cannot be told from ordinary text. */
-export const RECOGNIZED_SECRET_CHARACTERS_MIN = 6;
+const RECOGNIZED_SECRET_CHARACTERS_MIN = 6;
 
 export function apiAnswer(response: OutgoingResponse, secrets: Secrets): ApiAnswer {
   const { status, truncated, body } = response;

@@ -3,9 +3,9 @@ import { Rejection } from '../../../kernel/rejection.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-export const SPEC_NESTING_MAX = 100;
+const SPEC_NESTING_MAX = 100;
 /** A reference of YAML may stand for a list of references: so many of them cannot grow into anything large. */
-export const SPEC_ALIASES_MAX = 100;
+const SPEC_ALIASES_MAX = 100;
 
 export const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 

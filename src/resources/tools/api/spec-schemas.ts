@@ -5,7 +5,7 @@ import { isRecord, type Json } from './spec-document.js';
 /** Deeper than this a model is told that there is an object, and no more. */
 export const SCHEMA_DEPTH_MAX = 8;
 /** References that lead to references. */
-export const REFERENCES_MAX = 16;
+const REFERENCES_MAX = 16;
 /** Schemas written out for one description; shared ones count each time. */
 export const SCHEMAS_MAX = 50_000;
 

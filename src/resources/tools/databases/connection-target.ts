@@ -13,7 +13,7 @@ export type ConnectionTarget = Readonly<{
   encryption: Encryption;
 }>;
 
-export const CONNECTION_STRING_CHARACTERS_MAX = 2048;
+const CONNECTION_STRING_CHARACTERS_MAX = 2048;
 
 const PORT_DEFAULT = 5432;
 

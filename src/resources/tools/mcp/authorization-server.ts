@@ -15,7 +15,7 @@ import { newId } from '../../../kernel/ids.js';
 import { SignInNeeded } from './mcp-failures.js';
 
 /** Each request to an authorization server, and there are a few in a row. */
-export const OAUTH_REQUEST_MS = 10_000;
+const OAUTH_REQUEST_MS = 10_000;
 
 /** What the service is at an authorization server. */
 export type OAuthClient = Readonly<{ client_id: string; client_secret?: string }>;

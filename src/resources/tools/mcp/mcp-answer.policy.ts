@@ -5,7 +5,7 @@ const REDACTED = '[removed]';
 /** Shorter secrets are words of the language. */
 const REDACTED_CHARACTERS_MIN = 8;
 
-export type ContentItem = Readonly<{ type: string; [field: string]: unknown }>;
+type ContentItem = Readonly<{ type: string; [field: string]: unknown }>;
 
 /** What a server answers to a call. */
 export type CallAnswer = Readonly<{

@@ -1,15 +1,15 @@
 import { Rejection } from '../../../kernel/rejection.js';
 import type { ConfigField } from '../toolbox/tool-kind.port.js';
 
-export const MCP_TIMEOUT_SECONDS_MIN = 1;
+const MCP_TIMEOUT_SECONDS_MIN = 1;
 export const MCP_TIMEOUT_SECONDS_MAX = 300;
-export const MCP_TIMEOUT_SECONDS = 30;
-export const SERVER_URL_CHARACTERS_MAX = 2048;
-export const CREDENTIAL_CHARACTERS_MAX = 8192;
-export const OAUTH_SCOPES_MAX = 50;
+const MCP_TIMEOUT_SECONDS = 30;
+const SERVER_URL_CHARACTERS_MAX = 2048;
+const CREDENTIAL_CHARACTERS_MAX = 8192;
+const OAUTH_SCOPES_MAX = 50;
 
 const AUTH_TYPES = ['none', 'bearer', 'api_key', 'basic', 'oauth'] as const;
-export type McpAuthType = (typeof AUTH_TYPES)[number];
+type McpAuthType = (typeof AUTH_TYPES)[number];
 
 /** The secret under which a tool keeps which grant it acts with: the id of the handshake that led to it. */
 export const OAUTH_GRANT = 'oauth_grant';

@@ -21,7 +21,7 @@ export class SessionsExhausted extends Error {
   override readonly name = 'SessionsExhausted';
 }
 
-export const REASON_CHARACTERS_MAX = 500;
+const REASON_CHARACTERS_MAX = 500;
 const CAUSES_MAX = 5;
 
 /** An error and what caused it. */

@@ -1,8 +1,9 @@
 import { currentScope } from './call-scope.js';
 import { AnswerTooLarge, ConnectionLost } from './mcp-failures.js';
+import { meantLines } from './meant-lines.js';
 
 /** All that a server may send in answer to one request. */
-export const MCP_ANSWER_BYTES_MAX = 2 * 1024 * 1024;
+const MCP_ANSWER_BYTES_MAX = 2 * 1024 * 1024;
 
 /**
  * `fetch` for sessions. An answer that is too long or breaks off ends the work that waits for it, since the client by itself
@@ -20,7 +21,8 @@ export const mcpFetch =
     const body = bounded(response.body, (error) => {
       if (error instanceof AnswerTooLarge || !scope?.isResumable()) scope?.giveUp(error);
     });
-    return new Response(body, { status, statusText, headers });
+    const isStream = headers.get('content-type')?.toLowerCase().includes('text/event-stream') ?? false;
+    return new Response(isStream ? body.pipeThrough(meantLines()) : body, { status, statusText, headers });
   };
 
 function bounded(body: ReadableStream<Uint8Array>, onFailure: (error: Error) => void): ReadableStream<Uint8Array> {

@@ -14,7 +14,7 @@ type Secrets = Readonly<Record<string, string>>;
 export type OwnServer = Readonly<{ ownerId: string; settings: McpSettings; secrets: Secrets; grantId: string | null }>;
 
 /** What a server may take to say what it offers. */
-export const MCP_LISTING_MS_MAX = 30_000;
+const MCP_LISTING_MS_MAX = 30_000;
 
 /** Tool servers, reached with the sign-in of their owners. */
 export class McpServers {

@@ -4,7 +4,7 @@ import { type McpServer, McpSession, type Work } from './mcp-session.js';
 export type McpSessionLimits = Readonly<{ sessionsMax: number; idleMs: number }>;
 
 /** How many sessions are open at once, and how long one is kept for the next call. */
-export const MCP_SESSIONS: McpSessionLimits = { sessionsMax: 500, idleMs: 5 * 60_000 };
+const MCP_SESSIONS: McpSessionLimits = { sessionsMax: 500, idleMs: 5 * 60_000 };
 
 type Kept = { readonly session: Promise<McpSession>; users: number; expiry: NodeJS.Timeout | undefined };
 

@@ -19,10 +19,10 @@ import { type OAuthGrant, oauthGrant } from './oauth.decider.js';
 import { oauthStream } from './oauth.events.js';
 
 /** Tokens that have no longer to live are renewed before they are used. */
-export const TOKEN_MARGIN_MS = 30_000;
+const TOKEN_MARGIN_MS = 30_000;
 
 /** While one process renews tokens the others wait for so long, and look so often. */
-export const REFRESH_LEASE_MS = 30_000;
+const REFRESH_LEASE_MS = 30_000;
 const REFRESH_LOOK_MS = 100;
 
 /** The key of the vault's row in which tokens are kept. */

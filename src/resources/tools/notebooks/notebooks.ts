@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { type Command, Commands } from '../../../kernel/commands.js';
 import { AppendTooLarge, WrongRevision } from '../../../kernel/event-sourcing/event-store.js';
 import type { Event } from '../../../kernel/event-sourcing/events.js';
@@ -12,7 +13,7 @@ export const NOTEBOOKS_KEPT_MAX = 32;
 /** Where notebooks are read and changed: one command a call, about the stream as it is in that moment. */
 @Injectable()
 export class Notebooks {
-  private readonly kept = new Map<string, Folded<unknown>>();
+  private readonly kept = new LRUCache<string, Folded<unknown>>({ max: NOTEBOOKS_KEPT_MAX });
 
   constructor(
     private readonly streams: Streams,
@@ -40,9 +41,8 @@ export class Notebooks {
   private keep(stream: string, { state, revision, position }: Folded<unknown>): void {
     const before = this.kept.get(stream);
     if (before && isNewer(before, revision)) return;
-    this.kept.delete(stream);
     if (revision !== 'none') this.kept.set(stream, { state, revision, position });
-    if (this.kept.size > NOTEBOOKS_KEPT_MAX) this.kept.delete(this.kept.keys().next().value!);
+    else this.kept.delete(stream);
   }
 }
 

@@ -23,7 +23,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-export const tooLarge = () =>
+const tooLarge = () =>
   new Rejection('tool-too-large', `A tool may take at most ${DEFINITION_BYTES_MAX} bytes with everything that it is defined by.`);
 
 export function refuseLarge(part: unknown): void {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { decode, Undecodable } from '../../../kernel/event-sourcing/codec.js';
 import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
 import { type Folded, nothingYet, Streams } from '../../../kernel/event-sourcing/streams.js';
@@ -8,12 +9,12 @@ import { type ToolEvent, toolStream } from './tool.events.js';
 import type { ToolPin } from './toolbox.port.js';
 
 /** Pinned tools that are kept at hand. What a tool was at a revision never changes, so none of them grows old. */
-export const REMEMBERED_TOOLS_MAX = 500;
+const REMEMBERED_TOOLS_MAX = 500;
 
 /** Tools as they were and as they are, from their streams. */
 @Injectable()
 export class ToolHistory {
-  private readonly remembered = new Map<string, Folded<Tool>>();
+  private readonly remembered = new LRUCache<string, Folded<Tool>>({ max: REMEMBERED_TOOLS_MAX });
 
   constructor(
     private readonly store: EventStore,
@@ -24,9 +25,7 @@ export class ToolHistory {
   async at({ toolId, revision }: ToolPin): Promise<Folded<Tool>> {
     const key = `${toolId}@${revision}`;
     const folded = this.remembered.get(key) ?? (await this.foldedUpTo(toolId, revision));
-    this.remembered.delete(key);
     this.remembered.set(key, folded);
-    if (this.remembered.size > REMEMBERED_TOOLS_MAX) this.remembered.delete(this.remembered.keys().next().value!);
     return folded;
   }
 

@@ -17,7 +17,7 @@ import { addressOf, askForJson } from './web-call.js';
 import { WebEndpoints } from './web-endpoints.js';
 
 export const NTFY_MESSAGE_CHARACTERS_MAX = 4096;
-export const NTFY_TITLE_CHARACTERS_MAX = 250;
+const NTFY_TITLE_CHARACTERS_MAX = 250;
 
 const SEND: ActionDefinition = {
   ...filledAction('ntfy_send_message', 'Sends a notification to everybody who has subscribed to a topic.', 'write', {

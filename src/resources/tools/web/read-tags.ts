@@ -1,7 +1,7 @@
 import { type Handler, Parser } from 'htmlparser2';
 
 /** Deeper than any page that people write; the parser takes longer for each tag the more of them are open. */
-export const OPEN_TAGS_MAX = 1000;
+const OPEN_TAGS_MAX = 1000;
 
 const PIECE_CHARACTERS = 8 * 1024;
 

@@ -16,7 +16,7 @@ import { addressOf, ask, failedStatus, isRecord, parsed } from './web-call.js';
 import { WebEndpoints } from './web-endpoints.js';
 
 export const TELEGRAM_TEXT_CHARACTERS_MAX = 4096;
-export const TELEGRAM_CAPTION_CHARACTERS_MAX = 1024;
+const TELEGRAM_CAPTION_CHARACTERS_MAX = 1024;
 const URL_CHARACTERS_MAX = 2048;
 const REASON_CHARACTERS_MAX = 200;
 

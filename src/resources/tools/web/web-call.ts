@@ -8,7 +8,7 @@ import {
 import { ToolFailed } from '../toolbox/tool-kind.port.js';
 import { textOf } from '../../../platform/outgoing/response-text.policy.js';
 
-export const WEB_CALL_MS = 20_000;
+const WEB_CALL_MS = 20_000;
 export const WEB_ANSWER_BYTES_MAX = 2 * 1024 * 1024;
 
 /** Which service is asked, in the words of a failure. It says nothing else of a request: its address can hold a token. */

@@ -7,8 +7,8 @@ import { canonical } from '../monitor/content.policy.js';
 import type { MonitorSource } from '../monitor/monitor.events.js';
 import { ARGUMENTS_DEPTH_MAX } from '../monitor/placeholders.policy.js';
 
-export const URL_CHARACTERS_MAX = 2_000;
-export const WATCHED_ARGUMENTS_CHARACTERS_MAX = 8_000;
+const URL_CHARACTERS_MAX = 2_000;
+const WATCHED_ARGUMENTS_CHARACTERS_MAX = 8_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 

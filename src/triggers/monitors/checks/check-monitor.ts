@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Clock } from '../../../kernel/clock.js';
 import { Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
@@ -21,7 +22,7 @@ export const CHECK_LEASE_MS = 2 * (LOOK_MS_MAX + JUDGE_MS_MAX);
 export const JUDGE_FAILURES_MAX = 3;
 
 /** Monitors whose state is remembered between two checks: a stream grows by two events with each. */
-export const MONITORS_REMEMBERED_MAX = 5_000;
+const MONITORS_REMEMBERED_MAX = 5_000;
 
 /**
  * One check of one monitor. (1) claims it: of all who try, one goes on; (2) looks; (3) has what was found judged, where there
@@ -30,7 +31,7 @@ export const MONITORS_REMEMBERED_MAX = 5_000;
  */
 @Injectable()
 export class CheckMonitor {
-  private readonly remembered = new Map<MonitorId, Folded<Monitor>>();
+  private readonly remembered = new LRUCache<MonitorId, Folded<Monitor>>({ max: MONITORS_REMEMBERED_MAX });
 
   constructor(
     private readonly streams: Streams,
@@ -90,9 +91,7 @@ export class CheckMonitor {
   }
 
   private remember(monitorId: MonitorId, { state, revision, position }: Folded<Monitor>): void {
-    this.remembered.delete(monitorId);
-    if (state.status !== 'active') return;
-    this.remembered.set(monitorId, { state, revision, position });
-    if (this.remembered.size > MONITORS_REMEMBERED_MAX) this.remembered.delete(this.remembered.keys().next().value!);
+    if (state.status === 'active') this.remembered.set(monitorId, { state, revision, position });
+    else this.remembered.delete(monitorId);
   }
 }

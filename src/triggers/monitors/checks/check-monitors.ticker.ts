@@ -8,8 +8,8 @@ import { CheckMonitor } from './check-monitor.js';
 /** How often somebody looks for monitors that are due. */
 const EVERY_MS = 1_000;
 /** Checks that are under way at once in one process; those that are slow keep only their own place. */
-export const CHECKS_AT_ONCE_MAX = 16;
-export const MONITORS_PER_TICK_MAX = 500;
+const CHECKS_AT_ONCE_MAX = 16;
+const MONITORS_PER_TICK_MAX = 500;
 
 /**
  * Looks after monitors that are due: has them checked, or ended. The read model only says where to look: who claims a check

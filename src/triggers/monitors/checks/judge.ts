@@ -7,7 +7,7 @@ import type { MonitorChecked } from '../monitor/monitor.events.js';
 export const JUDGE_MS_MAX = 60_000;
 const JUDGE_TOKENS_MAX = 300;
 /** What a judge reads of what was found. */
-export const EVIDENCE_CHARACTERS_MAX = 8_000;
+const EVIDENCE_CHARACTERS_MAX = 8_000;
 const ANSWER_CHARACTERS_MAX = 8_000;
 const BUILT_IN_PROVIDER = 'verbatim';
 

@@ -4,7 +4,7 @@ import { type MonitorCheck, THRESHOLD_OPERATORS, type ThresholdOperator } from '
 
 export const PATTERN_CHARACTERS_MAX = 500;
 export const STATES_MAX = 20;
-export const STATE_CHARACTERS_MAX = 100;
+const STATE_CHARACTERS_MAX = 100;
 
 const CHECKS = ['changed', 'new_items', 'regex', 'threshold', 'status'] as const;
 
@@ -32,7 +32,7 @@ export function checkIn(value: unknown): MonitorCheck {
   }
 }
 
-export const INGEST_ENDS = ['completed', 'failed'] as const;
+const INGEST_ENDS = ['completed', 'failed'] as const;
 
 /** An ingestion is waited for until it ends, in one way or either. */
 export function ingestCheckIn(value: unknown, note: (text: string) => void): MonitorCheck {

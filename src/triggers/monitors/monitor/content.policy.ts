@@ -70,7 +70,7 @@ export function numberIn(value: unknown): number {
   return number;
 }
 
-export const GIST_CHARACTERS_MAX = 200;
+const GIST_CHARACTERS_MAX = 200;
 
 /** The first words of a text, on one line. */
 export function gistOf(text: string, charactersMax = GIST_CHARACTERS_MAX): string {

@@ -24,7 +24,7 @@ export function targetText(source: MonitorSource): string {
   }
 }
 
-export const WAKE_CHARACTERS_MAX = 6_000;
+const WAKE_CHARACTERS_MAX = 6_000;
 
 /** What the model of a conversation is told when its monitor has found what it waits for. */
 export function matchedText(terms: MonitorTerms, found: string, isJudged: boolean): string {

@@ -6,7 +6,7 @@ import { monitorCodec } from './monitor.codec.js';
 import type { MonitorCreated, MonitorEvent, MonitorId, MonitorTerms, Seen } from './monitor.events.js';
 
 /** `completed` and `cancelled` are for good. */
-export type MonitorStatus = 'none' | 'active' | 'paused' | 'completed' | 'cancelled';
+type MonitorStatus = 'none' | 'active' | 'paused' | 'completed' | 'cancelled';
 
 export type Monitor = Readonly<{
   id: MonitorId;

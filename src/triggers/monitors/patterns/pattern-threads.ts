@@ -5,7 +5,7 @@ import { Patterns, PatternTooSlow } from './patterns.port.js';
 const THREADS_MAX = 2;
 /** A thread is there by then, also on a machine that is busy; a pattern's own time begins after. */
 const START_MS_MAX = 30_000;
-export const PATTERN_MS_MAX = 1_000;
+const PATTERN_MS_MAX = 1_000;
 const MATCH_CHARACTERS_MAX = 500;
 const MEMORY_MEGABYTES_MAX = 64;
 

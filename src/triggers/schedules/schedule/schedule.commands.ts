@@ -1,4 +1,5 @@
 import { CommandHandler } from '@nestjs/cqrs';
+import { LRUCache } from 'lru-cache';
 import { Clock } from '../../../kernel/clock.js';
 import { Command, type Handler } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
@@ -241,13 +242,13 @@ export class SettleSchedule extends Command<Schedule> {
 }
 
 /** Schedules remembered between two looks: one that comes due again is then decided on without being read. */
-export const SCHEDULES_REMEMBERED_MAX = 10_000;
+const SCHEDULES_REMEMBERED_MAX = 10_000;
 /** What one look does for a schedule that is far behind; the rest is for the next. */
 export const APPENDS_PER_LOOK_MAX = 8;
 
 @CommandHandler(SettleSchedule)
 export class SettleScheduleHandler implements Handler<SettleSchedule> {
-  private readonly remembered = new Map<ScheduleId, Folded<Schedule>>();
+  private readonly remembered = new LRUCache<ScheduleId, Folded<Schedule>>({ max: SCHEDULES_REMEMBERED_MAX });
 
   constructor(
     private readonly streams: Streams,
@@ -268,14 +269,9 @@ export class SettleScheduleHandler implements Handler<SettleSchedule> {
       known = outcome;
       if (outcome.events.length < SLOTS_PER_APPEND_MAX) break;
     }
-    this.remember(scheduleId, known);
-    return known.state;
-  }
-
-  private remember(scheduleId: ScheduleId, { state, revision, position }: Folded<Schedule>): void {
-    this.remembered.delete(scheduleId);
+    const { state, revision, position } = known;
     this.remembered.set(scheduleId, { state, revision, position });
-    if (this.remembered.size > SCHEDULES_REMEMBERED_MAX) this.remembered.delete(this.remembered.keys().next().value!);
+    return state;
   }
 }
 

@@ -15,7 +15,7 @@ import { RESTATED_AFTER_SLOTS, RESTATED_WITHIN_EVENTS_MAX } from './schedule.pol
 import { nextSlot } from './slots.policy.js';
 
 /** `completed` and `cancelled` are for good but can be looked at; after `deleted` nothing is. */
-export type ScheduleStatus = ScheduleStanding['status'] | 'none' | 'deleted';
+type ScheduleStatus = ScheduleStanding['status'] | 'none' | 'deleted';
 
 export type Schedule = Omit<ScheduleStanding, 'status'> &
   Readonly<{

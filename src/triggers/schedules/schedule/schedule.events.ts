@@ -76,17 +76,15 @@ export type ScheduleSlotSkipped = Event<'ScheduleSlotSkipped', Decided & { reaso
 export type ScheduleRunRequested = Event<'ScheduleRunRequested', { scheduleId: ScheduleId; runId: RunId; requestedAt: string }>;
 
 export type RunStatus = 'success' | 'failed' | 'timeout';
-export const RUN_ERRORS = [
-  'auth_expired',
-  'tool_not_allowed',
-  'budget_exceeded',
-  'timeout',
-  'agent_error',
-  'internal',
-  'stream_error',
-  'empty_output',
-] as const;
-export type RunError = (typeof RUN_ERRORS)[number];
+export type RunError =
+  | 'auth_expired'
+  | 'tool_not_allowed'
+  | 'budget_exceeded'
+  | 'timeout'
+  | 'agent_error'
+  | 'internal'
+  | 'stream_error'
+  | 'empty_output';
 
 /** What a run said is in the run's own stream: this one stays small, for it is folded whenever the schedule is decided on. */
 export type ScheduleRunEnded = Event<

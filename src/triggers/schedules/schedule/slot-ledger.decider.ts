@@ -83,7 +83,7 @@ export function waitsUntil(state: Schedule, { missedAfterMs, runLimitMs }: Ledge
 const ONCE_LOOKS_MS = 5_000;
 
 /** Whether there is a slot to decide on. */
-export const isDue = ({ nextSlotAt }: Schedule, now: Date): boolean => nextSlotAt !== null && nextSlotAt <= now.toISOString();
+const isDue = ({ nextSlotAt }: Schedule, now: Date): boolean => nextSlotAt !== null && nextSlotAt <= now.toISOString();
 
 function decideSlots(state: Schedule, rules: LedgerRules, now: Date, mode: LedgerMode): readonly SlotDecided[] {
   if (!isDue(state, now)) return [];

@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import { LRUCache } from 'lru-cache';
 import { Temporal } from 'temporal-polyfill';
 import { Rejection } from '../../../kernel/rejection.js';
 import type { ScheduleTiming } from './schedule.events.js';
@@ -6,14 +7,18 @@ import type { ScheduleTiming } from './schedule.events.js';
 /** Minute, hour, day of the month, month, day of the week, on the clocks of an IANA zone. */
 export type Recurrence = Readonly<{ cron: string; timezone: string }>;
 
-export const CRON_CHARACTERS_MAX = 200;
+const CRON_CHARACTERS_MAX = 200;
 /** How many slots are looked at to find the shortest time between two of them. */
 export const CADENCE_SLOTS_MAX = 64;
 /** How many parsed recurrences are kept: parsing one costs as much as a slot of it. */
 export const RECURRENCES_KEPT_MAX = 1_000;
 
 const FIELDS = 5;
-const kept = new Map<string, Cron>();
+/** Parsed once while it is in use. */
+const parsed = new LRUCache<string, Cron, Recurrence>({
+  max: RECURRENCES_KEPT_MAX,
+  memoMethod: (_key, _stale, { context: { cron, timezone } }) => parse(cron, timezone),
+});
 
 /**
  * The moments of a recurrence after a moment, in order, without end. On the days when clocks change: a fixed time (no `*`
@@ -22,7 +27,7 @@ const kept = new Map<string, Cron>();
  * @throws Rejection invalid-schedule
  */
 export function* slotsOf(recurrence: Recurrence, after: Date): Generator<Date, void> {
-  const cron = parsed(recurrence);
+  const cron = parsed.memo(`${recurrence.timezone} ${recurrence.cron}`, { context: recurrence });
   for (let slot = cron.nextRun(after); slot; slot = cron.nextRun(slot)) yield slot;
 }
 
@@ -107,17 +112,7 @@ function namedBy(text: string, timezone: string): Date | undefined {
   }
 }
 
-/** Parsed once while it is in use. @throws Rejection invalid-schedule */
-function parsed({ cron, timezone }: Recurrence): Cron {
-  const key = `${timezone} ${cron}`;
-  const known = kept.get(key);
-  if (known) return known;
-  const fresh = parse(cron, timezone);
-  if (kept.size === RECURRENCES_KEPT_MAX) kept.delete(kept.keys().next().value!);
-  kept.set(key, fresh);
-  return fresh;
-}
-
+/** @throws Rejection invalid-schedule */
 function parse(cron: string, timezone: string): Cron {
   const invalid = (cause: unknown) => new Rejection('invalid-schedule', `invalid cron: ${textOf(cause)}`);
   // `?` would stand for the minute in which it is parsed: another one in every process.

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+
+const HERE = import.meta.dirname;
+const KNIP = join(HERE, '../../node_modules/knip/bin/knip.js');
+
+/** A service in small. A check that no longer looks at something finds just as little as one that finds nothing. */
+const FILES: Readonly<Record<string, string>> = {
+  'package.json': JSON.stringify({ name: 'probe', type: 'module', dependencies: { postgres: '1.0.0' } }),
+  'src/app/main.ts': "import { used } from '../feature.js';\nconsole.log(used);",
+  'src/feature.ts': `export const used = 1;
+export const MAX = 2;
+export const useless = MAX;
+export const forTests = 3;
+export type Shown = string;`,
+  'src/feature.spec.ts': "import { forTests, MAX } from './feature.js';\nconsole.log(forTests, MAX);",
+  'src/feature.events.ts': 'export type Happened = string;\nexport const happened = 1;',
+  'src/spoken.spec.ts': "import { happened } from './feature.events.js';\nconsole.log(happened);",
+  'projections/lonely.ts': 'export const lonely = 1;',
+};
+
+let probe: string;
+beforeAll(async () => {
+  probe = await mkdtemp(join(tmpdir(), 'unused-'));
+  for (const [name, text] of Object.entries(FILES)) {
+    await mkdir(dirname(join(probe, name)), { recursive: true });
+    await writeFile(join(probe, name), text);
+  }
+});
+afterAll(() => rm(probe, { recursive: true }));
+
+type Issue = Readonly<{ file: string } & Record<'files' | 'exports' | 'types' | 'dependencies', readonly { name: string }[]>>;
+
+/** What a configuration finds there, each as `kind name`. */
+const foundBy = (config: string, ...options: string[]) =>
+  new Promise<readonly string[]>((resolve, reject) => {
+    const args = [KNIP, '--directory', probe, '--config', join(HERE, config), '--reporter', 'json', '--no-progress', ...options];
+    execFile(process.execPath, args, (_, stdout, stderr) => {
+      if (stdout === '') return reject(new Error(stderr));
+      const { issues } = JSON.parse(stdout) as { issues: readonly Issue[] };
+      const kinds = ['files', 'exports', 'types', 'dependencies'] as const;
+      const found = issues.flatMap((issue) => kinds.flatMap((kind) => (issue[kind] ?? []).map(({ name }) => `${kind} ${name}`)));
+      resolve(found.sort());
+    });
+  });
+
+it('what nobody imports is found; events are words of their feature, all of which may be said', async () => {
+  expect(await foundBy('knip.json')).toEqual([
+    'dependencies postgres',
+    'exports useless',
+    'files projections/lonely.ts',
+    'types Shown',
+  ]);
+});
+
+it('what only tests import is found, but for limits that hold where they are', async () => {
+  expect(await foundBy('knip.production.json', '--production', '--include', 'files,exports,types')).toEqual([
+    'exports forTests',
+    'exports useless',
+    'files projections/lonely.ts',
+    'files src/feature.events.ts',
+    'types Shown',
+  ]);
+});
