@@ -5,7 +5,7 @@ import { journalsStream } from '../../src/dialogue/journal/journals.events.js';
 import { type RunEvent, runStream } from '../../src/background/runs/run.events.js';
 import { scheduleStream } from '../../src/triggers/schedules/schedule/schedule.events.js';
 import { type ScheduledRunEvent, scheduledRunStream } from '../../src/triggers/schedules/runs/scheduled-run.events.js';
-import { type OAuthEvent, oauthStream } from '../../src/resources/tools/mcp/oauth.events.js';
+import { type OAuthEvent, oauthStream } from '../../src/resources/tools/mcp/sign-in/oauth.events.js';
 import { deliveryStream } from '../../src/triggers/webhooks/delivery.events.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';

@@ -11,8 +11,8 @@ import { scheduleCodec } from '../../src/triggers/schedules/schedule/schedule.co
 import type { ScheduleEvent } from '../../src/triggers/schedules/schedule/schedule.events.js';
 import { scheduleRunCodec } from '../../src/triggers/schedules/runs/scheduled-run.codec.js';
 import type { ScheduledRunEvent } from '../../src/triggers/schedules/runs/scheduled-run.events.js';
-import { oauthCodec } from '../../src/resources/tools/mcp/oauth.codec.js';
-import type { OAuthEvent } from '../../src/resources/tools/mcp/oauth.events.js';
+import { oauthCodec } from '../../src/resources/tools/mcp/sign-in/oauth.codec.js';
+import type { OAuthEvent } from '../../src/resources/tools/mcp/sign-in/oauth.events.js';
 import { deliveryCodec } from '../../src/triggers/webhooks/delivery.codec.js';
 import type { DeliveryEvent } from '../../src/triggers/webhooks/delivery.events.js';
 import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';

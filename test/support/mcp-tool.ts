@@ -11,7 +11,7 @@ import {
   RefreshTokensHandler,
   StartHandshakeHandler,
   TakeSignInStateHandler,
-} from '../../src/resources/tools/mcp/oauth.commands.js';
+} from '../../src/resources/tools/mcp/sign-in/oauth.commands.js';
 import { OAuthGrants } from '../../src/resources/tools/mcp/oauth-grants.js';
 import { OAuthHandshakes } from '../../src/resources/tools/mcp/oauth-handshakes.js';
 import type { KeyValue } from '../../src/kernel/key-value.js';

@@ -31,8 +31,8 @@ import {
   withAttachmentNewsOf,
 } from './attachment-news.policy.js';
 import { type News, newsOf, noNews, withNewsOf } from './conversation-news.policy.js';
-import { oauthCodec } from '../../resources/tools/mcp/oauth.codec.js';
-import { type OAuthEvent, oauthStream } from '../../resources/tools/mcp/oauth.events.js';
+import { oauthCodec } from '../../resources/tools/mcp/sign-in/oauth.codec.js';
+import { type OAuthEvent, oauthStream } from '../../resources/tools/mcp/sign-in/oauth.events.js';
 import {
   type Ingestion,
   ingestionAnnounced,

@@ -1,4 +1,4 @@
-import type { OAuthEvent } from '../../resources/tools/mcp/oauth.events.js';
+import type { OAuthEvent } from '../../resources/tools/mcp/sign-in/oauth.events.js';
 import type { Announcement } from './user.events.js';
 
 /** What is told of the sign-in to a tool server. That tokens were renewed, or are worth nothing any more, is told by the tool. */

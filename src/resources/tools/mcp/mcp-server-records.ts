@@ -1,4 +1,4 @@
-import type { OAuthGrant } from './oauth.decider.js';
+import type { OAuthGrant } from './sign-in/oauth.decider.js';
 
 /** How a handshake stands, in the words that clients know. */
 export function handshakeRecord(grant: OAuthGrant, overdue: boolean) {

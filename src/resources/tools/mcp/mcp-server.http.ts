@@ -20,7 +20,7 @@ import { CALLBACK_PATH, McpOptions } from './mcp-options.js';
 import { CALLBACK_HEADERS, callbackPage, handshakeRecord } from './mcp-server-records.js';
 import { McpServerTrial, McpServerWish, SignInReply } from './mcp-server.dto.js';
 import { McpTool } from './mcp-tool.js';
-import { isOverdue } from './oauth.decider.js';
+import { isOverdue } from './sign-in/oauth.decider.js';
 import { OAuthGrants } from './oauth-grants.js';
 import { OAuthHandshakes } from './oauth-handshakes.js';
 

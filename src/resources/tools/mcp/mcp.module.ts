@@ -20,7 +20,7 @@ import {
   RefreshTokensHandler,
   StartHandshakeHandler,
   TakeSignInStateHandler,
-} from './oauth.commands.js';
+} from './sign-in/oauth.commands.js';
 import { OAuthGrants } from './oauth-grants.js';
 import { OAuthHandshakes } from './oauth-handshakes.js';
 import { ExpiringQueries } from '../../../../projections/expiring/expiring.queries.js';
@@ -28,9 +28,9 @@ import { IdentityModule } from '../../identity/identity.module.js';
 import { RetentionModule } from '../../../work/retention/retention.module.js';
 import { RetentionRules } from '../../../work/retention/retention-rule.port.js';
 import { ToolsModule } from '../tools.module.js';
-import { FailSignIns } from './fail-sign-ins.js';
+import { FailSignIns } from './sign-in/fail-sign-ins.js';
 import { McpServerController } from './mcp-server.http.js';
-import { ForgetSignInSecrets } from './forget-sign-in-secrets.reaction.js';
+import { ForgetSignInSecrets } from './sign-in/forget-sign-in-secrets.reaction.js';
 import { McpTool } from './mcp-tool.js';
 
 const REACTIONS = [ForgetSignInSecrets];

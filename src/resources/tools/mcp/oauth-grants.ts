@@ -14,9 +14,9 @@ import {
 import type { AuthorizationServers, GrantTokens } from './authorization-server.js';
 import { SignInNeeded } from './mcp-failures.js';
 import type { TokenSource } from './mcp-session.js';
-import { LoseGrant, RefreshTokens } from './oauth.commands.js';
-import { type OAuthGrant, oauthGrant } from './oauth.decider.js';
-import { oauthStream } from './oauth.events.js';
+import { LoseGrant, RefreshTokens } from './sign-in/oauth.commands.js';
+import { type OAuthGrant, oauthGrant } from './sign-in/oauth.decider.js';
+import { oauthStream } from './sign-in/oauth.events.js';
 
 /** Tokens that have no longer to live are renewed before they are used. */
 const TOKEN_MARGIN_MS = 30_000;

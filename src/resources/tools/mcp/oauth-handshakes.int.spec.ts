@@ -5,7 +5,7 @@ import { mcpToolForTests, type McpToolForTests } from '../../../../test/support/
 import { eventsOf } from '../../../../test/support/turns.js';
 import type { SignInReturn } from './oauth-handshakes.js';
 import { HANDSHAKE_TTL_MS } from './oauth-handshakes.js';
-import { oauthStream } from './oauth.events.js';
+import { oauthStream } from './sign-in/oauth.events.js';
 
 const redirectUrl = 'https://service.example/api/mcp_server/callback';
 

@@ -13,9 +13,9 @@ import {
   SignInFailed,
 } from './authorization-server.js';
 import { isServiceFailure, failureText } from './mcp-failures.js';
-import { AwaitSignIn, FailSignIn, GrantSignIn, StartHandshake, TakeSignInState } from './oauth.commands.js';
-import { handshakeNotFound, type OAuthGrant, oauthGrant } from './oauth.decider.js';
-import { type GrantedTool, oauthStream } from './oauth.events.js';
+import { AwaitSignIn, FailSignIn, GrantSignIn, StartHandshake, TakeSignInState } from './sign-in/oauth.commands.js';
+import { handshakeNotFound, type OAuthGrant, oauthGrant } from './sign-in/oauth.decider.js';
+import { type GrantedTool, oauthStream } from './sign-in/oauth.events.js';
 import { TOKENS } from './oauth-grants.js';
 
 /** How long the owner may take to sign in. */

@@ -1,6 +1,6 @@
-import type { Decision } from '../../../kernel/event-sourcing/decider.js';
-import { Rejection } from '../../../kernel/rejection.js';
-import type { Aggregate } from '../../../kernel/event-sourcing/streams.js';
+import type { Decision } from '../../../../kernel/event-sourcing/decider.js';
+import { Rejection } from '../../../../kernel/rejection.js';
+import type { Aggregate } from '../../../../kernel/event-sourcing/streams.js';
 import { oauthCodec } from './oauth.codec.js';
 import type { GrantedTool, OAuthEvent } from './oauth.events.js';
 

@@ -1,9 +1,9 @@
-import type { ExpiringQueries, OldOutput } from '../../../../projections/expiring/expiring.queries.js';
-import type { Clock } from '../../../kernel/clock.js';
-import type { Commands } from '../../../kernel/commands.js';
-import { eachOf } from '../../../kernel/each-of.js';
-import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import type { RetentionRule } from '../../../work/retention/retention-rule.port.js';
+import type { ExpiringQueries, OldOutput } from '../../../../../projections/expiring/expiring.queries.js';
+import type { Clock } from '../../../../kernel/clock.js';
+import type { Commands } from '../../../../kernel/commands.js';
+import { eachOf } from '../../../../kernel/each-of.js';
+import type { Cause } from '../../../../kernel/event-sourcing/events.js';
+import type { RetentionRule } from '../../../../work/retention/retention-rule.port.js';
 import { FailOverdueSignIn } from './oauth.commands.js';
 
 /** So long after its time a sign-in may still be finished by whoever took it in time. */

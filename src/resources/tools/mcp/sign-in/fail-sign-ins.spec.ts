@@ -1,13 +1,16 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import type { ExpiringQueries, OldOutput } from '../../../../projections/expiring/expiring.queries.js';
-import { type AuthorizationServerForTests, authorizationServerForTests } from '../../../../test/support/authorization-server.js';
-import { mcpToolForTests, type McpToolForTests } from '../../../../test/support/mcp-tool.js';
-import { decode } from '../../../kernel/event-sourcing/codec.js';
-import { lastEvent } from '../../../kernel/event-sourcing/event-store.js';
-import type { Recorded } from '../../../kernel/event-sourcing/events.js';
+import type { ExpiringQueries, OldOutput } from '../../../../../projections/expiring/expiring.queries.js';
+import {
+  type AuthorizationServerForTests,
+  authorizationServerForTests,
+} from '../../../../../test/support/authorization-server.js';
+import { mcpToolForTests, type McpToolForTests } from '../../../../../test/support/mcp-tool.js';
+import { decode } from '../../../../kernel/event-sourcing/codec.js';
+import { lastEvent } from '../../../../kernel/event-sourcing/event-store.js';
+import type { Recorded } from '../../../../kernel/event-sourcing/events.js';
 import { FailSignIns, SIGN_IN_GRACE_MS } from './fail-sign-ins.js';
 import { ForgetSignInSecrets } from './forget-sign-in-secrets.reaction.js';
-import { HANDSHAKE_TTL_MS } from './oauth-handshakes.js';
+import { HANDSHAKE_TTL_MS } from '../oauth-handshakes.js';
 import { oauthCodec } from './oauth.codec.js';
 import { type OAuthHandshakeFailed, oauthStream } from './oauth.events.js';
 

@@ -1,4 +1,4 @@
-import type { Event } from '../../../kernel/event-sourcing/events.js';
+import type { Event } from '../../../../kernel/event-sourcing/events.js';
 
 /** A handshake and the grant that comes of it share their id, and a stream. */
 export type HandshakeId = string;

@@ -1,4 +1,4 @@
-import type { Codec } from '../../../kernel/event-sourcing/codec.js';
+import type { Codec } from '../../../../kernel/event-sourcing/codec.js';
 import type { OAuthEvent } from './oauth.events.js';
 
 export const oauthCodec: Codec<OAuthEvent> = {

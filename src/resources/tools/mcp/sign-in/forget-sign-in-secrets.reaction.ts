@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { type Codec, decode } from '../../../kernel/event-sourcing/codec.js';
-import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
-import type { Recorded } from '../../../kernel/event-sourcing/events.js';
-import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
-import { CredentialVault } from '../../../platform/credentials/credential-vault.port.js';
+import { type Codec, decode } from '../../../../kernel/event-sourcing/codec.js';
+import { EventStore } from '../../../../kernel/event-sourcing/event-store.js';
+import type { Recorded } from '../../../../kernel/event-sourcing/events.js';
+import type { Reaction } from '../../../../kernel/event-sourcing/reaction.js';
+import { CredentialVault } from '../../../../platform/credentials/credential-vault.port.js';
 import { oauthCodec } from './oauth.codec.js';
 import type { OAuthEvent } from './oauth.events.js';
 import { secretsLeft } from './sign-in-secrets.policy.js';
