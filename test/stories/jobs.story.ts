@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { jobStream } from '../../src/background/jobs/job.events.js';
 import { jobIdOf } from '../../src/background/jobs/job.policy.js';
+import { decodeCause } from '../../src/kernel/event-sourcing/codec.js';
 import { newId } from '../../src/kernel/ids.js';
 import { askOver } from '../support/asked.js';
 import type { MakeBacking } from '../support/backing.js';
@@ -9,6 +11,7 @@ import { answerJson, LocalServer } from '../support/local-server.js';
 import { mcpServerForTests } from '../support/mcp-server.js';
 import { call, say, wait } from '../support/scripted-model-server.js';
 import { TabForTests } from '../support/tab.js';
+import { eventsOf } from '../support/turns.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
 type Job = Readonly<Record<string, unknown> & { job_id: string; status: string }>;
@@ -228,7 +231,13 @@ export function jobsStory(makeBacking: MakeBacking): void {
       const { jobId, conversationId } = await begun();
       world.model.next(say('I do not know what came of it.'));
       await world.service.restart();
-      expect(await job(jobId)).toMatchObject({ status: 'lost', note: expect.stringContaining('not repeated') });
+      // The read model may take a moment after a start. Stated was it by the process that ended, not by who finds it gone.
+      await until(jobId, 'lost');
+      expect(await job(jobId)).toMatchObject({ note: expect.stringContaining('not repeated') });
+      const stated = await eventsOf(world.service.backing.store, jobStream(jobId));
+      expect(stated.filter(({ type }) => type === 'JobLost').map(({ metadata }) => decodeCause(metadata).actor)).toEqual([
+        'system:jobs',
+      ]);
       await eventually(async () => (await queries(conversationId)).length === 2);
       expect((await queries(conversationId)).at(-1)!.metadata).toMatchObject({ wake: { source: 'lost', ref_id: jobId } });
       expect(post.requests).toHaveLength(1);
