@@ -49,7 +49,7 @@ export function demoStory(makeBacking: MakeBacking): void {
 
   it('can be asked as soon as the service says that it is ready', async () => {
     const client = await start();
-    await eventually(async () => (await readinessOf(client)).code === 200);
+    await untilReady(client);
     expectSourced(await askDemo(client));
     expect(await readinessOf(client)).toMatchObject({ code: 200, status: 'ready', reasons: [] });
   });
