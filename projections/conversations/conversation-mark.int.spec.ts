@@ -19,7 +19,7 @@ import {
 } from '../../src/dialogue/conversation/conversation-mark.policy.js';
 import { noteWork } from '../../src/dialogue/conversation/background-work.decider.js';
 import { append } from '../../src/dialogue/conversation/turn-additions.decider.js';
-import { goOn } from '../../src/dialogue/conversation/woken-turn.decider.js';
+import { askAutomatically } from '../../src/dialogue/conversation/automatic-turn.decider.js';
 import { expire, handOn, pause, resume } from '../../src/dialogue/conversation/pause.decider.js';
 import type { Conversation, Decide } from '../../src/dialogue/conversation/turn.policy.js';
 import { Rejection } from '../../src/kernel/rejection.js';
@@ -84,7 +84,7 @@ class AnyConversation {
       () => conclude({ type: 'TurnFailed', data: { ...about, ...parts, error: 'No.', code: null } }),
       () => conclude({ type: 'TurnStopped', data: { ...about, ...parts } }),
       () =>
-        goOn({ ...this.asking(this.newTurn()), origin: { kind: 'wake', source: 'job', refId: 'j', dedupeKey: 'd' } }, 'carol'),
+        askAutomatically({ ...this.asking(this.newTurn()), origin: { kind: 'wake', source: 'job', refId: 'j', dedupeKey: 'd' } }, 'carol'),
       () => conclude({ type: 'TurnAnswered', data: { ...about, ...parts, answer: '', modelId: 'm', usage: null } }),
       () => append({ ...this.asking(this.newTurn()), ...parts, ...ELSEWHERE }, 'carol'),
       () => this.work(),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { eachOf, failuresOf } from './each-of.js';
+import { eachOf, collectFailures } from './each-of.js';
 
 const odd = (number: number) => (number % 2 ? Promise.reject(new Error(`${number} is odd`)) : Promise.resolve());
 
@@ -9,7 +9,7 @@ describe('work on each of several things', () => {
     const work = (number: number) => odd((tried.push(number), number));
     await expect(eachOf([1, 2, 3, 4], work)).rejects.toThrow('2 of 4 failed, the first with: 1 is odd');
     expect(tried).toEqual([1, 2, 3, 4]);
-    expect(await failuresOf([1, 2, 3], work)).toEqual([new Error('1 is odd'), new Error('3 is odd')]);
+    expect(await collectFailures([1, 2, 3], work)).toEqual([new Error('1 is odd'), new Error('3 is odd')]);
   });
 
   it('is silent where none fails, or there is none', async () => {

@@ -6,7 +6,7 @@ const AT_ONCE_MAX = 8;
  * as its cause, once all were tried
  */
 export async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<unknown>, atOnceMax?: number): Promise<void> {
-  const failures = await failuresOf(items, work, atOnceMax);
+  const failures = await collectFailures(items, work, atOnceMax);
   if (failures.length === 0) return;
   const [cause] = failures;
   const why = cause instanceof Error ? `, the first with: ${cause.message}` : '';
@@ -14,7 +14,7 @@ export async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<
 }
 
 /** Resolves to what went wrong, once all were tried. */
-export async function failuresOf<T>(
+export async function collectFailures<T>(
   items: readonly T[],
   work: (item: T) => Promise<unknown>,
   atOnceMax = AT_ONCE_MAX,

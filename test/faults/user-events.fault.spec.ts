@@ -6,7 +6,12 @@ import { conversationCodec } from '../../src/dialogue/conversation/conversation.
 import type { ConversationEvent } from '../../src/dialogue/conversation/conversation.events.js';
 import { decode } from '../../src/kernel/event-sourcing/codec.js';
 import { type EventStore, LOG_START } from '../../src/kernel/event-sourcing/event-store.js';
-import { type News, newsOf, noNews, withNewsOf } from '../../src/views/notifications/conversation-news.policy.js';
+import {
+  type NotifiedConversation,
+  notificationsOf,
+  nothingNotified,
+  withNotifiedChanges,
+} from '../../src/views/notifications/conversation-notifications.policy.js';
 import { userStream } from '../../src/views/notifications/user.events.js';
 import { onPostgres } from '../support/backing.js';
 import { Client, type Streamed } from '../support/client.js';
@@ -25,17 +30,17 @@ type Told = Readonly<{ type: string; payload: unknown }>;
 
 /** What is to be told of each conversation, by what the log says. */
 async function newsBy(store: EventStore): Promise<Map<string, Told[]>> {
-  const states = new Map<string, News>();
+  const states = new Map<string, NotifiedConversation>();
   const all = new Map<string, Told[]>();
   for await (const { events } of store.readAll({ after: LOG_START, filter: { categories: ['conversation'] } })) {
     for (const stored of events) {
       const event = decode<ConversationEvent>(conversationCodec, stored);
       if (!event) continue;
       const id = event.data.conversationId;
-      const before = states.get(id) ?? noNews;
-      const after = withNewsOf(before, event);
+      const before = states.get(id) ?? nothingNotified;
+      const after = withNotifiedChanges(before, event);
       states.set(id, after);
-      const news = newsOf(before, after, event).map(({ announcement: { type, payload } }) => ({ type, payload }));
+      const news = notificationsOf(before, after, event).map(({ notification: { type, payload } }) => ({ type, payload }));
       all.set(id, [...(all.get(id) ?? []), ...news]);
     }
   }

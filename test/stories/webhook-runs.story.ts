@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
-import { Unattended } from '../../src/dialogue/answering/runner/unattended.port.js';
+import { HeadlessAnswering } from '../../src/dialogue/answering/runner/headless-answering.port.js';
 import { Runs } from '../../src/background/runs/runs.port.js';
 import { taskStream } from '../../src/work/tasks/task.events.js';
 import { RETRIES_MAX } from '../../src/work/tasks/task.policy.js';
@@ -109,9 +109,9 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
   });
 
   it('whose code breaks is run three times more, each from the start and after a longer delay, and then has failed', async () => {
-    const unattended = world.service.service.app.get(Unattended, { strict: false });
+    const headless = world.service.service.app.get(HeadlessAnswering, { strict: false });
     let attempts = 0;
-    unattended.answer = () => Promise.reject(new Error(`Attempt ${++attempts} broke.`));
+    headless.answer = () => Promise.reject(new Error(`Attempt ${++attempts} broke.`));
     const taskId = await taskOf(deliver('{}'));
     await eventually(async () => (await statusOf(world.nobody, taskId)).status === 'RETRY');
     expect(await endOf(world.nobody, taskId, 100_000)).toEqual({ status: 'FAILURE', result: 'The task failed unexpectedly.' });

@@ -1,14 +1,14 @@
 import { PAUSE_HANDLERS } from '../../src/dialogue/conversation/pause.commands.js';
 import { TURN_HANDLERS } from '../../src/dialogue/conversation/turn.commands.js';
 import { AppendTurnHandler } from '../../src/dialogue/conversation/turn-additions.commands.js';
-import { GoOnInConversationHandler } from '../../src/dialogue/conversation/woken-turn.commands.js';
+import { AskAutomaticTurnHandler } from '../../src/dialogue/conversation/automatic-turn.commands.js';
 import type { Commands } from '../../src/kernel/commands.js';
 import type { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { commandsOver } from './commands-over.js';
 
 /** Whoever handles what is asked of conversations while their turns are run. */
 export const turnHandlers = (streams: Streams) =>
-  [...TURN_HANDLERS, ...PAUSE_HANDLERS, AppendTurnHandler, GoOnInConversationHandler].map((Handler) => new Handler(streams));
+  [...TURN_HANDLERS, ...PAUSE_HANDLERS, AppendTurnHandler, AskAutomaticTurnHandler].map((Handler) => new Handler(streams));
 
 /** Takes what is asked of conversations while their turns are run to where it is decided. */
 export const turnCommands = (streams: Streams): Commands => commandsOver(...turnHandlers(streams));

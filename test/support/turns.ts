@@ -1,6 +1,6 @@
 import type { Run } from '../../src/dialogue/answering/loop/agent-loop.js';
 import { AnsweringOptions } from '../../src/dialogue/answering/loop/answering-options.js';
-import type { AnswerComposer, Piece } from '../../src/dialogue/answering/loop/answer-composer.js';
+import type { AnswerComposer, AnswerDelta } from '../../src/dialogue/answering/loop/answer-composer.js';
 import { Continuations } from '../../src/dialogue/answering/loop/continuations.js';
 import { TurnCloser } from '../../src/dialogue/answering/runner/turn-closer.js';
 import { TurnRunner } from '../../src/dialogue/answering/runner/turn-runner.js';
@@ -39,11 +39,11 @@ export const answeringOptions = new AnsweringOptions({
 export const settings: TurnSettings = turnSettings({ modelId: 'scripted' });
 
 /** A composer that yields what the test scripts, and stops when told to. */
-export const scripted = (script: (signal: AbortSignal) => AsyncIterable<Piece>): AnswerComposer =>
+export const scripted = (script: (signal: AbortSignal) => AsyncIterable<AnswerDelta>): AnswerComposer =>
   ({ compose: (_: unknown, { signal }: Run) => script(signal) }) as unknown as AnswerComposer;
 
-export const pieces = (...texts: string[]) =>
-  async function* (): AsyncGenerator<Piece> {
+export const deltas = (...texts: string[]) =>
+  async function* (): AsyncGenerator<AnswerDelta> {
     for (const text of texts) yield { type: 'text', text };
     yield { type: 'sources', sources: [] };
   };

@@ -3,13 +3,13 @@ import type { WakeQueries } from '../../../projections/wakes/wakes.queries.js';
 import { commandsOver } from '../../../test/support/commands-over.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { MortalStore } from '../../../test/support/mortal-store.js';
-import { askedTurn, cause, eventsOf, pieces, scripted, workerOver } from '../../../test/support/turns.js';
+import { askedTurn, cause, eventsOf, deltas, scripted, workerOver } from '../../../test/support/turns.js';
 import { turnSettings } from '../../../test/support/turn-settings.js';
-import { AskedWokenTurns } from '../../dialogue/answering/intake/asked-woken-turns.js';
+import { AutomaticTurnIntake } from '../../dialogue/answering/intake/automatic-turn-intake.js';
 import type { QuestionResolver } from '../../dialogue/answering/intake/resolve-question.js';
 import { conversation, remove } from '../../dialogue/conversation/conversation.decider.js';
 import { conversationStream, type TurnAsked } from '../../dialogue/conversation/conversation.events.js';
-import { WAKES_IN_A_ROW_MAX } from '../../dialogue/conversation/woken-turn.decider.js';
+import { WAKES_IN_A_ROW_MAX } from '../../dialogue/conversation/automatic-turn.decider.js';
 import { type EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
@@ -55,7 +55,7 @@ function delivering(store: EventStore = log): DeliverWakes {
   } as UsageLimits;
   const models = { has: async () => true } as unknown as LanguageModels;
   const queue = { enqueue: () => Promise.reject(new Error('No queue.')) } as unknown as WorkQueue;
-  const turns = new AskedWokenTurns(store, streams, turnCommands(streams), resolver, models, limits, queue);
+  const turns = new AutomaticTurnIntake(store, streams, turnCommands(streams), resolver, models, limits, queue);
   const queries = {
     due: async (before: Date) => {
       lookedBefore = before;
@@ -80,7 +80,7 @@ const wake = (key: string, more: Readonly<{ text?: string; ownerId?: string }> =
     cause,
   );
 const answer = async (turnId: string, ...texts: string[]) => {
-  const { runner } = workerOver(log, new InProcessSignals(), scripted(pieces(...texts)));
+  const { runner } = workerOver(log, new InProcessSignals(), scripted(deltas(...texts)));
   await runner.run('c1', turnId);
 };
 const woken = async () =>

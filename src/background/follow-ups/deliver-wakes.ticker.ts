@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { WakeQueries } from '../../../projections/wakes/wakes.queries.js';
-import { WokenTurns } from '../../dialogue/answering/intake/woken-turns.port.js';
+import { AutomaticTurns } from '../../dialogue/answering/intake/automatic-turns.port.js';
 import { Commands } from '../../kernel/commands.js';
 import { eachOf } from '../../kernel/each-of.js';
 import { Ids } from '../../kernel/ids.js';
@@ -34,7 +34,7 @@ export class DeliverWakes implements Ticker {
     private readonly queries: WakeQueries,
     private readonly streams: Streams,
     private readonly commands: Commands,
-    private readonly turns: WokenTurns,
+    private readonly turns: AutomaticTurns,
     private readonly ids: Ids,
   ) {}
 

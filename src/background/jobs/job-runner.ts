@@ -115,7 +115,7 @@ export class JobRunner extends BackgroundCalls {
   private async state(started: JobStarted['data'], { cause }: LongCall): Promise<boolean> {
     const { streams, commands } = this.parts;
     try {
-      await streams.outlasting(START_PATIENCE_MS, () => commands.execute(new StartJob(started, cause)));
+      await streams.retryWhileUnavailable(START_PATIENCE_MS, () => commands.execute(new StartJob(started, cause)));
       return true;
     } catch (error) {
       if (error instanceof Rejection && error.code === 'job-exists') return false;

@@ -83,7 +83,9 @@ export class RunningJob {
     try {
       const settled = await Promise.race([this.work.done, untilAborted(this.givenUp.signal)]);
       const ending = await this.ending(settled ?? undefined);
-      await streams.outlasting(END_PATIENCE_MS, () => commands.execute(new EndJob(this.started.jobId, ending, this.cause)));
+      await streams.retryWhileUnavailable(END_PATIENCE_MS, () =>
+        commands.execute(new EndJob(this.started.jobId, ending, this.cause)),
+      );
     } catch (error) {
       this.logger.error(`The end of job ${this.started.jobId} could not be stated; it will be found lost.`, error);
     } finally {

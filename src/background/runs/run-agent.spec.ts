@@ -6,10 +6,10 @@ import { turnSettings } from '../../../test/support/turn-settings.js';
 import {
   type EffectKnown,
   type HistoryPin,
-  Unattended,
-  type UnattendedAnswer,
-  type UnattendedWork,
-} from '../../dialogue/answering/runner/unattended.port.js';
+  HeadlessAnswering,
+  type HeadlessAnswer,
+  type HeadlessWork,
+} from '../../dialogue/answering/runner/headless-answering.port.js';
 import type { CalledTool } from '../../dialogue/conversation/conversation.events.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
@@ -41,16 +41,16 @@ const called = (callId: string, actionName: string, args: Readonly<Record<string
   argumentsSha256: 'h',
 });
 
-type Script = (work: UnattendedWork) => Promise<Partial<UnattendedAnswer> | void>;
+type Script = (work: HeadlessWork) => Promise<Partial<HeadlessAnswer> | void>;
 
-class ScriptedAgent extends Unattended {
+class ScriptedAgent extends HeadlessAnswering {
   settled = 0;
   readonly scripts: Script[] = [];
   history: HistoryPin | undefined;
-  readonly seen: UnattendedWork[] = [];
+  readonly seen: HeadlessWork[] = [];
   settle = async () => turnSettings({ modelId: `model-${++this.settled}` });
   historyOf = async () => this.history;
-  answer = async (work: UnattendedWork): Promise<UnattendedAnswer> => {
+  answer = async (work: HeadlessWork): Promise<HeadlessAnswer> => {
     this.seen.push(work);
     work.used({ promptTokens: 10, completionTokens: 5 });
     return { parts, error: null, ...(await this.scripts.shift()?.(work)) };

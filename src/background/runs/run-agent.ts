@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Unattended } from '../../dialogue/answering/runner/unattended.port.js';
+import { HeadlessAnswering } from '../../dialogue/answering/runner/headless-answering.port.js';
 import type { Usage } from '../../dialogue/conversation/conversation.events.js';
 import { Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
@@ -37,7 +37,7 @@ export class RunAgent implements TaskRunner {
   constructor(
     private readonly streams: Streams,
     private readonly commands: Commands,
-    private readonly unattended: Unattended,
+    private readonly headless: HeadlessAnswering,
     private readonly quota: RunQuota,
     private readonly timing: Timing,
   ) {}
@@ -69,8 +69,8 @@ export class RunAgent implements TaskRunner {
     const { settings } = found.state;
     const start = (pins: RunPins) => this.commands.execute(new StartRun(runId, attempt, pins, found, cause));
     if (settings) return start({ settings });
-    const history = conversationId === undefined ? undefined : await this.unattended.historyOf(conversationId, ownerId);
-    return start({ settings: await this.unattended.settle(agentId, ownerId, cause, terms?.modelId), history });
+    const history = conversationId === undefined ? undefined : await this.headless.historyOf(conversationId, ownerId);
+    return start({ settings: await this.headless.settle(agentId, ownerId, cause, terms?.modelId), history });
   }
 
   private async finish({ taskId: runId, attempt, cause, signal }: TaskAttempt, begun: Folded<Run>): Promise<Run> {
@@ -81,7 +81,7 @@ export class RunAgent implements TaskRunner {
     const time = terms ? this.timing.deadline(terms.timeoutMs) : undefined;
     let usage: Usage | null = null;
     try {
-      const { parts, error } = await this.unattended.answer({
+      const { parts, error } = await this.headless.answer({
         runId,
         ownerId,
         input,
@@ -95,7 +95,7 @@ export class RunAgent implements TaskRunner {
         signal: time ? AbortSignal.any([signal, time]) : signal,
       });
       const data: RunFinished['data'] = { runId, attempt, ...parts, modelId, usage, error };
-      return await streams.outlasting(RUN_PATIENCE_MS, () => commands.execute(new FinishRun(data, cause)));
+      return await streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => commands.execute(new FinishRun(data, cause)));
     } catch (error) {
       // Whether it can be noted or not, the attempt has failed for its own reason.
       await commands.execute(new AbandonAttempt(runId, attempt, { modelId, usage }, cause)).catch(() => undefined);

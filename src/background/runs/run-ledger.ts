@@ -1,4 +1,4 @@
-import type { EffectKnown, EffectLedger } from '../../dialogue/answering/runner/unattended.port.js';
+import type { EffectKnown, EffectLedger } from '../../dialogue/answering/runner/headless-answering.port.js';
 import type { CalledTool } from '../../dialogue/conversation/conversation.events.js';
 import type { Command, Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
@@ -39,6 +39,6 @@ export class RunLedger implements EffectLedger {
   };
 
   private async state(command: (known: Folded<Run>) => Command<Folded<Run>>): Promise<void> {
-    this.folded = await this.streams.outlasting(RUN_PATIENCE_MS, () => this.commands.execute(command(this.folded)));
+    this.folded = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(command(this.folded)));
   }
 }

@@ -1,5 +1,5 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import type { HistoryPin } from '../../dialogue/answering/runner/unattended.port.js';
+import type { HistoryPin } from '../../dialogue/answering/runner/headless-answering.port.js';
 import type { CalledTool, TurnSettings, Usage } from '../../dialogue/conversation/conversation.events.js';
 import { Clock } from '../../kernel/clock.js';
 import { Command, type Handler } from '../../kernel/commands.js';

@@ -1,4 +1,4 @@
-import type { HistoryPin } from '../../dialogue/answering/runner/unattended.port.js';
+import type { HistoryPin } from '../../dialogue/answering/runner/headless-answering.port.js';
 import type { CalledTool, TurnSettings, Usage } from '../../dialogue/conversation/conversation.events.js';
 import type { Decision } from '../../kernel/event-sourcing/decider.js';
 import { Rejection } from '../../kernel/rejection.js';

@@ -8,13 +8,13 @@ import { PromptsModule } from '../../resources/prompts/prompts.module.js';
 import { JournalModule } from '../journal/journal.module.js';
 import { SourcesModule } from '../../resources/sources/sources.module.js';
 import { ToolsModule } from '../../resources/tools/tools.module.js';
-import { QuestionDesk } from './intake/accept-question.js';
+import { AskQuestionIntake } from './intake/ask-question-intake.js';
 import { AgentLoop } from './loop/agent-loop.js';
 import { AnswerComposer } from './loop/answer-composer.js';
 import { AnsweringController } from './intake/answering.http.js';
 import { AnsweringOptions } from './loop/answering-options.js';
 import { AskQuestionHandler, ResumeTurnHandler } from './intake/question.commands.js';
-import { AskedWokenTurns } from './intake/asked-woken-turns.js';
+import { AutomaticTurnIntake } from './intake/automatic-turn-intake.js';
 import { AttachedFiles } from './loop/attached-files.js';
 import { Continuations } from './loop/continuations.js';
 import { ExpirePauses } from './runner/expire-pauses.ticker.js';
@@ -26,9 +26,9 @@ import { TitleConversation } from './title-conversation.reaction.js';
 import { TurnCloser } from './runner/turn-closer.js';
 import { TurnRunner } from './runner/turn-runner.js';
 import { TurnsWorker } from './runner/turns-worker.js';
-import { Unattended } from './runner/unattended.port.js';
-import { UnattendedAnswers } from './runner/unattended-answers.js';
-import { WokenTurns } from './intake/woken-turns.port.js';
+import { HeadlessAnswering } from './runner/headless-answering.port.js';
+import { HeadlessAnswers } from './runner/headless-answers.js';
+import { AutomaticTurns } from './intake/automatic-turns.port.js';
 import { DropContinuations } from './runner/drop-continuations.js';
 import { RetentionModule } from '../../work/retention/retention.module.js';
 import { RetentionRules } from '../../work/retention/retention-rule.port.js';
@@ -64,7 +64,7 @@ const TICKERS = [SweepTurns, ExpirePauses];
     AgentQueries,
     UnsealedTurnQueries,
     QuestionResolver,
-    QuestionDesk,
+    AskQuestionIntake,
     AgentLoop,
     Continuations,
     DropContinuations,
@@ -77,10 +77,10 @@ const TICKERS = [SweepTurns, ExpirePauses];
     TurnCloser,
     TurnRunner,
     TurnsWorker,
-    { provide: Unattended, useClass: UnattendedAnswers },
-    { provide: WokenTurns, useClass: AskedWokenTurns },
+    { provide: HeadlessAnswering, useClass: HeadlessAnswers },
+    { provide: AutomaticTurns, useClass: AutomaticTurnIntake },
   ],
-  exports: [...REACTIONS, ...TICKERS, TurnRunner, Unattended, WokenTurns],
+  exports: [...REACTIONS, ...TICKERS, TurnRunner, HeadlessAnswering, AutomaticTurns],
 })
 export class AnsweringModule implements OnModuleInit {
   static readonly reactions = REACTIONS;

@@ -13,7 +13,7 @@ import { conversationRejections } from './conversation.rejections.js';
 import { PAUSE_HANDLERS } from './pause.commands.js';
 import { TURN_HANDLERS } from './turn.commands.js';
 import { AppendTurnHandler } from './turn-additions.commands.js';
-import { GoOnInConversationHandler } from './woken-turn.commands.js';
+import { AskAutomaticTurnHandler } from './automatic-turn.commands.js';
 
 @Module({
   controllers: [ConversationsController],
@@ -28,7 +28,7 @@ import { GoOnInConversationHandler } from './woken-turn.commands.js';
     ...TURN_HANDLERS,
     ...PAUSE_HANDLERS,
     AppendTurnHandler,
-    GoOnInConversationHandler,
+    AskAutomaticTurnHandler,
   ],
   exports: [ConversationQueries],
 })

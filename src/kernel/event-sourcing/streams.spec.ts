@@ -290,19 +290,19 @@ describe('work that is harmless to repeat', () => {
 
   it('is done again, ever less often, until the store is back', async () => {
     const timing = new VirtualTiming();
-    expect(await new Streams(new InMemoryEventStore(), timing).outlasting(60_000, work(7, away))).toBe(8);
+    expect(await new Streams(new InMemoryEventStore(), timing).retryWhileUnavailable(60_000, work(7, away))).toBe(8);
     expect(timing.pauses).toEqual([50, 100, 200, 400, 800, 1000, 1000]);
   });
 
   it('is given up once patience has run out, and at once for another reason', async () => {
     const timing = new VirtualTiming();
     const streams = new Streams(new InMemoryEventStore(), timing);
-    await expect(streams.outlasting(60_000, work(Infinity, away))).rejects.toBe(away);
+    await expect(streams.retryWhileUnavailable(60_000, work(Infinity, away))).rejects.toBe(away);
     expect(timing.elapsedMs()).toBeGreaterThan(59_000);
     expect(timing.elapsedMs()).toBeLessThanOrEqual(60_000);
     const bug = new Error('bug');
     const before = timing.pauses.length;
-    await expect(streams.outlasting(60_000, work(1, bug))).rejects.toBe(bug);
+    await expect(streams.retryWhileUnavailable(60_000, work(1, bug))).rejects.toBe(bug);
     expect(timing.pauses).toHaveLength(before);
   });
 });

@@ -167,7 +167,7 @@ export class Streams {
   }
 
   /** Does what is harmless to repeat, until it is done or the store was away for as long as `patienceMs`. @throws as `whileUnavailable` does */
-  outlasting<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
+  retryWhileUnavailable<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
     return whileUnavailable(this.timing, this.timing.elapsedMs() + patienceMs, work);
   }
 }

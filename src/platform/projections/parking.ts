@@ -5,7 +5,7 @@ import { describeFault, keep, revive } from '../supervision/kept-event.js';
 import { isOutage } from '../supervision/outage.js';
 import { type Definition, DefinitionChanged } from './definition.js';
 import { changesOf } from './changes.js';
-import { sendOneByOne } from './outbox.js';
+import { sendOneByOne } from './change-batch.js';
 import { enter, readCheckpoint, takeOver } from './schema.js';
 
 /** How many events may wait with their parked entities; past it the projection has a bug and stops instead of copying the log. */

@@ -5,7 +5,7 @@ import { EventsForTests, projecting } from '../../../test/support/projecting.js'
 import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { definitionOf } from './definition.js';
 import { HELD_EVENTS_MAX, TooManyHeld } from './parking.js';
-import { ProjectionWriter, Relieved } from './projection-writer.js';
+import { ProjectionWriter, FencedOut } from './projection-writer.js';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -91,8 +91,8 @@ describe('A projection', () => {
     const next = page(log.add('account-a', [moved('a', 5)]));
     const young = await ProjectionWriter.open(database.sql, definition);
     await young.write(next);
-    await expect(old.write(next)).rejects.toThrow(Relieved);
-    await expect(old.write(page(log.add('account-a', [moved('a', 9)])))).rejects.toThrow(Relieved);
+    await expect(old.write(next)).rejects.toThrow(FencedOut);
+    await expect(old.write(page(log.add('account-a', [moved('a', 9)])))).rejects.toThrow(FencedOut);
     expect(await balances()).toEqual([['a', 5]]);
   });
 

@@ -4,12 +4,12 @@ import type { LogPage, StoredEvent } from '../../kernel/event-sourcing/event-sto
 import { isOutage } from '../supervision/outage.js';
 import { changesOf, concerns, entityOf } from './changes.js';
 import type { Definition } from './definition.js';
-import { Outbox, sendOneByOne } from './outbox.js';
+import { ChangeBatch, sendOneByOne } from './change-batch.js';
 import { HELD_EVENTS_MAX, hold, park, TooManyHeld, tryEvent } from './parking.js';
 import { type Checkpoint, enter, takeOver } from './schema.js';
 
 /** Somebody else has begun to write to the schema, or has replaced it: what is known of it no longer holds. */
-export class Relieved extends Error {
+export class FencedOut extends Error {
   override readonly name = 'Relieved';
   constructor(schema: string) {
     super(`Another writer has taken over ${schema}.`);
@@ -48,7 +48,7 @@ export class ProjectionWriter {
     return this.standing.eventAt;
   }
 
-  /** @throws Relieved, TooManyHeld, or what is wrong with Postgres; then nothing has changed */
+  /** @throws FencedOut, TooManyHeld, or what is wrong with Postgres; then nothing has changed */
   async write(page: Pick<LogPage, 'events' | 'position'>): Promise<void> {
     const { position } = this.standing;
     if (page.position <= position) return;
@@ -56,7 +56,7 @@ export class ProjectionWriter {
     try {
       await this.transaction(page.position, events, (tx, parked) => this.inBulk(tx, events, parked));
     } catch (error) {
-      if (isOutage(error) || error instanceof Relieved || error instanceof TooManyHeld) throw error;
+      if (isOutage(error) || error instanceof FencedOut || error instanceof TooManyHeld) throw error;
       await this.transaction(page.position, events, (tx, parked) => this.oneByOne(tx, events, parked));
     }
   }
@@ -76,7 +76,7 @@ export class ProjectionWriter {
         tx`update ${tx(this.schema)}.checkpoint set position = ${String(to)}, event_at = ${eventAt}
           where epoch = ${String(epoch)} and position = ${String(position)}`,
       ]);
-      if (moved.count !== 1) throw new Relieved(this.schema);
+      if (moved.count !== 1) throw new FencedOut(this.schema);
       const count = await run(tx, parkedAfter);
       if (count > 0 && held + count > HELD_EVENTS_MAX) throw new TooManyHeld(this.schema);
       return count;
@@ -86,24 +86,24 @@ export class ProjectionWriter {
 
   /** All at once. An event that cannot even be read, or whose entity is parked already, is set aside on the way. */
   private async inBulk(tx: TransactionSql, events: readonly StoredEvent[], parked: Set<string>): Promise<number> {
-    const outbox = new Outbox(tx);
+    const batch = new ChangeBatch(tx);
     let held = 0;
     for (const event of events) {
       const entity = entityOf(this.definition, event);
       if (!parked.has(entity)) {
         const changes = this.changesOrFault(event, tx);
         if ('fault' in changes) {
-          outbox.add(park(entity, event, changes.fault));
+          batch.add(park(entity, event, changes.fault));
           parked.add(entity);
         } else {
-          for (const change of changes) outbox.add(change);
+          for (const change of changes) batch.add(change);
           continue;
         }
       }
-      outbox.add(hold(entity, event));
+      batch.add(hold(entity, event));
       held++;
     }
-    await outbox.sent();
+    await batch.sent();
     return held;
   }
 

@@ -1,6 +1,6 @@
 import type { PendingQuery, Row, TransactionSql } from 'postgres';
 import type { Columns, Statement } from '../../../projections/projection.js';
-import type { Patch } from './gathered-rows.js';
+import type { Patch } from './row-batch.js';
 
 /*
  * One parameter however many rows, which the server takes apart by the table's own column types. JSON cannot carry what

@@ -10,9 +10,9 @@ import type { Leadership } from '../supervision/leadership.js';
 import { isOutage } from '../supervision/outage.js';
 import { Pages } from '../supervision/pages.js';
 import { supervise } from '../supervision/supervise.js';
-import { Lanes } from './lanes.js';
+import { KeyedQueue } from './keyed-queue.js';
 import { type ReactionCheckpoint, ReactionTable } from './reaction-tables.js';
-import { Window } from './window.js';
+import { AckWindow } from './ack-window.js';
 
 const CONCURRENCY_DEFAULT = 8;
 
@@ -69,8 +69,8 @@ export class ReactionRunner {
   private async follow({ position, epoch }: ReactionCheckpoint, signal: AbortSignal): Promise<void> {
     const stop = new AbortController();
     const until = AbortSignal.any([signal, stop.signal]);
-    const window = new Window(position);
-    const lanes = new Lanes(this.reaction.concurrency ?? CONCURRENCY_DEFAULT, WINDOW_EVENTS_MAX);
+    const window = new AckWindow(position);
+    const lanes = new KeyedQueue(this.reaction.concurrency ?? CONCURRENCY_DEFAULT, WINDOW_EVENTS_MAX);
     const pages = new Pages(this.dependencies.store.followAll(position, filterOf(this.reaction), until), () => stop.abort());
     const saving = this.keepSaving(window, epoch, until).finally(() => stop.abort());
     saving.catch(() => undefined);
@@ -91,7 +91,7 @@ export class ReactionRunner {
     if (window.position > position) await this.table.save(window, epoch);
   }
 
-  private async take(event: StoredEvent, window: Window, lanes: Lanes, signal: AbortSignal): Promise<void> {
+  private async take(event: StoredEvent, window: AckWindow, lanes: KeyedQueue, signal: AbortSignal): Promise<void> {
     if (!this.reaction.on[event.type]) return;
     await lanes.room();
     if (signal.aborted) return;
@@ -141,7 +141,7 @@ export class ReactionRunner {
     if (decoded) await on[event.type]?.(decoded, signal);
   }
 
-  private async keepSaving(window: Window, epoch: bigint, signal: AbortSignal): Promise<void> {
+  private async keepSaving(window: AckWindow, epoch: bigint, signal: AbortSignal): Promise<void> {
     const { timing } = this.dependencies;
     let saved = { position: window.position, done: window.done, at: timing.elapsedMs() };
     while (!signal.aborted) {

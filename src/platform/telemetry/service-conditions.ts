@@ -10,9 +10,9 @@ import {
 } from '../../kernel/conditions.js';
 import { type EventStore, LOG_ENDS_EARLIER, LOG_START } from '../../kernel/event-sourcing/event-store.js';
 import { describeFault } from '../supervision/kept-event.js';
-import type { FollowerStanding } from '../supervision/follower-standing.js';
-import { reactionStandings } from '../reactions/reaction-standings.js';
-import { type ProjectionStanding, projectionStandings } from '../projections/projection-standings.js';
+import type { FollowerStatus } from '../supervision/follower-status.js';
+import { reactionStatuses } from '../reactions/reaction-statuses.js';
+import { type ProjectionStatus, projectionStatuses } from '../projections/projection-statuses.js';
 import { impairmentsIn, readinessOf } from './impairments.js';
 
 /** A dependency that has not answered after this long counts as away. */
@@ -80,11 +80,11 @@ export class ServiceConditions extends Conditions {
     const [head, elsewhere, [projected, reacted]] = await Promise.all([
       outcomeOf(() => store.head()),
       outcomeOf(async () => faults?.()),
-      within(ANSWER_MS_MAX, Promise.all([projectionStandings(sql, projections), reactionStandings(sql)])).catch(
+      within(ANSWER_MS_MAX, Promise.all([projectionStatuses(sql, projections), reactionStatuses(sql)])).catch(
         (error: unknown) => [unknownStandings(projections, error), []] as const,
       ),
     ]);
-    const failureOf = ({ name, position, hasWriter }: ProjectionStanding) =>
+    const failureOf = ({ name, position, hasWriter }: ProjectionStatus) =>
       projector?.failureOf(name) ?? elsewhere?.get(name) ?? (hasWriter || !isAtStart(position, head) ? undefined : UNWRITTEN);
     return {
       projections: Object.fromEntries(projected.map((each) => [each.name, conditionOf(each, head, failureOf(each))])),
@@ -100,7 +100,7 @@ const UNWRITTEN = 'No projector has begun to write it.';
 const isAtStart = (position: bigint | undefined, head = LOG_START): boolean =>
   (position ?? LOG_START) <= LOG_START && head > LOG_START;
 
-function conditionOf(standing: FollowerStanding, head: bigint | undefined, failure: string | undefined): FollowerCondition {
+function conditionOf(standing: FollowerStatus, head: bigint | undefined, failure: string | undefined): FollowerCondition {
   const { position, eventAt, parked, held, problem } = standing;
   const isBehind = head !== undefined && position !== undefined && position < head;
   const error = problem ?? failure;
@@ -116,7 +116,7 @@ function conditionOf(standing: FollowerStanding, head: bigint | undefined, failu
   };
 }
 
-const unknownStandings = (projections: readonly Projection[], error: unknown): readonly ProjectionStanding[] =>
+const unknownStandings = (projections: readonly Projection[], error: unknown): readonly ProjectionStatus[] =>
   projections.map(({ name }) => ({
     name,
     position: undefined,

@@ -8,7 +8,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { gatedParts, UNAUTHENTICATED_UPLOAD_BYTES_MAX } from '../../platform/http/upload-gate.js';
 import { type FormPart, type ReceivedUpload, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
-import { type AcceptedFiles, AttachmentDesk, errorsOf } from './receive-attachments.js';
+import { type AcceptedFiles, AttachmentIntake, errorsOf } from './attachment-intake.js';
 
 /** A file over the limit is let go, and the others are read on: who lets it go counts it, so that it counts for the whole request. */
 const EVERY_FILE = { throwFileSizeLimit: false, limits: { fileSize: Infinity } };
@@ -40,7 +40,7 @@ const ATTACHMENT_FORM = {
 export class AttachmentsController {
   constructor(
     private readonly staging: UploadStaging,
-    private readonly desk: AttachmentDesk,
+    private readonly intake: AttachmentIntake,
   ) {}
 
   @Post('store_attachment')
@@ -60,7 +60,7 @@ export class AttachmentsController {
       const uploader = identity.user ?? holder ?? holderInForm;
       if (upload.files.length + upload.oversized.length === 0) throw new Rejection('invalid-request', 'Missing file(s)');
       if (!uploader) throw new Rejection('unauthenticated', 'Authentication required');
-      return this.desk.accept(upload, uploader);
+      return this.intake.accept(upload, uploader);
     };
     const parts = request.parts(EVERY_FILE);
     const isCredential = async ({ fieldname, value }: FormField) =>

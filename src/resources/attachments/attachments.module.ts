@@ -11,7 +11,7 @@ import { AttachmentShelf } from './attachment-shelf.port.js';
 import { AttachmentsController } from './attachments.http.js';
 import { ParseAttachment } from './parse-attachment.js';
 import { QueueParsing } from './queue-parsing.reaction.js';
-import { AttachmentDesk } from './receive-attachments.js';
+import { AttachmentIntake } from './attachment-intake.js';
 import { FailAttachmentHandler, RecordParsedAttachmentHandler, StoreAttachmentHandler } from './attachment.commands.js';
 import { StoredAttachments } from './stored-attachments.js';
 import { attachmentsRejections } from './attachments.rejections.js';
@@ -24,7 +24,7 @@ const REACTIONS = [QueueParsing];
   controllers: [AttachmentsController],
   providers: [
     ...REACTIONS,
-    AttachmentDesk,
+    AttachmentIntake,
     StoreAttachmentHandler,
     RecordParsedAttachmentHandler,
     FailAttachmentHandler,

@@ -5,7 +5,7 @@ import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { RemoteDesk } from './accept-remote.js';
+import { RemoteIntake } from './remote-intake.js';
 import type { RemoteFields } from './remote/remote-request.policy.js';
 import { CONFIG_FIELD, SOURCE_ADDED } from './source-config.dto.js';
 import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
@@ -35,7 +35,7 @@ const REMOTE_FORM = {
 export class RemoteController {
   constructor(
     private readonly staging: UploadStaging,
-    private readonly desk: RemoteDesk,
+    private readonly intake: RemoteIntake,
     private readonly freshness: Freshness,
     private readonly abilities: SearchAbilities,
   ) {}
@@ -56,13 +56,13 @@ export class RemoteController {
   ) {
     const accepted = request.isMultipart()
       ? await this.staging.receive(request.parts(), ({ fields }) =>
-          this.desk.accept(
+          this.intake.accept(
             fieldsOf((name) => fields.get(name)),
             user,
             key,
           ),
         )
-      : await this.desk.accept(
+      : await this.intake.accept(
           fieldsOf((name) => (body as Record<string, unknown> | null | undefined)?.[name]),
           user,
           key,

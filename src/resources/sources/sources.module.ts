@@ -13,8 +13,8 @@ import { DocumentsModule } from '../documents/parsing/documents.module.js';
 import { TaskRunners } from '../../work/tasks/task-runner.port.js';
 import { TasksModule } from '../../work/tasks/tasks.module.js';
 import { OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
-import { RemoteDesk } from './accept-remote.js';
-import { UploadDesk, UploadKeyTtl } from './accept-upload.js';
+import { RemoteIntake } from './remote-intake.js';
+import { UploadIntake, UploadKeyTtl } from './upload-intake.js';
 import {
   AddRemoteSourceHandler,
   BeginDueSyncHandler,
@@ -78,8 +78,8 @@ const TICKERS = [SyncSources];
     FailIngestHandler,
     DeleteSourceHandler,
     ForgetSourceChunksHandler,
-    UploadDesk,
-    RemoteDesk,
+    UploadIntake,
+    RemoteIntake,
     SeedSource,
     {
       provide: UploadStaging,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Commands } from '../../kernel/commands.js';
 import { type DueSync, SourceQueries } from '../../../projections/sources/sources.queries.js';
-import { failuresOf } from '../../kernel/each-of.js';
+import { collectFailures } from '../../kernel/each-of.js';
 import { Ids } from '../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
 import { BeginDueSync } from './source/source.commands.js';
@@ -35,7 +35,7 @@ export class SyncSources implements Ticker {
       const page = await this.sources.dueForSync(now, SYNCS_PER_PAGE_MAX, after);
       const begin = ({ sourceId, nextSyncAt }: DueSync) =>
         this.commands.execute(new BeginDueSync(sourceId, nextSyncAt.toISOString(), cause));
-      failures.push(...(await failuresOf(page, begin)));
+      failures.push(...(await collectFailures(page, begin)));
       after = page.at(-1);
       if (page.length < SYNCS_PER_PAGE_MAX) break;
     }

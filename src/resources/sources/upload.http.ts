@@ -6,7 +6,7 @@ import { CurrentUser } from '../identity/identity.http.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { UploadDesk } from './accept-upload.js';
+import { UploadIntake } from './upload-intake.js';
 import { CONFIG_FIELD, SOURCE_ADDED } from './source-config.dto.js';
 import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
 import { type FormPart, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
@@ -29,7 +29,7 @@ const UPLOAD_FORM = {
 export class UploadController {
   constructor(
     private readonly staging: UploadStaging,
-    private readonly desk: UploadDesk,
+    private readonly intake: UploadIntake,
     private readonly freshness: Freshness,
     private readonly abilities: SearchAbilities,
   ) {}
@@ -48,7 +48,7 @@ export class UploadController {
     @Headers('idempotency-key') key?: string,
   ) {
     if (!request.isMultipart()) throw new Rejection('invalid-request', 'Missing required fields or files');
-    const accepted = await this.staging.receive(request.parts(), (upload) => this.desk.accept(upload, user, key));
+    const accepted = await this.staging.receive(request.parts(), (upload) => this.intake.accept(upload, user, key));
     await this.freshness.reached(['sources'], accepted.position);
     answerPosition(reply, accepted.position);
     if (accepted.again) void reply.header('Idempotent-Replayed', 'true');

@@ -7,7 +7,7 @@ import { DueSchedules, SCHEDULES_PER_PAGE_MAX, SCHEDULES_PER_TICK_MAX } from './
 import { create, schedule } from './schedule/schedule.decider.js';
 import { scheduleStream } from './schedule/schedule.events.js';
 import type { ScheduleRules } from './schedule/schedule-rules.js';
-import type { SchedulerPulse } from './scheduler-pulse.port.js';
+import type { SchedulerHeartbeat } from './scheduler-heartbeat.port.js';
 import { type SettleSchedule, SettleScheduleHandler } from './schedule/schedule.commands.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
@@ -68,20 +68,20 @@ const listing = (ids: readonly string[], running: readonly string[] = []): Sched
       return rest.slice(0, limit).map((scheduleId) => ({ scheduleId, nextSlotAt: new Date('2026-01-01T09:00:00Z') }));
     },
   }) as unknown as ScheduleQueries;
-const pulse: SchedulerPulse = { beat: async (time) => void beats.push(time), isKeepingUp: async () => true };
+const heartbeat: SchedulerHeartbeat = { beat: async (time) => void beats.push(time), isKeepingUp: async () => true };
 const at = (minutes: number) => (now = new Date(START + minutes * MINUTE_MS));
 
 it('decides on the slots of all that are due, page by page', async () => {
   const ids = Array.from({ length: SCHEDULES_PER_PAGE_MAX + 3 }, (_, index) => `s${String(index).padStart(4, '0')}`);
   for (const id of ids) await made(id);
-  await new DueSchedules(commands, listing(ids), rules, pulse, systemIds).tick(at(30));
+  await new DueSchedules(commands, listing(ids), rules, heartbeat, systemIds).tick(at(30));
   expect(settled.toSorted()).toEqual(ids);
   for (const id of [ids[0]!, ids.at(-1)!]) expect((await state(id)).openRun).toMatchObject({ isSlot: true });
 });
 
 it('looks again at a late slot only once there is something to decide', async () => {
   await made('s1');
-  const ticker = new DueSchedules(commands, listing(['s1']), rules, pulse, systemIds);
+  const ticker = new DueSchedules(commands, listing(['s1']), rules, heartbeat, systemIds);
   for (const minutes of [32, 33, 39]) await ticker.tick(at(minutes));
   expect(settled).toEqual(['s1']);
   expect(beats).toHaveLength(3);
@@ -92,7 +92,7 @@ it('looks again at a late slot only once there is something to decide', async ()
 it('is not kept from the others by one that fails, and says that it failed', async () => {
   for (const id of ['s1', 's2', 's3']) await made(id);
   broken = 's1';
-  const ticking = new DueSchedules(commands, listing(['s1', 's2', 's3']), rules, pulse, systemIds).tick(at(30));
+  const ticking = new DueSchedules(commands, listing(['s1', 's2', 's3']), rules, heartbeat, systemIds).tick(at(30));
   await expect(ticking).rejects.toThrow('could not be decided on: 1.');
   expect((await state('s3')).openRun).not.toBeNull();
   expect(beats).toHaveLength(1);
@@ -102,7 +102,7 @@ it('looks at what is due although a run could not be given up, and past a page w
   const ids = Array.from({ length: SCHEDULES_PER_PAGE_MAX + 1 }, (_, index) => `s${String(index).padStart(4, '0')}`);
   for (const id of ids) await made(id);
   broken = ids[0]!;
-  await expect(new DueSchedules(commands, listing(ids, [broken]), rules, pulse, systemIds).tick(at(30))).rejects.toThrow(
+  await expect(new DueSchedules(commands, listing(ids, [broken]), rules, heartbeat, systemIds).tick(at(30))).rejects.toThrow(
     'decided on: 2.',
   );
   expect((await state(ids.at(-1)!)).openRun).not.toBeNull();
@@ -111,7 +111,7 @@ it('looks at what is due although a run could not be given up, and past a page w
 it('goes no further where nothing at all can be decided on, and does not say that it keeps up', async () => {
   await made('s1');
   broken = 's1';
-  await expect(new DueSchedules(commands, listing(['s1']), rules, pulse, systemIds).tick(at(30))).rejects.toThrow(
+  await expect(new DueSchedules(commands, listing(['s1']), rules, heartbeat, systemIds).tick(at(30))).rejects.toThrow(
     'decided on: 1.',
   );
   expect(beats).toEqual([]);
@@ -119,8 +119,8 @@ it('goes no further where nothing at all can be decided on, and does not say tha
 
 it('gives up runs that nobody has ended', async () => {
   await made('s1');
-  await new DueSchedules(commands, listing(['s1']), rules, pulse, systemIds).tick(at(30));
-  await new DueSchedules(commands, listing([], ['s1']), rules, pulse, systemIds).tick(at(46));
+  await new DueSchedules(commands, listing(['s1']), rules, heartbeat, systemIds).tick(at(30));
+  await new DueSchedules(commands, listing([], ['s1']), rules, heartbeat, systemIds).tick(at(46));
   expect(await state('s1')).toMatchObject({ openRun: null, failuresInARow: 1 });
 });
 
@@ -134,7 +134,7 @@ it('leaves what one tick cannot do to the next', async () => {
     },
   } as unknown as ScheduleQueries;
   const nothing = { execute: async () => schedule.initial } as unknown as Commands;
-  await new DueSchedules(nothing, endless, rules, pulse, systemIds).tick(at(30));
+  await new DueSchedules(nothing, endless, rules, heartbeat, systemIds).tick(at(30));
   expect(pages.reduce((sum, each) => sum + each, 0)).toBe(SCHEDULES_PER_TICK_MAX);
   // Who is behind does not say that it keeps up.
   expect(beats).toEqual([]);

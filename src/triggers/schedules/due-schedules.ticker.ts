@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Commands } from '../../kernel/commands.js';
 import { type DueSchedule, ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
-import { failuresOf } from '../../kernel/each-of.js';
+import { collectFailures } from '../../kernel/each-of.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Ids } from '../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
 import type { Schedule } from './schedule/schedule.decider.js';
 import { ScheduleRules } from './schedule/schedule-rules.js';
-import { SchedulerPulse } from './scheduler-pulse.port.js';
+import { SchedulerHeartbeat } from './scheduler-heartbeat.port.js';
 import { SettleSchedule } from './schedule/schedule.commands.js';
 import { waitsUntil } from './schedule/slot-ledger.decider.js';
 
@@ -34,7 +34,7 @@ export class DueSchedules implements Ticker {
     private readonly commands: Commands,
     private readonly schedules: ScheduleQueries,
     private readonly rules: ScheduleRules,
-    private readonly pulse: SchedulerPulse,
+    private readonly heartbeat: SchedulerHeartbeat,
     private readonly ids: Ids,
   ) {}
 
@@ -42,9 +42,9 @@ export class DueSchedules implements Ticker {
     const cause = causeOfTick(this, this.ids.next());
     const overdue = new Date(now.getTime() - this.rules.runLimitMs);
     const stuck = await this.schedules.runningSince(overdue, SCHEDULES_PER_PAGE_MAX);
-    const failures = await failuresOf(stuck, (scheduleId) => this.settle(scheduleId, cause), SIDE_BY_SIDE_MAX);
+    const failures = await collectFailures(stuck, (scheduleId) => this.settle(scheduleId, cause), SIDE_BY_SIDE_MAX);
     const { isDone, failed } = await this.settleDue(now, cause);
-    if (isDone) await this.pulse.beat(now);
+    if (isDone) await this.heartbeat.beat(now);
     const all = [...failures, ...failed];
     if (all.length > 0) throw new Error(`Schedules that could not be decided on: ${all.length}.`, { cause: all[0] });
   }
@@ -64,7 +64,7 @@ export class DueSchedules implements Ticker {
         const until = waitsUntil(await this.settle(scheduleId, cause), this.rules, now);
         if (until) waiting.set(scheduleId, { slot, until: until.getTime() });
       };
-      const failures = await failuresOf(page, look, SIDE_BY_SIDE_MAX);
+      const failures = await collectFailures(page, look, SIDE_BY_SIDE_MAX);
       failed.push(...failures);
       after = page.at(-1);
       isDone = page.length < SCHEDULES_PER_PAGE_MAX;

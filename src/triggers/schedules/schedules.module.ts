@@ -27,8 +27,8 @@ import { QueueScheduledRuns } from './runs/queue-scheduled-runs.reaction.js';
 import { runLimitMs } from './schedule/schedule.policy.js';
 import { ScheduleRules } from './schedule/schedule-rules.js';
 import { KnownModel } from './known-model.js';
-import { KeptSchedulerPulse } from './kept-scheduler-pulse.js';
-import { SchedulerPulse } from './scheduler-pulse.port.js';
+import { KeyValueSchedulerHeartbeat } from './key-value-scheduler-heartbeat.js';
+import { SchedulerHeartbeat } from './scheduler-heartbeat.port.js';
 import { SchedulesController } from './schedules.http.js';
 import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
 import { Commands } from '../../kernel/commands.js';
@@ -92,7 +92,7 @@ const TOOL_KINDS = [SchedulerTool];
       useFactory: ({ scheduleRunOutputRetentionSeconds }: Config, ...parts: [ExpiringQueries, Commands]) =>
         new ForgetOldOutput(...parts, 1000 * scheduleRunOutputRetentionSeconds),
     },
-    { provide: SchedulerPulse, useClass: KeptSchedulerPulse },
+    { provide: SchedulerHeartbeat, useClass: KeyValueSchedulerHeartbeat },
     AdmitScheduleHandler,
     CreateScheduleHandler,
     ScheduleTaskHandler,
@@ -110,7 +110,7 @@ const TOOL_KINDS = [SchedulerTool];
     AppendScheduledRunHandler,
     ForgetScheduledRunOutputHandler,
   ],
-  exports: [...REACTIONS, ...TICKERS, ...TOOL_KINDS, SchedulerPulse],
+  exports: [...REACTIONS, ...TICKERS, ...TOOL_KINDS, SchedulerHeartbeat],
 })
 export class SchedulesModule implements OnModuleInit {
   static readonly reactions = REACTIONS;

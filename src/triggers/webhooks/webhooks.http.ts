@@ -8,7 +8,7 @@ import { jsonTextOf } from '../../platform/http/json-body.js';
 import { JsonBodyOnly } from '../../platform/http/json-body-only.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { AcceptDelivery } from './delivery.commands.js';
-import { tooLarge, webhookAgentOf } from './known-webhooks.http.js';
+import { tooLarge, webhookAgentOf } from './webhook-lookup.http.js';
 import { WebhookOptions } from './webhook-options.js';
 
 const KEY = {

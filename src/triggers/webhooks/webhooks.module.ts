@@ -12,7 +12,7 @@ import { RunsModule } from '../../background/runs/runs.module.js';
 import { Runs } from '../../background/runs/runs.port.js';
 import { AcceptDeliveryHandler } from './delivery.commands.js';
 import { ForgetWebhookRuns } from './forget-webhook-runs.js';
-import { findWebhook } from './known-webhooks.http.js';
+import { findWebhook } from './webhook-lookup.http.js';
 import { RunDeliveries } from './run-deliveries.reaction.js';
 import { WebhookOptions } from './webhook-options.js';
 import { WebhooksController } from './webhooks.http.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
 import { type PlannableSchedule, ScheduleActivityQueries } from '../../../projections/schedules/schedule-activity.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
-import { SchedulerPulse } from '../../triggers/schedules/scheduler-pulse.port.js';
+import { SchedulerHeartbeat } from '../../triggers/schedules/scheduler-heartbeat.port.js';
 import { ActivityRules } from './activity-rules.js';
 import { clockPieces } from './clock-pieces.policy.js';
 import { type SyncEventRecord, syncEvents } from './coming-syncs.policy.js';
@@ -23,7 +23,7 @@ export class PlannedActivity {
     private readonly schedules: ScheduleActivityQueries,
     private readonly sources: SourceQueries,
     private readonly monitors: MonitorQueries,
-    private readonly scheduler: SchedulerPulse,
+    private readonly scheduler: SchedulerHeartbeat,
     private readonly rules: ActivityRules,
   ) {}
 

@@ -8,7 +8,7 @@ import type {
   SourceIngestRequested,
 } from '../../resources/sources/source/source.events.js';
 import { warningsOf } from '../../resources/sources/source/page-warnings.policy.js';
-import type { Announcement } from './user.events.js';
+import type { Notification } from './user.events.js';
 
 /** A client is told no more warnings than this; the task tells all. */
 const WARNINGS_MAX = 10;
@@ -70,10 +70,10 @@ export function withIngestionChangedBy(ingestion: Ingestion, { type, data }: Sou
 }
 
 /** What the owner is told of a step of an ingestion. */
-export function ingestionAnnounced(
+export function ingestionNotification(
   ingestion: Ingestion,
   event: SourceIngestRequested | SourceIngestCompleted | SourceIngestFailed,
-): Announcement {
+): Notification {
   const { sourceId, warnings } = ingestion;
   const scope = { kind: 'source', id: sourceId } as const;
   const about = aboutIngestion(ingestion);
@@ -109,7 +109,7 @@ function aboutIngestion({ sourceId, name, remote, operation, files }: Ingestion)
  * Of a source of pages the first half is fetching them. Each file is first parsed, which is half of its share, then embedded.
  * Undefined once the ingestion is over: the end was told.
  */
-export function progressAnnounced(ingestion: Ingestion, taskId: string, percent: number): Announcement | undefined {
+export function progressNotification(ingestion: Ingestion, taskId: string, percent: number): Notification | undefined {
   const { sourceId, ingestId, remote, files, isOpen } = ingestion;
   if (!isOpen || ingestId !== taskId) return undefined;
   const share = remote ? Math.max(0, percent - 50) / 50 : percent / 100;

@@ -25,26 +25,31 @@ import {
 import { taskCodec } from '../../work/tasks/task.codec.js';
 import { type TaskEvent, type TaskProgressed, taskStream } from '../../work/tasks/task.events.js';
 import {
-  attachmentAnnounced,
-  attachmentProgressAnnounced,
-  noAttachmentNews,
-  withAttachmentNewsOf,
-} from './attachment-news.policy.js';
-import { type News, newsOf, noNews, withNewsOf } from './conversation-news.policy.js';
+  attachmentNotification,
+  attachmentProgressNotification,
+  noAttachment,
+  withAttachmentEvent,
+} from './attachment-notifications.policy.js';
+import {
+  type NotifiedConversation,
+  notificationsOf,
+  nothingNotified,
+  withNotifiedChanges,
+} from './conversation-notifications.policy.js';
 import { oauthCodec } from '../../resources/tools/mcp/sign-in/oauth.codec.js';
 import { type OAuthEvent, oauthStream } from '../../resources/tools/mcp/sign-in/oauth.events.js';
 import {
   type Ingestion,
-  ingestionAnnounced,
+  ingestionNotification,
   noIngestion,
-  progressAnnounced,
+  progressNotification,
   withIngestionChangedBy,
 } from './ingestion.policy.js';
-import { JOB_EVENTS, jobAnnounced, type JobNews } from './job-news.policy.js';
-import { isMonitorNews, monitorAnnounced } from './monitor-news.policy.js';
-import { MonitorStandings } from './monitor-standings.js';
-import { SCHEDULE_EVENTS, scheduleAnnounced, type ScheduleNews } from './schedule-news.policy.js';
-import { SIGN_IN_EVENTS, signInAnnounced } from './tool-sign-in.policy.js';
+import { JOB_EVENTS, jobNotification, type NotifiedJobEvent } from './job-notifications.policy.js';
+import { isMonitorNotified, monitorNotification } from './monitor-notifications.policy.js';
+import { MonitorStatuses } from './monitor-statuses.js';
+import { SCHEDULE_EVENTS, scheduleNotification, type NotifiedScheduleEvent } from './schedule-notifications.policy.js';
+import { SIGN_IN_EVENTS, signInNotification } from './tool-sign-in.policy.js';
 import { UserEventsOptions } from './user-events-options.js';
 import { UserJournal } from './user-journal.js';
 
@@ -53,7 +58,14 @@ const CONVERSATIONS_REMEMBERED_MAX = 1_000;
 
 type IngestEvent = SourceIngestRequested | SourceIngestCompleted | SourceIngestFailed;
 type Told =
-  ConversationEvent | AttachmentEvent | IngestEvent | TaskProgressed | OAuthEvent | ScheduleNews | JobNews | MonitorEvent;
+  | ConversationEvent
+  | AttachmentEvent
+  | IngestEvent
+  | TaskProgressed
+  | OAuthEvent
+  | NotifiedScheduleEvent
+  | NotifiedJobEvent
+  | MonitorEvent;
 
 /**
  * Tells users' open tabs what has changed of theirs. Steps: fold the event's stream as far as the event; ask the user's
@@ -75,8 +87,8 @@ export class PublishUserEvents implements Reaction<Told> {
     ...jobCodec,
   };
   readonly on: ReactionHandlers<Told>;
-  private readonly standings: MonitorStandings;
-  private readonly known = new LRUCache<string, Readonly<{ revision: number; news: News }>>({
+  private readonly standings: MonitorStatuses;
+  private readonly known = new LRUCache<string, Readonly<{ revision: number; conversation: NotifiedConversation }>>({
     max: CONVERSATIONS_REMEMBERED_MAX,
   });
 
@@ -85,71 +97,71 @@ export class PublishUserEvents implements Reaction<Told> {
     private readonly journal: UserJournal,
     { settings }: UserEventsOptions,
   ) {
-    this.standings = new MonitorStandings(store);
+    this.standings = new MonitorStatuses(store);
     if (!settings.pushEnabled) {
       // It keeps up with the log all the same: what happened meanwhile is not told later.
       this.on = {};
       return;
     }
-    const ofIngestion = (event: Recorded<IngestEvent>) => this.tellOfIngestion(event);
+    const ofIngestion = (event: Recorded<IngestEvent>) => this.notifyOfIngestion(event);
     this.on = {
       ...(Object.fromEntries(
         // All of them, so that what is remembered of a conversation has no gaps.
         Object.keys(conversationCodec).map((type) => [
           type,
-          (event: Recorded<ConversationEvent>) => this.tellOfConversation(event),
+          (event: Recorded<ConversationEvent>) => this.notifyOfConversation(event),
         ]),
       ) as ReactionHandlers<Told>),
       SourceIngestRequested: ofIngestion,
       SourceIngestCompleted: ofIngestion,
       SourceIngestFailed: ofIngestion,
       ...(Object.fromEntries(
-        Object.keys(attachmentCodec).map((type) => [type, (event: Recorded<AttachmentEvent>) => this.tellOfAttachment(event)]),
+        Object.keys(attachmentCodec).map((type) => [type, (event: Recorded<AttachmentEvent>) => this.notifyOfAttachment(event)]),
       ) as ReactionHandlers<Told>),
-      TaskProgressed: (event) => this.tellOfProgress(event),
+      TaskProgressed: (event) => this.notifyOfProgress(event),
       ...(Object.fromEntries(
         // All of them, so that what is remembered of a monitor has no gaps.
-        Object.keys(monitorCodec).map((type) => [type, (event: Recorded<MonitorEvent>) => this.tellOfMonitor(event)]),
+        Object.keys(monitorCodec).map((type) => [type, (event: Recorded<MonitorEvent>) => this.notifyOfMonitor(event)]),
       ) as ReactionHandlers<Told>),
       ...(Object.fromEntries(
-        SIGN_IN_EVENTS.map((type) => [type, (event: Recorded<OAuthEvent>) => this.tellOfSignIn(event)]),
+        SIGN_IN_EVENTS.map((type) => [type, (event: Recorded<OAuthEvent>) => this.notifyOfSignIn(event)]),
       ) as ReactionHandlers<Told>),
       ...(Object.fromEntries(
-        SCHEDULE_EVENTS.map((type) => [type, (event: Recorded<ScheduleNews>) => this.tellOfSchedule(event)]),
+        SCHEDULE_EVENTS.map((type) => [type, (event: Recorded<NotifiedScheduleEvent>) => this.notifyOfSchedule(event)]),
       ) as ReactionHandlers<Told>),
       ...(Object.fromEntries(
-        JOB_EVENTS.map((type) => [type, (event: Recorded<JobNews>) => this.tellOfJob(event)]),
+        JOB_EVENTS.map((type) => [type, (event: Recorded<NotifiedJobEvent>) => this.notifyOfJob(event)]),
       ) as ReactionHandlers<Told>),
     };
   }
 
-  private async tellOfConversation(event: Recorded<ConversationEvent>): Promise<void> {
+  private async notifyOfConversation(event: Recorded<ConversationEvent>): Promise<void> {
     const { conversationId } = event.data;
     const before = await this.newsBefore(event);
-    const after = withNewsOf(before, event);
-    for (const { name, announcement } of newsOf(before, after, event)) {
-      await this.journal.announce(after.marked.ownerId, event, async () => announcement, name);
+    const after = withNotifiedChanges(before, event);
+    for (const { name, notification } of notificationsOf(before, after, event)) {
+      await this.journal.notify(after.marked.ownerId, event, async () => notification, name);
     }
-    this.known.set(conversationId, { revision: event.revision, news: after });
+    this.known.set(conversationId, { revision: event.revision, conversation: after });
   }
 
-  private async newsBefore(event: Recorded<ConversationEvent>): Promise<News> {
+  private async newsBefore(event: Recorded<ConversationEvent>): Promise<NotifiedConversation> {
     const known = this.known.get(event.data.conversationId);
-    if (known?.revision === event.revision - 1) return known.news;
-    return this.foldUpTo(event.stream, event.revision - 1, conversationCodec, noNews, withNewsOf);
+    if (known?.revision === event.revision - 1) return known.conversation;
+    return this.foldUpTo(event.stream, event.revision - 1, conversationCodec, nothingNotified, withNotifiedChanges);
   }
 
-  private async tellOfIngestion(event: Recorded<IngestEvent>): Promise<void> {
+  private async notifyOfIngestion(event: Recorded<IngestEvent>): Promise<void> {
     const ingestion = await this.ingestion(event.data.sourceId, event.revision);
-    await this.journal.announce(ingestion.ownerId, event, async () => ingestionAnnounced(ingestion, event));
+    await this.journal.notify(ingestion.ownerId, event, async () => ingestionNotification(ingestion, event));
   }
 
-  private async tellOfAttachment(event: Recorded<AttachmentEvent>): Promise<void> {
-    const { stored } = await this.attachmentNews(event.data.attachmentId);
-    if (stored) await this.journal.announce(stored.ownerId, event, async () => attachmentAnnounced(stored, event));
+  private async notifyOfAttachment(event: Recorded<AttachmentEvent>): Promise<void> {
+    const { stored } = await this.notifiedAttachment(event.data.attachmentId);
+    if (stored) await this.journal.notify(stored.ownerId, event, async () => attachmentNotification(stored, event));
   }
 
-  private async tellOfProgress(event: Recorded<TaskProgressed>): Promise<void> {
+  private async notifyOfProgress(event: Recorded<TaskProgressed>): Promise<void> {
     const { taskId, percent } = event.data;
     const first = await firstEvent(this.store, taskStream(taskId));
     const queued = first && decode<TaskEvent>(taskCodec, first);
@@ -157,43 +169,43 @@ export class PublishUserEvents implements Reaction<Told> {
     const { ownerId, input } = queued.data;
     const { sourceId, attachmentId } = input;
     if (typeof attachmentId === 'string') {
-      const announced = async () => attachmentProgressAnnounced(await this.attachmentNews(attachmentId), percent);
-      return this.journal.announce(ownerId, event, announced);
+      const notification = async () => attachmentProgressNotification(await this.notifiedAttachment(attachmentId), percent);
+      return this.journal.notify(ownerId, event, notification);
     }
     if (typeof sourceId !== 'string') return;
     // Asked after the user's stream: once the end of the ingestion was told, no progress of it is.
-    await this.journal.announce(ownerId, event, async () => progressAnnounced(await this.ingestion(sourceId), taskId, percent));
+    await this.journal.notify(ownerId, event, async () => progressNotification(await this.ingestion(sourceId), taskId, percent));
   }
 
-  private async tellOfSignIn(event: Recorded<OAuthEvent>): Promise<void> {
+  private async notifyOfSignIn(event: Recorded<OAuthEvent>): Promise<void> {
     const first = await firstEvent(this.store, oauthStream(event.data.handshakeId));
     const started = first && decode<OAuthEvent>(oauthCodec, first);
     if (started?.type !== 'OAuthHandshakeStarted') return;
-    await this.journal.announce(started.data.ownerId, event, async () => signInAnnounced(event));
+    await this.journal.notify(started.data.ownerId, event, async () => signInNotification(event));
   }
 
-  private attachmentNews(attachmentId: string) {
-    return this.foldUpTo(attachmentStream(attachmentId), undefined, attachmentCodec, noAttachmentNews, withAttachmentNewsOf);
+  private notifiedAttachment(attachmentId: string) {
+    return this.foldUpTo(attachmentStream(attachmentId), undefined, attachmentCodec, noAttachment, withAttachmentEvent);
   }
 
-  private async tellOfSchedule(event: Recorded<ScheduleNews>): Promise<void> {
+  private async notifyOfSchedule(event: Recorded<NotifiedScheduleEvent>): Promise<void> {
     const first = await firstEvent(this.store, scheduleStream(event.data.scheduleId));
     const created = first && decode<ScheduleEvent>(scheduleCodec, first);
     if (created?.type !== 'ScheduleCreated') return;
-    await this.journal.announce(created.data.ownerId, event, async () => scheduleAnnounced(event, created.data));
+    await this.journal.notify(created.data.ownerId, event, async () => scheduleNotification(event, created.data));
   }
 
-  private async tellOfJob(event: Recorded<JobNews>): Promise<void> {
+  private async notifyOfJob(event: Recorded<NotifiedJobEvent>): Promise<void> {
     const first = await firstEvent(this.store, jobStream(event.data.jobId));
     const started = first && decode<JobEvent>(jobCodec, first);
     if (started?.type !== 'JobStarted') return;
-    await this.journal.announce(event.data.ownerId, event, async () => jobAnnounced(event, started.data));
+    await this.journal.notify(event.data.ownerId, event, async () => jobNotification(event, started.data));
   }
 
-  private async tellOfMonitor(event: Recorded<MonitorEvent>): Promise<void> {
+  private async notifyOfMonitor(event: Recorded<MonitorEvent>): Promise<void> {
     const { before, after } = await this.standings.around(event);
-    if (!isMonitorNews(before, event)) return;
-    await this.journal.announce(after.ownerId, event, async () => monitorAnnounced(event.data.monitorId, after));
+    if (!isMonitorNotified(before, event)) return;
+    await this.journal.notify(after.ownerId, event, async () => monitorNotification(event.data.monitorId, after));
   }
 
   private ingestion(sourceId: string, upTo?: number): Promise<Ingestion> {

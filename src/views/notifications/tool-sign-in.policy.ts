@@ -1,11 +1,11 @@
 import type { OAuthEvent } from '../../resources/tools/mcp/sign-in/oauth.events.js';
-import type { Announcement } from './user.events.js';
+import type { Notification } from './user.events.js';
 
 /** What is told of the sign-in to a tool server. That tokens were renewed, or are worth nothing any more, is told by the tool. */
 export const SIGN_IN_EVENTS = ['OAuthHandshakeStarted', 'OAuthSignInAwaited', 'OAuthGranted', 'OAuthHandshakeFailed'] as const;
 
 /** Undefined where there is nothing to be told. */
-export function signInAnnounced({ type, data }: OAuthEvent): Announcement | undefined {
+export function signInNotification({ type, data }: OAuthEvent): Notification | undefined {
   const { handshakeId: task_id } = data;
   const scope = { kind: 'mcp_oauth', id: task_id } as const;
   switch (type) {

@@ -14,12 +14,12 @@ const stream = userStream('ann');
 async function backlogOf(millis: readonly number[], kept = Infinity): Promise<UserBacklog> {
   const store = new InMemoryEventStore();
   const events = millis.map((at, revision) => {
-    const announcement = {
+    const notification = {
       type: 'conversation.mark',
       scope: { kind: 'conversation', id: 'c' },
       payload: { conversation_id: 'c', mark: null },
     } as const;
-    const data = userEventText(announcement, 'ann', { millis: at, revision });
+    const data = userEventText(notification, 'ann', { millis: at, revision });
     return { id: newId(), type: USER_EVENT, data, metadata: '{}' };
   });
   if (events.length > 0) await store.append(stream, 'none', events);

@@ -11,7 +11,7 @@ import { USER_EVENT, userStream } from './user.events.js';
 import { UserFeed, userSubject } from './user-feed.js';
 
 const stream = userStream('ann');
-const announcement = {
+const notification = {
   type: 'conversation.mark',
   scope: { kind: 'conversation', id: 'c' },
   payload: { conversation_id: 'c', mark: null },
@@ -19,7 +19,7 @@ const announcement = {
 const event = (revision: number) => ({
   id: newId(),
   type: USER_EVENT,
-  data: userEventText(announcement, 'ann', { millis: 5, revision }),
+  data: userEventText(notification, 'ann', { millis: 5, revision }),
   metadata: '{}',
 });
 

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
-import type { Announcement, UserEvent } from './user.events.js';
+import type { Notification, UserEvent } from './user.events.js';
 
 /** The id of a user event on the wire, `<millis>-<revision>`. Ids of one stream grow in both parts. */
 export type UserEventId = Readonly<{ millis: number; revision: number }>;
@@ -23,7 +23,7 @@ export const isAfter = (one: UserEventId, other: UserEventId): boolean =>
 export const idOf = ({ data }: Pick<StoredEvent, 'data'>): UserEventId => idIn((JSON.parse(data) as UserEvent).id)!;
 
 /** The text that is stored and sent. */
-export function userEventText({ type, scope, payload }: Announcement, userId: string, id: UserEventId): string {
+export function userEventText({ type, scope, payload }: Notification, userId: string, id: UserEventId): string {
   const event = {
     type,
     ts: new Date(id.millis).toISOString(),

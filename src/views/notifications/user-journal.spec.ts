@@ -6,7 +6,7 @@ import { deterministicId } from '../../kernel/ids.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../platform/system-timing.js';
-import { type Announcement, userStream } from './user.events.js';
+import { type Notification, userStream } from './user.events.js';
 import { userEventsOptions } from '../../../test/support/user-events.js';
 import { EVENTS_REMEMBERED_MAX, UserJournal } from './user-journal.js';
 
@@ -18,7 +18,7 @@ const journalOver = (store: InMemoryEventStore) =>
 const dyingJournalOver = (store: InMemoryEventStore, options = userEventsOptions()) =>
   new UserJournal(store, new Streams(store, systemTiming, 0), new InProcessSignals(), options);
 
-const marked = (id: string): Announcement => ({
+const marked = (id: string): Notification => ({
   type: 'conversation.mark',
   scope: { kind: 'conversation', id },
   payload: { conversation_id: id, mark: 'running' },
@@ -36,9 +36,9 @@ async function happened(store: InMemoryEventStore, name: string): Promise<Record
 const told = async (store: InMemoryEventStore): Promise<string[]> =>
   (await eventsOf(store, stream)).map(({ data }) => (JSON.parse(data) as { scope: { id: string } }).scope.id);
 
-const tell = (journal: UserJournal, event: Recorded, name: string) => journal.announce('ann', event, async () => marked(name));
+const tell = (journal: UserJournal, event: Recorded, name: string) => journal.notify('ann', event, async () => marked(name));
 
-describe('an announcement', () => {
+describe('an notification', () => {
   it('is stored as it is sent, under an id that says its place', async () => {
     const store = new InMemoryEventStore();
     const journal = journalOver(store);
@@ -61,7 +61,7 @@ describe('an announcement', () => {
     const store = new InMemoryEventStore();
     const event = await happened(store, 'a');
     for (const journal of [journalOver(store), journalOver(store)]) {
-      for (const name of [undefined, 'one', 'other']) await journal.announce('ann', event, async () => marked(name ?? 'a'), name);
+      for (const name of [undefined, 'one', 'other']) await journal.notify('ann', event, async () => marked(name ?? 'a'), name);
     }
     expect(await told(store)).toEqual(['a', 'one', 'other']);
     expect((await eventsOf(store, stream))[0]!.id).toBe(deterministicId('user-event', event.id));
@@ -118,7 +118,7 @@ describe('an announcement', () => {
     const [one, other] = [journalOver(store), journalOver(store)];
     const [progress, end] = [await happened(store, 'progress'), await happened(store, 'end')];
     let asked = 0;
-    await one.announce('ann', progress, async () => {
+    await one.notify('ann', progress, async () => {
       if (++asked === 1) await tell(other, end, 'end');
       return asked === 1 ? marked('progress') : undefined;
     });

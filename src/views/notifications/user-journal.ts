@@ -7,7 +7,7 @@ import { deterministicId } from '../../kernel/ids.js';
 import { Signals } from '../../kernel/signals.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { idOf, userEventText } from './user-event.policy.js';
-import { type Announcement, USER_EVENT, userStream } from './user.events.js';
+import { type Notification, USER_EVENT, userStream } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';
 import { userSubject } from './user-feed.js';
 
@@ -16,13 +16,13 @@ const USERS_REMEMBERED_MAX = 1_000;
 export const EVENTS_REMEMBERED_MAX = 300;
 
 /** What is to be told; undefined: nothing (more). */
-type Compose = () => Promise<Announcement | undefined>;
+type Compose = () => Promise<Notification | undefined>;
 
 /** The end of a user's stream: where it is, and the events after a position of the log. */
 type Tail = { revision: number; millis: number; from: bigint; readonly positions: Map<string, bigint> };
 
 /**
- * Writes what users are told, each announcement once. Its id comes from the event it is about and its name among what is
+ * Writes what users are told, each notification once. Its id comes from the event it is about and its name among what is
  * told of that event, and its place in the log lies after that event's: so whether it is there already is seen in the part
  * of the user's stream that was written since. When that part has been trimmed, the backlog has gone past it, and nothing
  * is written either.
@@ -42,9 +42,9 @@ export class UserJournal {
    * `compose` is asked when the end of the user's stream is known, and once more after a lost race: what it sees is no
    * older than everything the user has been told. Undefined: there is nothing (more) to tell. Where there is more than one
    * thing to say of an event, `name` tells them apart.
-   * @throws StoreUnavailable: try again, it is the same announcement
+   * @throws StoreUnavailable: try again, it is the same notification
    */
-  announce(userId: string, about: Recorded, compose: Compose, name?: string): Promise<void> {
+  notify(userId: string, about: Recorded, compose: Compose, name?: string): Promise<void> {
     const stream = userStream(userId);
     const id = deterministicId('user-event', about.id, ...(name === undefined ? [] : [name]));
     return this.streams.race(stream, async () => {
@@ -60,8 +60,8 @@ export class UserJournal {
   private async attempt(stream: string, userId: string, id: string, about: Recorded, compose: Compose) {
     const tail = await this.tailSince(stream, about.position);
     if (tail.from > about.position || tail.positions.has(id)) return;
-    const announcement = await compose();
-    if (!announcement) return;
+    const notification = await compose();
+    if (!notification) return;
     const isFirst = tail.revision < 0;
     // Before the first event: were it after, a crash in between would leave the stream without bounds.
     if (isFirst) await this.store.setRetention(stream, { maxCount: this.options.settings.eventsMax });
@@ -69,7 +69,7 @@ export class UserJournal {
     const event: NewEvent = {
       id,
       type: USER_EVENT,
-      data: userEventText(announcement, userId, place),
+      data: userEventText(notification, userId, place),
       metadata: encodeMetadata(causedBy(about, 'system:publish-user-events')),
     };
     const { position } = await this.streams.appendEvents(stream, isFirst ? 'none' : tail.revision, [event]);

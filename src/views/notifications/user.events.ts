@@ -21,7 +21,7 @@ type ScheduledRun = { run_id: string; schedule_id: string; agent_id: string | nu
 export type ApprovalEnd = 'decided' | 'expired' | 'moved_on';
 
 /** What a user's open tabs are told: that something of theirs has changed, and what it is now. */
-export type Announcement =
+export type Notification =
   | About<'source.ingest.queued', 'source', Ingestion>
   | About<
       'source.ingest.progress',
@@ -95,8 +95,8 @@ export type Announcement =
     >
   | About<'conversation.mark', 'conversation', { conversation_id: string; mark: Mark | null }>;
 
-/** An announcement as it is stored and sent, in this order: the stored text is the `data:` line. */
-export type UserEvent = Announcement & Readonly<{ ts: string; user_id: string; topic: string; id: string }>;
+/** An notification as it is stored and sent, in this order: the stored text is the `data:` line. */
+export type UserEvent = Notification & Readonly<{ ts: string; user_id: string; topic: string; id: string }>;
 
 /** The type under which every user event is stored: their streams hold nothing else. */
 export const USER_EVENT = 'UserEventPublished';

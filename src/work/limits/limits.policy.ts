@@ -34,17 +34,17 @@ export const limitExceeded = (retryAfterSeconds: number): Rejection =>
   new Rejection('usage-limit', 'Exceeding usage limit, please try again later.', undefined, retryAfterSeconds);
 
 /** A user's tokens in a period, and how many there may be. */
-export type QuotaStanding = Readonly<{ used: number; limit: number; resetsAt: Date }>;
+export type QuotaStatus = Readonly<{ used: number; limit: number; resetsAt: Date }>;
 
 const inThousands = (count: number): string => count.toLocaleString('en-US');
 
-export const quotaText = ({ used, limit, resetsAt }: QuotaStanding): string =>
+export const quotaText = ({ used, limit, resetsAt }: QuotaStatus): string =>
   `The usage quota is used up: ${inThousands(used)} of ${inThousands(limit)} tokens. It is renewed at ${resetsAt.toISOString()}.`;
 
 /** The request that crosses a quota is still answered; the next one is refused. */
-export const isUsedUp = ({ used, limit }: QuotaStanding): boolean => used >= limit;
+export const isUsedUp = ({ used, limit }: QuotaStatus): boolean => used >= limit;
 
-export function quotaExceeded(standing: QuotaStanding, now: Date): Rejection {
+export function quotaExceeded(standing: QuotaStatus, now: Date): Rejection {
   const { used, limit, resetsAt } = standing;
   const details = {
     error_code: 'quota-exceeded',

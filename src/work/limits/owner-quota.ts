@@ -8,7 +8,7 @@ import {
   periodAt,
   quotaExceeded,
   type QuotaPeriod,
-  type QuotaStanding,
+  type QuotaStatus,
   quotaText,
   type UsedOfOwner,
 } from './limits.policy.js';
@@ -68,7 +68,7 @@ export class OwnerQuota extends RunQuota implements QuotaUse {
     return { ...(await this.usage.ofOwner(ownerId, period.start)), period };
   }
 
-  private async standing(ownerId: string): Promise<QuotaStanding | undefined> {
+  private async standing(ownerId: string): Promise<QuotaStatus | undefined> {
     const limit = this.tokensPerUser;
     if (limit === undefined) return undefined;
     const { direct, agent, period } = await this.used(ownerId);

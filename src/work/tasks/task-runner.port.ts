@@ -16,7 +16,7 @@ export type TaskAttempt = Readonly<{
 }>;
 
 /** How many tasks are in hand at once, and how many of one owner. */
-export type Hands = Readonly<{ max: number; perOwnerMax: number }>;
+export type WorkerLimits = Readonly<{ max: number; perOwnerMax: number }>;
 
 /** There is no room for the task at the moment: it is queued as before, and its attempt counts for nothing. */
 export class TaskPostponed extends Error {
@@ -30,7 +30,7 @@ export class TaskPostponed extends Error {
  */
 export abstract class TaskRunner {
   abstract readonly kind: string;
-  /** So many of its kind a worker has in hand at once, beside those of all other kinds; without it they share the worker's hands. */
+  /** So many of its kind a worker has in hand at once, beside those of all other kinds; without it they share the worker's places. */
   readonly concurrency?: number;
   /** So many of these may be one owner's; owners take turns. */
   readonly perOwnerMax?: number;
@@ -52,14 +52,14 @@ export class TaskRunners {
     return this.byKind.get(kind);
   }
 
-  /** Where a nudge about a task goes, and what it says: tasks that have hands of their own wait for each other only, by owner. */
+  /** Where a nudge about a task goes, and what it says: tasks that have workers of their own wait for each other only, by owner. */
   nudgeAbout({ taskId, kind, ownerId }: Readonly<{ taskId: string; kind: string; ownerId: string }>): Nudge {
     if (this.of(kind)?.concurrency === undefined) return { queue: TASK_QUEUE, payload: taskId };
     return { queue: ownQueue(kind), payload: `${taskId} ${ownerId}` };
   }
 
-  /** The queues of tasks that have hands of their own. */
-  ownQueues(): ReadonlyMap<string, Hands> {
+  /** The queues of tasks that have workers of their own. */
+  ownQueues(): ReadonlyMap<string, WorkerLimits> {
     return new Map(
       [...this.byKind.values()].flatMap(({ kind, concurrency: max, perOwnerMax = max }) =>
         max === undefined || perOwnerMax === undefined ? [] : [[ownQueue(kind), { max, perOwnerMax }]],

@@ -189,7 +189,7 @@ it('hands back what is in hand when it stops, and is present only until then', a
   expect(await keyValue.keys('')).toEqual([]);
 });
 
-it('has hands of their own for tasks that want them: those wait for each other, and nobody for them', async () => {
+it('has workers of their own for tasks that want them: those wait for each other, and nobody for them', async () => {
   const runs: string[] = [];
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -222,7 +222,7 @@ it('has hands of their own for tasks that want them: those wait for each other, 
   await atWork;
 });
 
-it('lets owners take turns where tasks have hands of their own: a flood that never ends holds up nobody else', async () => {
+it('lets owners take turns where tasks have workers of their own: a flood that never ends holds up nobody else', async () => {
   const flood = new (class extends TaskRunner {
     readonly kind = 'flood';
     override readonly concurrency = 3;

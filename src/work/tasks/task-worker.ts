@@ -18,8 +18,15 @@ import { type Task, task } from './task.decider.js';
 import { taskStream } from './task.events.js';
 import { PROGRESS_STEP_PERCENT, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
 import { storeResult } from './task-result.js';
-import { SharedHands } from './shared-hands.js';
-import { type Hands, type TaskAttempt, taskIn, TaskPostponed, type TaskRunner, type TaskRunners } from './task-runner.port.js';
+import { SharedWorkers } from './shared-workers.js';
+import {
+  type WorkerLimits,
+  type TaskAttempt,
+  taskIn,
+  TaskPostponed,
+  type TaskRunner,
+  type TaskRunners,
+} from './task-runner.port.js';
 
 export type TaskWorkerParts = Readonly<{
   store: EventStore;
@@ -69,7 +76,7 @@ export class TaskWorker {
       const shared = this.parts.workQueue.consume(TASK_QUEUE, { concurrency, signal }, (nudge) =>
         this.attempt(taskIn(nudge).taskId, signal),
       );
-      const own = [...this.parts.runners.ownQueues()].map(([queue, hands]) => this.consumeByTurns(queue, hands, signal));
+      const own = [...this.parts.runners.ownQueues()].map(([queue, workers]) => this.consumeByTurns(queue, workers, signal));
       await Promise.all([shared, ...own]);
     } finally {
       stopRenewing();
@@ -77,8 +84,8 @@ export class TaskWorker {
     }
   }
 
-  private async consumeByTurns(queue: string, hands: Hands, signal: AbortSignal): Promise<void> {
-    const turns = new SharedHands(hands);
+  private async consumeByTurns(queue: string, workers: WorkerLimits, signal: AbortSignal): Promise<void> {
+    const turns = new SharedWorkers(workers);
     const close = () => void turns.close();
     signal.addEventListener('abort', close, { once: true });
     await this.parts.workQueue.consume(queue, { concurrency: turns.nudgesMax, signal }, (nudge) => {

@@ -8,7 +8,7 @@ export const RESULT_INLINE_BYTES_MAX = 64 * 1024;
 /** Progress is stated in steps of this size. */
 export const PROGRESS_STEP_PERCENT = 5;
 
-/** Where nudges about tasks go, those apart whose kind has hands of its own. */
+/** Where nudges about tasks go, those apart whose kind has workers of its own. */
 export const TASK_QUEUE = 'tasks';
 
 export const taskLease = (taskId: string): string => `tasks.${taskId}`;

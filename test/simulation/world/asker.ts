@@ -1,4 +1,4 @@
-import type { AcceptedQuestion } from '../../../src/dialogue/answering/intake/accept-question.js';
+import type { AcceptedQuestion } from '../../../src/dialogue/answering/intake/ask-question-intake.js';
 import type { QuestionRequest } from '../../../src/dialogue/answering/intake/question.dto.js';
 import { StopAnswer } from '../../../src/dialogue/answering/runner/stop-answer.commands.js';
 import { DeleteConversation } from '../../../src/dialogue/conversation/conversation.commands.js';
@@ -106,7 +106,7 @@ export class Asker {
     const { random } = this;
     const fromMs = simulation.nowMs;
     const connection = this.connect<AcceptedQuestion>(`asks ${request.question ?? 'to go on'}`, asked, (roles) =>
-      roles.desk.accept(request, this.caller(), { route: 'stream', idempotencyKey: key }),
+      roles.intake.accept(request, this.caller(), { route: 'stream', idempotencyKey: key }),
     );
     if (random.oneIn(4)) {
       simulation.after(random.next() * 600, simulation.world, 'cuts', () => {
@@ -199,7 +199,7 @@ export class Asker {
     const fromMs = simulation.nowMs;
     let isAccepted = false;
     const connection = this.connect('decides', asked, async (roles) => {
-      const accepted = await roles.desk.accept(request, this.caller(), {
+      const accepted = await roles.intake.accept(request, this.caller(), {
         route: 'stream',
         idempotencyKey: undefined,
       });

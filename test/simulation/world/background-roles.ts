@@ -1,4 +1,4 @@
-import { AskedWokenTurns } from '../../../src/dialogue/answering/intake/asked-woken-turns.js';
+import { AutomaticTurnIntake } from '../../../src/dialogue/answering/intake/automatic-turn-intake.js';
 import type { QuestionResolver } from '../../../src/dialogue/answering/intake/resolve-question.js';
 import { StoredTurnAdditions } from '../../../src/dialogue/journal/stored-turn-additions.js';
 import {
@@ -46,7 +46,7 @@ import {
   StartScheduledRunHandler,
 } from '../../../src/triggers/schedules/runs/scheduled-run.commands.js';
 import { FollowScheduledRuns } from '../../../src/triggers/schedules/runs/follow-scheduled-runs.reaction.js';
-import { KeptSchedulerPulse } from '../../../src/triggers/schedules/kept-scheduler-pulse.js';
+import { KeyValueSchedulerHeartbeat } from '../../../src/triggers/schedules/key-value-scheduler-heartbeat.js';
 import { QueueScheduledRuns } from '../../../src/triggers/schedules/runs/queue-scheduled-runs.reaction.js';
 import { DeliverWakes } from '../../../src/background/follow-ups/deliver-wakes.ticker.js';
 import { RequestedWakes } from '../../../src/background/follow-ups/requested-wakes.js';
@@ -96,10 +96,10 @@ export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }
     new ReportScheduledRunHandler(streams),
     new AppendScheduledRunHandler(streams),
   );
-  const pulse = new KeptSchedulerPulse(keyValue, timing, ids);
+  const heartbeat = new KeyValueSchedulerHeartbeat(keyValue, timing, ids);
   const additions = new StoredTurnAdditions(store, streams, commands, MESSAGE_RETENTION_SECONDS);
   return {
-    tickers: [new DueSchedules(commands, schedules, SCHEDULE_RULES, pulse, ids)],
+    tickers: [new DueSchedules(commands, schedules, SCHEDULE_RULES, heartbeat, ids)],
     reactions: [
       new QueueScheduledRuns(streams, commands, runs, SCHEDULE_RULES),
       new FollowScheduledRuns(commands),
@@ -129,7 +129,7 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
   const requested = new RequestedWakes(commands);
   const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing);
   const check = new CheckMonitor(streams, commands, clock, sources, NO_PATTERNS, NO_JUDGE);
-  const woken = new AskedWokenTurns(store, streams, commands, resolver, models, new NoLimits(), queue);
+  const woken = new AutomaticTurnIntake(store, streams, commands, resolver, models, new NoLimits(), queue);
   return {
     wakes: requested,
     woken,

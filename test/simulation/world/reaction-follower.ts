@@ -1,8 +1,8 @@
 import { decode } from '../../../src/kernel/event-sourcing/codec.js';
 import { type EventStore, LOG_START, type StoredEvent } from '../../../src/kernel/event-sourcing/event-store.js';
 import type { Reaction } from '../../../src/kernel/event-sourcing/reaction.js';
-import { Lanes } from '../../../src/platform/reactions/lanes.js';
-import { Window } from '../../../src/platform/reactions/window.js';
+import { KeyedQueue } from '../../../src/platform/reactions/keyed-queue.js';
+import { AckWindow } from '../../../src/platform/reactions/ack-window.js';
 import { type Actor, isAlive, type Life, lifeOf } from '../kernel/actor.js';
 import type { Simulation } from '../kernel/simulation.js';
 import type { Network } from '../ports/network.js';
@@ -21,7 +21,7 @@ export class ReactionCheckpoint {
 /** A reaction in one process: it waits until it leads, then follows the log from the checkpoint, at least once per event. */
 export class ReactionFollower {
   private isSaving = false;
-  private readonly window: { current: Window } = { current: new Window(LOG_START) };
+  private readonly window: { current: AckWindow } = { current: new AckWindow(LOG_START) };
 
   constructor(
     private readonly simulation: Simulation,
@@ -46,13 +46,13 @@ export class ReactionFollower {
       await this.simulation.pause(STANDBY_LOOKS_EVERY_MS, actor, `stands by for ${this.reaction.name}`);
     }
     const position = await this.network.call(actor, 'checkpoint', () => checkpoint.position);
-    this.window.current = new Window(position);
+    this.window.current = new AckWindow(position);
     await this.follow(position);
   }
 
   private async follow(position: bigint): Promise<void> {
     const { reaction } = this;
-    const lanes = new Lanes(reaction.concurrency ?? 8, IN_HAND_MAX);
+    const lanes = new KeyedQueue(reaction.concurrency ?? 8, IN_HAND_MAX);
     for (let after = position; ;) {
       try {
         for await (const page of this.store.followAll(after, { categories: reaction.categories! }, NEVER)) {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
-import { QuestionDesk } from '../../../src/dialogue/answering/intake/accept-question.js';
+import { AskQuestionIntake } from '../../../src/dialogue/answering/intake/ask-question-intake.js';
 import { AgentLoop } from '../../../src/dialogue/answering/loop/agent-loop.js';
 import { AnswerComposer } from '../../../src/dialogue/answering/loop/answer-composer.js';
 import { AnsweringOptions } from '../../../src/dialogue/answering/loop/answering-options.js';
@@ -14,7 +14,7 @@ import { SweepTurns } from '../../../src/dialogue/answering/runner/sweep-turns.t
 import { TurnCloser } from '../../../src/dialogue/answering/runner/turn-closer.js';
 import { TurnRunner } from '../../../src/dialogue/answering/runner/turn-runner.js';
 import { TurnsWorker } from '../../../src/dialogue/answering/runner/turns-worker.js';
-import { UnattendedAnswers } from '../../../src/dialogue/answering/runner/unattended-answers.js';
+import { HeadlessAnswers } from '../../../src/dialogue/answering/runner/headless-answers.js';
 import type { AttachmentShelf } from '../../../src/resources/attachments/attachment-shelf.port.js';
 import { DeleteConversationHandler } from '../../../src/dialogue/conversation/conversation.commands.js';
 import { WAITING } from '../../../src/dialogue/answering/loop/background-calls.port.js';
@@ -161,7 +161,7 @@ export function rolesOver(ports: Ports) {
     new RunAgent(
       streams,
       commands,
-      new UnattendedAnswers(resolver, composer, store),
+      new HeadlessAnswers(resolver, composer, store),
       { check: async () => ({ allowed: true }) },
       timing,
     ),
@@ -211,7 +211,7 @@ export function rolesOver(ports: Ports) {
     log,
   );
   return {
-    desk: new QuestionDesk(resolver, commands, streams, queue, clock, ids, options, new NoLimits()),
+    intake: new AskQuestionIntake(resolver, commands, streams, queue, clock, ids, options, new NoLimits()),
     ids,
     commands,
     handlers: commands.handlers,

@@ -13,7 +13,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { JsonBodyOnly } from '../../../platform/http/json-body-only.js';
 import { SseStreams } from '../../../platform/http/sse.js';
-import { type AcceptedQuestion, QuestionDesk, type WayIn } from './accept-question.js';
+import { type AcceptedQuestion, AskQuestionIntake, type WayIn } from './ask-question-intake.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { QuestionRequest } from './question.dto.js';
 import { FrameTail } from '../../journal/frame-tail.port.js';
@@ -23,7 +23,7 @@ import { FrameTail } from '../../journal/frame-tail.port.js';
 @Controller()
 export class AnsweringController {
   constructor(
-    private readonly desk: QuestionDesk,
+    private readonly intake: AskQuestionIntake,
     private readonly frames: FrameTail,
     private readonly streams: SseStreams,
     private readonly lastWrites: LastWrites,
@@ -88,7 +88,7 @@ export class AnsweringController {
     if (!caller) throw unauthenticated();
     const key = headers['idempotency-key'];
     const way = { route, idempotencyKey: typeof key === 'string' ? key : undefined };
-    const accepted = await this.desk.accept(request, caller, way);
+    const accepted = await this.intake.accept(request, caller, way);
     this.lastWrites.note(ownerOf(caller), accepted.position);
     return accepted;
   }

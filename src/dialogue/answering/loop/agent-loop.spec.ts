@@ -29,12 +29,12 @@ import {
   beginning,
   CALL_ID_CHARACTERS_MAX,
   CALLS_PER_ROUND_MAX,
-  type LoopPiece,
+  type LoopDelta,
   type LoopState,
   RESULT_CHARACTERS_MIN,
   TOOL_ROUNDS_MAX,
 } from './agent-loop.js';
-import { attended, type Attendance } from './attendance.policy.js';
+import { interactive, type ExecutionMode } from './execution-mode.policy.js';
 import { WAITING } from './background-calls.port.js';
 import { FUNCTIONS_MAX } from './offered-tools.js';
 import { RECORDS_BYTES_MAX } from './tool-call-gate.js';
@@ -56,7 +56,7 @@ type Setting = Partial<{
   transcript: Partial<Transcript>;
   state: LoopState;
   records: Readonly<Record<string, unknown>>[];
-  attendance: Attendance;
+  executionMode: ExecutionMode;
 }>;
 
 /** Runs the loop with a model of which a script says everything, and keeps what comes out. */
@@ -77,23 +77,23 @@ async function looped(script: (request: ModelRequest) => readonly ModelChunk[], 
     waited: new Set(),
     ...given.transcript,
   } as unknown as Transcript;
-  const pieces: LoopPiece[] = [];
+  const deltas: LoopDelta[] = [];
   const request = { modelId: model.id, question: 'Why?', documents: [] };
   const run = {
     signal: controller.signal,
-    attendance: given.attendance ?? attended(WAITING),
+    executionMode: given.executionMode ?? interactive(WAITING),
     records: () => records,
     ledger: { begin: async ({ callId }: { callId: string }) => void begun.push(callId), finish: async () => undefined },
   };
-  for await (const piece of loop.run({ transcript, model, tools, request }, given.state ?? beginning(MESSAGES), run)) {
-    pieces.push(piece);
-    if (piece.type === 'tool-call') records = withToolCalls(records, [piece.record]);
+  for await (const delta of loop.run({ transcript, model, tools, request }, given.state ?? beginning(MESSAGES), run)) {
+    deltas.push(delta);
+    if (delta.type === 'tool-call') records = withToolCalls(records, [delta.record]);
   }
-  const ended = pieces.flatMap((piece) =>
-    piece.type === 'tool-call' && piece.record.status !== 'pending' ? [piece.record] : [],
+  const ended = deltas.flatMap((delta) =>
+    delta.type === 'tool-call' && delta.record.status !== 'pending' ? [delta.record] : [],
   );
-  const pause = pieces.find((piece) => piece.type === 'pause');
-  return { pieces, ended, pause, tools, begun, requests: models.requests, types: pieces.map(({ type }) => type) };
+  const pause = deltas.find((delta) => delta.type === 'pause');
+  return { deltas, ended, pause, tools, begun, requests: models.requests, types: deltas.map(({ type }) => type) };
 }
 
 const rounds =
@@ -104,8 +104,8 @@ const rounds =
 describe('model and tools', () => {
   it('the user is told, once, where not every function is offered', async () => {
     const actions = Array.from({ length: FUNCTIONS_MAX + 2 }, (_, index) => offeredAction(`look_${index}`));
-    const { pieces, requests } = await looped(rounds([toolCall('k1', 'look_0')], [text('Because.')]), { actions });
-    const notices = pieces.flatMap((piece) => (piece.type === 'notice' ? [piece.text] : []));
+    const { deltas, requests } = await looped(rounds([toolCall('k1', 'look_0')], [text('Because.')]), { actions });
+    const notices = deltas.flatMap((delta) => (delta.type === 'notice' ? [delta.text] : []));
     expect(notices).toEqual(['The model is offered the first 128 of 130 functions; the others were left out.']);
     expect(requests[0]!.tools).toHaveLength(FUNCTIONS_MAX);
   });
@@ -205,8 +205,8 @@ describe('model and tools', () => {
   it('without anybody watching, are told what cannot be asked for, and some are not offered', async () => {
     const scheduler = offeredAction('schedule', { toolName: 'scheduler' });
     const { pause, ended, requests } = await looped(rounds([toolCall('k1', 'ask_first')], [text('Done.')]), {
-      attendance: {
-        ...attended(WAITING),
+      executionMode: {
+        ...interactive(WAITING),
         offers: (toolName) => toolName !== 'scheduler',
         refusalOf: (called) => ({ record: recordOf(called, { status: 'denied' }), text: 'Nobody is there.' }),
       },

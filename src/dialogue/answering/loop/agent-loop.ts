@@ -16,7 +16,7 @@ import {
   type ModelToolCall,
 } from '../../../resources/models/model/language-model.port.js';
 import { type OpenTools, Toolbox } from '../../../resources/tools/toolbox/toolbox.port.js';
-import type { Attendance } from './attendance.policy.js';
+import type { ExecutionMode } from './execution-mode.policy.js';
 import { finishedAs, outcomeOf } from './call-ends.policy.js';
 import { hasRoomForCalls, type Step, unavailable } from './tool-call-gate.js';
 import { contentTokens } from './attached.policy.js';
@@ -36,7 +36,7 @@ export const CALL_ID_CHARACTERS_MAX = 256;
 export const RESULT_CHARACTERS_MIN = 2_000;
 const NO_TOOLS: OpenTools = { actions: [], notices: [], run: () => Promise.reject(new Error('There are no tools.')) };
 
-export type LoopPiece =
+export type LoopDelta =
   | Readonly<{ type: 'text' | 'thought' | 'notice'; text: string }>
   | Readonly<{ type: 'usage'; promptTokens: number; completionTokens: number }>
   | Readonly<{ type: 'tool-call'; record: ToolCallRecord }>
@@ -60,7 +60,7 @@ export const beginning = (messages: readonly ChatMessage[]): LoopState => ({ mes
 export type Run = Readonly<{
   signal: AbortSignal;
   ledger: CallLedger;
-  attendance: Attendance;
+  executionMode: ExecutionMode;
   /** The calls of the turn so far, as they are kept with its answer. */
   records: () => readonly Readonly<Record<string, unknown>>[];
 }>;
@@ -89,11 +89,11 @@ export class AgentLoop {
     return this.toolbox.open({ pins, ownerId, agentId, agentType, hasSources: sources.length > 0 });
   }
 
-  async *run(setting: LoopSetting, state: LoopState, run: Run): AsyncGenerator<LoopPiece> {
+  async *run(setting: LoopSetting, state: LoopState, run: Run): AsyncGenerator<LoopDelta> {
     const { transcript, model, tools, request } = setting;
     const { clientTools = [] } = transcript.asked.settings;
     const offered = new OfferedTools(
-      tools.actions.filter(({ toolName }) => run.attendance.offers(toolName)),
+      tools.actions.filter(({ toolName }) => run.executionMode.offers(toolName)),
       model?.tools ? clientTools : [],
     );
     let { messages, round: number, unknownCalls } = state;
@@ -136,7 +136,7 @@ export class AgentLoop {
 
   private round({ transcript, model, tools }: LoopSetting, offered: OfferedTools, state: LoopState, run: Run): ToolRound {
     const { conversationId, turnId, settings } = transcript.asked;
-    const { signal, ledger, attendance, records } = run;
+    const { signal, ledger, executionMode, records } = run;
     const context = {
       userId: transcript.ownerId,
       agentId: settings.agentId,
@@ -150,7 +150,7 @@ export class AgentLoop {
       offered,
       tools,
       writeAllowlist: settings.writeAllowlist ?? null,
-      attendance,
+      executionMode,
       context,
       ledger,
       signal,

@@ -9,10 +9,10 @@ import { AnsweringOptions } from './answering-options.js';
 import { Continuations } from './continuations.js';
 import { documentsThatFit, messagesFor } from './messages.policy.js';
 import { wokenQuestion, withoutNoReply } from './no-reply.js';
-import type { Piece } from './piece.js';
+import type { AnswerDelta } from './answer-delta.js';
 import type { Transcript } from './transcript.js';
 
-export type { Piece } from './piece.js';
+export type { AnswerDelta } from './answer-delta.js';
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;
 
@@ -33,14 +33,14 @@ export class AnswerComposer {
   ) {}
 
   /** Where nobody asked, an answer may also be none; one whose form is fixed, or that has begun, is one. */
-  compose(transcript: Transcript, run: Run): AsyncGenerator<Piece> {
+  compose(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { asked, resumption } = transcript;
     const mayBeNone = asked.origin?.kind === 'wake' && !asked.settings.responseSchema && !resumption?.paused.answer;
-    const pieces = this.pieces(transcript, run);
-    return mayBeNone ? withoutNoReply(pieces) : pieces;
+    const deltas = this.deltas(transcript, run);
+    return mayBeNone ? withoutNoReply(deltas) : deltas;
   }
 
-  private async *pieces(transcript: Transcript, run: Run): AsyncGenerator<Piece> {
+  private async *deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { settings, question } = transcript.asked;
     const model = (await this.models.list()).find(({ id }) => id === settings.modelId);
     const request = {

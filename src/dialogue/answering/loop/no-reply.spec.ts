@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { withoutNoReply } from './no-reply.js';
-import type { Piece } from './piece.js';
+import type { AnswerDelta } from './answer-delta.js';
 
-const usage: Piece = { type: 'usage', promptTokens: 1, completionTokens: 1 };
-const over: Piece = { type: 'round-over' };
+const usage: AnswerDelta = { type: 'usage', promptTokens: 1, completionTokens: 1 };
+const over: AnswerDelta = { type: 'round-over' };
 
-async function shown(...pieces: (string | Piece)[]): Promise<(string | Piece)[]> {
-  async function* made(): AsyncGenerator<Piece> {
-    for (const piece of pieces) yield typeof piece === 'string' ? { type: 'text', text: piece } : piece;
+async function shown(...deltas: (string | AnswerDelta)[]): Promise<(string | AnswerDelta)[]> {
+  async function* made(): AsyncGenerator<AnswerDelta> {
+    for (const delta of deltas) yield typeof delta === 'string' ? { type: 'text', text: delta } : delta;
   }
-  const all: (string | Piece)[] = [];
-  for await (const piece of withoutNoReply(made())) all.push(piece.type === 'text' ? piece.text : piece);
+  const all: (string | AnswerDelta)[] = [];
+  for await (const delta of withoutNoReply(made())) all.push(delta.type === 'text' ? delta.text : delta);
   return all;
 }
 

@@ -1,27 +1,27 @@
 import { maySayNothing, NO_REPLY, saysNothing } from '../../conversation/no-reply.policy.js';
-import type { Piece } from './piece.js';
+import type { AnswerDelta } from './answer-delta.js';
 
-/** The pieces of an answer that may say nothing: as long as a round may, none of its text is shown, and then none at all. */
-export async function* withoutNoReply(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+/** The deltas of an answer that may say nothing: as long as a round may, none of its text is shown, and then none at all. */
+export async function* withoutNoReply(deltas: AsyncIterable<AnswerDelta>): AsyncGenerator<AnswerDelta> {
   let held: string | undefined = '';
-  for await (const piece of pieces) {
-    if (piece.type === 'round-over') {
+  for await (const delta of deltas) {
+    if (delta.type === 'round-over') {
       yield* said(held);
-      yield piece;
+      yield delta;
       held = '';
-    } else if (piece.type !== 'text' || held === undefined) {
-      yield piece;
+    } else if (delta.type !== 'text' || held === undefined) {
+      yield delta;
     } else {
-      held += piece.text;
+      held += delta.text;
       if (maySayNothing(held)) continue;
-      yield { ...piece, text: held };
+      yield { ...delta, text: held };
       held = undefined;
     }
   }
   yield* said(held);
 }
 
-const said = (held: string | undefined): readonly Piece[] =>
+const said = (held: string | undefined): readonly AnswerDelta[] =>
   held === undefined || saysNothing(held) ? [] : [{ type: 'text', text: held }];
 
 /** What the model is told when nobody asked: what happened, and that it need not say anything. */

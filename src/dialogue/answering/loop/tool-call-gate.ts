@@ -3,7 +3,7 @@ import type { CalledTool, PendingCall } from '../../conversation/conversation.ev
 import { recordOf, type ToolCallRecord } from '../../conversation/tool-call.policy.js';
 import type { ModelToolCall } from '../../../resources/models/model/language-model.port.js';
 import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
-import type { Attendance } from './attendance.policy.js';
+import type { ExecutionMode } from './execution-mode.policy.js';
 import { failureOf } from './call-ends.policy.js';
 import { type OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
 import { SHOWN_RESULT_BYTES_MAX } from './tool-result.policy.js';
@@ -29,7 +29,7 @@ export type GateSetting = Readonly<{
   offered: OfferedTools;
   /** Null: whoever asked may have anything written. */
   writeAllowlist: readonly string[] | null;
-  attendance: Attendance;
+  executionMode: ExecutionMode;
   /** Bytes of the records that the turn has already. */
   recordsBytes: number;
   unknownCalls: number;
@@ -71,12 +71,12 @@ export class ToolCallGate {
       if (writeAllowlist.includes(`${action.toolId}:${action.actionName}`)) return [{ call, action }];
       return [notAllowed(call)];
     }
-    const mustWait = action.requiresApproval && !this.setting.attendance.isApproved(call);
+    const mustWait = action.requiresApproval && !this.setting.executionMode.isApproved(call);
     return mustWait ? this.waits(call, 'awaiting_approval') : [{ call, action }];
   }
 
   private waits(call: CalledTool, pauseType: PendingCall['pauseType']): readonly Step[] {
-    const refusal = this.setting.attendance.refusalOf(call, pauseType);
+    const refusal = this.setting.executionMode.refusalOf(call, pauseType);
     if (refusal) return [{ call, ...refusal }];
     this.pending.push({ ...call, pauseType });
     return [];

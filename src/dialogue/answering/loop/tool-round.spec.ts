@@ -7,12 +7,12 @@ import { OUTCOME_UNKNOWN_TEXT, type ToolCallRecord } from '../../conversation/to
 import type { ModelToolCall } from '../../../resources/models/model/language-model.port.js';
 import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
-import { attended } from './attendance.policy.js';
+import { interactive } from './execution-mode.policy.js';
 import { WAITING } from './background-calls.port.js';
 import { ARGUMENTS_BYTES_MAX, hasRoomForCalls, RECORDS_BYTES_MAX, UNKNOWN_TOOLS_MAX } from './tool-call-gate.js';
 import { OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
 import { SHOWN_RESULT_BYTES_MAX, SHOWN_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';
-import { PARALLEL_READS_MAX, type RoundPiece, type RoundSetting, ToolRound } from './tool-round.js';
+import { PARALLEL_READS_MAX, type RoundDelta, type RoundSetting, ToolRound } from './tool-round.js';
 
 const write = (name: string, more: Partial<OfferedAction> = {}) => offeredAction(name, { access: 'write', ...more });
 const ACTIONS = [
@@ -40,7 +40,7 @@ function round(does: (ran: Ran) => unknown = ({ name }) => `${name} done`, more:
     offered: new OfferedTools(ACTIONS, [PICK]),
     tools,
     writeAllowlist: null,
-    attendance: attended(WAITING),
+    executionMode: interactive(WAITING),
     context: {
       userId: 'alice',
       agentId: 'a1',
@@ -60,16 +60,16 @@ function round(does: (ran: Ran) => unknown = ({ name }) => `${name} done`, more:
     resultCharactersMax: 70_000,
     ...more,
   });
-  const pieces: RoundPiece[] = [];
-  const records = () => pieces.flatMap((piece) => (piece.type === 'tool-call' ? [piece.record] : []));
+  const deltas: RoundDelta[] = [];
+  const records = () => deltas.flatMap((delta) => (delta.type === 'tool-call' ? [delta.record] : []));
   const run = async (...asked: ModelToolCall[]): Promise<readonly ToolCallRecord[]> => {
-    for await (const piece of toolRound.run(asked)) {
-      pieces.push(piece);
-      if (piece.type === 'tool-call') happened.push(`${piece.record.status} ${piece.record.call_id}`);
+    for await (const delta of toolRound.run(asked)) {
+      deltas.push(delta);
+      if (delta.type === 'tool-call') happened.push(`${delta.record.status} ${delta.record.call_id}`);
     }
     return records();
   };
-  return { toolRound, tools, controller, happened, pieces, records, run };
+  return { toolRound, tools, controller, happened, deltas, records, run };
 }
 
 describe('calls that run', () => {
@@ -131,9 +131,9 @@ describe('calls that run', () => {
     const note = (error: unknown) => unhandled.push(error);
     process.on('unhandledRejection', note);
     const { toolRound } = round(() => Promise.reject(new Error('a bug')));
-    for await (const piece of toolRound.run([call('r1', 'read_a'), call('r2', 'read_b')])) {
+    for await (const delta of toolRound.run([call('r1', 'read_a'), call('r2', 'read_b')])) {
       await new Promise((resolve) => setTimeout(resolve, 5));
-      if (piece.type === 'tool-call' && piece.record.call_id === 'r2') break;
+      if (delta.type === 'tool-call' && delta.record.call_id === 'r2') break;
     }
     await new Promise((resolve) => setImmediate(resolve));
     process.off('unhandledRejection', note);
@@ -161,10 +161,10 @@ describe('calls that run', () => {
     const search = offeredAction('search', { toolName: 'internal_search' });
     const sources = [{ text: 'Because.', title: 'Why', source: 's1', filename: 'why.md' }];
     const tools = new ToolsForTests([search], () => ({ sources }));
-    const { run, pieces } = round(undefined, { offered: new OfferedTools([search], []), tools });
+    const { run, deltas } = round(undefined, { offered: new OfferedTools([search], []), tools });
     await run(call('k1', 'search'));
-    expect(pieces.map(({ type }) => type)).toEqual(['tool-call', 'found', 'tool-call']);
-    expect(pieces[1]).toEqual({ type: 'found', sources });
+    expect(deltas.map(({ type }) => type)).toEqual(['tool-call', 'found', 'tool-call']);
+    expect(deltas[1]).toEqual({ type: 'found', sources });
   });
 });
 

@@ -23,7 +23,7 @@ export type CallLedger = Readonly<{
   finish: (callId: string, status: 'completed' | 'error', result: string) => Promise<void>;
 }>;
 
-export type RoundPiece =
+export type RoundDelta =
   Readonly<{ type: 'tool-call'; record: ToolCallRecord }> | Readonly<{ type: 'found'; sources: readonly Source[] }>;
 
 type RunEnd = CallEnd & Readonly<{ sources?: readonly Source[] }>;
@@ -58,12 +58,12 @@ export class ToolRound {
   }
 
   /** Checks the calls and runs those that may run; those that may not, and wait for nobody, are told to the model. */
-  async *run(asked: readonly ModelToolCall[]): AsyncGenerator<RoundPiece> {
+  async *run(asked: readonly ModelToolCall[]): AsyncGenerator<RoundDelta> {
     yield* this.perform(asked.flatMap((call) => this.gate.stepsFor(call)));
   }
 
   /** In the order of the calls; reads that follow one another run together. */
-  async *perform(steps: readonly Step[]): AsyncGenerator<RoundPiece> {
+  async *perform(steps: readonly Step[]): AsyncGenerator<RoundDelta> {
     for (let at = 0; at < steps.length && !this.setting.signal.aborted;) {
       const reads = steps.slice(at, at + PARALLEL_READS_MAX);
       const end = reads.findIndex((step) => !('action' in step) || step.action.access !== 'read');
@@ -73,38 +73,38 @@ export class ToolRound {
     }
   }
 
-  private async *together(steps: readonly Step[]): AsyncGenerator<RoundPiece> {
-    const running = new Map<string, Promise<{ callId: string; pieces: readonly RoundPiece[] }>>();
+  private async *together(steps: readonly Step[]): AsyncGenerator<RoundDelta> {
+    const running = new Map<string, Promise<{ callId: string; deltas: readonly RoundDelta[] }>>();
     for (const step of steps) {
       const { callId } = step.call;
       if ('record' in step) {
         yield this.settled(step.call, step.record, step.text);
       } else {
         yield { type: 'tool-call', record: recordOf(step.call, { status: 'pending' }) };
-        const run = this.execute(step.call, step.action).then((pieces) => ({ callId, pieces }));
+        const run = this.execute(step.call, step.action).then((deltas) => ({ callId, deltas }));
         // A failure is thrown in its turn, if anybody still listens; it must not count as unhandled before.
         run.catch(() => undefined);
         running.set(callId, run);
       }
     }
     while (running.size > 0) {
-      const { callId, pieces } = await Promise.race(running.values());
+      const { callId, deltas } = await Promise.race(running.values());
       running.delete(callId);
-      yield* pieces;
+      yield* deltas;
     }
   }
 
-  private settled(call: CalledTool, record: ToolCallRecord, text: string): RoundPiece {
+  private settled(call: CalledTool, record: ToolCallRecord, text: string): RoundDelta {
     this.results.set(call.callId, forModel(text, this.setting.resultCharactersMax));
     return { type: 'tool-call', record };
   }
 
-  private async execute(call: CalledTool, action: OfferedAction): Promise<readonly RoundPiece[]> {
-    const { tools, context, signal, attendance } = this.setting;
+  private async execute(call: CalledTool, action: OfferedAction): Promise<readonly RoundDelta[]> {
+    const { tools, context, signal, executionMode } = this.setting;
     const long = { ...context, call, hasEffects: action.access === 'write' };
     const run = (until: AbortSignal) =>
       this.outcome(call, () =>
-        attendance.calls.run(long, until, (end, background) =>
+        executionMode.calls.run(long, until, (end, background) =>
           tools.run(action, call.arguments, {
             ...context,
             callId: call.callId,
@@ -114,7 +114,7 @@ export class ToolRound {
         ),
       );
     const { record, text, sources = [] } = action.access === 'read' ? await run(signal) : await this.effect(call, run);
-    const found: readonly RoundPiece[] = sources.length > 0 ? [{ type: 'found', sources }] : [];
+    const found: readonly RoundDelta[] = sources.length > 0 ? [{ type: 'found', sources }] : [];
     return [...found, this.settled(call, record, text)];
   }
 

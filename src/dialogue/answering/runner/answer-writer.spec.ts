@@ -4,24 +4,24 @@ import type { AnswerParts, Source, Usage } from '../../conversation/conversation
 import type { Frame } from '../../journal/message.events.js';
 import { recordOf } from '../../conversation/tool-call.policy.js';
 import { ANSWER_BYTES_MAX, AnswerWriter } from './answer-writer.js';
-import type { Piece } from '../loop/answer-composer.js';
+import type { AnswerDelta } from '../loop/answer-composer.js';
 import { SOURCES_BYTES_MAX } from '../loop/messages.policy.js';
 
 const SCHEMA = { type: 'object', properties: { why: { type: 'string' } }, required: ['why'] };
 const NOTHING: AnswerParts = { answer: '', thought: '', sources: [], toolCalls: [], structured: false };
 
-/** A writer whose frames are kept, and what it says of the pieces it is given. */
+/** A writer whose frames are kept, and what it says of the deltas it is given. */
 function writing(given: { schema?: object; parts?: Partial<AnswerParts>; usage?: Usage | null } = {}) {
   const frames: Frame[] = [];
   const journal = { write: (frame: Frame) => void frames.push(frame), room: () => Promise.resolve() };
   const parts = { ...NOTHING, structured: given.schema !== undefined, ...given.parts };
   const writer = new AnswerWriter(journal, (given.schema ?? null) as never, { parts, usage: given.usage ?? null });
   const controller = new AbortController();
-  const write = (...pieces: (Piece | (() => void))[]) => {
-    async function* all(): AsyncGenerator<Piece> {
-      for (const piece of pieces) {
-        if (typeof piece === 'function') piece();
-        else yield piece;
+  const write = (...deltas: (AnswerDelta | (() => void))[]) => {
+    async function* all(): AsyncGenerator<AnswerDelta> {
+      for (const delta of deltas) {
+        if (typeof delta === 'function') delta();
+        else yield delta;
       }
     }
     return writer.write(all(), controller.signal);
@@ -30,11 +30,18 @@ function writing(given: { schema?: object; parts?: Partial<AnswerParts>; usage?:
   return { writer, frames, types, controller, write };
 }
 
-const text = (words: string): Piece => ({ type: 'text', text: words });
-const thought = (words: string): Piece => ({ type: 'thought', text: words });
-const usage = (promptTokens: number, completionTokens: number): Piece => ({ type: 'usage', promptTokens, completionTokens });
+const text = (words: string): AnswerDelta => ({ type: 'text', text: words });
+const thought = (words: string): AnswerDelta => ({ type: 'thought', text: words });
+const usage = (promptTokens: number, completionTokens: number): AnswerDelta => ({
+  type: 'usage',
+  promptTokens,
+  completionTokens,
+});
 const call = waitingCall('k1');
-const told = (...outcome: [Parameters<typeof recordOf>[1]]): Piece => ({ type: 'tool-call', record: recordOf(call, ...outcome) });
+const told = (...outcome: [Parameters<typeof recordOf>[1]]): AnswerDelta => ({
+  type: 'tool-call',
+  record: recordOf(call, ...outcome),
+});
 const source = (name: string, length = 1): Source => ({ text: 'x'.repeat(length), title: name, source: name, filename: name });
 
 describe('an answer', () => {
@@ -91,7 +98,7 @@ describe('a structured answer', () => {
   it('has the room that the rounds before have left again', async () => {
     const half = 'x'.repeat(ANSWER_BYTES_MAX / 2);
     const { write } = writing({ schema: SCHEMA });
-    const round: readonly Piece[] = [text(half), { type: 'round-over' }];
+    const round: readonly AnswerDelta[] = [text(half), { type: 'round-over' }];
     expect(await write(...round, ...round, ...round, text('{"why":"so"}'))).toBeUndefined();
   });
   it.each(['{}', 'Because.', ''])('fits its schema: %j does not', async (answer) => {
@@ -99,7 +106,7 @@ describe('a structured answer', () => {
   });
   it('is not judged while it waits for somebody', async () => {
     const { writer, write } = writing({ schema: SCHEMA });
-    const pause: Piece = { type: 'pause', calls: [call], continuation: '{}' };
+    const pause: AnswerDelta = { type: 'pause', calls: [call], continuation: '{}' };
     expect(await write(text('Let me see.'), { type: 'round-over' }, pause)).toBeUndefined();
     expect(writer.pause).toEqual({ calls: [call], continuation: '{}' });
     expect(writer.progress.parts.answer).toBe('');

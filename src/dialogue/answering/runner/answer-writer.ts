@@ -2,7 +2,7 @@ import type { AnswerParts, PendingCall, Source, Usage } from '../../conversation
 import type { Frame } from '../../journal/message.events.js';
 import { isWaiting, type ToolCallRecord, withToolCalls } from '../../conversation/tool-call.policy.js';
 import { problemsWith } from '../../../resources/agents/response-schema.policy.js';
-import type { Piece } from '../loop/answer-composer.js';
+import type { AnswerDelta } from '../loop/answer-composer.js';
 import { type CallHistory, cutOff } from '../loop/call-ends.policy.js';
 import type { Journal } from '../../journal/journal.js';
 import { SOURCES_BYTES_MAX } from '../loop/messages.policy.js';
@@ -42,12 +42,12 @@ export class AnswerWriter {
     return { parts: this.parts, usage: this.usage };
   }
 
-  /** Journals the pieces as they come; resolves to what went wrong, if anything did. @throws what the composer and the journal throw */
-  async write(pieces: AsyncIterable<Piece>, signal: AbortSignal): Promise<UserError | undefined> {
-    for await (const piece of pieces) {
+  /** Journals the deltas as they come; resolves to what went wrong, if anything did. @throws what the composer and the journal throw */
+  async write(deltas: AsyncIterable<AnswerDelta>, signal: AbortSignal): Promise<UserError | undefined> {
+    for await (const delta of deltas) {
       // What came of a call that was under way is told also of an answer that is stopped.
-      if (signal.aborted && piece.type !== 'tool-call' && piece.type !== 'pause') break;
-      if (!this.add(piece)) return { text: 'The answer became too long and was cut off.', code: 'answer-too-long' };
+      if (signal.aborted && delta.type !== 'tool-call' && delta.type !== 'pause') break;
+      if (!this.add(delta)) return { text: 'The answer became too long and was cut off.', code: 'answer-too-long' };
       await this.journal.room();
     }
     if (this.pause) return undefined;
@@ -72,32 +72,32 @@ export class AnswerWriter {
   }
 
   /** False when there is no room for it. */
-  private add(piece: Piece): boolean {
-    switch (piece.type) {
+  private add(delta: AnswerDelta): boolean {
+    switch (delta.type) {
       case 'text':
       case 'thought':
-        return this.addText(piece.type, piece.text);
+        return this.addText(delta.type, delta.text);
       case 'notice':
-        this.journal.write({ type: 'notice', notice: piece.text });
+        this.journal.write({ type: 'notice', notice: delta.text });
         break;
       case 'sources':
-        this.change({ sources: piece.sources });
+        this.change({ sources: delta.sources });
         break;
       case 'found':
-        this.change({ sources: withSources(this.parts.sources, piece.sources) });
+        this.change({ sources: withSources(this.parts.sources, delta.sources) });
         break;
       case 'tool-call':
-        this.noteCall(piece.record);
+        this.noteCall(delta.record);
         break;
       case 'round-over':
         // A structured answer is one JSON value: what was said on the way to it is not part of it.
         if (this.parts.structured) this.forgetAnswer();
         break;
       case 'usage':
-        this.usage = withUsage(this.usage, piece);
+        this.usage = withUsage(this.usage, delta);
         break;
       case 'pause':
-        this.pause = { calls: piece.calls, continuation: piece.continuation };
+        this.pause = { calls: delta.calls, continuation: delta.continuation };
     }
     return true;
   }

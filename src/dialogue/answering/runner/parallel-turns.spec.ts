@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { UnsealedTurnQueries } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { MortalStore } from '../../../../test/support/mortal-store.js';
-import { answeringOptions, askedTurn, cause, eventsOf, framesOf, pieces, scripted, settings, workerOver } from '../../../../test/support/turns.js'; // prettier-ignore
+import { answeringOptions, askedTurn, cause, eventsOf, framesOf, deltas, scripted, settings, workerOver } from '../../../../test/support/turns.js'; // prettier-ignore
 import { VirtualTiming } from '../../../../test/support/virtual-timing.js';
 import { ask, conversation, rename, startTurn } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
@@ -67,7 +67,7 @@ describe('turns of one conversation', () => {
   it.each([5, 20, 50])('%i are run at once by two processes, and each is answered', async (count) => {
     const log = new InMemoryEventStore();
     const turnIds = await withTurns(log, count);
-    const workers = ['a', 'b'].map(() => workerOver(log, new InProcessSignals(), scripted(pieces('Because.'))));
+    const workers = ['a', 'b'].map(() => workerOver(log, new InProcessSignals(), scripted(deltas('Because.'))));
     await Promise.all(turnIds.flatMap((turnId) => workers.map(({ runner }) => runner.run('c1', turnId))));
     const answered = await factsOf(log, ...OUTCOMES);
     expect(answered.map(({ type }) => type)).toEqual(turnIds.map(() => 'TurnAnswered'));
@@ -79,7 +79,7 @@ describe('turns of one conversation', () => {
     const log = new InMemoryEventStore();
     const turnIds = await withTurns(log, 20);
     for (const turnId of turnIds) await decideOn(log, startTurn(turnId, 'dead'), turnId);
-    const { runner } = workerOver(log, new InProcessSignals(), scripted(pieces()));
+    const { runner } = workerOver(log, new InProcessSignals(), scripted(deltas()));
     await Promise.all(turnIds.map((turnId) => runner.recover('c1', turnId)));
     expect(await factsOf(log, 'TurnFailed')).toHaveLength(20);
     expect(await factsOf(log, 'TurnSealed')).toHaveLength(20);
@@ -95,7 +95,7 @@ describe('an answer that was written in full', () => {
     const { runner } = workerOver(
       contended(log, RACES),
       new InProcessSignals(),
-      scripted(pieces('Because.')),
+      scripted(deltas('Because.')),
       undefined,
       new VirtualTiming(),
     );
@@ -121,10 +121,10 @@ describe('an answer that was written in full', () => {
     const dying = new MortalStore(log, Infinity, (_, types) => {
       if (types.some((type) => OUTCOMES.includes(type))) dying.die();
     });
-    await workerOver(dying, new InProcessSignals(), scripted(pieces('Because.')))
+    await workerOver(dying, new InProcessSignals(), scripted(deltas('Because.')))
       .runner.run('c1', 't1')
       .catch(() => undefined);
-    await workerOver(log, new InProcessSignals(), scripted(pieces())).runner.recover('c1', 't1');
+    await workerOver(log, new InProcessSignals(), scripted(deltas())).runner.recover('c1', 't1');
     const [outcome] = await factsOf(log, ...OUTCOMES);
     expect(outcome).toMatchObject({ type: 'TurnAnswered', data: { answer: 'Because.', modelId: 'scripted', usage: null } });
     expect((await framesOf(log, 't1')).map(({ type }) => type)).toEqual([
@@ -143,7 +143,7 @@ describe('an answer that was written in full', () => {
       const frames = shown.map((type) => JSON.stringify({ type, answer: 'Be', source: [], tool_calls: [] }));
       const journaled = frames.map((data, index) => ({ id: `f${index}`, type: 'Frame', data, metadata: '{}' }));
       await log.append('message-t1', 'none', journaled);
-      await workerOver(log, new InProcessSignals(), scripted(pieces())).runner.recover('c1', 't1');
+      await workerOver(log, new InProcessSignals(), scripted(deltas())).runner.recover('c1', 't1');
       expect((await factsOf(log, ...OUTCOMES)).map(({ type }) => type)).toEqual(['TurnFailed']);
     }
   });

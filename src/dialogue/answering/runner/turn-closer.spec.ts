@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { turnPaused, waitingCall } from '../../../../test/support/pauses.js';
-import { askedTurn, cause, eventsOf, framesOf, pieces, scripted, workerOver } from '../../../../test/support/turns.js';
+import { askedTurn, cause, eventsOf, framesOf, deltas, scripted, workerOver } from '../../../../test/support/turns.js';
 import { conversation, requestStop, startTurn } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { FRAME_EVENT, messageStream } from '../../journal/message.events.js';
@@ -36,7 +36,7 @@ class InterruptedStore extends InMemoryEventStore {
 it('a pause that expires while it is looked at still gets its last run', async () => {
   const store = new InterruptedStore();
   const streams = new Streams(store, systemTiming);
-  const { runner } = workerOver(store, new InProcessSignals(), scripted(pieces('So.')));
+  const { runner } = workerOver(store, new InProcessSignals(), scripted(deltas('So.')));
   const decide = (decision: Decide) => streams.transact(stream, conversation, decision, cause);
   await askedTurn(store, 'c1', 't1');
   await decide(startTurn('t1', 'dead'));
@@ -72,7 +72,7 @@ it('an answer that had failed, and was to be stopped when its producer died, sho
   await store.append(messageStream('t1'), 'none', journaled);
   await streams.transact(stream, conversation, requestStop('t1'), cause);
 
-  await workerOver(store, new InProcessSignals(), scripted(pieces('So.'))).runner.recover('c1', 't1');
+  await workerOver(store, new InProcessSignals(), scripted(deltas('So.'))).runner.recover('c1', 't1');
 
   expect((await framesOf(store, 't1')).slice(frames.length)).toMatchObject([{ type: 'error', code: 'stopped' }]);
   expect((await eventsOf(store, stream)).map(({ type }) => type).slice(-2)).toEqual(['TurnStopped', 'TurnSealed']);
@@ -81,7 +81,7 @@ it('an answer that had failed, and was to be stopped when its producer died, sho
 it('an answer that had failed ends once, although somebody else ends it between the two reads of who takes it over', async () => {
   const store = new InterruptedStore();
   const streams = new Streams(store, systemTiming);
-  const [one, other] = [0, 1].map(() => workerOver(store, new InProcessSignals(), scripted(pieces('So.'))).runner);
+  const [one, other] = [0, 1].map(() => workerOver(store, new InProcessSignals(), scripted(deltas('So.'))).runner);
   await askedTurn(store, 'c1', 't1');
   await streams.transact(stream, conversation, startTurn('t1', 'dead'), cause);
   const first = { type: 'message_id', message_id: 't1', conversation_id: 'c1', request_id: 'r1' };

@@ -147,7 +147,7 @@ export class TurnCloser {
     await journal.flush();
     const { digest } = journal;
     const sealed = { conversationId, turnId, lastId: digest.lastId, frames: digest.frames, sha256: digest.hex() };
-    await this.streams.outlasting(RUN_PATIENCE_MS, async () => {
+    await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, async () => {
       const maxAgeSeconds = this.options.settings.messageEventsRetentionSeconds;
       await this.store.setRetention(messageStream(turnId), { maxAgeSeconds });
       await this.commands.execute(new SealTurn(sealed, cause, known));

@@ -48,7 +48,7 @@ export class TurnLedger implements CallLedger {
 
   private async state(command: () => Command<Folded<Conversation>>): Promise<void> {
     try {
-      this.folded = await this.streams.outlasting(RUN_PATIENCE_MS, () => this.commands.execute(command()));
+      this.folded = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(command()));
     } catch (error) {
       if (error instanceof Rejection && error.code === 'turn-taken') throw new JournalLost(error.message, { cause: error });
       throw error;

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
-import { askedTurn, cause, eventsOf, framesOf, pieces, scripted, workerOver } from '../../../../test/support/turns.js';
+import { askedTurn, cause, eventsOf, framesOf, deltas, scripted, workerOver } from '../../../../test/support/turns.js';
 import { conversation, remove, requestStop, startTurn } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { isTerminal, messageStream } from '../../journal/message.events.js';
@@ -36,7 +36,7 @@ describe('a turn that is run', () => {
   it('shows its answer, states it, and closes its stream in that order', async () => {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1');
-    const { runner } = workerOver(store, signals(), scripted(pieces('Be', 'cause.')));
+    const { runner } = workerOver(store, signals(), scripted(deltas('Be', 'cause.')));
     await runner.run('c1', 't1');
     expect(await framesOf(store, 't1')).toEqual([
       { type: 'message_id', message_id: 't1', conversation_id: null, request_id: 'r1' },
@@ -57,7 +57,7 @@ describe('a turn that is run', () => {
   it('is run once by however many runners it is offered to', async () => {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1');
-    const workers = Array.from({ length: 8 }, () => workerOver(store, signals(), scripted(pieces('Because.'))));
+    const workers = Array.from({ length: 8 }, () => workerOver(store, signals(), scripted(deltas('Because.'))));
     await Promise.all(workers.map(({ runner }) => runner.run('c1', 't1')));
     expect((await framesOf(store, 't1')).filter((frame) => frame['type'] === 'answer')).toHaveLength(1);
     expect(await outcomesOf(store)).toEqual(['TurnAnswered']);
@@ -76,10 +76,10 @@ describe('a turn that is run', () => {
     store.dies = false;
     await askedTurn(store, 'c1', 't1');
     store.dies = true;
-    await expect(workerOver(store, signals(), scripted(pieces('No.'))).runner.run('c1', 't1')).rejects.toThrow('ends here');
+    await expect(workerOver(store, signals(), scripted(deltas('No.'))).runner.run('c1', 't1')).rejects.toThrow('ends here');
     expect((await framesOf(store, 't1')).map((frame) => frame['type'])).toEqual(['message_id']);
     store.dies = false;
-    await workerOver(store, signals(), scripted(pieces('Because.'))).runner.run('c1', 't1');
+    await workerOver(store, signals(), scripted(deltas('Because.'))).runner.run('c1', 't1');
     expect((await framesOf(store, 't1')).slice(0, 2)).toEqual([
       { type: 'message_id', message_id: 't1', conversation_id: null, request_id: 'r1' },
       { type: 'answer', answer: 'Because.' },
@@ -124,11 +124,11 @@ describe('a turn that is run', () => {
     expect(await outcomesOf(store)).toEqual(['TurnFailed']);
   });
 
-  it('sends one structured answer and no pieces of it when the agent has a schema', async () => {
+  it('sends one structured answer and no deltas of it when the agent has a schema', async () => {
     const store = new InMemoryEventStore();
     const schema = { type: 'object', properties: { why: { type: 'string' } }, required: ['why'] };
     await askedTurn(store, 'c1', 't1', { responseSchema: schema });
-    const { runner } = workerOver(store, signals(), scripted(pieces('{"why":', '"because"}')));
+    const { runner } = workerOver(store, signals(), scripted(deltas('{"why":', '"because"}')));
     await runner.run('c1', 't1');
     expect((await framesOf(store, 't1')).map((frame) => frame['type'])).toEqual([
       'message_id',
@@ -143,7 +143,7 @@ describe('a turn that is run', () => {
   it('fails when the model gives something else than the schema asks for', async () => {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1', { responseSchema: { type: 'object', required: ['why'] } });
-    const { runner } = workerOver(store, signals(), scripted(pieces('{}')));
+    const { runner } = workerOver(store, signals(), scripted(deltas('{}')));
     await runner.run('c1', 't1');
     expect((await framesOf(store, 't1'))[1]).toMatchObject({ type: 'error', code: 'invalid-structured-answer' });
   });
@@ -216,7 +216,7 @@ describe('a turn whose conversation is deleted', () => {
   async function deletedAfter(events: 'TurnAsked' | 'TurnStarted') {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1');
-    const { runner, streams } = workerOver(store, signals(), scripted(pieces('Because.')));
+    const { runner, streams } = workerOver(store, signals(), scripted(deltas('Because.')));
     const stream = conversationStream('c1');
     if (events === 'TurnStarted') await streams.transact(stream, conversation, startTurn('t1', 'a dead producer'), cause);
     await streams.transact(stream, conversation, remove, cause);
@@ -271,7 +271,7 @@ it('a running turn outlives a log that is away, at whatever step', async () => {
     const store = new AwayOnce();
     await askedTurn(store, 'c1', 't1');
     Object.assign(store, { calls: 0, awayAt });
-    const { runner } = workerOver(store, signals(), scripted(pieces('Be', 'cause.')));
+    const { runner } = workerOver(store, signals(), scripted(deltas('Be', 'cause.')));
     await runner.run('c1', 't1');
     isReached = store.calls > awayAt;
     store.awayAt = Infinity;
@@ -296,13 +296,13 @@ describe('a turn whose process died', () => {
   async function diedAfter(appends: number, stopped: boolean) {
     const store = new DyingStore();
     await askedTurn(store, 'c1', 't1');
-    const dying = workerOver(store, signals(), scripted(pieces('Be', 'cause.')));
+    const dying = workerOver(store, signals(), scripted(deltas('Be', 'cause.')));
     if (stopped) await dying.streams.transact(conversationStream('c1'), conversation, requestStop('t1'), cause);
     store.left = appends;
     await dying.runner.run('c1', 't1').catch(() => undefined);
     const shown = await eventsOf(store, messageStream('t1'));
     store.left = Infinity;
-    const next = workerOver(store, signals(), scripted(pieces('Something', ' else.')));
+    const next = workerOver(store, signals(), scripted(deltas('Something', ' else.')));
     return { store, shown, next };
   }
 
@@ -345,7 +345,7 @@ describe('a turn whose process died', () => {
     );
     const running = zombie.runner.run('c1', 't1');
     while ((await framesOf(store, 't1')).length < 2) await new Promise((resolve) => setImmediate(resolve));
-    await workerOver(store, signals(), scripted(pieces())).runner.recover('c1', 't1');
+    await workerOver(store, signals(), scripted(deltas())).runner.recover('c1', 't1');
     go();
     await running;
     expect((await framesOf(store, 't1')).map((frame) => frame['code'] ?? frame['type'])).toEqual([
@@ -364,7 +364,7 @@ it('1,000 races of a stop against the end of an answer leave one outcome and one
   for (let race = 0; race < 1_000; race++) {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1');
-    const { runner, streams } = workerOver(store, signals(), scripted(pieces('Because.')));
+    const { runner, streams } = workerOver(store, signals(), scripted(deltas('Because.')));
     const delayed = async () => {
       for (let step = 0; step < race % 40; step++) await Promise.resolve();
       await streams.transact(conversationStream('c1'), conversation, requestStop('t1'), cause);

@@ -16,7 +16,7 @@ import { BackgroundCalls } from '../loop/background-calls.port.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { Run } from '../loop/agent-loop.js';
 import { AnswerComposer } from '../loop/answer-composer.js';
-import { attended } from '../loop/attendance.policy.js';
+import { interactive } from '../loop/execution-mode.policy.js';
 import { AnswerWriter, type Progress, type UserError } from './answer-writer.js';
 import { FramePublisher } from '../../journal/frame-publisher.port.js';
 import { type Journal, JournalLost, RUN_PATIENCE_MS, unlessLost } from '../../journal/journal.js';
@@ -118,7 +118,7 @@ export class TurnRunner {
     controller: AbortController,
     changesLeft = CHANGES_MAX,
   ): Promise<void> {
-    const transcript = await this.streams.outlasting(RUN_PATIENCE_MS, () =>
+    const transcript = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () =>
       readTranscript(this.store, conversationId, turnId, TURN_RUNNER),
     );
     if (!transcript) return;
@@ -181,7 +181,7 @@ export class TurnRunner {
   private async opened(transcript: Transcript, runs: number): Promise<Opened | 'shown' | undefined> {
     const { paused } = transcript.resumption!;
     for (let opening = 1; opening <= OPENINGS_MAX; opening++) {
-      const soFar = await this.streams.outlasting(RUN_PATIENCE_MS, () => this.closer.readJournal(paused.turnId));
+      const soFar = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.closer.readJournal(paused.turnId));
       if (!hasOnlyDecided(transcript, soFar)) return 'shown';
       const { digest, message } = soFar;
       const journal = this.journals.open(transcript, digest);
@@ -199,7 +199,7 @@ export class TurnRunner {
 
   private claim({ asked: { conversationId, turnId }, cause, folded }: Transcript): Promise<Claim> {
     const claim = new ClaimTurn(conversationId, turnId, this.producer, cause, folded);
-    return this.streams.outlasting(RUN_PATIENCE_MS, () => this.commands.execute(claim));
+    return this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(claim));
   }
 
   private async answer({ transcript, journal, claimed, start }: Begun, controller: AbortController): Promise<void> {
@@ -209,7 +209,7 @@ export class TurnRunner {
     const ledger = new TurnLedger(this.streams, this.commands, ids, cause, claimed);
     const writer = new AnswerWriter(journal, settings.responseSchema, start);
     const records = () => writer.progress.parts.toolCalls;
-    const run: Run = { signal: controller.signal, ledger, attendance: attended(this.calls), records };
+    const run: Run = { signal: controller.signal, ledger, executionMode: interactive(this.calls), records };
     const error = await writer
       .write(this.composer.compose(transcript, run), controller.signal)
       .catch((thrown: unknown) => this.told(thrown, turnId, controller));

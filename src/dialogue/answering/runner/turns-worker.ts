@@ -4,7 +4,7 @@ import { KeyValue } from '../../../kernel/key-value.js';
 import { holdLease } from '../../../kernel/lease.js';
 import { Timing } from '../../../kernel/timing.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
-import { TURNS_QUEUE } from '../intake/accept-question.js';
+import { TURNS_QUEUE } from '../intake/ask-question-intake.js';
 import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';
 import type { TurnToRun } from '../../journal/frame-tail.port.js';
 import { producerKey } from './sweep-turns.ticker.js';

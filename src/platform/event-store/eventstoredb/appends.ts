@@ -14,7 +14,7 @@ import { AppendCall } from './append-call.js';
 import { appended, appendRequests } from './append-messages.js';
 import type { Connection } from './connection.js';
 import type { BatchRequest, BatchResponse } from './stubs.js';
-import { within } from './within.js';
+import { withTimeout } from './with-timeout.js';
 
 /** Appends over one shared call, which is opened again when it broke. */
 export class Appends {
@@ -35,7 +35,7 @@ export class Appends {
 
   private async send(correlation: string, requests: readonly BatchRequest[]): Promise<BatchResponse> {
     try {
-      const call = this.current?.usable ? this.current : await within(this.deadlineMs, this.open(), late);
+      const call = this.current?.usable ? this.current : await withTimeout(this.deadlineMs, this.open(), late);
       return await call.send(correlation, requests, this.deadlineMs);
     } catch (error) {
       throw await this.connection.explained(error);

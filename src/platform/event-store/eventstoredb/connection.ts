@@ -6,7 +6,7 @@ import { isNoLeaderFound, meaningOf, StoreRefused } from './errors.js';
 import { CLOSE_DEADLINE_MS } from './limits.js';
 import { Reachability } from './reachability.js';
 import { type BatchCall, type ReadCall, type ReadRequest, type Streams, StreamsClient, StreamsService } from './stubs.js';
-import { within } from './within.js';
+import { withTimeout } from './with-timeout.js';
 
 /** A call, and the way to give up the connection it is on. */
 export type Opened<Call> = Readonly<{ call: Call; giveUp: () => void }>;
@@ -66,7 +66,7 @@ export class Connection {
   /** Breaks every call under way; there are no others after it. */
   async close(): Promise<void> {
     this.closed = true;
-    await within(CLOSE_DEADLINE_MS, this.client.dispose(), () => new Error()).catch(() => undefined);
+    await withTimeout(CLOSE_DEADLINE_MS, this.client.dispose(), () => new Error()).catch(() => undefined);
     this.latest?.giveUp();
   }
 

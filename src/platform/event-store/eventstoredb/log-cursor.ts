@@ -97,8 +97,8 @@ export class LogFollow implements Cursor<LogPage> {
       if (kind === 'fell-behind') this.caughtUp = false;
       if (kind === 'caught-up') this.reachPresent();
     }
-    const news = events.length > 0 || this.position !== before || this.caughtUp !== wasCaughtUp;
-    return news ? { events, position: this.position, caughtUp: this.caughtUp } : undefined;
+    const hasMoved = events.length > 0 || this.position !== before || this.caughtUp !== wasCaughtUp;
+    return hasMoved ? { events, position: this.position, caughtUp: this.caughtUp } : undefined;
   }
 
   /** What was in the log when the subscription began is behind it now, wanted or not. */

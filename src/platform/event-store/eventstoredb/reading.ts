@@ -9,7 +9,7 @@ import { meaningOf } from './errors.js';
 import { Inbox, Silence } from './inbox.js';
 import { READ_ATTEMPTS_MAX } from './limits.js';
 import type { ReadRequest } from './stubs.js';
-import { within } from './within.js';
+import { withTimeout } from './with-timeout.js';
 
 /** What is read, and how far: a request for what is left, and what to make of the answers. */
 export type Cursor<Page> = Readonly<{
@@ -98,7 +98,7 @@ async function open(connection: Connection, cursor: Cursor<unknown>, withinMs: n
   const opening = Promise.resolve(cursor.request()).then((request) => connection.read(request));
   try {
     return new Inbox(
-      await within(withinMs, opening, () => new Silence(`EventStoreDB took no read within ${withinMs} ms.`), signal),
+      await withTimeout(withinMs, opening, () => new Silence(`EventStoreDB took no read within ${withinMs} ms.`), signal),
     );
   } catch (error) {
     opening.then(({ call }) => call.cancel()).catch(() => undefined);

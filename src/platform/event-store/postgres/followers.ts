@@ -5,7 +5,7 @@ import { type LogFilter, type LogPage, type StoredEvent, StoreUnavailable } from
 import { logPage } from './log-pages.js';
 import type { RecentEvents } from './recent-events.js';
 import { streamPage } from './stream-pages.js';
-import type { Bell, WakeUps } from './wake-ups.js';
+import type { WakeFlag, WakeUps } from './wake-ups.js';
 
 /** How often a follower of the log that gets nothing is told how far the log was considered. */
 const SILENCE_MS_MAX = 200;
@@ -28,11 +28,11 @@ export class Followers {
 
   async *follow(stream: string, after: number, signal: AbortSignal): AsyncGenerator<readonly StoredEvent[]> {
     const follower = this.wakeUps.joinStream(stream, after);
-    const { bell } = follower;
-    const forget = this.ringAtTheEnd(bell, signal);
+    const { wakeFlag } = follower;
+    const forget = this.ringAtTheEnd(wakeFlag, signal);
     try {
       while (!this.isOver(signal)) {
-        bell.mute();
+        wakeFlag.mute();
         const page =
           this.recent.ofStream(stream, follower.revision) ??
           (await this.untilItWorks((sql) => streamPage(sql, stream, follower.revision + 1), signal));
@@ -42,7 +42,7 @@ export class Followers {
           follower.revision = last.revision;
           yield page.events;
         }
-        if (!page.more) await bell.rings();
+        if (!page.more) await wakeFlag.rings();
       }
     } finally {
       forget();
@@ -52,12 +52,12 @@ export class Followers {
 
   async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncGenerator<LogPage> {
     const follower = this.wakeUps.joinLog(after);
-    const { bell } = follower;
-    const forget = this.ringAtTheEnd(bell, signal);
+    const { wakeFlag } = follower;
+    const forget = this.ringAtTheEnd(wakeFlag, signal);
     let told: { position: bigint; at: number } | undefined;
     try {
       while (!this.isOver(signal)) {
-        bell.mute();
+        wakeFlag.mute();
         const page =
           this.recent.ofLog(follower.position, filter) ??
           (await this.untilItWorks((sql) => logPage(sql, follower.position, filter), signal))?.page;
@@ -68,7 +68,7 @@ export class Followers {
           if (page.events.length > 0 || told?.position !== page.position) yield page;
           told = { position: page.position, at: performance.now() };
         }
-        if (page.caughtUp) await bell.rings(told!.position === page.position ? undefined : SILENCE_MS_MAX);
+        if (page.caughtUp) await wakeFlag.rings(told!.position === page.position ? undefined : SILENCE_MS_MAX);
       }
     } finally {
       forget();
@@ -86,11 +86,11 @@ export class Followers {
     return signal.aborted || this.closing.signal.aborted;
   }
 
-  private ringAtTheEnd(bell: Bell, signal: AbortSignal): () => void {
+  private ringAtTheEnd(wakeFlag: WakeFlag, signal: AbortSignal): () => void {
     // One signal may well end many followers.
     setMaxListeners(0, signal);
-    signal.addEventListener('abort', bell.ring);
-    return () => signal.removeEventListener('abort', bell.ring);
+    signal.addEventListener('abort', wakeFlag.ring);
+    return () => signal.removeEventListener('abort', wakeFlag.ring);
   }
 
   /** The page, through whatever outage; nothing once the follower is over, which it need not wait for. */

@@ -1,36 +1,36 @@
 import { expect, it } from '@jest/globals';
-import { Bell, WakeUps } from './wake-ups.js';
+import { WakeFlag, WakeUps } from './wake-ups.js';
 
-const hasRung = async (bell: Bell): Promise<boolean> => {
+const hasRung = async (wakeFlag: WakeFlag): Promise<boolean> => {
   let rung = false;
-  void bell.rings().then(() => (rung = true));
+  void wakeFlag.rings().then(() => (rung = true));
   await new Promise((resolve) => setImmediate(resolve));
   return rung;
 };
 
 it('does not miss a ring between the look and the wait', async () => {
-  const bell = new Bell();
-  bell.mute();
-  bell.ring();
-  expect(await hasRung(bell)).toBe(true);
+  const wakeFlag = new WakeFlag();
+  wakeFlag.mute();
+  wakeFlag.ring();
+  expect(await hasRung(wakeFlag)).toBe(true);
 });
 
 it('rings no more once it is muted', async () => {
-  const bell = new Bell();
-  bell.ring();
-  bell.mute();
-  expect(await hasRung(bell)).toBe(false);
+  const wakeFlag = new WakeFlag();
+  wakeFlag.ring();
+  wakeFlag.mute();
+  expect(await hasRung(wakeFlag)).toBe(false);
 });
 
 it('waits no longer than it is told to', async () => {
-  await new Bell().rings(1);
+  await new WakeFlag().rings(1);
 });
 
 it('rings for the followers of a stream and for those of the log', async () => {
   const wakeUps = new WakeUps();
   const [wanted, other, log] = [wakeUps.joinStream('a-1', -1), wakeUps.joinStream('a-2', -1), wakeUps.joinLog(-1n)];
   wakeUps.ring(['a-1', 'unheard-of']);
-  expect(await Promise.all([wanted, other, log].map(({ bell }) => hasRung(bell)))).toEqual([true, false, true]);
+  expect(await Promise.all([wanted, other, log].map(({ wakeFlag }) => hasRung(wakeFlag)))).toEqual([true, false, true]);
 });
 
 it('rings for those that the present is ahead of, and for no others', async () => {
@@ -39,7 +39,13 @@ it('rings for those that the present is ahead of, and for no others', async () =
   const logs = [wakeUps.joinLog(8n), wakeUps.joinLog(9n)];
   wakeUps.compareStream('a-1', 4);
   wakeUps.compareLog(9n);
-  expect(await Promise.all([...streams, ...logs].map(({ bell }) => hasRung(bell)))).toEqual([true, false, false, true, false]);
+  expect(await Promise.all([...streams, ...logs].map(({ wakeFlag }) => hasRung(wakeFlag)))).toEqual([
+    true,
+    false,
+    false,
+    true,
+    false,
+  ]);
 });
 
 it('forgets who has left', () => {

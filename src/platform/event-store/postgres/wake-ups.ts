@@ -1,5 +1,5 @@
 /** One follower's bell. It remembers that it was rung until it is muted, so that nothing is missed between look and wait. */
-export class Bell {
+export class WakeFlag {
   private rung = false;
   private answer: (() => void) | undefined;
 
@@ -26,8 +26,8 @@ export class Bell {
 }
 
 /** A follower and how far it has come. */
-export type StreamFollower = { readonly bell: Bell; readonly stream: string; revision: number };
-export type LogFollower = { readonly bell: Bell; position: bigint };
+export type StreamFollower = { readonly wakeFlag: WakeFlag; readonly stream: string; revision: number };
+export type LogFollower = { readonly wakeFlag: WakeFlag; position: bigint };
 
 /** Who waits for what. Ringing is cheap, may happen for nothing, and says only: look. */
 export class WakeUps {
@@ -35,7 +35,7 @@ export class WakeUps {
   private readonly log = new Set<LogFollower>();
 
   joinStream(stream: string, revision: number): StreamFollower {
-    const follower = { bell: new Bell(), stream, revision };
+    const follower = { wakeFlag: new WakeFlag(), stream, revision };
     const others = this.streams.get(stream);
     if (others) others.add(follower);
     else this.streams.set(stream, new Set([follower]));
@@ -43,7 +43,7 @@ export class WakeUps {
   }
 
   joinLog(position: bigint): LogFollower {
-    const follower = { bell: new Bell(), position };
+    const follower = { wakeFlag: new WakeFlag(), position };
     this.log.add(follower);
     return follower;
   }
@@ -60,8 +60,8 @@ export class WakeUps {
 
   /** These streams, and hence the log, have something new. */
   ring(streams: Iterable<string>): void {
-    for (const stream of streams) for (const { bell } of this.streams.get(stream) ?? []) bell.ring();
-    for (const { bell } of this.log) bell.ring();
+    for (const stream of streams) for (const { wakeFlag } of this.streams.get(stream) ?? []) wakeFlag.ring();
+    for (const { wakeFlag } of this.log) wakeFlag.ring();
   }
 
   ringAll(): void {
@@ -78,10 +78,10 @@ export class WakeUps {
 
   /** Rings for those that the present state of a stream, or of the log, is ahead of. */
   compareStream(stream: string, revision: number): void {
-    for (const follower of this.streams.get(stream) ?? []) if (follower.revision < revision) follower.bell.ring();
+    for (const follower of this.streams.get(stream) ?? []) if (follower.revision < revision) follower.wakeFlag.ring();
   }
 
   compareLog(head: bigint): void {
-    for (const follower of this.log) if (follower.position < head) follower.bell.ring();
+    for (const follower of this.log) if (follower.position < head) follower.wakeFlag.ring();
   }
 }

@@ -19,7 +19,7 @@ class Line {
   readonly workers = new Set<Worker>();
   readonly seen = new Map<string, number>();
 
-  /** Gives waiting items to free hands, one to each worker before a second to any. */
+  /** Gives waiting items to what is free, one to each worker before a second to any. */
   dispatch(): void {
     for (const item of this.waiting) {
       const worker = this.next();

@@ -11,7 +11,7 @@ const RETRY_MS = 500;
 const PULLS_MAX = 4;
 
 /**
- * Takes items for a number of hands. A pull asks for one item and holds a hand until it has got it or ends, so no item waits
+ * Takes items for a number of workers. A pull asks for one item and holds a worker until it has got it or ends, so no item waits
  * in this process for a hand while another process has one free.
  */
 export class NatsWorker {
@@ -22,13 +22,13 @@ export class NatsWorker {
   private changed = () => {};
 
   constructor(
-    hands: number,
+    workers: number,
     private readonly stopping: AbortSignal,
     /** Makes sure of the consumer on the server. */
     private readonly find: () => Promise<Consumer>,
     private readonly work: (item: JsMsg) => Promise<void>,
   ) {
-    this.free = hands;
+    this.free = workers;
   }
 
   /** Until the signal aborts; then what is in hand is finished. */

@@ -1,0 +1,180 @@
+import { Injectable } from '@nestjs/common';
+import { Commands } from '../../../kernel/commands.js';
+import type { AgentRecord } from '../../../../projections/agents/agents.queries.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import { conversationStream } from '../../conversation/conversation.events.js';
+import { type CallAnswer, resume } from '../../conversation/pause.decider.js';
+import type { Conversation, Turn } from '../../conversation/turn.policy.js';
+import { type Caller, ownerOf } from '../../../resources/identity/caller.js';
+import { Clock } from '../../../kernel/clock.js';
+import { fingerprintOf, type KeyUsed, useIdempotencyKey } from '../../../kernel/event-sourcing/idempotency.js';
+import { Ids, isId } from '../../../kernel/ids.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { WorkQueue } from '../../../kernel/work-queue.js';
+import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
+import { AnsweringOptions } from '../loop/answering-options.js';
+import type { TurnToRun } from '../../journal/frame-tail.port.js';
+import { AskQuestion, decisionOf, ResumeTurn } from './question.commands.js';
+import type { QuestionRequest } from './question.dto.js';
+import { QuestionResolver } from './resolve-question.js';
+import { asksForPlace, repetitionOf } from './retried-question.policy.js';
+import { answersOf } from './tool-actions.policy.js';
+
+/** The queue on which turns wait for a runner. */
+export const TURNS_QUEUE = 'turns';
+
+/** What a request started, as its idempotency key keeps it; `after` is the last frame of before, where there is one. */
+type Started = TurnToRun & Readonly<{ after?: number }>;
+
+/** What is answered begins with the frame after `after`. */
+export type AcceptedQuestion = TurnToRun & Readonly<{ after: number; replayed: boolean; position: bigint | undefined }>;
+
+/** How a question came in. */
+export type WayIn = Readonly<{ route: 'stream' | 'answer'; idempotencyKey: string | undefined }>;
+
+/** The way from a request to a turn in the log: settle it, honour its idempotency key, ask, and nudge a runner. */
+@Injectable()
+export class AskQuestionIntake {
+  constructor(
+    private readonly resolver: QuestionResolver,
+    private readonly commands: Commands,
+    private readonly streams: Streams,
+    private readonly queue: WorkQueue,
+    private readonly clock: Clock,
+    private readonly ids: Ids,
+    private readonly options: AnsweringOptions,
+    private readonly limits: UsageLimits,
+  ) {}
+
+  /** @throws Rejection for whatever is wrong with the request; then nothing was written */
+  async accept(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
+    if (request.tool_actions?.length) return this.resume(request, caller, way);
+    const question = await this.resolver.resolve(request, caller);
+    const asking = ({ conversationId, turnId }: TurnToRun) => new AskQuestion(turnId, conversationId, question, caller.cause);
+    const fresh: Started = { conversationId: question.conversationId ?? this.ids.next(), turnId: this.ids.next() };
+    const agent = caller.kind === 'agent-key' ? question.agent : undefined;
+    const admission = { ...admitted(fresh), ownerId: question.ownerId, agent: agent && limitedAgent(agent), isNewRequest: true };
+    return this.withinLimits(admission, async (admit) => {
+      const { replayed, ids } = await this.idsFor(request, caller, way, fresh, () => this.refuse(asking(fresh)), admit);
+      const { position } = await this.commands.execute(asking(ids));
+      this.nudge(ids);
+      return { ...ids, after: -1, replayed, position };
+    });
+  }
+
+  /** @throws Rejection for whatever is wrong with the request; then nothing was decided */
+  private async resume(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
+    const { conversation_id: conversationId } = request;
+    if (!conversationId) throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
+    const answers = answersOf(request.tool_actions!);
+    const agent = await this.resolver.agentOfKey(caller);
+    if (!isId(conversationId)) throw new Rejection('conversation-not-found', 'Conversation not found');
+    const now = this.clock.now();
+    const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
+    const found = lastPauseOf(state, answers);
+    const fresh: Started = { conversationId, turnId: found?.turnId ?? '', after: found?.lastId ?? -1 };
+    const refuse = async () => void resume(answers, caller, now)(state);
+    // What waits for nobody now may do so in a moment, for something else.
+    if (way.idempotencyKey === undefined) await refuse();
+    const admission = { ...admitted(fresh), ownerId: ownerOf(caller), agent: agent && limitedAgent(agent), isNewRequest: false };
+    return this.withinLimits(admission, async (admit) => {
+      const { replayed, ids } = await this.idsFor(request, caller, way, fresh, refuse, admit);
+      const resuming = this.commands.execute(new ResumeTurn(conversationId, answers, caller, caller.cause));
+      const { position } = await resuming.catch((error: unknown) => {
+        // Repeated, it was decided the first time.
+        if (replayed && error instanceof Rejection && DECIDED.has(error.code)) return { position: undefined };
+        throw error;
+      });
+      this.nudge(ids);
+      return { ...ids, after: ids.after ?? -1, replayed, position };
+    });
+  }
+
+  /** The work admits what it is about to begin; should nothing begin, it never counted. */
+  private async withinLimits(
+    admission: Admission,
+    work: (admit: () => Promise<void>) => Promise<AcceptedQuestion>,
+  ): Promise<AcceptedQuestion> {
+    try {
+      const accepted = await work(() => this.limits.admit(admission));
+      // An idempotency key may have led to the turn that its first request began.
+      if (accepted.turnId !== admission.turnId) this.limits.withdraw(admission.turnId);
+      return accepted;
+    } catch (error) {
+      this.limits.withdraw(admission.turnId);
+      throw error;
+    }
+  }
+
+  private async idsFor(
+    request: QuestionRequest,
+    caller: Caller,
+    { route, idempotencyKey: key }: WayIn,
+    fresh: Started,
+    refuse: () => Promise<void>,
+    admit: () => Promise<void>,
+  ) {
+    if (key === undefined) {
+      await admit();
+      return { replayed: false, ids: fresh };
+    }
+    const callerId = caller.kind === 'agent-key' ? caller.keyId : caller.userId;
+    const fingerprint = (asked: QuestionRequest) => fingerprintOf(route, { ...asked, api_key: undefined });
+    const ttlMs = this.options.settings.idempotencyTtlMs;
+    const idempotency = { scope: 'answer', callerId, key, fingerprint: fingerprint(request), ttlMs };
+    const start = async () => {
+      await refuse();
+      await admit();
+    };
+    const judge = async ({ fingerprint: known, value: { conversationId, turnId } }: KeyUsed<Started>) => {
+      const turn = asksForPlace(request) ? await this.turnOf(conversationId, turnId) : undefined;
+      return repetitionOf(request, { fingerprint: known, conversationId, turn }, fingerprint);
+    };
+    const { used, value } = await useIdempotencyKey(this.streams, this.clock, idempotency, fresh, caller.cause, start, judge);
+    if (used === 'differently') {
+      throw new Rejection('idempotency-key-reused', 'This Idempotency-Key was used with another request.');
+    }
+    return { replayed: used === 'again', ids: value };
+  }
+
+  private async turnOf(conversationId: string, turnId: string): Promise<Turn | undefined> {
+    const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
+    return state.turns.get(turnId);
+  }
+
+  /** @throws Rejection when the conversation would not take the question */
+  private async refuse(asking: AskQuestion): Promise<void> {
+    const { state } = await this.streams.fold(conversationStream(asking.conversationId), conversation);
+    decisionOf(asking)(state);
+  }
+
+  /** Nobody waits for the queue: it only says "now", and a turn that no queue knows of is found in the log. */
+  private nudge({ conversationId, turnId, after }: Started): void {
+    const payload = JSON.stringify({ conversationId, turnId } satisfies TurnToRun);
+    // Each run of a turn has a name of its own: the queue takes what it has had before for a repetition.
+    const run = after === undefined ? turnId : `${turnId}-${after}`;
+    this.queue.enqueue(TURNS_QUEUE, run, payload).catch(() => undefined);
+  }
+}
+
+/** An agent as its limits know it. */
+export const limitedAgent = ({ id, configuration: { tokenLimit, requestLimit } }: AgentRecord): LimitedAgent => ({
+  id,
+  tokenLimit,
+  requestLimit,
+});
+
+/** How a resumption is refused that has taken place before. */
+const DECIDED = new Set(['tool-call-not-pending', 'resume-in-progress']);
+
+/** The newest turn that waits, or waited, for one of the calls. */
+function lastPauseOf({ turns }: Conversation, answers: readonly CallAnswer[]) {
+  const named = [...turns].filter(([, { pause }]) =>
+    pause?.calls.some((call) => answers.some(({ callId }) => callId === call.callId)),
+  );
+  const [turnId, turn] = named.find(([, { status }]) => status === 'paused') ?? named.at(-1) ?? [];
+  return turnId && turn ? { turnId, lastId: turn.pause!.lastId } : undefined;
+}
+
+const admitted = ({ conversationId, turnId }: Started) => ({ turnId, stream: conversationStream(conversationId) });

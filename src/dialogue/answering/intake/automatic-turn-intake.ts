@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { conversationCodec } from '../../conversation/conversation.codec.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import { type ConversationEvent, conversationStream, type TurnSettings } from '../../conversation/conversation.events.js';
+import { AskAutomaticTurn } from '../../conversation/automatic-turn.commands.js';
+import { standingOf } from '../../conversation/automatic-turn.decider.js';
+import type { Caller, SignedInUser } from '../../../resources/identity/caller.js';
+import { decode } from '../../../kernel/event-sourcing/codec.js';
+import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Commands } from '../../../kernel/commands.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { WorkQueue } from '../../../kernel/work-queue.js';
+import { type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
+import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
+import { limitedAgent, TURNS_QUEUE } from './ask-question-intake.js';
+import type { TurnToRun } from '../../journal/frame-tail.port.js';
+import type { QuestionRequest } from './question.dto.js';
+import { QuestionResolver } from './resolve-question.js';
+import { type Woken, type AutomaticTurn, AutomaticTurns } from './automatic-turns.port.js';
+
+/**
+ * Asks in conversations by itself, as whoever asked there last would have gone on. In this order: (1) the conversation says
+ * whether it goes on; (2) its settings are settled anew; (3) the owner's quota is asked, and the limits of the agent where a bearer
+ * of its key goes on; (4) the turn is stated, unless something came in between; (5) a runner is nudged. A crash before (4) has done
+ * nothing; one after it is found by whoever looks for turns nobody has taken.
+ */
+@Injectable()
+export class AutomaticTurnIntake extends AutomaticTurns {
+  constructor(
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+    private readonly commands: Commands,
+    private readonly resolver: QuestionResolver,
+    private readonly models: LanguageModels,
+    private readonly limits: UsageLimits,
+    private readonly queue: WorkQueue,
+  ) {
+    super();
+  }
+
+  async ask(turn: AutomaticTurn, cause: Cause): Promise<Woken> {
+    const { conversationId, ownerId, turnId, question, origin } = turn;
+    const stream = conversationStream(conversationId);
+    const known = await this.streams.fold(stream, conversation);
+    const standing = standingOf(known.state, ownerId, turnId);
+    if (standing !== 'free') return { standing };
+    try {
+      const { settings, agent } = await this.settle(turn, cause);
+      await this.limits.admit({ turnId, stream, ownerId, agent, isNewRequest: true });
+      const asked = { conversationId, turnId, question, requestId: cause.correlationId, settings, origin };
+      const now = await this.commands.execute(new AskAutomaticTurn(asked, ownerId, cause, known));
+      if (now !== 'free') {
+        this.limits.withdraw(turnId);
+        return { standing: now };
+      }
+    } catch (error) {
+      this.limits.withdraw(turnId);
+      if (!(error instanceof Rejection)) throw error;
+      return { standing: 'refused', error: error.message };
+    }
+    // Nobody waits for the queue: a turn that it does not know of is found in the log.
+    this.queue
+      .enqueue(TURNS_QUEUE, turnId, JSON.stringify({ conversationId, turnId } satisfies TurnToRun))
+      .catch(() => undefined);
+    return { standing: 'asked' };
+  }
+
+  /** @throws Rejection where the conversation cannot go on as it did: its agent is gone, say */
+  private async settle({ conversationId, ownerId, question }: AutomaticTurn, cause: Cause): Promise<Settled> {
+    const owner: SignedInUser = { kind: 'user', userId: ownerId, roles: ['user'], credential: 'session-token', cause };
+    const last = await this.lastSettings(conversationId);
+    const own = last?.agentId ? { agent_id: last.agentId } : last && (await this.ownOf(last));
+    const request = { question, conversation_id: conversationId, passthrough: { ...last?.passthrough }, ...own };
+    const caller = (last && bearerIn(last, owner)) ?? owner;
+    const { settings, agent } = await this.resolver.resolve(request, caller);
+    return { settings, agent: agent && caller.kind === 'agent-key' ? limitedAgent(agent) : undefined };
+  }
+
+  /** How somebody asked without an agent; a model that is gone is as good as none. */
+  private async ownOf({ modelId, promptId, sources, chunks, retriever }: TurnSettings): Promise<QuestionRequest> {
+    return {
+      ...((await this.models.has(modelId)) && { model_id: modelId }),
+      prompt_id: promptId,
+      active_docs: sources.map(({ id }) => id),
+      chunks,
+      retriever,
+    };
+  }
+
+  private async lastSettings(conversationId: string): Promise<TurnSettings | undefined> {
+    for await (const page of this.store.read(conversationStream(conversationId), { direction: 'backwards' })) {
+      for (const stored of page) {
+        const event = decode<ConversationEvent>(conversationCodec, stored);
+        if (event?.type === 'TurnAsked') return event.data.settings;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** How a turn is to be run, and the agent whose limits are for it. */
+type Settled = Readonly<{ settings: TurnSettings; agent: LimitedAgent | undefined }>;
+
+/** What the bearer of an agent's key began goes on with no more than the bearer may; with all of it where that is the owner. */
+function bearerIn({ agentId, agentKeyId: keyId, writeAllowlist }: TurnSettings, owner: SignedInUser): Caller | undefined {
+  if (agentId === null || keyId === null) return undefined;
+  const signedIn = writeAllowlist === null ? owner : undefined;
+  return { kind: 'agent-key', agentId, keyId, ownerId: owner.userId, signedIn, cause: owner.cause };
+}

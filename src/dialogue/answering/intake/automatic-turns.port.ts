@@ -1,0 +1,25 @@
+import type { TurnOrigin } from '../../conversation/conversation.events.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+
+/** A question that nobody asks: what has happened since, for the conversation to go on with. */
+export type AutomaticTurn = Readonly<{
+  conversationId: string;
+  ownerId: string;
+  turnId: string;
+  question: string;
+  origin: Extract<TurnOrigin, { kind: 'wake' }>;
+}>;
+
+/**
+ * What became of it. `busy`: not yet, for somebody is answered, or is to decide on something first. `gone`: its owner has no such
+ * conversation any more. `refused`: it cannot be answered, and `error` says why.
+ */
+export type Woken = Readonly<
+  { standing: 'busy' } | { standing: 'asked' | 'gone' | 'too-many-in-a-row' } | { standing: 'refused'; error: string }
+>;
+
+/** Conversations that go on by themselves: as whoever asked last would have them, with what their agents are now. */
+export abstract class AutomaticTurns {
+  /** The same turn twice is asked once. */
+  abstract ask(turn: AutomaticTurn, cause: Cause): Promise<Woken>;
+}

@@ -1,0 +1,50 @@
+import type { AnswerParts, CalledTool, TurnSettings, Usage } from '../../conversation/conversation.events.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+
+/** What is known of a call with effects; without an end nobody knows what came of it. */
+export type EffectKnown = Readonly<{ end: Readonly<{ status: 'completed' | 'error'; result: string }> | null }>;
+
+/** Where a headless answer writes down its calls with effects. */
+export type EffectLedger = Readonly<{
+  /** Before a call runs. What it resolves to is known of an earlier one, which then stands for this: it is not run again. */
+  begin: (call: CalledTool) => Promise<EffectKnown | undefined>;
+  finish: (callId: string, status: 'completed' | 'error', result: string) => Promise<void>;
+}>;
+
+/** A conversation as far as it had come: what came later is not part of it. */
+export type HistoryPin = Readonly<{ conversationId: string; revision: number }>;
+
+/** An agent's work on one input. `runId` stands where tools are told of a conversation and its turn. */
+export type HeadlessWork = Readonly<{
+  runId: string;
+  ownerId: string;
+  input: string;
+  settings: TurnSettings;
+  /** What was said before, where the work goes on from a conversation. */
+  history?: HistoryPin;
+  /** Tools whose calls were approved beforehand, by their ids. */
+  toolAllowlist?: readonly string[];
+  cause: Cause;
+  ledger: EffectLedger;
+  /** Ids that calls of earlier attempts have: none of them stands for another call. */
+  callIdsTaken: ReadonlySet<string>;
+  /** Told what the models have used, also of an answer that comes to nothing. */
+  used: (usage: Usage | null) => void;
+  signal: AbortSignal;
+}>;
+
+/** With `error` the model gave up on the way, and the answer is as far as it came. */
+export type HeadlessAnswer = Readonly<{
+  parts: AnswerParts;
+  error: Readonly<{ text: string; code: string | null }> | null;
+}>;
+
+/** Agents that answer with nobody watching, as their owners: whatever somebody would have to decide on is refused, and they are told. */
+export abstract class HeadlessAnswering {
+  /** How the agent, or a chat of the owner's without one, answers now, by a model of its own or by this one. @throws Rejection agent-not-found, invalid-request */
+  abstract settle(agentId: string | null, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings>;
+  /** How far a conversation of the owner's has come; undefined where there is none any more. */
+  abstract historyOf(conversationId: string, ownerId: string): Promise<HistoryPin | undefined>;
+  /** @throws whatever is not the model's doing, and the reason of the signal once it aborts */
+  abstract answer(work: HeadlessWork): Promise<HeadlessAnswer>;
+}

@@ -1,0 +1,187 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import {
+  composerOver,
+  offeredAction,
+  roundOf,
+  ScriptedModels,
+  text,
+  toldIn,
+  toolCall,
+  ToolsForTests,
+  WITH_TOOLS,
+} from '../../../../test/support/tool-turns.js';
+import { turnSettings } from '../../../../test/support/turn-settings.js';
+import { cause } from '../../../../test/support/turns.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import {
+  type ConversationEvent,
+  conversationStream,
+  type TurnSettings,
+  type Usage,
+} from '../../conversation/conversation.events.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { type ModelChunk, ModelFailed } from '../../../resources/models/model/language-model.port.js';
+import type { QuestionResolver } from '../intake/resolve-question.js';
+import { HeadlessAnswers } from './headless-answers.js';
+import type { EffectKnown, HeadlessWork } from './headless-answering.port.js';
+import { systemTiming } from '../../../platform/system-timing.js';
+
+const APPROVAL = "This tool requires approval and is not in the run's tool_allowlist.";
+const CLIENT = 'Client-side tools cannot run in headless / scheduled runs.';
+
+let store: InMemoryEventStore;
+let models: ScriptedModels;
+let tools: ToolsForTests;
+let ledger: string[];
+let known: EffectKnown | undefined;
+let usage: Usage | null;
+beforeEach(() => {
+  store = new InMemoryEventStore();
+  ledger = [];
+  known = undefined;
+  usage = null;
+});
+
+/** An agent whose model says one thing in each round, and what it may call. */
+function agentOf(rounds: readonly (readonly ModelChunk[])[], actions: ToolsForTests['actions'] = []): HeadlessAnswers {
+  models = new ScriptedModels((request) => rounds[roundOf(request)]!);
+  tools = new ToolsForTests(actions);
+  return new HeadlessAnswers({} as QuestionResolver, composerOver(models, tools, new InMemoryBlobs()), store);
+}
+const work = (settings: Partial<TurnSettings> = {}, more: Partial<HeadlessWork> = {}): HeadlessWork => ({
+  runId: 'r1',
+  ownerId: 'alice',
+  input: '{"n":1}',
+  settings: turnSettings({ modelId: 'scripted', writeAllowlist: null, ...WITH_TOOLS, ...settings }),
+  cause,
+  ledger: {
+    begin: async ({ callId }) => {
+      ledger.push(`begin ${callId}`);
+      return known;
+    },
+    finish: async (callId, status) => void ledger.push(`${status} ${callId}`),
+  },
+  callIdsTaken: new Set(),
+  used: (all) => (usage = all),
+  signal: new AbortController().signal,
+  ...more,
+});
+const statuses = (calls: readonly Readonly<Record<string, unknown>>[]) =>
+  calls.map(({ status, error, error_type: type }) => [status, error, type]);
+
+const answered = (turnId: string, index: number, question: string, answer: string): readonly ConversationEvent[] => {
+  const parts = { answer, thought: '', sources: [], toolCalls: [], structured: false };
+  const about = { conversationId: 'c1', turnId };
+  return [
+    { type: 'TurnAsked', data: { ...about, index, question, requestId: 'r1', settings: turnSettings() } },
+    { type: 'TurnAnswered', data: { ...about, ...parts, modelId: 'm', usage: null } },
+  ];
+};
+
+describe('with nobody watching', () => {
+  it('a call on which somebody would have to decide is refused, and the model goes on knowing that', async () => {
+    const clientTools = [{ name: 'look', description: '', parameters: {} }];
+    const actions = [offeredAction('send', { access: 'write', requiresApproval: true, ownerCredentials: true })];
+    const agent = agentOf([[toolCall('c1', 'send'), toolCall('c2', 'look')], [text('Then not.')]], actions);
+    const { parts, error } = await agent.answer(work({ clientTools }));
+    expect([parts.answer, error, tools.names, ledger]).toEqual(['Then not.', null, [], []]);
+    expect(statuses(parts.toolCalls)).toEqual([
+      ['denied', APPROVAL, 'tool_not_allowed'],
+      ['denied', CLIENT, 'tool_not_allowed'],
+    ]);
+    expect(toldIn(models.requests.at(-1)!)).toEqual({
+      c1: `Tool denied (headless): ${APPROVAL}`,
+      c2: `Tool denied (headless): ${CLIENT}`,
+    });
+  });
+
+  it('the owner’s credentials write, and each such call is written down before and after', async () => {
+    const agent = agentOf(
+      [[toolCall('c1', 'send')], [text('Sent.')]],
+      [offeredAction('send', { access: 'write', ownerCredentials: true })],
+    );
+    const { parts } = await agent.answer(work());
+    expect([parts.answer, tools.names, ledger]).toEqual(['Sent.', ['send'], ['begin c1', 'completed c1']]);
+  });
+
+  it('nothing is offered that would run by itself later', async () => {
+    const actions = [
+      offeredAction('schedule_task', { toolName: 'scheduler' }),
+      offeredAction('monitor_create', { toolName: 'monitor' }),
+      offeredAction('look'),
+    ];
+    await agentOf([[text('Hello.')]], actions).answer(work());
+    expect(models.requests[0]!.tools?.map(({ name }) => name)).toEqual(['look']);
+  });
+
+  it('a call that an earlier attempt made is told as it ended then', async () => {
+    known = { end: { status: 'completed', result: '{"posted":true}' } };
+    const agent = agentOf([[toolCall('c1', 'send')], [text('Sent.')]], [offeredAction('send', { access: 'write' })]);
+    const { parts } = await agent.answer(work());
+    expect(tools.names).toEqual([]);
+    expect(parts.toolCalls).toMatchObject([{ call_id: 'c1', status: 'completed', result: { posted: true } }]);
+    expect(toldIn(models.requests.at(-1)!)).toEqual({ c1: '{"posted":true}' });
+  });
+
+  it('a call of which nobody knows what came of it is not made again', async () => {
+    known = { end: null };
+    const agent = agentOf([[toolCall('c1', 'send')], [text('Who knows.')]], [offeredAction('send', { access: 'write' })]);
+    const { parts } = await agent.answer(work());
+    expect(tools.names).toEqual([]);
+    expect(parts.toolCalls).toMatchObject([{ call_id: 'c1', status: 'error', error_type: 'outcome_unknown' }]);
+  });
+
+  it('a model that fails leaves as much of an answer as there is; what it used is told', async () => {
+    function* failing(): Generator<ModelChunk> {
+      yield text('Half');
+      yield { type: 'usage', promptTokens: 7, completionTokens: 1 };
+      throw new ModelFailed('unavailable', 'The model is gone.', true);
+    }
+    models = new ScriptedModels(failing);
+    const agent = new HeadlessAnswers(
+      {} as QuestionResolver,
+      composerOver(models, new ToolsForTests([]), new InMemoryBlobs()),
+      store,
+    );
+    const { parts, error } = await agent.answer(work());
+    expect([parts.answer, error]).toEqual(['Half', { text: 'The model is gone.', code: 'unavailable' }]);
+    expect(usage).toEqual({ promptTokens: 7, completionTokens: 1 });
+  });
+
+  it('what was said before is known as far as it had come, and to its owner only while it is there', async () => {
+    const streams = new Streams(store, systemTiming);
+    const said = (...events: readonly ConversationEvent[]) =>
+      streams.transact(conversationStream('c1'), conversation, () => events, cause);
+    const started = { conversationId: 'c1', ownerId: 'alice', agentId: null, name: 'Hi', visibility: 'listed' } as const;
+    const brought = [{ prompt: 'Before?', response: 'Before.' }];
+    await said({ type: 'ConversationStarted', data: { ...started, sharedUsage: false, history: brought } });
+    await said(...answered('t1', 0, 'First?', 'First.'));
+    models = new ScriptedModels(() => [text('Hello.')]);
+    const composer = composerOver(models, new ToolsForTests([]), new InMemoryBlobs());
+    const agent = new HeadlessAnswers({} as QuestionResolver, composer, store);
+    const history = await agent.historyOf('c1', 'alice');
+    expect(history).toEqual({ conversationId: 'c1', revision: 2 });
+    await said(...answered('t2', 1, 'Second?', 'Second.'));
+    await agent.answer(work({}, { history: history! }));
+    expect(models.requests[0]!.messages.map(({ content }) => content).filter((content) => content !== '')).toEqual([
+      'Before?',
+      'Before.',
+      'First?',
+      'First.',
+      '{"n":1}',
+    ]);
+    expect([await agent.historyOf('c1', 'bob'), await agent.historyOf('c9', 'alice')]).toEqual([undefined, undefined]);
+    await said({ type: 'ConversationDeleted', data: { conversationId: 'c1' } });
+    expect(await agent.historyOf('c1', 'alice')).toBeUndefined();
+  });
+
+  it('whatever else goes wrong is thrown, and so is the end of the process', async () => {
+    const broken = agentOf([[toolCall('c1', 'send')]], [offeredAction('send', { access: 'write' })]);
+    const begin = () => Promise.reject(new Error('The store is gone.'));
+    await expect(broken.answer(work({}, { ledger: { ...work().ledger, begin } }))).rejects.toThrow('The store is gone.');
+    const ended = AbortSignal.abort(new Error('The worker stops.'));
+    await expect(agentOf([[text('Hello.')]]).answer(work({}, { signal: ended }))).rejects.toThrow('The worker stops.');
+  });
+});

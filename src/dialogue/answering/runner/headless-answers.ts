@@ -1,0 +1,112 @@
+import { Injectable } from '@nestjs/common';
+import type { CalledTool, Exchange, TurnSettings } from '../../conversation/conversation.events.js';
+import { OUTCOME_UNKNOWN_TEXT, outcomeUnknown } from '../../conversation/tool-call.policy.js';
+import type { SignedInUser } from '../../../resources/identity/caller.js';
+import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
+import type { Run } from '../loop/agent-loop.js';
+import { AnswerComposer } from '../loop/answer-composer.js';
+import { AnswerWriter, type UserError } from './answer-writer.js';
+import { headless } from '../loop/execution-mode.policy.js';
+import { type CallEnd, finishedAs } from '../loop/call-ends.policy.js';
+import { QuestionResolver } from '../intake/resolve-question.js';
+import type { CallLedger } from '../loop/tool-round.js';
+import { readHistory, type Transcript } from '../loop/transcript.js';
+import {
+  type EffectKnown,
+  type EffectLedger,
+  type HistoryPin,
+  HeadlessAnswering,
+  type HeadlessAnswer,
+  type HeadlessWork,
+} from './headless-answering.port.js';
+
+/** Nobody reads along. */
+const NO_JOURNAL = { write: () => undefined, room: () => Promise.resolve() };
+
+/** Answers as turns of conversations come about, without a conversation. */
+@Injectable()
+export class HeadlessAnswers extends HeadlessAnswering {
+  constructor(
+    private readonly resolver: QuestionResolver,
+    private readonly composer: AnswerComposer,
+    private readonly store: EventStore,
+  ) {
+    super();
+  }
+
+  /** What the owner may, the agent may: it is settled as if the owner asked. */
+  async settle(agentId: string | null, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings> {
+    const owner: SignedInUser = { kind: 'user', userId: ownerId, roles: ['user'], credential: 'session-token', cause };
+    const anything = {
+      question: 'anything',
+      ...(agentId !== null && { agent_id: agentId }),
+      ...(modelId && { model_id: modelId }),
+    };
+    return (await this.resolver.resolve(anything, owner)).settings;
+  }
+
+  async historyOf(conversationId: string, ownerId: string): Promise<HistoryPin | undefined> {
+    const history = await readHistory(this.store, conversationId);
+    if (!history || history.isDeleted || history.ownerId !== ownerId) return undefined;
+    return { conversationId, revision: history.revision };
+  }
+
+  async answer(work: HeadlessWork): Promise<HeadlessAnswer> {
+    const { settings, signal } = work;
+    const exchanges = await this.exchangesOf(work.history);
+    const structured = settings.responseSchema !== null;
+    const parts = { answer: '', thought: '', sources: [], toolCalls: [], structured };
+    const writer = new AnswerWriter(NO_JOURNAL, settings.responseSchema, { parts, usage: null });
+    const records = () => writer.progress.parts.toolCalls;
+    const run: Run = { signal, ledger: ledgerOf(work.ledger, work.runId), executionMode: headless(work.toolAllowlist), records };
+    try {
+      const error = await writer.write(this.composer.compose(transcriptOf(work, exchanges), run), signal).catch(saidByTheModel);
+      signal.throwIfAborted();
+      writer.cutOff({ begun: new Map(), finished: new Map() });
+      return { parts: writer.progress.parts, error: error ?? null };
+    } finally {
+      work.used(writer.progress.usage);
+    }
+  }
+
+  private async exchangesOf(pin: HistoryPin | undefined): Promise<readonly Exchange[]> {
+    const history = pin && (await readHistory(this.store, pin.conversationId, pin.revision));
+    return history?.exchanges ?? [];
+  }
+}
+
+/** A model that fails has not broken the run. @throws whatever else it was */
+function saidByTheModel(thrown: unknown): UserError {
+  if (thrown instanceof ModelFailed) return { text: thrown.message, code: thrown.failure };
+  throw thrown;
+}
+
+const transcriptOf = (
+  { runId, ownerId, input, settings, cause, callIdsTaken }: HeadlessWork,
+  exchanges: readonly Exchange[],
+): Transcript => ({
+  ownerId,
+  asked: { conversationId: runId, turnId: runId, index: 0, question: input, requestId: cause.correlationId, settings },
+  cause,
+  beginsConversation: true,
+  folded: undefined,
+  exchanges,
+  resumption: null,
+  calls: { begun: new Map(), finished: new Map() },
+  waited: callIdsTaken,
+});
+
+const ledgerOf = (ledger: EffectLedger, runId: string): CallLedger => ({
+  begin: async (call) => {
+    const known = await ledger.begin(call);
+    return known && endOf(call, known, runId);
+  },
+  finish: ledger.finish,
+});
+
+function endOf(call: CalledTool, { end }: EffectKnown, runId: string): CallEnd {
+  if (!end) return { record: outcomeUnknown(call), text: OUTCOME_UNKNOWN_TEXT };
+  return finishedAs(call, { conversationId: runId, turnId: runId, callId: call.callId, ...end });
+}

@@ -1,0 +1,237 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../../test/support/given.js';
+import { turnPaused, turnUnresumed, waitingCall } from '../../../test/support/pauses.js';
+import { turnSettings } from '../../../test/support/turn-settings.js';
+import { noteWork } from './background-work.decider.js';
+import { ask, conclude, conversation, open, remove, requestStop, startTurn } from './conversation.decider.js';
+import type { ConversationEvent, TurnAppended, TurnOutcome } from './conversation.events.js';
+import { append } from './turn-additions.decider.js';
+import type { Conversation } from './turn.policy.js';
+import { askAutomatically, standingOf, WAKES_IN_A_ROW_MAX } from './automatic-turn.decider.js';
+
+const conversationId = 'c1';
+const settings = turnSettings();
+const origin = { kind: 'wake', source: 'job', refId: 'j1', dedupeKey: 'job:j1' } as const;
+const parts = { answer: 'So.', thought: '', sources: [], toolCalls: [], structured: false };
+const question = (turnId: string) => ({ conversationId, turnId, question: 'What?', requestId: 'r', settings });
+const start = {
+  conversationId,
+  ownerId: 'alice',
+  agentId: null,
+  name: 'N',
+  visibility: 'listed',
+  sharedUsage: false,
+  history: [],
+} as const;
+const started: ConversationEvent = { type: 'ConversationStarted', data: start };
+const asked = (turnId: string, index: number): ConversationEvent => ({ type: 'TurnAsked', data: { ...question(turnId), index } });
+const woken = (turnId: string, index: number): ConversationEvent => ({
+  type: 'TurnAsked',
+  data: { ...question(turnId), origin, index },
+});
+const taken = (turnId: string): ConversationEvent => ({ type: 'TurnStarted', data: { conversationId, turnId, producer: 'p' } });
+const answered = (turnId: string, answer = 'So.'): TurnOutcome => ({
+  type: 'TurnAnswered',
+  data: { conversationId, turnId, ...parts, answer, modelId: 'm', usage: null },
+});
+const withdrawn = (turnId: string): ConversationEvent => ({ type: 'TurnWithdrawn', data: { conversationId, turnId } });
+const deleted: ConversationEvent = { type: 'ConversationDeleted', data: { conversationId } };
+const going = (turnId: string, ownerId = 'alice') => askAutomatically({ ...question(turnId), origin }, ownerId);
+const past = [started, asked('t1', 0), taken('t1'), answered('t1')];
+const inARow = (count: number): ConversationEvent[] =>
+  Array.from({ length: count }, (_, at) => [woken(`w${at}`, at + 1), taken(`w${at}`), answered(`w${at}`)]).flat();
+
+const added: Omit<TurnAppended['data'], 'index'> = {
+  ...{ ...question('s1'), ...parts, modelId: 'm', lastId: 5, frames: 6, sha256: 'ab' },
+  origin: { kind: 'schedule', scheduleId: 's', runId: 'r', scheduledFor: '2026-01-01T00:00:00.000Z' },
+};
+const appended = (index: number): ConversationEvent => ({ type: 'TurnAppended', data: { ...added, index } });
+
+describe('a conversation', () => {
+  it('goes on by itself when nobody is answered in it', () =>
+    given(conversation, past)
+      .when(going('w1'))
+      .then([woken('w1', 1)]));
+  it('goes on once, however often that is decided', () =>
+    given(conversation, [...past, woken('w1', 1), taken('w1'), answered('w1')])
+      .when(going('w1'))
+      .thenNothing());
+  it('does not go on while somebody is answered in it, or has to decide on something', () => {
+    const about = { conversationId, turnId: 't2' };
+    const running = [...past, asked('t2', 1), taken('t2')];
+    for (const since of [[...past, asked('t2', 1)], running, [...running, turnPaused(about, [waitingCall('k1')])]]) {
+      given(conversation, since).when(going('w1')).thenNothing();
+      expect(standingOf(since.reduce(conversation.evolve, conversation.initial), 'alice', 'w1')).toBe('busy');
+    }
+    given(conversation, [...running, turnPaused(about, [waitingCall('k1')]), ...turnUnresumed(about, 'expired', 'k1')])
+      .when(going('w1'))
+      .then([woken('w1', 2)]);
+  });
+  it('is not there once it is deleted, nor for others', () => {
+    given(conversation, [...past, deleted])
+      .when(going('w1'))
+      .thenNothing();
+    given(conversation, past).when(going('w1', 'mallory')).thenNothing();
+    given(conversation, []).when(going('w1')).thenNothing();
+  });
+  it('goes on by itself so often in a row, and again after its user has asked', () => {
+    given(conversation, [...past, ...inARow(WAKES_IN_A_ROW_MAX - 1)])
+      .when(going('last'))
+      .then([woken('last', WAKES_IN_A_ROW_MAX)]);
+    const tooOften = [...past, ...inARow(WAKES_IN_A_ROW_MAX)];
+    given(conversation, tooOften).when(going('more')).thenNothing();
+    given(conversation, [...tooOften, appended(WAKES_IN_A_ROW_MAX + 1)])
+      .when(going('more'))
+      .thenNothing();
+    const state = tooOften.reduce(conversation.evolve, conversation.initial);
+    expect(standingOf(state, 'alice', 'more')).toBe('too-many-in-a-row');
+    const next = WAKES_IN_A_ROW_MAX + 1;
+    given(conversation, [...tooOften, asked('t2', next), taken('t2'), answered('t2')])
+      .when(going('more'))
+      .then([woken('more', next + 1)]);
+  });
+});
+
+describe('a turn that nobody asked', () => {
+  const running = [...past, { type: 'ConversationOpened', data: { conversationId } } as const, woken('w1', 1), taken('w1')];
+  it('counts when it says something', () =>
+    given(conversation, running)
+      .when(conclude(answered('w1')))
+      .then([answered('w1')]));
+  it('makes way when it says nothing, and leaves nothing to open', () => {
+    for (const answer of ['NO_REPLY', ' NO_REPLY\n', ''])
+      given(conversation, running)
+        .when(conclude(answered('w1', answer)))
+        .then([withdrawn('w1'), answered('w1', answer)]);
+    given(conversation, [...running, withdrawn('w1'), answered('w1', '')])
+      .when(open)
+      .thenNothing();
+    given(conversation, [...running, withdrawn('w1'), answered('w1', '')])
+      .when(ask({ ...question('t2'), index: null }, null))
+      .then([asked('t2', 1)]);
+  });
+  it('counts among those in a row also when it said nothing', () => {
+    const silent = Array.from({ length: WAKES_IN_A_ROW_MAX }, (_, at) => [
+      woken(`w${at}`, 1),
+      taken(`w${at}`),
+      withdrawn(`w${at}`),
+      answered(`w${at}`, ''),
+    ]);
+    given(conversation, [...past, ...silent.flat()])
+      .when(going('more'))
+      .thenNothing();
+  });
+  it('leaves its place to the question that came after it', () =>
+    given(conversation, [...running, asked('t2', 2), withdrawn('w1'), answered('w1', ''), taken('t2'), answered('t2')])
+      .when(ask({ ...question('t3'), index: null }, null))
+      .then([asked('t3', 2)]));
+  it('stays where its user stopped it, or another question took its place', () => {
+    const stopped = [...running, { type: 'TurnStopRequested', data: { conversationId, turnId: 'w1' } } as const];
+    given(conversation, stopped)
+      .when(conclude(answered('w1', '')))
+      .then([{ type: 'TurnStopped', data: { conversationId, turnId: 'w1', ...parts, answer: '' } }]);
+    const replaced = { type: 'TurnsSuperseded', data: { conversationId, fromIndex: 1, turnIds: ['w1'] } } as const;
+    given(conversation, [...running, replaced, asked('t2', 1)])
+      .when(conclude(answered('w1', '')))
+      .then([answered('w1', '')]);
+  });
+});
+
+it('says nothing only where nobody asked', () =>
+  given(conversation, [started, asked('t1', 0), taken('t1')])
+    .when(conclude(answered('t1', 'NO_REPLY')))
+    .then([answered('t1', 'NO_REPLY')]));
+
+describe('a turn that came about elsewhere', () => {
+  it('is the last one', () =>
+    given(conversation, past)
+      .when(append(added, 'alice'))
+      .then([appended(1)]));
+  it('is one', () =>
+    given(conversation, [...past, appended(1)])
+      .when(append(added, 'alice'))
+      .thenNothing());
+  it('is not for others, nor for a conversation that is gone', () => {
+    given(conversation, past).when(append(added, 'mallory')).thenNothing();
+    given(conversation, [...past, deleted])
+      .when(append(added, 'alice'))
+      .thenNothing();
+  });
+  it('neither ends nor moves on what goes on', () =>
+    given(conversation, [...past, asked('t2', 1)])
+      .when(append(added, 'alice'))
+      .then([appended(2)]));
+  it('is something to open', () =>
+    given(conversation, [...past, { type: 'ConversationOpened', data: { conversationId } }, appended(1)])
+      .when(open)
+      .then([{ type: 'ConversationOpened', data: { conversationId } }]));
+});
+
+describe('work beside a conversation', () => {
+  const noted = (asOf: number, standing: 'active' | 'over' | 'failed') => ({
+    ...{ conversationId, asOf, standing },
+    work: { kind: 'job', id: 'j1' } as const,
+  });
+  const event = (asOf: number, standing: 'active' | 'over' | 'failed'): ConversationEvent => ({
+    type: 'BackgroundWorkNoted',
+    data: noted(asOf, standing),
+  });
+  const opened: ConversationEvent = { type: 'ConversationOpened', data: { conversationId } };
+  it('is noted as it stands, and never as it stood', () => {
+    given(conversation, past)
+      .when(noteWork(noted(0, 'active')))
+      .then([event(0, 'active')]);
+    given(conversation, [...past, event(0, 'active'), event(2, 'over')])
+      .when(noteWork(noted(0, 'active')))
+      .thenNothing();
+    given(conversation, [...past, deleted])
+      .when(noteWork(noted(0, 'active')))
+      .thenNothing();
+  });
+  it('is something to open once it failed, and not before', () => {
+    given(conversation, [...past, opened, event(0, 'active')])
+      .when(open)
+      .thenNothing();
+    given(conversation, [...past, opened, event(0, 'active'), event(1, 'failed')])
+      .when(open)
+      .then([opened]);
+  });
+});
+
+it('whatever is decided, each decision repeated at once adds nothing, and indexes have no gaps', () => {
+  const id = fc.constantFrom('t1', 't2', 't3');
+  const wakeId = fc.constantFrom('w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7');
+  const either = fc.oneof(id, wakeId);
+  const decision = fc.oneof(
+    fc.tuple(id, fc.option(fc.nat(5))).map(([turnId, index]) => ask({ ...question(turnId), index }, start)),
+    wakeId.map((turnId) => going(turnId)),
+    fc.constantFrom('s1', 's2').map((turnId) => append({ ...added, turnId }, 'alice')),
+    fc
+      .tuple(fc.nat(5), fc.constantFrom<'active' | 'over' | 'failed'>('active', 'over', 'failed'))
+      .map(([asOf, standing]) => noteWork({ conversationId, work: { kind: 'job', id: 'j1' }, standing, asOf })),
+    either.map((turnId) => startTurn(turnId, 'p')),
+    either.map((turnId) => requestStop(turnId)),
+    fc.tuple(either, fc.constantFrom('', 'NO_REPLY', 'So.')).map(([turnId, answer]) => conclude(answered(turnId, answer))),
+    fc.oneof({ weight: 9, arbitrary: fc.constant(open) }, { weight: 1, arbitrary: fc.constant(remove) }),
+  );
+  fc.assert(
+    fc.property(fc.array(decision, { maxLength: 40 }), (decisions) => {
+      let state: Conversation = conversation.initial;
+      for (const decide of decisions) {
+        let events: readonly ConversationEvent[];
+        try {
+          events = decide(state);
+        } catch {
+          continue;
+        }
+        state = events.reduce(conversation.evolve, state);
+        expect(decide(state)).toEqual([]);
+        const counting = [...state.turns.values()].filter(({ superseded }) => !superseded).map(({ index }) => index);
+        expect(counting.sort((one, other) => one - other)).toEqual([...counting.keys()]);
+        expect(state.nextIndex).toBe(counting.length);
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { TransactionSql } from 'postgres';
+import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
+import { type Change, changeIn, insertInto, removeFrom } from '../../../projections/projection.js';
+import { ChangeBatch, sendOneByOne } from './change-batch.js';
+import { enter } from './schema.js';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+  await database.sql.unsafe(`
+    create schema things;
+    create table things.thing (id text, part integer, name text not null default 'unnamed', tags jsonb, plain json, at timestamptz,
+      primary key (id, part));
+    create table things.note (id integer primary key, text text not null);
+  `);
+});
+afterAll(() => database.close());
+
+/** What the tables hold after the changes; nothing stays. */
+async function after(send: (tx: TransactionSql) => Promise<void>): Promise<unknown> {
+  let seen: unknown;
+  const undo = new Error('undo');
+  await database.sql
+    .begin(async (tx) => {
+      await enter(tx, 'things');
+      await send(tx);
+      seen = [
+        await tx`select id, part, name, tags, plain::text, at from thing order by id, part`,
+        await tx`select * from note order by id`,
+      ].map((rows) => JSON.stringify(rows));
+      throw undo;
+    })
+    .catch((error: unknown) => {
+      if (error !== undo) throw error;
+    });
+  return seen;
+}
+
+const allAtOnce = (changes: readonly Change[]) =>
+  after(async (tx) => {
+    const batch = new ChangeBatch(tx);
+    for (const change of changes) batch.add(change);
+    await batch.sent();
+  });
+
+const oneByOne = (changes: readonly Change[]) => after((tx) => sendOneByOne(tx, changes));
+
+describe('Changes of rows, gathered', () => {
+  const text = fc.oneof(fc.string({ maxLength: 5 }), fc.constantFrom('a"b', '\\u0000', 'tab\t', 'é😀', 'x\ud800y')).filter((t) => !t.includes('\0')); // prettier-ignore
+  const key = fc.record({ id: fc.constantFrom('x', 'y'), part: fc.integer({ min: 0, max: 1 }) });
+  const values = fc.record(
+    { name: text, tags: fc.constantFrom(null, ['a', 'b'], { k: [1] }), at: fc.constant(new Date(1e12)) },
+    { requiredKeys: [] },
+  );
+  const filled = values.filter((each) => Object.keys(each).length > 0);
+  const change = fc.oneof(
+    fc.record({ kind: fc.constant('remove' as const), key }),
+    fc.record({ kind: fc.constant('change' as const), key, values: filled }),
+    fc.record({ kind: fc.constant('insert' as const), key, values }),
+    fc.record({ kind: fc.constant('note' as const), id: fc.nat(2), text }),
+  );
+
+  /** A new row only where there is none, as a log of facts has it. */
+  function changesOf(steps: readonly (typeof change extends fc.Arbitrary<infer T> ? T : never)[]): Change[] {
+    const there = new Set<string>();
+    return steps.flatMap((step): Change[] => {
+      const id = step.kind === 'note' ? `note ${step.id}` : `${step.key.id} ${step.key.part}`;
+      if (step.kind === 'remove') return there.delete(id) ? [removeFrom('thing', step.key)] : [];
+      if (step.kind === 'change') return [changeIn('thing', step.key, step.values)];
+      if (there.has(id)) return step.kind === 'note' ? [changeIn('note', { id: step.id }, { text: step.text })] : [];
+      there.add(id);
+      return [
+        step.kind === 'note'
+          ? insertInto('note', { id: step.id, text: step.text })
+          : insertInto('thing', { ...step.key, ...step.values }),
+      ];
+    });
+  }
+
+  it('leave the same as one by one, whatever the order', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 25 }), async (steps) => {
+        const changes = changesOf(steps);
+        expect(await allAtOnce(changes)).toEqual(await oneByOne(changes));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('keep the place of a statement in between', async () => {
+    const seen = await after(async (tx) => {
+      const batch = new ChangeBatch(tx);
+      batch.add(insertInto('note', { id: 1, text: 'one' }));
+      batch.add(tx`update note set text = text || '!'`);
+      batch.add(insertInto('note', { id: 2, text: 'two' }));
+      await batch.sent();
+    });
+    expect(seen).toEqual(['[]', '[{"id":1,"text":"one!"},{"id":2,"text":"two"}]']);
+  });
+
+  it('keep text as it was written in a column of json', async () => {
+    const seen = await allAtOnce([insertInto('thing', { id: 'x', part: 1, plain: { b: 1, a: ['é', 1.5e300, { '': null }] } })]);
+    expect((seen as string[])[0]).toContain(JSON.stringify('{"b":1,"a":["é",1.5e+300,{"":null}]}'));
+  });
+
+  it('may be more than go into one statement', async () => {
+    const rows = Array.from({ length: 25_000 }, (_, id) => ({ id, text: `${id}` }));
+    const seen = await after(async (tx) => {
+      const batch = new ChangeBatch(tx);
+      batch.add(insertInto('note', ...rows));
+      await batch.sent();
+    });
+    expect(JSON.parse((seen as string[])[1]!)).toHaveLength(25_000);
+  });
+});

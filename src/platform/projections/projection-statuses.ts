@@ -1,0 +1,57 @@
+import type { Sql } from 'postgres';
+import { type Projection, schemaOf } from '../../../projections/projection.js';
+import type { FollowerStatus } from '../supervision/follower-status.js';
+import { partsPlayed } from '../supervision/leadership.js';
+import { DefinitionChanged, definitionOf } from './definition.js';
+import { writerOf } from './projection-runner.js';
+
+/** Whether some process writes it, too: nobody may be there to. */
+export type ProjectionStatus = FollowerStatus & Readonly<{ hasWriter: boolean }>;
+
+type Row = { name: string; position: string; event_at: Date | null; fingerprint: string; parked: number; held: number };
+
+/** Where each projection's live rows stand; one that has no rows yet is about to begin. */
+export async function projectionStatuses(sql: Sql, projections: readonly Projection[]): Promise<readonly ProjectionStatus[]> {
+  const there = new Set(
+    (await sql<{ schemaname: string }[]>`select schemaname from pg_tables where tablename = 'checkpoint'`).map(
+      (row) => row.schemaname,
+    ),
+  );
+  const present = projections.filter((projection) => there.has(schemaOf(projection)));
+  const rows = new Map((await read(sql, present)).map((row) => [row.name, row]));
+  const written = await partsPlayed(
+    sql,
+    projections.map(({ name }) => writerOf(name)),
+  );
+  return Promise.all(
+    projections.map(async (projection) => {
+      const { name } = projection;
+      const hasWriter = written.has(writerOf(name));
+      const row = rows.get(name);
+      if (!row) return { name, position: undefined, eventAt: null, parked: 0, held: 0, hasWriter };
+      const { position, event_at: eventAt, fingerprint, parked, held } = row;
+      const isOurs = fingerprint === (await definitionOf(projection)).fingerprint;
+      return {
+        name,
+        position: BigInt(position),
+        eventAt,
+        parked,
+        held,
+        hasWriter,
+        ...(!isOurs && { problem: new DefinitionChanged(name).message }),
+      };
+    }),
+  );
+}
+
+/** One statement for all schemas. */
+async function read(sql: Sql, projections: readonly Projection[]): Promise<readonly Row[]> {
+  if (projections.length === 0) return [];
+  const selects = projections.map((projection) => {
+    const schema = sql(schemaOf(projection));
+    return sql`select ${projection.name}::text as name, position::text, event_at, fingerprint,
+      (select count(*)::integer from ${schema}.parked) as parked, (select count(*)::integer from ${schema}.held) as held
+      from ${schema}.checkpoint`;
+  });
+  return sql<Row[]>`${selects.flatMap((select, index) => (index === 0 ? select : sql` union all ${select}`))}`;
+}

@@ -1,0 +1,78 @@
+import type { Columns } from '../../../projections/projection.js';
+
+export type Patch = Readonly<{ key: Columns; values: Columns }>;
+
+/**
+ * Changes of one table's rows, brought together so that the order in which they are sent (removals, new rows, changes)
+ * no longer matters: per row at most a removal, and a new row or a change.
+ */
+export class RowBatch {
+  private keyColumns: readonly string[] | undefined;
+  private readonly removed = new Map<string, Columns>();
+  private readonly added: (Columns | undefined)[] = [];
+  private addedAt = new Map<string, number>();
+  private readonly changed = new Map<string, Patch>();
+
+  constructor(readonly table: string) {}
+
+  get size(): number {
+    return this.removed.size + this.added.length + this.changed.size;
+  }
+
+  get removals(): readonly Columns[] {
+    return [...this.removed.values()];
+  }
+
+  get additions(): readonly Columns[] {
+    return this.added.filter((row) => row !== undefined);
+  }
+
+  get patches(): readonly Patch[] {
+    return [...this.changed.values()];
+  }
+
+  /** False, as from the next two, when this cannot be joined to what is here, which then must be sent before it. */
+  add(row: Columns): boolean {
+    if (this.keyColumns) {
+      const id = this.idOf(row);
+      // A change sent before this row would be lost, one sent after it would be wrong.
+      if (this.changed.has(id) || this.addedAt.has(id)) return false;
+      this.addedAt.set(id, this.added.length);
+    }
+    this.added.push(row);
+    return true;
+  }
+
+  change(key: Columns, values: Columns): boolean {
+    if (!this.agreesOnKey(key)) return false;
+    const id = this.idOf(key);
+    const at = this.addedAt.get(id);
+    if (at !== undefined) this.added[at] = { ...this.added[at], ...values };
+    else if (!this.removed.has(id)) this.changed.set(id, { key, values: { ...this.changed.get(id)?.values, ...values } });
+    return true;
+  }
+
+  remove(key: Columns): boolean {
+    if (!this.agreesOnKey(key)) return false;
+    const id = this.idOf(key);
+    const at = this.addedAt.get(id);
+    if (at !== undefined) this.added[at] = undefined;
+    this.addedAt.delete(id);
+    this.changed.delete(id);
+    this.removed.set(id, key);
+    return true;
+  }
+
+  /** The first change by key says which columns the key has; new rows from before are found by it from then on. */
+  private agreesOnKey(key: Columns): boolean {
+    const columns = Object.keys(key).sort();
+    if (this.keyColumns) return columns.join() === this.keyColumns.join();
+    this.keyColumns = columns;
+    for (const [at, row] of this.added.entries()) if (row) this.addedAt.set(this.idOf(row), at);
+    return true;
+  }
+
+  private idOf(row: Columns): string {
+    return JSON.stringify(this.keyColumns!.map((column) => String(row[column])));
+  }
+}

@@ -1,0 +1,24 @@
+import { expect, it } from '@jest/globals';
+import { AckWindow } from './ack-window.js';
+
+it('passes an event only once all before it are done', () => {
+  const window = new AckWindow(10n);
+  const [first, second, third] = [window.add(11n), window.add(12n), window.add(15n)];
+  window.considered(20n);
+  third();
+  second();
+  expect(window.position).toBe(10n);
+  first();
+  expect(window.position).toBe(20n);
+  expect(window.size).toBe(0);
+});
+
+it('counts the events that are dealt with, and not the stretches without any', () => {
+  const window = new AckWindow(10n);
+  const [first, second] = [window.add(11n, new Date(0)), window.add(12n, new Date(1))];
+  window.considered(20n);
+  second();
+  expect([window.done, window.position]).toEqual([0, 10n]);
+  first();
+  expect([window.done, window.position]).toEqual([2, 20n]);
+});

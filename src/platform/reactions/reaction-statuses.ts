@@ -1,0 +1,19 @@
+import type { Sql } from 'postgres';
+import type { FollowerStatus } from '../supervision/follower-status.js';
+
+/** Where every reaction stands that has ever run. */
+export async function reactionStatuses(sql: Sql): Promise<readonly FollowerStatus[]> {
+  const [there] = await sql`select 1 from pg_tables where schemaname = 'reactions' and tablename = 'parked'`;
+  if (!there) return [];
+  const rows = await sql<{ name: string; position: string; event_at: Date | null; parked: number }[]>`
+    select reaction as name, position::text, event_at,
+      (select count(*)::integer from reactions.parked where parked.reaction = reaction_checkpoint.reaction) as parked
+    from reactions.reaction_checkpoint order by reaction`;
+  return rows.map(({ name, position, event_at, parked }) => ({
+    name,
+    position: BigInt(position),
+    eventAt: event_at,
+    parked,
+    held: 0,
+  }));
+}

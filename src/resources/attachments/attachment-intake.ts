@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { Commands } from '../../kernel/commands.js';
+import { type Caller, ownerOf } from '../identity/caller.js';
+import { Blobs } from '../../kernel/blobs.js';
+import { newId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import type { ReceivedUpload, StagedFile } from '../../platform/blobs/upload-staging.port.js';
+import { AttachmentReader } from '../documents/attachment-reader.port.js';
+import { StoreAttachment } from './attachment.commands.js';
+
+type AcceptedFile = Readonly<{ place: number; filename: string; attachmentId: string; taskId: string }>;
+export type RefusedFile = Readonly<{ place: number; filename: string; code: string; reason: string }>;
+export type AcceptedFiles = Readonly<{
+  accepted: readonly AcceptedFile[];
+  refused: readonly RefusedFile[];
+  position: bigint | undefined;
+}>;
+
+const TOO_LARGE = new Set(['too-large', 'document-too-large']);
+
+/** Makes attachments of the files of a form that has come in whole, each for itself: what cannot be read does not spoil the others. */
+@Injectable()
+export class AttachmentIntake {
+  constructor(
+    private readonly commands: Commands,
+    private readonly blobs: Blobs,
+    private readonly reader: AttachmentReader,
+  ) {}
+
+  /** @throws Rejection attachments-too-large, attachments-not-accepted, when no file is left */
+  async accept({ files, oversized }: ReceivedUpload, caller: Caller): Promise<AcceptedFiles> {
+    const refused: RefusedFile[] = oversized.map((file) => ({ ...file, code: 'too-large' }));
+    const types = new Map<StagedFile, string>();
+    for (const file of files) {
+      const type = await this.reader.mimeTypeOf(file.filename, file.path).catch(asRefusal);
+      if (typeof type === 'string') types.set(file, type);
+      else refused.push({ place: file.place, filename: file.filename, code: type.code, reason: type.message });
+    }
+    refused.sort((one, other) => one.place - other.place);
+    if (types.size === 0) throw allRefused(refused);
+    const accepted: AcceptedFile[] = [];
+    let position: bigint | undefined;
+    for (const [file, mimeType] of types) {
+      const { place, filename } = file;
+      const ids = { attachmentId: newId(), taskId: newId() };
+      const stored = { ...ids, ownerId: ownerOf(caller), filename, mimeType, blob: await this.blobs.put(file.open()) };
+      ({ position } = await this.commands.execute(new StoreAttachment(stored, caller.cause)));
+      accepted.push({ place, filename, ...ids });
+    }
+    return { accepted, refused, position };
+  }
+}
+
+function asRefusal(error: unknown): Rejection {
+  if (error instanceof Rejection) return error;
+  throw error;
+}
+
+/** What clients are told of files that were not taken. */
+export const errorsOf = (refused: readonly RefusedFile[]) =>
+  refused.map(({ place, filename, reason }) => ({ upload_index: place, filename, error: reason }));
+
+function allRefused(refused: readonly RefusedFile[]): Rejection {
+  const code = refused.every((file) => TOO_LARGE.has(file.code)) ? 'attachments-too-large' : 'attachments-not-accepted';
+  const text = refused.length === 1 ? refused[0]!.reason : 'No valid files to upload';
+  return new Rejection(code, text, { errors: errorsOf(refused) });
+}

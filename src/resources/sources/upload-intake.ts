@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { Commands } from '../../kernel/commands.js';
+import type { SignedInUser } from '../identity/caller.js';
+import { Blobs } from '../../kernel/blobs.js';
+import { Clock } from '../../kernel/clock.js';
+import { fingerprintOf, type KeyUse, useIdempotencyKey } from '../../kernel/event-sourcing/idempotency.js';
+import { newId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { Documents } from '../documents/document.port.js';
+import { parseSourceConfig, type SourceConfig } from './source/source-config.policy.js';
+import type { SourceFile } from './source/source.events.js';
+import { storableText } from '../documents/storable-text.policy.js';
+import { UploadSource } from './source/source.commands.js';
+import type { ReceivedUpload, StagedFile } from '../../platform/blobs/upload-staging.port.js';
+
+/** How long an `Idempotency-Key` stands for its first upload. */
+export abstract class UploadKeyTtl {
+  abstract readonly milliseconds: number;
+}
+
+export type AcceptedUpload = Readonly<{
+  sourceId: string;
+  taskId: string;
+  config: SourceConfig;
+  again: boolean;
+  position: bigint | undefined;
+}>;
+
+type Ids = Readonly<{ sourceId: string; taskId: string }>;
+
+export const NAME_CHARACTERS_MAX = 255;
+
+/** Makes a source of a form that has come in whole. Everything that can be refused is refused before anything is kept. */
+@Injectable()
+export class UploadIntake {
+  constructor(
+    private readonly commands: Commands,
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly blobs: Blobs,
+    private readonly documents: Documents,
+    private readonly keyTtl: UploadKeyTtl,
+  ) {}
+
+  /** @throws Rejection invalid-request, document-…, idempotency-key-invalid, idempotency-key-reused */
+  async accept({ fields, files }: ReceivedUpload, user: SignedInUser, key: string | undefined): Promise<AcceptedUpload> {
+    const name = storableText(fields.get('name') ?? '').trim();
+    if (name === '' || files.length === 0) throw new Rejection('invalid-request', 'Missing required fields or files');
+    if (name.length > NAME_CHARACTERS_MAX)
+      throw new Rejection('invalid-request', `name has more than ${NAME_CHARACTERS_MAX} characters`);
+    const config = parseSourceConfig(fields.get('config'));
+    for (const { filename, path } of files) await this.documents.check(filename, path);
+    const { used, value } = await this.useKey(key, user, name, config, files);
+    if (used === 'differently') {
+      throw new Rejection('idempotency-key-reused', 'This Idempotency-Key was used for another upload.');
+    }
+    const created = { sourceId: value.sourceId, ownerId: user.userId, name, config, remote: null };
+    const upload = new UploadSource(created, value.taskId, await this.keep(files), user.cause);
+    const { position } = await this.commands.execute(upload);
+    return { ...value, config, again: used === 'again', position };
+  }
+
+  private async useKey(
+    key: string | undefined,
+    user: SignedInUser,
+    name: string,
+    config: SourceConfig,
+    files: readonly StagedFile[],
+  ): Promise<KeyUse<Ids>> {
+    const ids = { sourceId: newId(), taskId: newId() };
+    if (key === undefined) return { used: 'first', value: ids };
+    const fingerprint = fingerprintOf(
+      name,
+      config,
+      files.map(({ filename, sha256 }) => [filename, sha256]),
+    );
+    const used = { scope: 'upload', callerId: user.userId, key, fingerprint, ttlMs: this.keyTtl.milliseconds };
+    return useIdempotencyKey(this.streams, this.clock, used, ids, user.cause);
+  }
+
+  private async keep(files: readonly StagedFile[]): Promise<readonly SourceFile[]> {
+    const kept: SourceFile[] = [];
+    for (const { filename, open } of files) kept.push({ filename, ...(await this.blobs.put(open())) });
+    return kept;
+  }
+}

@@ -1,0 +1,140 @@
+import type {
+  CalledTool,
+  ConversationEvent,
+  NotRun,
+  TurnId,
+  TurnPaused,
+} from '../../dialogue/conversation/conversation.events.js';
+import {
+  awaitsApproval,
+  type Marked,
+  markOf,
+  unmarked,
+  withMarkChangedBy,
+} from '../../dialogue/conversation/conversation-mark.policy.js';
+import type { Notification, ApprovalEnd } from './user.events.js';
+
+/** What of a conversation its owner is told changes of: its mark, and which of its turns wait for their approval. */
+export type NotifiedConversation = Readonly<{
+  marked: Marked;
+  awaiting: ReadonlySet<TurnId>;
+  /** What woke the turns that nobody asked, as long as their end would be a notification. */
+  woken: ReadonlyMap<TurnId, string>;
+}>;
+
+export const nothingNotified: NotifiedConversation = { marked: unmarked, awaiting: new Set(), woken: new Map() };
+
+export function withNotifiedChanges(
+  { marked, awaiting, woken }: NotifiedConversation,
+  event: ConversationEvent,
+): NotifiedConversation {
+  return {
+    marked: withMarkChangedBy(marked, event),
+    awaiting: withAwaitingChangedBy(awaiting, event),
+    woken: withWokenChangedBy(woken, event),
+  };
+}
+
+function withWokenChangedBy(woken: NotifiedConversation['woken'], event: ConversationEvent): NotifiedConversation['woken'] {
+  switch (event.type) {
+    case 'TurnAsked': {
+      const { turnId, origin } = event.data;
+      return origin?.kind === 'wake' ? new Map(woken).set(turnId, origin.source) : woken;
+    }
+    case 'TurnsSuperseded':
+      return new Map([...woken].filter(([turnId]) => !event.data.turnIds.includes(turnId)));
+    case 'TurnAnswered':
+    case 'TurnFailed':
+    case 'TurnStopped':
+    case 'TurnWithdrawn':
+      return new Map([...woken].filter(([turnId]) => turnId !== event.data.turnId));
+    case 'ConversationDeleted':
+      return nothingNotified.woken;
+    default:
+      return woken;
+  }
+}
+
+function withAwaitingChangedBy(awaiting: ReadonlySet<TurnId>, event: ConversationEvent): ReadonlySet<TurnId> {
+  if (event.type === 'TurnPaused' && awaitsApproval(event)) return new Set([...awaiting, event.data.turnId]);
+  const ended = endedBy(awaiting, event);
+  return ended ? new Set([...awaiting].filter((turnId) => !ended.turnIds.includes(turnId))) : awaiting;
+}
+
+/** For which turns nobody is to approve anything any more. */
+function endedBy(
+  awaiting: ReadonlySet<TurnId>,
+  event: ConversationEvent,
+): { turnIds: TurnId[]; reason: ApprovalEnd } | undefined {
+  if (event.type === 'ConversationDeleted') return { turnIds: [...awaiting], reason: 'moved_on' };
+  const reason = reasonOf(event);
+  const turnIds = [...awaiting].filter((turnId) => 'turnId' in event.data && turnId === event.data.turnId);
+  return reason && { turnIds, reason };
+}
+
+function reasonOf(event: ConversationEvent): ApprovalEnd | undefined {
+  if (event.type === 'TurnResumed') return 'decided';
+  // A pause that nobody resumes ends with one for each call: with the first of them.
+  if (event.type === 'ToolCallDenied') return UNRESUMED[event.data.notRun ?? 'no_response'];
+  return undefined;
+}
+
+const UNRESUMED: Readonly<Record<NotRun, ApprovalEnd | undefined>> = {
+  expired: 'expired',
+  moved_on: 'moved_on',
+  no_response: undefined,
+};
+
+/** Something to tell, and a name that no other notification about the same event has; the mark's has none. */
+export type NamedNotification = Readonly<{ name?: string; notification: Notification }>;
+
+/** What is told of an event, given what was known before it. A conversation that is not listed has no mark, but still needs its owner. */
+export function notificationsOf(
+  before: NotifiedConversation,
+  after: NotifiedConversation,
+  event: ConversationEvent,
+): readonly NamedNotification[] {
+  const { conversationId } = event.data;
+  const scope = { kind: 'conversation', id: conversationId } as const;
+  const mark = markOf(after.marked);
+  const told: NamedNotification[] = [];
+  if (after.marked.isListed && mark !== markOf(before.marked)) {
+    const payload = { conversation_id: conversationId, mark };
+    told.push({ notification: { type: 'conversation.mark', scope, payload } });
+  }
+  if (event.type === 'TurnPaused' && awaitsApproval(event)) {
+    told.push({ name: 'approval', notification: { type: 'tool.approval.required', scope, payload: required(event) } });
+  }
+  if (event.type === 'TurnAppended' && event.data.origin.kind === 'schedule') {
+    const { turnId: message_id, index: position, origin } = event.data;
+    const { scheduleId: schedule_id, runId: run_id } = origin;
+    const payload = { conversation_id: conversationId, message_id, schedule_id, run_id, position };
+    told.push({ name: 'appended', notification: { type: 'schedule.message.appended', scope, payload } });
+  }
+  if ((event.type === 'TurnAnswered' || event.type === 'TurnFailed') && before.woken.has(event.data.turnId)) {
+    const { turnId: message_id } = event.data;
+    const payload = { conversation_id: conversationId, message_id, source: before.woken.get(message_id)! };
+    told.push({ name: 'continued', notification: { type: 'conversation.continued', scope, payload } });
+  }
+  const ended = endedBy(before.awaiting, event);
+  for (const turnId of ended?.turnIds ?? []) {
+    const payload = { conversation_id: conversationId, message_id: turnId, reason: ended!.reason };
+    told.push({ name: `approval ${turnId}`, notification: { type: 'tool.approval.cleared', scope, payload } });
+  }
+  return told;
+}
+
+/** What the calls are to be run with is not told: it is shown where it is decided. */
+const required = ({ data: { conversationId, turnId, calls, expiresAt } }: TurnPaused) => ({
+  conversation_id: conversationId,
+  message_id: turnId,
+  pending_tool_calls: calls.filter(({ pauseType }) => pauseType === 'awaiting_approval').map(named),
+  expires_at: expiresAt,
+});
+
+const named = ({ callId, toolName, actionName, name }: CalledTool) => ({
+  call_id: callId,
+  tool_name: toolName,
+  action_name: actionName,
+  name,
+});
