@@ -84,7 +84,10 @@ class AnyConversation {
       () => conclude({ type: 'TurnFailed', data: { ...about, ...parts, error: 'No.', code: null } }),
       () => conclude({ type: 'TurnStopped', data: { ...about, ...parts } }),
       () =>
-        askAutomatically({ ...this.asking(this.newTurn()), origin: { kind: 'wake', source: 'job', refId: 'j', dedupeKey: 'd' } }, 'carol'),
+        askAutomatically(
+          { ...this.asking(this.newTurn()), origin: { kind: 'wake', source: 'job', refId: 'j', dedupeKey: 'd' } },
+          'carol',
+        ),
       () => conclude({ type: 'TurnAnswered', data: { ...about, ...parts, answer: '', modelId: 'm', usage: null } }),
       () => append({ ...this.asking(this.newTurn()), ...parts, ...ELSEWHERE }, 'carol'),
       () => this.work(),
