@@ -238,7 +238,8 @@ export function jobsStory(makeBacking: MakeBacking): void {
       expect(stated.filter(({ type }) => type === 'JobLost').map(({ metadata }) => decodeCause(metadata).actor)).toEqual([
         'system:jobs',
       ]);
-      await eventually(async () => (await queries(conversationId)).length === 2);
+      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'I do not know what came of it.');
+      expect(await queries(conversationId)).toHaveLength(2);
       expect((await queries(conversationId)).at(-1)!.metadata).toMatchObject({ wake: { source: 'lost', ref_id: jobId } });
       expect(post.requests).toHaveLength(1);
     });
