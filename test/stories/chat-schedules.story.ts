@@ -25,13 +25,14 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
   afterAll(() => world.close());
   beforeEach(async () => {
     world.model.reset();
+    world.model.always(say('Done.'));
     // Somebody new, with no task of anybody else's in the way of the limits.
     alice = await world.as(`user-${newId()}`);
   });
 
   /** What a call of the scheduler comes to in a chat. */
   const calling = async (action: string, args: Fields, chat: Fields = {}, as = alice) => {
-    world.model.next([call('c1', action, args)], say('Done.'));
+    world.model.next([call('c1', action, args)]);
     const asked = await askOver('/stream', as, { question: 'Please.', visibility: 'listed', ...chat });
     const [toolCall] = asked.toolCalls;
     return { conversationId: asked.conversationId, result: toolCall?.['result'], toolCall };

@@ -22,7 +22,8 @@ export function stopStory(makeBacking: MakeBacking): void {
   let client: Client;
   beforeAll(async () => {
     model = await ScriptedModelServer.start();
-    service = await serviceForTests({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'scripted' }, makeBacking);
+    const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'scripted', TITLE_MODEL_ID: 'none' };
+    service = await serviceForTests(settings, makeBacking);
     client = new Client(service.url);
   });
   afterAll(async () => {
