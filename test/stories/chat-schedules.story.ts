@@ -5,7 +5,7 @@ import { askOver } from '../support/asked.js';
 import type { MakeBacking } from '../support/backing.js';
 import { answerIn, type Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
-import { call, refuse, say, type Step, wait } from '../support/scripted-model-server.js';
+import { call, refuse, say, type Step, until } from '../support/scripted-model-server.js';
 import { TabForTests } from '../support/tab.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
@@ -162,10 +162,12 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
     });
 
     it('whose chat is deleted meanwhile is done, and answered nowhere', async () => {
-      whenDue('Look again.', wait(1_500), ...say('Too late.'));
+      let goOn = (): void => undefined;
+      whenDue('Look again.', until(new Promise<void>((resolve) => (goOn = resolve))), ...say('Too late.'));
       const { id, conversationId } = await schedule({ delay: '1s' });
       await eventually(async () => (await runsOf(id))[0]?.['status'] === 'running');
       expect((await alice.post(`/api/delete_conversation?id=${conversationId}`, {})).status).toBe(200);
+      goOn();
       expect(await endOfRun(id)).toMatchObject({ status: 'success', output: 'Too late.', conversation_id: null });
       expect((await alice.get(`/api/get_single_conversation?id=${conversationId}`)).status).toBe(404);
     });
