@@ -7,7 +7,7 @@ import { ServiceProcess } from '../support/process.js';
 
 /** From the moment a killed service takes requests again, an ingestion goes on, or has ended with a reason, within this time. */
 const TAKEN_UP_MS_MAX = 60_000;
-const ENDS_MS_MAX = 60_000;
+const ENDS_MS_MAX = 120_000;
 
 const PARAGRAPHS = 6_000;
 const paragraph = (index: number) =>
