@@ -4,7 +4,7 @@
  * compiles all others, file by file. Types are checked by `npm run typecheck` and by `npm run build`.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 
 const OUT = 'dist';
 const FOLDERS = ['src', 'projections'];
@@ -31,8 +31,9 @@ if (compiled.length > 0 || isDescribedAnew) await compile();
 
 async function compile() {
   // SWC works in threads of its own while TypeScript keeps this one busy.
-  const compiling = compiled.length > 0 ? compiledBySwc(compiled) : [];
-  compiling.catch?.(() => undefined);
+  const compiling = compiled.length > 0 ? compiledBySwc(compiled) : Promise.resolve([]);
+  // Its failure is told when it is waited for.
+  compiling.catch(() => undefined);
   const outputs = isDescribedAnew ? await compiledByTypeScript(described) : [];
   for (const [path, text] of [...(await compiling).flat(), ...outputs]) putAt(path, text);
   const count = compiled.length + (isDescribedAnew ? described.length : 0);
@@ -50,10 +51,9 @@ async function compiledBySwc(sources) {
         inlineSourcesContent: false,
         sourceFileName: relative(dirname(target), file),
       });
-      const name = target.slice(target.lastIndexOf('/') + 1);
       return [
         [`${target}.map`, map],
-        [target, `${code}//# sourceMappingURL=${name}.map\n`],
+        [target, `${code}//# sourceMappingURL=${basename(target)}.map\n`],
       ];
     }),
   );
