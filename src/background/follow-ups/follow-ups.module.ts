@@ -1,23 +1,23 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { WakeQueries } from '../../../projections/wakes/wakes.queries.js';
+import { FollowUpQueries } from '../../../projections/follow-ups/follow-ups.queries.js';
 import { AnsweringModule } from '../../dialogue/answering/answering.module.js';
 import { Clock } from '../../kernel/clock.js';
 import { Commands } from '../../kernel/commands.js';
 import { Config } from '../../platform/config/config.js';
 import { RetentionModule } from '../../work/retention/retention.module.js';
 import { RetentionRules } from '../../work/retention/retention-rule.port.js';
-import { DeliverWakes } from './deliver-wakes.ticker.js';
-import { ExpireWakesHandler } from './expired-wakes.commands.js';
-import { wakePurges } from './expired-wakes.purges.js';
-import { ForgetWakes } from './forget-wakes.js';
-import { RequestedWakes } from './requested-wakes.js';
-import { GatherWakesHandler, RequestWakeHandler, SettleWakesHandler } from './wakes.commands.js';
-import { Wakes } from './wakes.port.js';
+import { DeliverFollowUps } from './deliver-follow-ups.ticker.js';
+import { ExpireFollowUpsHandler } from './expired-follow-ups.commands.js';
+import { followUpPurges } from './expired-follow-ups.purges.js';
+import { PurgeFollowUps } from './purge-follow-ups.js';
+import { RequestedFollowUps } from './requested-follow-ups.js';
+import { GatherFollowUpsHandler, RequestFollowUpHandler, CompleteFollowUpsHandler } from './follow-ups.commands.js';
+import { FollowUps } from './follow-ups.port.js';
 
-const TICKERS = [DeliverWakes];
-const HANDLERS = [RequestWakeHandler, GatherWakesHandler, SettleWakesHandler, ExpireWakesHandler];
+const TICKERS = [DeliverFollowUps];
+const HANDLERS = [RequestFollowUpHandler, GatherFollowUpsHandler, CompleteFollowUpsHandler, ExpireFollowUpsHandler];
 
-type Parts = [WakeQueries, Commands, Clock];
+type Parts = [FollowUpQueries, Commands, Clock];
 
 /** Conversations that go on by themselves: where it is said that something has happened, and how they hear of it. */
 @Module({
@@ -25,27 +25,27 @@ type Parts = [WakeQueries, Commands, Clock];
   providers: [
     ...TICKERS,
     ...HANDLERS,
-    WakeQueries,
-    { provide: Wakes, useClass: RequestedWakes },
+    FollowUpQueries,
+    { provide: FollowUps, useClass: RequestedFollowUps },
     {
-      provide: ForgetWakes,
-      inject: [Config, WakeQueries, Commands, Clock],
+      provide: PurgeFollowUps,
+      inject: [Config, FollowUpQueries, Commands, Clock],
       useFactory: ({ backgroundResultRetentionSeconds }: Config, ...parts: Parts) =>
-        new ForgetWakes(...parts, 1000 * backgroundResultRetentionSeconds),
+        new PurgeFollowUps(...parts, 1000 * backgroundResultRetentionSeconds),
     },
   ],
-  exports: [...TICKERS, Wakes],
+  exports: [...TICKERS, FollowUps],
 })
 export class FollowUpsModule implements OnModuleInit {
   static readonly tickers = TICKERS;
-  static readonly purges = wakePurges;
+  static readonly purges = followUpPurges;
 
   constructor(
     private readonly retention: RetentionRules,
-    private readonly wakes: ForgetWakes,
+    private readonly followUps: PurgeFollowUps,
   ) {}
 
   onModuleInit(): void {
-    this.retention.add(this.wakes);
+    this.retention.add(this.followUps);
   }
 }

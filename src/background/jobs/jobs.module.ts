@@ -13,11 +13,11 @@ import { BackgroundCalls } from '../../dialogue/answering/loop/background-calls.
 import {
   CancelJobHandler,
   EndJobHandler,
-  ForgetJobHandler,
-  LoseJobHandler,
+  PurgeJobHandler,
+  MarkJobLostHandler,
   ReportJobProgressHandler,
   StartJobHandler,
-  TellOfJobHandler,
+  ReportJobHandler,
 } from './job.commands.js';
 import { JobBook } from './job-book.port.js';
 import { JobOptions } from './job-options.js';
@@ -29,11 +29,11 @@ import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unseale
 import { RetentionModule } from '../../work/retention/retention.module.js';
 import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { FollowUpsModule } from '../follow-ups/follow-ups.module.js';
-import { ForgetJobs } from './forget-jobs.js';
+import { PurgeJobs } from './purge-jobs.js';
 import { EndJobsOfConversation } from './end-jobs-of-conversation.reaction.js';
 import { NoteJobsInConversation } from './note-jobs-in-conversation.reaction.js';
-import { LoseJobs } from './lose-jobs.ticker.js';
-import { WakeForJobs } from './wake-for-jobs.ticker.js';
+import { ReportLostJobs } from './report-lost-jobs.ticker.js';
+import { RequestJobFollowUps } from './request-job-follow-ups.ticker.js';
 import { CheckJobTool } from './check-job-tool.js';
 import { jobsRejections } from './jobs.rejections.js';
 import { jobPurges } from './job.purges.js';
@@ -44,7 +44,7 @@ const GRACE_SHARE = 0.25;
 type Parts = [Streams, Commands, Signals, Blobs, Clock, Timing, Ids, KeyValue, JobOptions];
 
 const REACTIONS = [EndJobsOfConversation, NoteJobsInConversation];
-const TICKERS = [LoseJobs, WakeForJobs];
+const TICKERS = [ReportLostJobs, RequestJobFollowUps];
 const TOOL_KINDS = [CheckJobTool];
 
 /** Tool calls that go on while the turns that made them do: where they run, what is told of them, and what becomes of them. Every turn may make one. */
@@ -88,10 +88,10 @@ const TOOL_KINDS = [CheckJobTool];
     ReportJobProgressHandler,
     EndJobHandler,
     CancelJobHandler,
-    ForgetJobHandler,
-    LoseJobHandler,
-    TellOfJobHandler,
-    ForgetJobs,
+    PurgeJobHandler,
+    MarkJobLostHandler,
+    ReportJobHandler,
+    PurgeJobs,
   ],
   exports: [...REACTIONS, ...TICKERS, ...TOOL_KINDS, BackgroundCalls],
 })
@@ -106,11 +106,11 @@ export class JobsModule implements OnModuleInit, BeforeApplicationShutdown {
     private readonly runner: JobRunner,
     private readonly options: JobOptions,
     private readonly retention: RetentionRules,
-    private readonly forgetJobs: ForgetJobs,
+    private readonly purgeJobs: PurgeJobs,
   ) {}
 
   onModuleInit(): void {
-    this.retention.add(this.forgetJobs);
+    this.retention.add(this.purgeJobs);
   }
 
   /** Turns have ended by then: they make no more jobs. */

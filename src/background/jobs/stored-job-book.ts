@@ -4,7 +4,7 @@ import { Clock } from '../../kernel/clock.js';
 import { Commands } from '../../kernel/commands.js';
 import { isId } from '../../kernel/ids.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
-import { TellOfJob } from './job.commands.js';
+import { ReportJob } from './job.commands.js';
 import { type Job, job } from './job.decider.js';
 import { jobStream } from './job.events.js';
 import { noteOn, statusAfter } from './job.policy.js';
@@ -31,11 +31,11 @@ export class StoredJobBook extends JobBook {
   async check(jobId: string, { ownerId, conversationId, cause }: JobAsker): Promise<JobReport | undefined> {
     if (!isId(jobId)) return undefined;
     const folded = await this.streams.fold(jobStream(jobId), job);
-    const { started, forgotten, end } = folded.state;
-    if (!started || forgotten || started.ownerId !== ownerId || started.conversationId !== conversationId) return undefined;
+    const { started, purged, end } = folded.state;
+    if (!started || purged || started.ownerId !== ownerId || started.conversationId !== conversationId) return undefined;
     const report = await this.reportOn(folded.state, started);
     // An end that comes meanwhile is not in the report.
-    if (end) await this.commands.execute(new TellOfJob(jobId, 'model', cause, folded));
+    if (end) await this.commands.execute(new ReportJob(jobId, 'model', cause, folded));
     return report;
   }
 

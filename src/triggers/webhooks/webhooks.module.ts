@@ -11,14 +11,14 @@ import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { RunsModule } from '../../background/runs/runs.module.js';
 import { Runs } from '../../background/runs/runs.port.js';
 import { AcceptDeliveryHandler } from './delivery.commands.js';
-import { ForgetWebhookRuns } from './forget-webhook-runs.js';
+import { PurgeWebhookRuns } from './purge-webhook-runs.js';
 import { findWebhook } from './webhook-lookup.http.js';
 import { RunDeliveries } from './run-deliveries.reaction.js';
 import { WebhookOptions } from './webhook-options.js';
 import { WebhooksController } from './webhooks.http.js';
-import { CutOffDeliveries } from './cut-off-deliveries.reaction.js';
+import { TruncateDeliveries } from './truncate-deliveries.reaction.js';
 
-const REACTIONS = [RunDeliveries, CutOffDeliveries];
+const REACTIONS = [RunDeliveries, TruncateDeliveries];
 
 /** Deliveries to agents' webhooks: accepted in one append, then run with nobody watching. */
 @Module({
@@ -29,11 +29,11 @@ const REACTIONS = [RunDeliveries, CutOffDeliveries];
     AgentQueries,
     AcceptDeliveryHandler,
     {
-      provide: ForgetWebhookRuns,
+      provide: PurgeWebhookRuns,
       inject: [Config, ExpiringQueries, Runs],
       useFactory: ({ tracesRetentionSeconds, idempotencyTtlMs }: Config, expiring: ExpiringQueries, runs: Runs) =>
         // As long as a key stands, the delivery under it is needed.
-        new ForgetWebhookRuns(expiring, runs, Math.max(1000 * tracesRetentionSeconds, idempotencyTtlMs)),
+        new PurgeWebhookRuns(expiring, runs, Math.max(1000 * tracesRetentionSeconds, idempotencyTtlMs)),
     },
     {
       provide: WebhookOptions,
@@ -53,7 +53,7 @@ export class WebhooksModule implements OnModuleInit {
     private readonly options: WebhookOptions,
     private readonly host: HttpAdapterHost,
     private readonly retention: RetentionRules,
-    private readonly webhookRuns: ForgetWebhookRuns,
+    private readonly webhookRuns: PurgeWebhookRuns,
   ) {}
 
   onModuleInit(): void {

@@ -64,7 +64,7 @@ export function withIngestionChangedBy(ingestion: Ingestion, { type, data }: Sou
     case 'SourceConfigured':
     case 'SourceIngestStarted':
     case 'SourceSyncFrequencySet':
-    case 'SourceSyncFellDue':
+    case 'SourceSyncDue':
       return ingestion;
   }
 }

@@ -6,13 +6,13 @@ import { monitorCodec } from '../../triggers/monitors/monitor/monitor.codec.js';
 import type { MonitorEvent } from '../../triggers/monitors/monitor/monitor.events.js';
 import { type NotifiedMonitor, noMonitor, withStatusChangedBy } from './monitor-notifications.policy.js';
 
-/** Monitors whose standing is remembered between two events of theirs: their streams are long. */
-const STANDINGS_REMEMBERED_MAX = 5_000;
+/** Monitors whose status is remembered between two events of theirs: their streams are long. */
+const STATUSES_CACHED_MAX = 5_000;
 
 /** How monitors stood and stand around an event. */
 export class MonitorStatuses {
-  private readonly known = new LRUCache<string, Readonly<{ revision: number; standing: NotifiedMonitor }>>({
-    max: STANDINGS_REMEMBERED_MAX,
+  private readonly known = new LRUCache<string, Readonly<{ revision: number; status: NotifiedMonitor }>>({
+    max: STATUSES_CACHED_MAX,
   });
 
   constructor(private readonly store: EventStore) {}
@@ -20,21 +20,21 @@ export class MonitorStatuses {
   async around(event: Recorded<MonitorEvent>): Promise<Readonly<{ before: NotifiedMonitor; after: NotifiedMonitor }>> {
     const { stream, revision } = event;
     const known = this.known.get(stream);
-    const before = known?.revision === revision - 1 ? known.standing : await this.upTo(stream, revision);
+    const before = known?.revision === revision - 1 ? known.status : await this.upTo(stream, revision);
     const after = withStatusChangedBy(before, event);
-    this.known.set(stream, { revision, standing: after });
+    this.known.set(stream, { revision, status: after });
     return { before, after };
   }
 
   private async upTo(stream: string, revision: number): Promise<NotifiedMonitor> {
-    let standing = noMonitor;
-    if (revision === 0) return standing;
+    let status = noMonitor;
+    if (revision === 0) return status;
     for await (const page of this.store.read(stream, { limit: revision })) {
       for (const stored of page) {
         const event = decode<MonitorEvent>(monitorCodec, stored);
-        if (event) standing = withStatusChangedBy(standing, event);
+        if (event) status = withStatusChangedBy(status, event);
       }
     }
-    return standing;
+    return status;
   }
 }

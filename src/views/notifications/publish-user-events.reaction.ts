@@ -57,7 +57,7 @@ import { UserJournal } from './user-journal.js';
 const CONVERSATIONS_REMEMBERED_MAX = 1_000;
 
 type IngestEvent = SourceIngestRequested | SourceIngestCompleted | SourceIngestFailed;
-type Told =
+type Published =
   | ConversationEvent
   | AttachmentEvent
   | IngestEvent
@@ -73,10 +73,10 @@ type Told =
  * before an append repeats all of it, one after it finds it told: what is lost is a wake-up, and readers also look by themselves.
  */
 @Injectable()
-export class PublishUserEvents implements Reaction<Told> {
+export class PublishUserEvents implements Reaction<Published> {
   readonly name = 'publish-user-events';
   readonly categories = ['conversation', 'attachment', 'source', 'task', 'oauth', 'schedule', 'job', 'monitor'];
-  readonly codec: Codec<Told> = {
+  readonly codec: Codec<Published> = {
     ...conversationCodec,
     ...attachmentCodec,
     ...sourceCodec,
@@ -86,8 +86,8 @@ export class PublishUserEvents implements Reaction<Told> {
     ...monitorCodec,
     ...jobCodec,
   };
-  readonly on: ReactionHandlers<Told>;
-  private readonly standings: MonitorStatuses;
+  readonly on: ReactionHandlers<Published>;
+  private readonly statuses: MonitorStatuses;
   private readonly known = new LRUCache<string, Readonly<{ revision: number; conversation: NotifiedConversation }>>({
     max: CONVERSATIONS_REMEMBERED_MAX,
   });
@@ -97,7 +97,7 @@ export class PublishUserEvents implements Reaction<Told> {
     private readonly journal: UserJournal,
     { settings }: UserEventsOptions,
   ) {
-    this.standings = new MonitorStatuses(store);
+    this.statuses = new MonitorStatuses(store);
     if (!settings.pushEnabled) {
       // It keeps up with the log all the same: what happened meanwhile is not told later.
       this.on = {};
@@ -111,27 +111,27 @@ export class PublishUserEvents implements Reaction<Told> {
           type,
           (event: Recorded<ConversationEvent>) => this.notifyOfConversation(event),
         ]),
-      ) as ReactionHandlers<Told>),
+      ) as ReactionHandlers<Published>),
       SourceIngestRequested: ofIngestion,
       SourceIngestCompleted: ofIngestion,
       SourceIngestFailed: ofIngestion,
       ...(Object.fromEntries(
         Object.keys(attachmentCodec).map((type) => [type, (event: Recorded<AttachmentEvent>) => this.notifyOfAttachment(event)]),
-      ) as ReactionHandlers<Told>),
+      ) as ReactionHandlers<Published>),
       TaskProgressed: (event) => this.notifyOfProgress(event),
       ...(Object.fromEntries(
         // All of them, so that what is remembered of a monitor has no gaps.
         Object.keys(monitorCodec).map((type) => [type, (event: Recorded<MonitorEvent>) => this.notifyOfMonitor(event)]),
-      ) as ReactionHandlers<Told>),
+      ) as ReactionHandlers<Published>),
       ...(Object.fromEntries(
         SIGN_IN_EVENTS.map((type) => [type, (event: Recorded<OAuthEvent>) => this.notifyOfSignIn(event)]),
-      ) as ReactionHandlers<Told>),
+      ) as ReactionHandlers<Published>),
       ...(Object.fromEntries(
         SCHEDULE_EVENTS.map((type) => [type, (event: Recorded<NotifiedScheduleEvent>) => this.notifyOfSchedule(event)]),
-      ) as ReactionHandlers<Told>),
+      ) as ReactionHandlers<Published>),
       ...(Object.fromEntries(
         JOB_EVENTS.map((type) => [type, (event: Recorded<NotifiedJobEvent>) => this.notifyOfJob(event)]),
-      ) as ReactionHandlers<Told>),
+      ) as ReactionHandlers<Published>),
     };
   }
 
@@ -203,7 +203,7 @@ export class PublishUserEvents implements Reaction<Told> {
   }
 
   private async notifyOfMonitor(event: Recorded<MonitorEvent>): Promise<void> {
-    const { before, after } = await this.standings.around(event);
+    const { before, after } = await this.statuses.around(event);
     if (!isMonitorNotified(before, event)) return;
     await this.journal.notify(after.ownerId, event, async () => monitorNotification(event.data.monitorId, after));
   }

@@ -20,7 +20,7 @@ export type NotifiedScheduleEvent = Extract<ScheduleEvent, { type: (typeof SCHED
 export function scheduleNotification({ type, data }: NotifiedScheduleEvent, created: ScheduleCreated['data']): Notification {
   const { scheduleId: schedule_id } = data;
   const scope = { kind: 'schedule', id: schedule_id } as const;
-  const about = { schedule_id, agent_id: created.origin.agentId, trigger_type: created.terms.timing.kind };
+  const about = { schedule_id, agent_id: created.origin.agentId, trigger_type: created.definition.timing.kind };
   switch (type) {
     case 'ScheduleRunEnded': {
       const { runId: run_id, status, errorType: error_type } = data;

@@ -1,6 +1,6 @@
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { MonitorId } from './monitor.events.js';
-import type { MonitorAsked } from './terms.policy.js';
+import type { MonitorRequest } from './definition.policy.js';
 
 /** A chat, and whose it is. */
 export type MonitoredChat = Readonly<{ ownerId: string; agentId: string | null; conversationId: string }>;
@@ -11,7 +11,7 @@ export type MonitorView = Readonly<Record<string, unknown>>;
 /** What a look found when the monitor was made, and what was made of what was asked for. */
 export type MadeMonitor = Readonly<{ monitor: MonitorView; current: string; notes: readonly string[] }>;
 
-/** Where chats have something watched, and are woken when it happens. */
+/** Where chats have something watched, and go on by themselves when it happens. */
 export abstract class ChatMonitors {
   /**
    * The same id twice is one monitor, as it was asked for first. `turnId`: where it is asked for.
@@ -20,7 +20,7 @@ export abstract class ChatMonitors {
   abstract create(
     monitorId: MonitorId,
     chat: MonitoredChat & Readonly<{ turnId: string }>,
-    asked: MonitorAsked,
+    asked: MonitorRequest,
     cause: Cause,
     signal: AbortSignal,
   ): Promise<MadeMonitor>;
