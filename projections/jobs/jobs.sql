@@ -21,7 +21,7 @@ create table job (
   error            text,
   error_type       text,
   -- model, follow-up or nobody, once the end was told
-  reported_by          text,
+  reported_by      text,
   started_at       timestamptz not null,
   deadline_at      timestamptz not null,
   finished_at      timestamptz

@@ -47,7 +47,7 @@ export class StoredTurnAdditions extends TurnAdditions {
   private async show(added: AddedTurn, cause: Cause): Promise<Shown> {
     const stream = messageStream(added.turnId);
     await this.store.setRetention(stream, { maxAgeSeconds: this.retentionSeconds });
-    // Whoever adds the same turn at the same time writes the same frames: what is missing is looked for anew.
+    // Another process that adds the same turn writes the same frames: read again what is missing.
     await this.streams.race(stream, async () => {
       const { lastId } = await this.shown(stream);
       let last = lastId;

@@ -8,14 +8,14 @@ import {
 } from './event-store.js';
 import type { Timing } from '../timing.js';
 
-/** How long an append whose outcome is unknown is repeated before its caller is told 503. EventStoreDB itself takes 2 to 3 s. */
+/** How long an append whose outcome is unknown is repeated before its caller gets 503. EventStoreDB itself takes 2 to 3 s. */
 export const APPEND_PATIENCE_MS = 8_000;
 /** How long after that the last repetition may still be answered. */
 export const LAST_ANSWER_MS_MAX = 1_000;
 const REPEAT_DELAY_MS_MIN = 50;
 const REPEAT_DELAY_MS_MAX = 1_000;
 
-/** How long the winner of a race may stay invisible before the append that lost to it is sent again, to be told anew. */
+/** How long the winner of a race may stay invisible before the append that lost to it is sent again and answered anew. */
 export const WINNER_VISIBLE_MS_MAX = 1_000;
 const VISIBLE_DELAY_MS_MIN = 5;
 const VISIBLE_DELAY_MS_MAX = 100;
@@ -70,7 +70,7 @@ async function answeredBy<T>(
   return Promise.race([ask(), late]).finally(forget);
 }
 
-/** Whether reads show, sooner or later, the revision that the loser of a race was told of. */
+/** Whether reads show, sooner or later, the revision that the answer to a lost race named. */
 async function isVisible(store: Store, timing: Timing, givingUpAt: number, { stream, actual }: WrongRevision): Promise<boolean> {
   if (typeof actual !== 'number') return true;
   const until = Math.min(givingUpAt, timing.elapsedMs() + WINNER_VISIBLE_MS_MAX);

@@ -12,9 +12,9 @@ export type Purge<E extends Event = Event> = Readonly<{
   category: string;
   codec: Codec<E>;
   type: E['type'];
-  /** By their SHA-256; none unless told. */
+  /** The SHA-256 of each; none by default. */
   blobsOf?: { of(event: Recorded<E>): readonly string[] }['of'];
-  /** The stream of the event itself, up to the event, unless told. */
+  /** Which stream is truncated, and before what; by default the event's own stream, before the event. */
   truncated?: { by(event: Recorded<E>): Truncation }['by'];
 }>;
 

@@ -18,7 +18,7 @@ export type Reaction<E extends Event = Event> = Readonly<{
   name: string;
   codec: Codec<E>;
   on: ReactionHandlers<E>;
-  /** How many events are acted on side by side; 8 unless told. */
+  /** How many events are acted on side by side; 8 by default. */
   concurrency?: number;
   /** Where it begins when it runs for the first time ever: with the whole log (the default), or with what comes next. */
   begins?: 'with-the-log' | 'now';

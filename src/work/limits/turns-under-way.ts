@@ -12,7 +12,7 @@ type UnderWay = Admission & { isKnown: boolean };
 export class TurnsUnderWay {
   /** In the order of their admission. */
   private readonly turns = new Map<string, UnderWay>();
-  /** Those whose end was told, in that order. */
+  /** The turns whose end their owner has seen, in that order. */
   private readonly ended = new Map<string, UnderWay>();
 
   get size(): number {
@@ -50,7 +50,7 @@ export class TurnsUnderWay {
     if (turn) setLast(this.ended, turnId, turn);
   }
 
-  /** Those of an owner whose end was told. */
+  /** The turns of an owner whose end the owner has seen. */
   admittedFor(ownerId: string): readonly Admission[] {
     return [...this.ended.values()].filter((turn) => turn.ownerId === ownerId);
   }

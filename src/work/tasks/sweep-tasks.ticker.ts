@@ -7,7 +7,7 @@ import { WorkQueue } from '../../kernel/work-queue.js';
 import { taskLease } from './task.policy.js';
 import { TaskRunners } from './task-runner.port.js';
 
-/** How often somebody looks for tasks that nobody is at; with a lease's time to live it bounds how long a lost one waits. */
+/** How often tasks without a worker are looked for; with a lease's time to live it bounds how long a lost task waits. */
 const EVERY_MS = 1_000;
 const TASKS_PER_TICK_MAX = 500;
 

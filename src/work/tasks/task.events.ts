@@ -23,7 +23,7 @@ export type TaskRequeued = Event<'TaskRequeued', { taskId: TaskId; attempt: numb
 export type TaskSucceeded = Event<'TaskSucceeded', { taskId: TaskId; attempt: number; result: TaskResult }>;
 export type TaskFailed = Event<'TaskFailed', { taskId: TaskId; attempt: number; reason: string }>;
 
-/** Its time is over: nobody who asks is told of it any more. `result` is what goes with it outside of the log. */
+/** Its retention time is over: the API no longer shows it. `result` is the blob that is deleted with it. */
 export type TaskPurged = Event<'TaskPurged', { taskId: TaskId; kind: string; ownerId: string; result: BlobRef | null }>;
 
 export type TaskEvent =

@@ -60,7 +60,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
       if (!(error instanceof Rejection)) throw error;
       return { status: 'refused', error: error.message };
     }
-    // Nobody waits for the queue: a turn that it does not know of is found in the log.
+    // Not awaited: the sweep finds a turn that the queue does not have.
     this.queue
       .enqueue(TURNS_QUEUE, turnId, JSON.stringify({ conversationId, turnId } satisfies TurnToRun))
       .catch(() => undefined);

@@ -2,7 +2,7 @@ import type { CalledTool, ToolCallFinished } from '../../conversation/conversati
 import { isWaiting, NOT_BEGUN_TEXT, outcomeUnknown, recordOf, type ToolCallRecord } from '../../conversation/tool-call.policy.js';
 import { forReader, isErrorResult, textOf } from './tool-result.policy.js';
 
-/** How a call ended: as it is shown, and as the model is told. */
+/** How a call ended: as it is shown, and as the model reads it. */
 export type CallEnd = Readonly<{ record: ToolCallRecord; text: string }>;
 
 /** What the log says of the calls of a turn that have effects, by their ids. */
@@ -26,7 +26,7 @@ export const failureOf = (call: CalledTool, text: string): CallEnd => ({
   text,
 });
 
-/** Of a call whose end the log knows, as it was told then. */
+/** The end of a call as the log has it. */
 export function finishedAs(call: CalledTool, { status, result: text }: ToolCallFinished['data']): CallEnd {
   const result = valueOf(text);
   return status === 'error' && !isErrorResult(result) ? failureOf(call, text) : { ...outcomeOf(call, result), text };

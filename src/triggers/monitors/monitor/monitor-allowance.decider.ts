@@ -23,7 +23,7 @@ function evolve(state: MonitorAllowance, { type, data }: MonitorAllowanceEvent):
   }
 }
 
-/** How long a place is kept for a monitor that nobody has seen yet: it is made within that time, or not at all. */
+/** How long a place is kept for a monitor that does not exist yet: it is created within that time, or not at all. */
 export const ADMISSION_MS = 120_000;
 
 /** What is known of a user's monitors: which need their places, and which are over. */

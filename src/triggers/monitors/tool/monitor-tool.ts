@@ -11,7 +11,7 @@ import { MonitorRules } from '../monitor/monitor-rules.js';
 
 const CREATE = filledAction(
   'monitor_create',
-  'Has something outside this chat watched, and follow-ups this chat when it happens, whether or not the user is still there. The first look is taken now, as what later looks are compared with: only what changes after it counts. After creating a monitor, tell the user and end your turn.',
+  'Has something outside this chat watched, and continues this chat when it happens, whether or not the user is still there. The first look is taken now, as what later looks are compared with: only what changes after it counts. After creating a monitor, tell the user and end your turn.',
   'write',
   {
     description: { type: 'string', description: 'What is waited for, in one sentence.' },
@@ -58,7 +58,7 @@ const CREATE = filledAction(
     expires_in: { type: 'string', description: "How long to watch, such as '12h' or '7d'.", optional: true },
     max_wakes: {
       type: 'integer',
-      description: 'How often to follow-up this chat before it is over; once unless given.',
+      description: 'How often to continue this chat before it is over; once unless given.',
       optional: true,
     },
   },
@@ -76,7 +76,7 @@ export class MonitorTool extends ToolKind {
   override readonly name = 'monitor';
   override readonly isEnabled: boolean;
   override readonly displayName = 'Monitor';
-  override readonly description = 'Watches pages, tools and sources, and follow-ups the chat.';
+  override readonly description = 'Watches pages, tools and sources, and continues the chat.';
   override readonly internal = true;
   override readonly configFields = {};
   override readonly actions = [CREATE, LIST, CANCEL];
