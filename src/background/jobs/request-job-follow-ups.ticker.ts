@@ -22,9 +22,9 @@ const JOBS_PER_PAGE = 200;
 const FOLLOW_UP_RESULT_CHARACTERS_MAX = 7_000;
 
 /**
- * Has conversations go on whose jobs are over and whose models do not know it yet. While an answer is being written there, its
- * model may still ask. Steps for each job: request a follow-up of the conversation, whose key for it makes a second request none; state that it was
- * told. A crash in between repeats the follow-up.
+ * Requests follow-ups of conversations whose jobs are over and whose models have not read that yet. A conversation with a running
+ * turn is left alone, because its model may still ask. Steps for each job: request the follow-up, whose key makes a repetition
+ * harmless; record that the job was reported. A crash in between repeats both.
  */
 @Injectable()
 export class RequestJobFollowUps implements Ticker {

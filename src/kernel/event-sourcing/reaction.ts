@@ -3,8 +3,8 @@ import type { LogFilter } from './event-store.js';
 import type { Event, Recorded } from './events.js';
 
 /**
- * Acts on one event. It comes at least once, so it asks what is done already and derives its ids from the event. Whoever
- * waits for others for long stops and throws when the signal aborts: the event then comes again to a successor.
+ * Acts on one event. Events are delivered at least once, so a reaction checks what is done already and derives its ids from the
+ * event. A reaction that waits for long stops and throws when the signal aborts: its successor gets the event again.
  */
 type ReactionHandler<E extends Event> = { act(event: Recorded<E>, signal: AbortSignal): Promise<void> }['act'];
 

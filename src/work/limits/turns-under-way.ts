@@ -6,8 +6,8 @@ export const TURNS_UNDER_WAY_MAX = 10_000;
 type UnderWay = Admission & { isKnown: boolean };
 
 /**
- * What this process has admitted and its read model may not know of yet. A read model lags: requests that come while it does
- * would not see one another, nor what an answer has used that was told a moment ago.
+ * Turns that this process has admitted and that its read model may not have yet. A read model lags: without this, concurrent
+ * requests would not count each other, nor the usage of an answer that has just ended.
  */
 export class TurnsUnderWay {
   /** In the order of their admission. */

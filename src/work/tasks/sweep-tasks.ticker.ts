@@ -17,9 +17,8 @@ const NUDGE_AGAIN_MS = 30_000;
 const NUDGE_LOST_MS = 2_000;
 
 /**
- * Nudges the workers about tasks that should be under way and are not: due for a retry, started by a worker that was lost,
- * or queued for long. After a start everything queued counts as long, until all of it has been looked at: whoever was to be
- * nudged may be gone.
+ * Nudges the workers about tasks that should be under way and are not: due for a retry, started by a worker that was lost, or
+ * queued for long. After a start every queued task is nudged once, because the process that had its nudge may be gone.
  */
 @Injectable()
 export class SweepTasks implements Ticker {

@@ -51,8 +51,8 @@ const UNEXPECTED = 'The task failed unexpectedly.';
 const NOT_OURS = new Set(['task-over', 'task-not-due', 'task-unknown', 'task-attempt-superseded']);
 
 /**
- * Runs tasks. An attempt: take the task's lease, claim the task by an append, run it, state what it came to. A worker that
- * dies at any point leaves a started task without a lease; whoever looks next starts another attempt.
+ * Runs tasks. An attempt: take the task's lease, claim the task by an append, run it, append its outcome. A worker that dies at
+ * any point leaves a started task without a lease; the next sweep starts another attempt.
  */
 export class TaskWorker {
   /** Names this worker in its leases. */

@@ -4,8 +4,8 @@ import type { Event } from '../../kernel/event-sourcing/events.js';
 export type TaskId = string;
 
 /**
- * What a task came to: in the event while it is small, else a blob of the same JSON. One that is its own names the task beside
- * the result, so that nobody else has the same bytes and it may be deleted with the task.
+ * The result of a task: in the event while it is small, else a blob of the same JSON. A blob with `isOwn` has the task's id among
+ * its bytes, so that no other task shares it and it may be deleted with the task.
  */
 export type TaskResult = Readonly<{ inline: unknown }> | Readonly<{ blob: BlobRef; isOwn?: true }>;
 

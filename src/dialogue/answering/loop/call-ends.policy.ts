@@ -38,8 +38,8 @@ const isOver = (record: Entry | undefined): boolean =>
   record !== undefined && record['status'] !== 'pending' && !isWaiting(record);
 
 /**
- * What becomes of the calls that are under way, or wait, when their turn ends. What has effects and was begun ends as the log
- * has it; where it does not say, nobody knows.
+ * The ends of calls that run or wait when their turn ends. A call with effects that has begun ends as the log has it; where the
+ * log has no end, the outcome is unknown.
  */
 export function interruptedCalls(records: readonly Entry[], { begun, finished }: CallHistory): readonly ToolCallRecord[] {
   const known = new Map(records.map((record) => [record['call_id'], record]));

@@ -119,8 +119,8 @@ export class ToolRound {
   }
 
   /**
-   * Is written down before and after. Whoever stops an answer does not un-happen what was begun; a process that ends lets
-   * go of it, and does not learn what came of it.
+   * Records the call before and after it runs. Stopping an answer does not cancel a side effect that has started; a process that
+   * ends leaves the call and does not learn its outcome.
    */
   private async effect(call: CalledTool, run: (until: AbortSignal) => Promise<RunEnd>): Promise<RunEnd> {
     const { ledger, signal, resultCharactersMax } = this.setting;

@@ -25,10 +25,10 @@ const UNHEARD_AFTER_MS = 1_000;
 export const producerKey = (producer: string): string => `producer.${producer}`;
 
 /**
- * Finds turns that nobody will bring to their end: asked and never taken (they are run), or taken by a producer that no
- * longer holds its lease, or by this process in a run that failed (their streams get their terminal frames). A turn counts
- * as alone when two looks at the leases in a row find it so; a wrong guess costs that turn, never the journal, because whoever writes to
- * it names the revision they have read.
+ * Finds turns without a producer: asked and never taken (they are run), taken by a producer that no longer holds its lease, or
+ * taken by this process in a run that failed (their streams get their terminal frames). A turn is taken for abandoned after two
+ * checks of the leases in a row. A wrong guess costs that turn, never the journal, because every writer names the revision it has
+ * read.
  */
 @Injectable()
 export class SweepTurns implements Ticker {

@@ -44,9 +44,9 @@ export class TurnCloser {
   ) {}
 
   /**
-   * In this order: (1) everything shown so far is durable; (2) the outcome is stated in the conversation; (3) the frames
-   * that close the stream are journaled; (4) the journal gets its retention and is sealed. So whoever sees `end` finds the
-   * answer in the conversation. A crash after any step leaves the turn unsealed, and `recover` goes on from there.
+   * In this order: (1) everything shown so far is durable; (2) the outcome is appended to the conversation; (3) the frames that
+   * close the stream are journaled; (4) the journal gets its retention and is sealed. So a reader that sees `end` finds the answer
+   * in the conversation. A crash after any step leaves the turn unsealed, and `recover` goes on from there.
    */
   async close(journal: Journal, outcome: TurnOutcome, cause: Cause, ledger: TurnLedger): Promise<void> {
     await journal.flush();

@@ -49,7 +49,7 @@ type RunInHand = {
 };
 
 /**
- * Runs turns: takes a turn by an append, journals what the composer yields, and closes it. Whoever loses the append, or
+ * Runs turns: takes a turn by an append, journals what the composer yields, and closes it. A runner that loses the append, or
  * finds the turn ended, does nothing; so a turn may be offered to any number of runners any number of times.
  */
 @Injectable()

@@ -32,8 +32,8 @@ export type KnownMonitors = Readonly<{ live: ReadonlySet<MonitorId>; over: Reado
 type Admission = Readonly<{ ownerId: string; monitorId: MonitorId; now: Date; max: number }>;
 
 /**
- * A place for one more monitor. Places of monitors that are over are free again, and those that were not given a moment ago for
- * one that nobody has seen since. @throws Rejection too-many-monitors
+ * A place for one more monitor. Places of monitors that are over are free again, and so are places that were given some time ago
+ * for a monitor that was never created. @throws Rejection too-many-monitors
  */
 export const admit =
   (

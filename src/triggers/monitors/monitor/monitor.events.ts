@@ -65,8 +65,8 @@ export type MonitorCheckStarted = Event<
 >;
 
 /**
- * `changed`: something is new, but not what is waited for. `unjudged`: whether it is what is waited for, nobody could say.
- * `unreachable`: it could not be looked at for the time being. `failed`: what was found does not fit, or it was refused.
+ * `changed`: something is new, but not what is waited for. `unjudged`: no model could judge whether it is what is waited for.
+ * `unreachable`: the source did not answer this time. `failed`: the content does not fit the check, or the source refused.
  */
 export type CheckOutcome = 'unchanged' | 'changed' | 'matched' | 'unjudged' | 'unreachable' | 'failed';
 
