@@ -20,7 +20,7 @@ create table job (
   -- of one that failed: what went wrong, and whether that was its time
   error            text,
   error_type       text,
-  -- model, follow-up or nobody, once the end was told
+  -- model, follow-up or none, once the end was reported
   reported_by      text,
   started_at       timestamptz not null,
   deadline_at      timestamptz not null,
