@@ -3,7 +3,7 @@ import type { JobId } from './job.events.js';
 import type { JobStatus } from './job.policy.js';
 import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js';
 
-/** How a job stands, as a model is told. */
+/** The status of a job, as a model reads it. */
 export type JobReport = Readonly<{
   job_id: JobId;
   status: JobStatus;
@@ -19,7 +19,7 @@ export type JobReport = Readonly<{
 /** In whose name and where a job is asked for. */
 export type JobAsker = Readonly<{ ownerId: string; conversationId: string; cause: Cause }>;
 
-/** Where a model looks how the jobs of its conversation stand; an end that it was told is told to nobody again. */
+/** Where a model reads the jobs of its conversation. An end that it has read is not reported again. */
 export abstract class JobBook {
   /** Whether calls become jobs at all. */
   abstract readonly isKept: boolean;

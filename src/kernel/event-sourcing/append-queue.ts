@@ -3,14 +3,14 @@ import type { Timing } from '../timing.js';
 /** Callers of one process that wait for one stream, at most. One more does not wait: it races. */
 export const QUEUE_LENGTH_MAX = 1_000;
 
-/** Callers that have shown no progress for so long keep the next one waiting no more. */
+/** After so long without progress a caller keeps the next one waiting no more. */
 export const QUEUE_STALL_MS = 1_000;
 
 /** How a caller came to its place in front. */
 export type Place = Readonly<{
   /** Others of this process were there before. */
   waited: boolean;
-  /** Tells those who wait that the store answers: they need not race yet. */
+  /** Notes that the store answers: callers that wait need not race yet. */
   progressed: () => void;
 }>;
 

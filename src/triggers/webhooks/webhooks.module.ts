@@ -20,7 +20,7 @@ import { TruncateDeliveries } from './truncate-deliveries.reaction.js';
 
 const REACTIONS = [RunDeliveries, TruncateDeliveries];
 
-/** Deliveries to agents' webhooks: accepted in one append, then run with nobody watching. */
+/** Deliveries to agents' webhooks: accepted in one append, then run in headless mode. */
 @Module({
   imports: [IdentityModule, RetentionModule, RunsModule],
   controllers: [WebhooksController],
