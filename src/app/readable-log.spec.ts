@@ -2,7 +2,13 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { append, opened } from '../../test/support/accounts.js';
 import { eventually } from '../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../test/support/in-memory-event-store.js';
-import { type EventStore, lastEvent, type LogPage, type LogReading, StoreUnavailable } from '../kernel/event-sourcing/event-store.js';
+import {
+  type EventStore,
+  lastEvent,
+  type LogPage,
+  type LogReading,
+  StoreUnavailable,
+} from '../kernel/event-sourcing/event-store.js';
 import { UnreadableLog } from '../kernel/event-sourcing/log-format.js';
 import { LOG_FORMAT_STREAM } from '../kernel/event-sourcing/log-format.events.js';
 import { readableLog } from './readable-log.js';
