@@ -150,6 +150,27 @@ export function questionsStory(makeBacking: MakeBacking): void {
     });
   });
 
+  describe('retriever', () => {
+    it('without an equivalent searches as classic does, and the asker is told', async () => {
+      const told = 'This service has no retriever "graphrag": it searches as "classic" does.';
+      const { id } = await world.agent({ retriever: 'graphrag' });
+      for (const body of [{ retriever: 'graphrag' }, { agent_id: id }]) {
+        const notices = (await ask(body)).frames.filter(({ data }) => data.type === 'notice');
+        expect(notices.map(({ data }) => data['notice'])).toEqual([told]);
+        expect(await answer(body)).toMatchObject({ warnings: [told] });
+      }
+      expect(await answer({ retriever: 'hybrid' })).not.toHaveProperty('warnings');
+    });
+  });
+
+  describe('prompt_id', () => {
+    it('that is unknown counts where no agent is resolved only', async () => {
+      const { id } = await world.agent();
+      expect((await ask({ prompt_id: 'gone', agent_id: id })).status).toBe(200);
+      for (const prompt_id of ['', 'default', 'agentic_strict']) expect((await ask({ prompt_id })).status).toBe(200);
+    });
+  });
+
   describe('an agent', () => {
     it('named by its key goes before one named by id, and its prompt before the request’s', async () => {
       const { alice } = world;

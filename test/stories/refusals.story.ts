@@ -205,6 +205,15 @@ export function refusalsStory(makeBacking: MakeBacking): void {
       }
     });
 
+    it('does not tell an unknown prompt from a foreign one', async () => {
+      const foreign = await replyOf(world.bob.post('/api/create_prompt', { name: 'Pirate', content: 'Arr.' }));
+      for (const prompt_id of [UNKNOWN, 'not-an-id', (foreign.body as { id: string }).id]) {
+        const reply = await ask({ question, prompt_id });
+        expect(reply.status).toBe(404);
+        expectRefusal(reply, route, /^Prompt not found$/);
+      }
+    });
+
     it('says that nothing is pending where nothing is', async () => {
       const reply = await ask({ conversation_id: made.own, tool_actions: [{ call_id: 'c1', decision: 'approved' }] });
       expect(reply.status).toBe(409);

@@ -3,10 +3,18 @@ import { parseBoundedJson } from '../../kernel/bounded-json.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { RequestValidation } from '../../platform/http/validation.js';
+import type { LanguageModels } from '../models/model/language-model.port.js';
 import { presetOf } from '../prompts/presets.policy.js';
 import { CHUNKS_MAX } from '../sources/source/retrieval.policy.js';
 import type { AgentConfiguration, AgentStatus } from './agent.events.js';
-import { limitAfter, LIST_ENTRIES_MAX, normalPolicy, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from './agent.policy.js';
+import {
+  agentTypeIn,
+  limitAfter,
+  LIST_ENTRIES_MAX,
+  normalPolicy,
+  TEXT_CHARACTERS_MAX,
+  TITLE_CHARACTERS_MAX,
+} from './agent.policy.js';
 import { normalSchema } from './response-schema.policy.js';
 
 /** What clients say of an agent. Whatever they leave out stays as it is. */
@@ -99,7 +107,7 @@ export function changesIn(fields: AgentFields, current: AgentConfiguration): Par
     slug: undefined,
     description: fields.description,
     image: undefined,
-    agentType: notEmpty('agent_type', fields.agent_type),
+    agentType: fields.agent_type === undefined ? undefined : agentTypeIn(fields.agent_type, current.agentType),
     source: source === undefined ? undefined : sourceIn(source, 'source'),
     additionalSources: sources && distinct(sources.map((each) => sourceIn(each, 'sources')).filter(Boolean), 'sources'),
     chunks: fields.chunks === undefined ? undefined : Math.min(fields.chunks, CHUNKS_MAX),
@@ -109,7 +117,7 @@ export function changesIn(fields: AgentFields, current: AgentConfiguration): Par
     models: models && distinct(models, 'models'),
     defaultModelId: fields.default_model_id,
     jsonSchema: fields.json_schema === undefined ? undefined : normalSchema(fields.json_schema),
-    config: fields.config && normalPolicy(fields.config),
+    config: fields.config && normalPolicy(fields.config, current.config),
     tokenLimit: limitAfter(current.tokenLimit, { name: 'token', mode: limitTokens, limit: fields.token_limit }),
     requestLimit: limitAfter(current.requestLimit, { name: 'request', mode: limitRequests, limit: fields.request_limit }),
     allowSystemPromptOverride: fields.allow_system_prompt_override,
@@ -117,6 +125,24 @@ export function changesIn(fields: AgentFields, current: AgentConfiguration): Par
     workflowId: workflow === undefined ? undefined : workflow || null,
   };
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+}
+
+/** The models that changes name anew have to be served. @throws Rejection invalid-request */
+export async function refuseUnknownModels(
+  models: LanguageModels,
+  changes: Partial<AgentConfiguration>,
+  current: AgentConfiguration,
+): Promise<void> {
+  const { defaultModelId = '', models: modelIds = [] } = changes;
+  const named = [
+    ...modelIds.filter((id) => !current.models.includes(id)).map((id) => ['models', id] as const),
+    ...(defaultModelId === '' || defaultModelId === current.defaultModelId
+      ? []
+      : [['default_model_id', defaultModelId] as const]),
+  ];
+  for (const [field, id] of named) {
+    if (!(await models.has(id))) throw refused(`${field} names no model of this service: ${id}`);
+  }
 }
 
 function notEmpty(field: string, value: string | undefined): string | undefined {

@@ -68,53 +68,98 @@ export function limitAfter(current: number | null, { name, mode, limit }: LimitC
 }
 
 const POLICY_KEYS = new Set(['guardrails', 'api_write_allowlist', 'restrict_origins', 'allowed_origins']);
+const GUARDRAILS_KEYS = new Set(['enabled', 'mode', 'fail_open', 'timeout_ms', 'block_message', 'controls']);
 
-const invalid = () => new Rejection('invalid-agent-config', 'Invalid config: one or more guardrail controls failed validation.');
+const invalid = (problem: string) => new Rejection('invalid-agent-config', `Invalid config: config.${problem}`);
 
 /** The policy as it is kept: lists trimmed, sorted and without doubles. @throws Rejection invalid-agent-config */
-export function normalPolicy(config: Readonly<Record<string, unknown>>): AgentPolicy {
+export function normalPolicy(config: Readonly<Record<string, unknown>>, current: AgentPolicy = {}): AgentPolicy {
   const { guardrails, api_write_allowlist: allowlist, restrict_origins: restrict, allowed_origins: origins } = config;
-  if (Object.keys(config).some((key) => !POLICY_KEYS.has(key))) throw invalid();
-  if (guardrails !== undefined && (!isObject(guardrails) || JSON.stringify(guardrails).length > GUARDRAILS_CHARACTERS_MAX)) {
-    throw invalid();
-  }
-  if (restrict !== undefined && typeof restrict !== 'boolean') throw invalid();
-  const allowedOrigins = origins === undefined ? undefined : listOf(origins, ALLOWED_ORIGINS_MAX, asOrigin);
-  if (restrict && !allowedOrigins?.length) throw invalid();
+  const unknown = Object.keys(config).find((key) => !POLICY_KEYS.has(key));
+  if (unknown !== undefined) throw invalid(`${unknown} is not known.`);
+  if (restrict !== undefined && typeof restrict !== 'boolean') throw invalid('restrict_origins must be a boolean.');
+  const allowedOrigins = origins === undefined ? undefined : originsIn(origins);
+  if (restrict && !allowedOrigins?.length) throw invalid('allowed_origins must name an origin where restrict_origins is true.');
   return {
-    ...(guardrails !== undefined && { guardrails }),
-    ...(allowlist !== undefined && { api_write_allowlist: listOf(allowlist, WRITE_ALLOWLIST_ENTRIES_MAX, asWriteAction) }),
+    ...(guardrails !== undefined && guardrails !== null && { guardrails: guardrailsIn(guardrails, current.guardrails) }),
+    ...(allowlist !== undefined && { api_write_allowlist: writeActionsIn(allowlist) }),
     ...(restrict !== undefined && { restrict_origins: restrict }),
     ...(allowedOrigins && { allowed_origins: allowedOrigins }),
   };
 }
 
+/** Guardrails that check nothing, or those that are stored already: there is no check here yet. */
+function guardrailsIn(value: unknown, current: AgentPolicy['guardrails']): Readonly<Record<string, unknown>> {
+  if (!isObject(value)) throw invalid('guardrails must be an object.');
+  if (JSON.stringify(value) === JSON.stringify(current)) return value;
+  const unknown = Object.keys(value).find((key) => !GUARDRAILS_KEYS.has(key));
+  if (unknown !== undefined) throw invalid(`guardrails.${unknown} is not known.`);
+  const { enabled = false } = value;
+  if (typeof enabled !== 'boolean') throw invalid('guardrails.enabled must be a boolean.');
+  if (enabled) throw invalid('guardrails cannot be enabled: this service has no checks.');
+  if (JSON.stringify(value).length > GUARDRAILS_CHARACTERS_MAX)
+    throw invalid(`guardrails must have at most ${GUARDRAILS_CHARACTERS_MAX} characters.`);
+  return value;
+}
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function listOf(value: unknown, max: number, normal: (text: string) => string): readonly string[] {
-  if (!Array.isArray(value)) throw invalid();
+const writeActionsIn = (value: unknown) =>
+  listOf(value, {
+    field: 'api_write_allowlist',
+    of: 'texts of the form <tool id>:<action>',
+    max: WRITE_ALLOWLIST_ENTRIES_MAX,
+    normal: asWriteAction,
+  });
+
+const originsIn = (value: unknown) =>
+  listOf(value, {
+    field: 'allowed_origins',
+    of: 'origins such as https://example.com',
+    max: ALLOWED_ORIGINS_MAX,
+    normal: asOrigin,
+  });
+
+type ListRules = Readonly<{ field: string; of: string; max: number; normal: (text: string) => string | undefined }>;
+
+function listOf(value: unknown, { field, of, max, normal }: ListRules): readonly string[] {
+  if (!Array.isArray(value)) throw invalid(`${field} must be an array.`);
   const entries = value.map((each: unknown) => {
-    if (typeof each !== 'string') throw invalid();
-    return normal(each.trim());
+    const entry = typeof each === 'string' ? normal(each.trim()) : undefined;
+    if (entry === undefined) throw invalid(`${field} must hold ${of}.`);
+    return entry;
   });
   const distinct = [...new Set(entries)].sort();
-  if (distinct.length > max) throw invalid();
+  if (distinct.length > max) throw invalid(`${field} must hold at most ${max} entries.`);
   return distinct;
 }
 
 /** `<tool id>:<action>`; the first colon separates, since actions of some tools have colons in their names. */
-function asWriteAction(text: string): string {
+function asWriteAction(text: string): string | undefined {
   const parts = /^([^:]+):(.+)$/.exec(text);
-  if (!parts || text.length > WRITE_ALLOWLIST_ENTRY_CHARACTERS_MAX) throw invalid();
+  if (!parts || text.length > WRITE_ALLOWLIST_ENTRY_CHARACTERS_MAX) return undefined;
   const [tool, action] = [parts[1]!.trim(), parts[2]!.trim()];
-  if (!tool || !action) throw invalid();
-  return `${tool}:${action}`;
+  return tool && action ? `${tool}:${action}` : undefined;
 }
 
-function asOrigin(text: string): string {
+function asOrigin(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password) throw invalid();
-  if (url.pathname !== '/' || url.search || url.hash) throw invalid();
-  return url.origin;
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password) return undefined;
+  return url.pathname !== '/' || url.search || url.hash ? undefined : url.origin;
+}
+
+/** What agents are called elsewhere, and what they are here. */
+const AGENT_TYPES: ReadonlyMap<string, string> = new Map([
+  ['classic', 'classic'],
+  ['agentic', 'agentic'],
+  ['react', 'classic'],
+  ['openai', 'classic'],
+]);
+
+/** The type that a name stands for; a type that is stored already stays. @throws Rejection invalid-request */
+export function agentTypeIn(name: string, current: string): string {
+  const type = name === current ? current : AGENT_TYPES.get(name);
+  if (type !== undefined) return type;
+  throw new Rejection('invalid-request', `agent_type must be one of ${[...AGENT_TYPES.keys()].join(', ')}`);
 }

@@ -142,9 +142,9 @@ describe('an agent', () => {
 
   it('is changed only in what is sent, and its policy as a whole', async () => {
     const { id } = await create({
-      config: { api_write_allowlist: [' t2:write ', 't1:a:b', 't2:write'], guardrails: { on: true } },
+      config: { api_write_allowlist: [' t2:write ', 't1:a:b', 't2:write'], guardrails: { enabled: false } },
     });
-    expect((await read(id))['config']).toEqual({ api_write_allowlist: ['t1:a:b', 't2:write'], guardrails: { on: true } });
+    expect((await read(id))['config']).toEqual({ api_write_allowlist: ['t1:a:b', 't2:write'], guardrails: { enabled: false } });
     await send('PUT', `/api/update_agent/${id}`, { config: { api_write_allowlist: [] }, chunks: 0 });
     expect(await read(id)).toMatchObject({
       config: { api_write_allowlist: [] },
@@ -162,6 +162,19 @@ describe('an agent', () => {
     expect([first.status, second.status]).toEqual([200, 409]);
     expect(second.body).toMatchObject({ success: false, message: 'Agent was modified by someone else', error: 'stale_write' });
   });
+
+  it.each(['react', 'openai'])('of the type %s, as other services call it, is a classic one', async (agent_type) => {
+    const { id } = await create({ agent_type });
+    expect(await read(id)).toMatchObject({ agent_type: 'classic' });
+  });
+
+  it.each([undefined, null, {}, { enabled: false, controls: [] }])(
+    'takes guardrails that check nothing: %j',
+    async (guardrails) => {
+      const { id } = await create({ config: { guardrails } });
+      expect(await read(id)).toMatchObject({ config: guardrails ? { guardrails } : {} });
+    },
+  );
 
   it('is pinned and unpinned in turn', async () => {
     const { id } = await create();
@@ -204,13 +217,26 @@ describe('a refusal', () => {
     ['a number without a limit', { request_limit: 5 }, 'limited request mode is disabled'],
     ['a schema that is none', { json_schema: { a: 1 } }, 'Invalid JSON schema'],
     ['a schema with a regular expression', { json_schema: { type: 'string', pattern: '(a+)+$' } }, 'pattern is not supported'],
-    ['an unknown policy', { config: { x: 1 } }, 'Invalid config: one or more guardrail controls failed validation.'],
+    ['an unknown policy', { config: { x: 1 } }, 'Invalid config: config.x is not known.'],
     [
       'an allowlist that is too long',
       { config: { api_write_allowlist: Array.from({ length: 201 }, (_, i) => `t:${i}`) } },
-      'Invalid config',
+      'Invalid config: config.api_write_allowlist must hold at most 200 entries.',
     ],
-    ['an origin that is none', { config: { restrict_origins: true, allowed_origins: ['x'] } }, 'Invalid config'],
+    ['an allowlist of something else', { config: { api_write_allowlist: ['x'] } }, 'config.api_write_allowlist must hold'],
+    [
+      'an origin that is none',
+      { config: { restrict_origins: true, allowed_origins: ['x'] } },
+      'config.allowed_origins must hold',
+    ],
+    ['no origin to restrict to', { config: { restrict_origins: true } }, 'config.allowed_origins must name an origin'],
+    ['a restriction that is none', { config: { restrict_origins: 'yes' } }, 'config.restrict_origins must be'],
+    ['guardrails that nobody checks', { config: { guardrails: { enabled: true } } }, 'config.guardrails cannot be enabled'],
+    ['guardrails of an unknown kind', { config: { guardrails: { on: true } } }, 'config.guardrails.on is not known'],
+    ['a type that nobody runs', { agent_type: 'oracle' }, 'agent_type must be one of classic, agentic'],
+    ['a type that is not run yet', { agent_type: 'research' }, 'agent_type must be one of classic, agentic'],
+    ['a model that nobody serves', { default_model_id: 'gone' }, 'default_model_id names no model of this service: gone'],
+    ['models that nobody serves', { models: ['offline', 'gone'] }, 'models names no model of this service: gone'],
   ];
   it.each(cases)('of %s is a 400 that says so', async (_, fields, message) => {
     const { status, body } = await send('POST', '/api/create_agent', { ...publishable, status: 'published', ...fields });

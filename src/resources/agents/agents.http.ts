@@ -27,7 +27,8 @@ import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { agentNotFound } from './agent.decider.js';
 import { BLANK_AGENT } from './agent.policy.js';
-import { changesIn, readAgentFields, refuseIncomplete } from './agent-fields.http.js';
+import { changesIn, readAgentFields, refuseIncomplete, refuseUnknownModels } from './agent-fields.http.js';
+import { LanguageModels } from '../models/model/language-model.port.js';
 import { keepImage } from './agent-images.http.js';
 import { agentRecord, agentRecordInFull } from './agent-record.http.js';
 import { CreateAgent, DeleteAgent, PinAgent, RegenerateAgentKey, UpdateAgent } from './agent.commands.js';
@@ -45,6 +46,7 @@ export class AgentsController {
     private readonly things: ReferredThings,
     private readonly blobs: Blobs,
     private readonly freshness: Freshness,
+    private readonly models: LanguageModels,
   ) {}
 
   @Get('get_agents')
@@ -85,7 +87,9 @@ export class AgentsController {
     const fields = await readAgentFields(body);
     if (!fields.status) throw new Rejection('invalid-request', "Status must be either 'draft' or 'published'");
     refuseIncomplete(fields);
-    const changes = { ...changesIn(fields, BLANK_AGENT), ...(await this.imageIn(image)) };
+    const named = changesIn(fields, BLANK_AGENT);
+    await refuseUnknownModels(this.models, named, BLANK_AGENT);
+    const changes = { ...named, ...(await this.imageIn(image)) };
     const configuration = { ...BLANK_AGENT, retriever: 'classic', ...changes };
     const { agentId, key, position } = await this.commands.execute(
       new CreateAgent(user.userId, { configuration, status: fields.status }, user.cause),
@@ -106,7 +110,9 @@ export class AgentsController {
   ) {
     const { configuration } = await this.owned(user, id);
     const fields = await readAgentFields(body);
-    const changes = { ...changesIn(fields, configuration), ...(await this.imageIn(image)) };
+    const named = changesIn(fields, configuration);
+    await refuseUnknownModels(this.models, named, configuration);
+    const changes = { ...named, ...(await this.imageIn(image)) };
     if (Object.keys(changes).length === 0 && !fields.status)
       throw new Rejection('invalid-request', 'No valid update data provided');
     const { expected_updated_at: expected, status } = fields;

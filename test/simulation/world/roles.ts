@@ -60,6 +60,7 @@ import { RunDeliveries } from '../../../src/triggers/webhooks/run-deliveries.rea
 import { WebhookOptions } from '../../../src/triggers/webhooks/webhook-options.js';
 import type { JobQueries } from '../../../projections/jobs/jobs.queries.js';
 import type { MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
+import type { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import type { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import type { TaskQueries } from '../../../projections/tasks/tasks.queries.js';
 import type { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
@@ -139,7 +140,8 @@ export function rolesOver(ports: Ports) {
   const commands = new HandledCommands().handle(...turnHandlers(streams));
   const agents = { byId: (id: string) => Promise.resolve(id === AGENT_ID ? AGENT : undefined) } as unknown as AgentQueries;
   const shelf = { pick: async () => [], recall: async () => [] } as unknown as AttachmentShelf;
-  const resolver = new QuestionResolver(streams, agents, models, toolbox, shelf);
+  const prompts = { byId: async () => undefined } as unknown as PromptQueries;
+  const resolver = new QuestionResolver(streams, agents, models, toolbox, shelf, prompts);
   const feed = new MessageFeed(store, signals, timing);
   const activity = new TurnActivity(streams);
   const continuations = new Continuations(blobs);

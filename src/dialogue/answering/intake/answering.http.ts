@@ -99,7 +99,7 @@ const headersOf = ({ position, replayed }: AcceptedQuestion): Record<string, str
   ...(replayed ? { 'Idempotent-Replayed': 'true' } : {}),
 });
 
-const answerOf = ({ conversationId }: AcceptedQuestion, { parts, schema, pending }: Message) => ({
+const answerOf = ({ conversationId }: AcceptedQuestion, { parts, schema, pending, notices }: Message) => ({
   conversation_id: conversationId,
   answer: parts.answer,
   sources: parts.sources,
@@ -107,4 +107,5 @@ const answerOf = ({ conversationId }: AcceptedQuestion, { parts, schema, pending
   thought: parts.thought,
   ...(pending.length > 0 ? { pending_tool_calls: pending } : {}),
   ...(parts.structured ? { structured: true, schema } : {}),
+  ...(notices.length > 0 ? { warnings: notices } : {}),
 });

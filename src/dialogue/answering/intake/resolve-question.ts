@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentQueries, type AgentRecord } from '../../../../projections/agents/agents.queries.js';
+import { PromptQueries } from '../../../../projections/prompts/prompts.queries.js';
 import { AttachmentShelf } from '../../../resources/attachments/attachment-shelf.port.js';
 import { type Beginning, BEGINNING_EVENTS_MAX, belongsTo } from '../../conversation/conversation-access.policy.js';
 import { conversation } from '../../conversation/conversation.decider.js';
@@ -14,6 +15,7 @@ import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
+import { presetOf } from '../../../resources/prompts/presets.policy.js';
 import { CHUNKS_DEFAULT, chunksWithinBounds } from '../../../resources/sources/source/retrieval.policy.js';
 import { isForOwnersOnly } from '../../../resources/tools/defaults/default-tools.policy.js';
 import { Toolbox, type ToolPin } from '../../../resources/tools/toolbox/toolbox.port.js';
@@ -48,9 +50,10 @@ export class QuestionResolver {
     private readonly models: LanguageModels,
     private readonly toolbox: Toolbox,
     private readonly attachments: AttachmentShelf,
+    private readonly prompts: PromptQueries,
   ) {}
 
-  /** @throws Rejection agent-not-found, conversation-not-found, attachment-…, invalid-request */
+  /** @throws Rejection agent-not-found, conversation-not-found, prompt-not-found, attachment-…, invalid-request */
   async resolve(request: QuestionRequest, caller: Caller): Promise<ResolvedQuestion> {
     const question = request.question ?? '';
     if (question.trim() === '') throw new Rejection('invalid-request', 'Missing required fields: question');
@@ -60,6 +63,8 @@ export class QuestionResolver {
     const conversationId = request.conversation_id || undefined;
     const continued = conversationId === undefined ? undefined : await this.continued(conversationId, caller);
     const agent = await this.agentFor(request, caller, continued);
+    if (!agent && request.prompt_id && !(await this.hasPrompt(request.prompt_id, ownerId)))
+      throw new Rejection('prompt-not-found', 'Prompt not found');
     return {
       question,
       ownerId,
@@ -77,6 +82,12 @@ export class QuestionResolver {
   /** The agent whose key the caller has, if it has one. @throws Rejection agent-not-found */
   async agentOfKey(caller: Caller): Promise<AgentRecord | undefined> {
     return caller.kind === 'agent-key' ? this.usable(caller.agentId, caller.ownerId) : undefined;
+  }
+
+  /** Whether an id names a preset or a prompt of the user's own. */
+  async hasPrompt(promptId: string, ownerId: string): Promise<boolean> {
+    if (presetOf(promptId)) return true;
+    return isId(promptId) && (await this.prompts.byId(promptId))?.ownerId === ownerId;
   }
 
   private async checkedModel(modelId: string | null | undefined): Promise<string | undefined> {

@@ -16,6 +16,11 @@ export type { AnswerDelta } from './answer-delta.js';
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;
 
+/** Names of retrievers that say how sources are searched here; the configuration of each source says more. */
+const RETRIEVERS: ReadonlySet<string> = new Set(['', 'classic', 'default', 'hybrid']);
+
+const actsAsClassic = (retriever: string) => `This service has no retriever "${retriever}": it searches as "classic" does.`;
+
 type Retrieved = Readonly<{ chunks: readonly RetrievedChunk[] | undefined; failed: readonly string[] }>;
 
 /** Retrieves, renders the prompt and lets model and tools work; what it yields says nothing yet of frames or of the log. */
@@ -57,6 +62,7 @@ export class AnswerComposer {
       return;
     }
     const [tools, { chunks, failed }] = await Promise.all([this.loop.open(transcript, model), this.retrieve(transcript, model)]);
+    if (!RETRIEVERS.has(settings.retriever)) yield { type: 'notice', text: actsAsClassic(settings.retriever) };
     for (const source of failed) yield { type: 'notice', text: `A source could not be searched and was skipped: ${source}` };
     for (const text of tools.notices) yield { type: 'notice', text };
     const contextWindow = model?.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
