@@ -41,6 +41,7 @@ let lookedBefore: Date | undefined;
 function delivering(store: EventStore = log): DeliverFollowUps {
   const streams = new Streams(store, systemTiming);
   const resolver = {
+    hasPrompt: async (promptId: string) => promptId !== 'gone',
     resolve: async (request: unknown) => {
       resolved.push(request);
       return { settings: turnSettings({ modelId: 'scripted' }) };
