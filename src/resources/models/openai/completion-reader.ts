@@ -13,6 +13,8 @@ type Frame = {
   error?: unknown;
 };
 
+type CallDelta = NonNullable<Delta['tool_calls']>[number];
+
 const FINISH_REASONS: Readonly<Record<string, Extract<ModelChunk, { type: 'finish' }>['reason']>> = {
   length: 'length',
   tool_calls: 'tool-calls',
@@ -20,9 +22,47 @@ const FINISH_REASONS: Readonly<Record<string, Extract<ModelChunk, { type: 'finis
   content_filter: 'content-filter',
 };
 
+/** A call as its pieces come in. Some gateways state it again whole after its pieces, or after an empty placeholder. */
+class CallPieces {
+  private id = '';
+  private name = '';
+  private arguments = '';
+  /** What was whole before it was stated again. */
+  private whole: string | undefined;
+
+  add({ id, function: stated }: CallDelta): void {
+    this.id ||= id ?? '';
+    const { name } = stated ?? {};
+    const piece = stated?.arguments ?? '';
+    if (name && name !== this.name) this.name += name;
+    if (beginsObject(piece) && isObjectText(this.arguments)) {
+      this.whole = this.arguments;
+      this.arguments = piece;
+    } else this.arguments += piece;
+  }
+
+  get call(): ModelToolCall {
+    const { id, name } = this;
+    const isBroken = this.whole !== undefined && !isObjectText(this.arguments);
+    return { id, name, arguments: isBroken ? this.whole! : this.arguments };
+  }
+}
+
+const beginsObject = (text: string): boolean => text.trimStart().startsWith('{');
+
+function isObjectText(text: string): boolean {
+  if (!beginsObject(text) || !text.trimEnd().endsWith('}')) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Makes chunks of the frames of one completion: text and thought as they come, the rest at the end. */
 export class CompletionReader {
-  private readonly calls: { id: string; name: string; arguments: string }[] = [];
+  private readonly calls: CallPieces[] = [];
   private usage: Extract<ModelChunk, { type: 'usage' }> | undefined;
   private finished: string | undefined;
 
@@ -50,7 +90,7 @@ export class CompletionReader {
   /** What only the end of a completion tells. @throws ModelFailed when it broke off */
   end(): readonly ModelChunk[] {
     if (this.finished === undefined) throw modelFailed('bad-reply', new Error('The completion ended without a finish reason.'));
-    const calls = this.calls.map((call): ModelChunk => ({ type: 'tool-call', ...(call satisfies ModelToolCall) }));
+    const calls = this.calls.map(({ call }): ModelChunk => ({ type: 'tool-call', ...call }));
     const reason = FINISH_REASONS[this.finished] ?? (calls.length > 0 ? 'tool-calls' : 'stop');
     return [...calls, ...(this.usage ? [this.usage] : []), { type: 'finish', reason }];
   }
@@ -62,10 +102,7 @@ export class CompletionReader {
     const text = delta.content ?? delta.refusal;
     if (typeof text === 'string' && text) chunks.push({ type: 'text', text });
     delta.tool_calls?.forEach((part, place) => {
-      const call = (this.calls[part.index ?? place] ??= { id: '', name: '', arguments: '' });
-      call.id ||= part.id ?? '';
-      call.name += part.function?.name ?? '';
-      call.arguments += part.function?.arguments ?? '';
+      (this.calls[part.index ?? place] ??= new CallPieces()).add(part);
     });
     return chunks;
   }

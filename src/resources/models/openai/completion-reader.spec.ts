@@ -1,0 +1,37 @@
+import { expect, it } from '@jest/globals';
+import { CompletionReader } from './completion-reader.js';
+
+type Piece = Readonly<{ id?: string; name?: string; arguments?: string | null }>;
+
+function callOf(pieces: readonly Piece[]) {
+  const reader = new CompletionReader();
+  for (const { id, ...call } of pieces) {
+    reader.read(JSON.stringify({ choices: [{ delta: { tool_calls: [{ index: 0, id, function: call }] } }] }));
+  }
+  reader.read('[DONE]');
+  return reader.end().find(({ type }) => type === 'tool-call');
+}
+
+const text = (...pieces: string[]): readonly Piece[] => pieces.map((piece) => ({ arguments: piece }));
+const named = { id: 'c1', name: 'search', arguments: '' };
+
+it.each([
+  ['in pieces', text('{"q":', '"x"}'), '{"q":"x"}'],
+  ['with an object within', text('{"a":', '{"b":1}', '}'), '{"a":{"b":1}}'],
+  ['with an object that begins like the whole', text('{"a":', '{"a":{}}', '}'), '{"a":{"a":{}}}'],
+  ['in pieces and once more whole', text('{"q":', '"x"}', '{"q":"x"}'), '{"q":"x"}'],
+  ['whole, again and again', text('{"q":"x"}', '{"q":"x"}', '{"q":"x"}'), '{"q":"x"}'],
+  ['once more in pieces', text('{"q":"x"}', '{"q"', ':"y"}'), '{"q":"y"}'],
+  ['once more, but broken off', text('{"q":"x"}', '{"q"'), '{"q":"x"}'],
+  ['after an empty object', text('{}', '{"q":"x"}'), '{"q":"x"}'],
+  ['with a brace at the beginning of a piece within a text', text('{"q":"a }', '{ b', '"}'), '{"q":"a }{ b"}'],
+  ['broken off', text('{"q":', '{"b":1}'), '{"q":{"b":1}'],
+  ['with null for no piece', [{ arguments: null }, { arguments: '{}' }], '{}'],
+])('takes the arguments of a call that come %s', (_, pieces, expected) => {
+  expect(callOf([named, ...pieces])).toEqual({ type: 'tool-call', id: 'c1', name: 'search', arguments: expected });
+});
+
+it('takes a name that every piece states once, and one in pieces whole', () => {
+  expect(callOf([named, { name: 'search', arguments: '{}' }])).toMatchObject({ name: 'search' });
+  expect(callOf([named, { name: '_web', arguments: '{}' }])).toMatchObject({ name: 'search_web' });
+});
