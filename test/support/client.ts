@@ -70,6 +70,11 @@ export class Client {
     return fetch(this.url + path, { method, headers, body: JSON.stringify(body) });
   }
 
+  /** Sends any request, as this caller. */
+  request(path: string, { headers, ...init }: RequestInit & { headers?: Readonly<Record<string, string>> }): Promise<Response> {
+    return fetch(this.url + path, { ...init, headers: { ...this.headers, ...headers } });
+  }
+
   /** Sends a form, which says itself of what type it is. */
   send(path: string, form: FormData, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
     return fetch(this.url + path, { method: 'POST', headers: { ...this.headers, ...headers }, body: form });

@@ -17,6 +17,7 @@ import { conversation } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 import { ConversationName, Feedback } from './conversations.dto.js';
 import { DeleteConversation, OpenConversation, RateAnswer, RenameConversation } from './conversation.commands.js';
+import { DocumentedBody, OptionalQuery, RequiredQuery } from '../../platform/http/documented.js';
 
 /** The read model behind these routes. */
 const READ = ['conversations'];
@@ -39,6 +40,7 @@ export class ConversationsController {
   ) {}
 
   @ApiOperation({ summary: 'The listed conversations, newest first; page with before and before_id' })
+  @OptionalQuery('limit', 'before', 'before_id')
   @Get('get_conversations')
   async list(
     @CurrentUser() user: SignedInUser,
@@ -51,6 +53,8 @@ export class ConversationsController {
   }
 
   @ApiOperation({ summary: 'Listed conversations with a text in their name, questions or answers' })
+  @RequiredQuery('q')
+  @OptionalQuery('limit')
   @Get('search_conversations')
   async search(@CurrentUser() user: SignedInUser, @Query('q') q?: string, @Query('limit') limit?: string) {
     const text = q?.trim().replaceAll('\0', '\uFFFD');
@@ -69,6 +73,7 @@ export class ConversationsController {
   }
 
   @ApiOperation({ summary: 'Rename a conversation' })
+  @DocumentedBody({ type: ConversationName }, { id: '00000000-0000-4000-8000-000000000000', name: 'Opening hours' })
   @Post('update_conversation_name')
   @HttpCode(200)
   async rename(
@@ -80,6 +85,7 @@ export class ConversationsController {
   }
 
   @ApiOperation({ summary: 'Delete a conversation' })
+  @RequiredQuery('id')
   @Post('delete_conversation')
   @HttpCode(200)
   async delete(
@@ -100,6 +106,10 @@ export class ConversationsController {
   }
 
   @ApiOperation({ summary: 'Rate an answer, or take a rating back' })
+  @DocumentedBody(
+    { type: Feedback },
+    { conversation_id: '00000000-0000-4000-8000-000000000000', question_index: 0, feedback: 'like' },
+  )
   @Post('feedback')
   @HttpCode(200)
   async rate(@KnownCaller() caller: Caller, @Body() body: Feedback, @Res({ passthrough: true }) reply: FastifyReply) {

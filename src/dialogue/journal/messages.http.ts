@@ -14,6 +14,7 @@ import { MessageFeed } from './message-feed.js';
 import { pump } from './pump.js';
 import { JournalOptions } from './journal-options.js';
 import { TurnActivity } from './turn-activity.js';
+import { OptionalHeader, OptionalQuery } from '../../platform/http/documented.js';
 
 /** Answers as they are being written, and again afterwards: the same bytes each time. */
 @ApiTags('Messages')
@@ -31,6 +32,8 @@ export class MessagesController {
 
   /** The frames after the last one the client has, then those to come. */
   @ApiOperation({ summary: 'Resume or replay the stream of an answer (Server-Sent Events)' })
+  @OptionalHeader('Last-Event-ID')
+  @OptionalQuery('last_event_id')
   @Get('events')
   async events(
     @Param('messageId') messageId: string,

@@ -34,7 +34,7 @@ export function serveApiReference(app: NestFastifyApplication, version: string):
     .addGlobalResponse(UNAUTHORIZED, TOO_MANY)
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'agent-key')
     .build();
-  const document = () => withUnavailability(SwaggerModule.createDocument(app, description));
+  const document = () => withSecurity(withUnavailability(SwaggerModule.createDocument(app, description)));
   SwaggerModule.setup('api/docs', app, document, { jsonDocumentUrl: 'api/openapi.json' });
 }
 
@@ -53,6 +53,15 @@ function withUnavailability(document: OpenAPIObject): OpenAPIObject {
       if (operation.tags?.some((tag) => TAGS_ALWAYS_ANSWERED.includes(tag))) continue;
       operation.responses['503'] ??= unavailableAt(path);
     }
+  }
+  return document;
+}
+
+/** Each operation says which credentials it takes, also where it takes none. */
+function withSecurity(document: OpenAPIObject): OpenAPIObject {
+  for (const operation of Object.values(document.paths).flatMap(operationsOf)) {
+    const schemes = new Set((operation.security ?? []).flatMap((requirement) => Object.keys(requirement)));
+    operation.security = [...schemes].map((scheme) => ({ [scheme]: [] }));
   }
   return document;
 }

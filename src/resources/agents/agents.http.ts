@@ -14,7 +14,7 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { FileInterceptor, type UploadedMultipartFile } from '@nestjs/platform-fastify';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiConsumes, ApiExtraModels, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { type AgentRecord, AgentQueries } from '../../../projections/agents/agents.queries.js';
@@ -27,17 +27,34 @@ import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { agentNotFound } from './agent.decider.js';
 import { BLANK_AGENT } from './agent.policy.js';
-import { changesIn, readAgentFields, refuseIncomplete, refuseUnknownModels } from './agent-fields.http.js';
+import { AgentFields, changesIn, readAgentFields, refuseIncomplete, refuseUnknownModels } from './agent-fields.http.js';
 import { LanguageModels } from '../models/model/language-model.port.js';
 import { keepImage } from './agent-images.http.js';
 import { agentRecord, agentRecordInFull } from './agent-record.http.js';
 import { CreateAgent, DeleteAgent, PinAgent, RegenerateAgentKey, UpdateAgent } from './agent.commands.js';
 import { ReferredThings } from './referred-things.js';
+import { DocumentedBody } from '../../platform/http/documented.js';
 
 const AgentImageUpload = FileInterceptor('image');
 
+const AGENT_BODY = {
+  allOf: [
+    { $ref: getSchemaPath(AgentFields) },
+    { type: 'object', properties: { image: { type: 'string', format: 'binary', description: 'In a form only.' } } },
+  ],
+};
+const NEW_AGENT = {
+  name: 'Guide',
+  description: 'Answers from the handbook.',
+  status: 'published',
+  chunks: 6,
+  retriever: 'classic',
+  prompt_id: 'default',
+};
+
 /** A user's agents. */
 @ApiTags('Agents')
+@ApiExtraModels(AgentFields)
 @Controller('api')
 export class AgentsController {
   constructor(
@@ -75,6 +92,9 @@ export class AgentsController {
     return agents.map((agent) => agentRecord(agent, true, tools));
   }
 
+  @ApiOperation({ summary: 'Makes an agent; one that is published answers with its key from now on' })
+  @ApiConsumes('application/json', 'multipart/form-data')
+  @DocumentedBody({ schema: AGENT_BODY }, NEW_AGENT)
   @Post('create_agent')
   @UseGuards(SignedInOnly)
   @UseInterceptors(AgentImageUpload)
@@ -98,6 +118,9 @@ export class AgentsController {
     return { id: agentId, key };
   }
 
+  @ApiOperation({ summary: 'Changes an agent; what is left out stays' })
+  @ApiConsumes('application/json', 'multipart/form-data')
+  @DocumentedBody({ schema: AGENT_BODY }, { description: NEW_AGENT.description })
   @Put('update_agent/:id')
   @UseGuards(SignedInOnly)
   @UseInterceptors(AgentImageUpload)

@@ -1,5 +1,5 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentKeyCaller } from '../identity/caller.js';
 import type { Identity } from '../identity/identity.js';
@@ -9,6 +9,7 @@ import { answerPosition } from '../../platform/http/positions.js';
 import { gatedParts, UNAUTHENTICATED_UPLOAD_BYTES_MAX } from '../../platform/http/upload-gate.js';
 import { type FormPart, type ReceivedUpload, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
 import { type AcceptedFiles, AttachmentIntake, errorsOf } from './attachment-intake.js';
+import { DocumentedBody } from '../../platform/http/documented.js';
 
 /** A file over the limit is let go, and the others are read on: who lets it go counts it, so that it counts for the whole request. */
 const EVERY_FILE = { throwFileSizeLimit: false, limits: { fileSize: Infinity } };
@@ -47,7 +48,7 @@ export class AttachmentsController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Keeps files to be attached to questions, and begins to read them' })
   @ApiConsumes('multipart/form-data')
-  @ApiBody({ schema: ATTACHMENT_FORM })
+  @DocumentedBody({ schema: ATTACHMENT_FORM }, { file: 'Tea is at four.' })
   async store(
     @RequestIdentity() identity: Identity,
     @Req() request: MultipartRequest,

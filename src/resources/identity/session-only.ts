@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { Rejection } from '../../kernel/rejection.js';
 import type { SignedInUser } from './caller.js';
-import { identityOf } from './identity.http.js';
+import { identityOf, takes } from './identity.http.js';
 import { unauthenticated } from './identity.js';
 
 /** What those prove themselves with who sit at a client; while authentication is off, that is everybody. */
@@ -15,6 +15,7 @@ export function requireSession<User extends Readonly<{ credential: string }>>(us
 }
 
 /** The user of a session; 401 for everybody else, whatever key they hold, and 403 for the bearer of any other token. */
-export const SessionUser = createParamDecorator((_: unknown, context: ExecutionContext): SignedInUser =>
-  requireSession(identityOf(context).user),
+export const SessionUser = createParamDecorator(
+  (_: unknown, context: ExecutionContext): SignedInUser => requireSession(identityOf(context).user),
+  [takes('bearer')],
 );

@@ -13,6 +13,7 @@ import { answerPosition } from '../../platform/http/positions.js';
 import { CreatePrompt, DeletePrompt, UpdatePrompt } from './prompt.commands.js';
 import { compose, presetOf, PRESETS } from './presets.policy.js';
 import { promptNotFound } from './prompt.decider.js';
+import { DocumentedBody } from '../../platform/http/documented.js';
 
 const PROMPT_NAME_CHARACTERS_MAX = 200;
 const PROMPT_CONTENT_CHARACTERS_MAX = 100_000;
@@ -60,6 +61,7 @@ export class PromptsController {
     return { content: prompt.content, name: prompt.name, updated_at: prompt.updatedAt.toISOString() };
   }
 
+  @DocumentedBody({ type: PromptText }, { name: 'Pirate', content: 'Answer like a pirate.' })
   @Post('create_prompt')
   @HttpCode(200)
   async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() prompt: PromptText) {
@@ -68,6 +70,7 @@ export class PromptsController {
     return { id: promptId };
   }
 
+  @DocumentedBody({ type: PromptEdit }, { id: '00000000-0000-4000-8000-000000000000', name: 'Pirate', content: 'Ahoy.' })
   @Post('update_prompt')
   @HttpCode(200)
   async update(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() edit: PromptEdit) {
@@ -78,6 +81,7 @@ export class PromptsController {
     return { success: true };
   }
 
+  @DocumentedBody({ type: PromptId }, { id: '00000000-0000-4000-8000-000000000000' })
   @Post('delete_prompt')
   @HttpCode(200)
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id }: PromptId) {

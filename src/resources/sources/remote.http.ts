@@ -1,5 +1,5 @@
 import { Body, Controller, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiConsumes, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
@@ -12,6 +12,7 @@ import { SearchAbilities, warningsAbout } from './source/source-config-warnings.
 import { REMOTE_KINDS } from './source/source.events.js';
 import { storableText } from '../documents/storable-text.policy.js';
 import { type FormPart, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
+import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
 
 type MultipartRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 
@@ -44,15 +45,15 @@ export class RemoteController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Makes a source of pages on the web and begins to fetch them' })
   @ApiConsumes('multipart/form-data', 'application/x-www-form-urlencoded', 'application/json')
-  @ApiBody({ schema: REMOTE_FORM })
+  @DocumentedBody({ schema: REMOTE_FORM }, { source: 'url', name: 'Handbook', data: '{"url": "https://example.com/handbook"}' })
   @ApiOkResponse(SOURCE_ADDED)
-  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @OptionalHeader('Idempotency-Key')
   async remote(
     @CurrentUser() user: SignedInUser,
     @Req() request: MultipartRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() body: unknown,
-    @Headers('idempotency-key') key?: string,
+    @Headers('Idempotency-Key') key?: string,
   ) {
     const accepted = request.isMultipart()
       ? await this.staging.receive(request.parts(), ({ fields }) =>

@@ -1,5 +1,5 @@
 import { Body, Controller, Param, Patch, Res } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import type { SignedInUser } from '../identity/caller.js';
@@ -12,6 +12,7 @@ import { sourceConfigIn } from './source/source-config.policy.js';
 import { SOURCE_CONFIG_SCHEMA, SOURCE_CONFIGURED } from './source-config.dto.js';
 import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
 import { sourceNotFound } from './source/source.decider.js';
+import { DocumentedBody } from '../../platform/http/documented.js';
 
 /** What an owner decides about a source after it was made. */
 @ApiTags('Sources')
@@ -25,7 +26,7 @@ export class SourceConfigController {
 
   @Patch()
   @ApiOperation({ summary: 'Says anew, as a whole, how a source is cut into chunks and searched' })
-  @ApiBody({ schema: SOURCE_CONFIG_SCHEMA })
+  @DocumentedBody({ schema: SOURCE_CONFIG_SCHEMA }, { retrieval: { chunks: 8 } })
   @ApiOkResponse(SOURCE_CONFIGURED)
   async configure(
     @CurrentUser() user: SignedInUser,

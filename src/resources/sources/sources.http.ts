@@ -13,6 +13,7 @@ import { answerPosition } from '../../platform/http/positions.js';
 import { DeleteSource } from './source/source.commands.js';
 import { combinedRecord, defaultSource, directoryStructure, pagedSourceRecord, sourceRecord } from './source-record.http.js';
 import { storableText } from '../documents/storable-text.policy.js';
+import { OptionalQuery, RequiredQuery } from '../../platform/http/documented.js';
 
 /** What lists say a source is embedded with; undefined where words alone are searched. */
 export class SourceListing {
@@ -52,6 +53,7 @@ export class SourcesController {
     return [undefined, ...own].map((source) => combinedRecord(source, this.listing.embeddingsModel));
   }
 
+  @OptionalQuery('sort', 'order', 'page', 'rows', 'search')
   @Get('sources/paginated')
   async page(
     @CurrentUser() user: SignedInUser,
@@ -74,6 +76,7 @@ export class SourcesController {
     return { total: first.total, totalPages, currentPage, paginated };
   }
 
+  @OptionalQuery('source_id', 'task_id')
   @Get('delete_old')
   @ApiOperation({ summary: 'Deletes a source, named by itself or by the task that ingested it' })
   async delete(
@@ -89,6 +92,7 @@ export class SourcesController {
     return { success: true, status: 'ok' };
   }
 
+  @RequiredQuery('id')
   @Get('directory_structure')
   async directory(@CurrentUser() user: SignedInUser, @Query('id') id: Asked) {
     const source = await this.owned(user, id);
@@ -96,6 +100,8 @@ export class SourcesController {
     return { success: true, directory_structure: structure, base_path: `inputs/${user.userId}/${source.name}`, provider: 'file' };
   }
 
+  @RequiredQuery('id')
+  @OptionalQuery('page', 'per_page', 'path', 'search')
   @Get('get_chunks')
   async chunksOf(
     @CurrentUser() user: SignedInUser,

@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
@@ -14,6 +14,7 @@ import { syncFrequencyIn } from './remote/remote-request.policy.js';
 import { SOURCE_INGESTED_AGAIN } from './source-config.dto.js';
 import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
 import { SYNC_FREQUENCIES } from './source/sync.policy.js';
+import { DocumentedBody } from '../../platform/http/documented.js';
 
 class SourceBody {
   @Allow() source_id?: unknown;
@@ -25,6 +26,12 @@ class SyncBody extends SourceBody {
 
 const SOURCE = { source_id: { type: 'string' } };
 const SOURCE_SCHEMA = { type: 'object', required: ['source_id'], properties: SOURCE };
+const SYNC_SCHEMA = {
+  type: 'object',
+  required: ['source_id', 'sync_frequency'],
+  properties: { ...SOURCE, sync_frequency: { type: 'string', enum: [...SYNC_FREQUENCIES] } },
+};
+const EXAMPLE = { source_id: '00000000-0000-4000-8000-000000000000' };
 
 /** How sources stay up to date. */
 @ApiTags('Sources')
@@ -39,13 +46,7 @@ export class SyncController {
   @Post('manage_sync')
   @HttpCode(200)
   @ApiOperation({ summary: 'Says how often the pages of a source are fetched anew' })
-  @ApiBody({
-    schema: {
-      type: 'object',
-      required: ['source_id', 'sync_frequency'],
-      properties: { ...SOURCE, sync_frequency: { type: 'string', enum: [...SYNC_FREQUENCIES] } },
-    },
-  })
+  @DocumentedBody({ schema: SYNC_SCHEMA }, { ...EXAMPLE, sync_frequency: 'daily' })
   async manage(
     @CurrentUser() user: SignedInUser,
     @Body() { source_id, sync_frequency }: SyncBody,
@@ -62,7 +63,7 @@ export class SyncController {
   @Post('sync_source')
   @HttpCode(200)
   @ApiOperation({ summary: 'Fetches the pages of a source anew; until they are searched the old ones are' })
-  @ApiBody({ schema: SOURCE_SCHEMA })
+  @DocumentedBody({ schema: SOURCE_SCHEMA }, EXAMPLE)
   @ApiOkResponse(SOURCE_INGESTED_AGAIN)
   sync(@CurrentUser() user: SignedInUser, @Body() body: SourceBody, @Res({ passthrough: true }) reply: FastifyReply) {
     return this.ingestAgain(user, body, 'of-pages', reply);
@@ -71,7 +72,7 @@ export class SyncController {
   @Post('sources/reingest')
   @HttpCode(200)
   @ApiOperation({ summary: 'Fetches the pages, or reads the files, of a source anew, and cuts them as its config says now' })
-  @ApiBody({ schema: SOURCE_SCHEMA })
+  @DocumentedBody({ schema: SOURCE_SCHEMA }, EXAMPLE)
   @ApiOkResponse(SOURCE_INGESTED_AGAIN)
   reingest(@CurrentUser() user: SignedInUser, @Body() body: SourceBody, @Res({ passthrough: true }) reply: FastifyReply) {
     return this.ingestAgain(user, body, 'of-any-kind', reply);

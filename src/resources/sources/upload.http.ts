@@ -1,5 +1,5 @@
 import { Controller, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiConsumes, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
@@ -10,6 +10,7 @@ import { UploadIntake } from './upload-intake.js';
 import { CONFIG_FIELD, SOURCE_ADDED } from './source-config.dto.js';
 import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
 import { type FormPart, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
+import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
 
 type MultipartRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 
@@ -38,14 +39,14 @@ export class UploadController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Keeps files as a source and begins to make them searchable' })
   @ApiConsumes('multipart/form-data')
-  @ApiBody({ schema: UPLOAD_FORM })
+  @DocumentedBody({ schema: UPLOAD_FORM }, { name: 'Handbook', file: 'Tea is at four.' })
   @ApiOkResponse(SOURCE_ADDED)
-  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @OptionalHeader('Idempotency-Key')
   async upload(
     @CurrentUser() user: SignedInUser,
     @Req() request: MultipartRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-    @Headers('idempotency-key') key?: string,
+    @Headers('Idempotency-Key') key?: string,
   ) {
     if (!request.isMultipart()) throw new Rejection('invalid-request', 'Missing required fields or files');
     const accepted = await this.staging.receive(request.parts(), (upload) => this.intake.accept(upload, user, key));

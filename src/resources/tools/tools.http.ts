@@ -18,6 +18,15 @@ import { ToolKinds } from './toolbox/tool-kinds.js';
 import { defaultToolRecord, offeredKind, toolRecord } from './tool-record.http.js';
 import type { ToolWish } from './toolbox/tool-setup.js';
 import { NewTool, ToolActionsEdit, ToolConfigEdit, ToolEdit, ToolIdOnly, ToolStatusEdit } from './tools.dto.js';
+import { DocumentedBody } from '../../platform/http/documented.js';
+
+const NEW_TOOL = {
+  name: 'ntfy',
+  displayName: 'Ntfy',
+  description: 'Sends messages to a phone.',
+  config: { token: 'secret' },
+  status: true,
+};
 
 /** The kinds of tools that there are, and the tools that a user has set up. */
 @ApiTags('Tools')
@@ -44,6 +53,7 @@ export class ToolsController {
     return { success: true, tools: [...rows, ...defaults.map((kind) => defaultToolRecord(userId, kind, !off.has(kind.name)))] };
   }
 
+  @DocumentedBody({ type: NewTool }, NEW_TOOL)
   @Post('create_tool')
   @HttpCode(200)
   async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: NewTool) {
@@ -56,12 +66,14 @@ export class ToolsController {
     return { id: toolId };
   }
 
+  @DocumentedBody({ type: ToolEdit }, { id: '00000000-0000-4000-8000-000000000000', customName: 'Notes' })
   @Post('update_tool')
   @HttpCode(200)
   update(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id, ...wish }: ToolEdit) {
     return this.change(user, reply, id, wish);
   }
 
+  @DocumentedBody({ type: ToolConfigEdit }, { id: '00000000-0000-4000-8000-000000000000', config: {} })
   @Post('update_tool_config')
   @HttpCode(200)
   updateConfig(
@@ -72,6 +84,7 @@ export class ToolsController {
     return this.change(user, reply, id, { config });
   }
 
+  @DocumentedBody({ type: ToolActionsEdit }, { id: '00000000-0000-4000-8000-000000000000', actions: [] })
   @Post('update_tool_actions')
   @HttpCode(200)
   updateActions(
@@ -82,6 +95,7 @@ export class ToolsController {
     return this.change(user, reply, id, { actions });
   }
 
+  @DocumentedBody({ type: ToolStatusEdit }, { id: '00000000-0000-4000-8000-000000000000', status: false })
   @Post('update_tool_status')
   @HttpCode(200)
   async updateStatus(
@@ -95,6 +109,7 @@ export class ToolsController {
     return { success: true };
   }
 
+  @DocumentedBody({ type: ToolIdOnly }, { id: '00000000-0000-4000-8000-000000000000' })
   @Post('delete_tool')
   @HttpCode(200)
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id }: ToolIdOnly) {

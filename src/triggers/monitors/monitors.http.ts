@@ -12,6 +12,7 @@ import { answerPosition } from '../../platform/http/positions.js';
 import { monitorNotFound } from './monitor/monitor.decider.js';
 import { monitorView } from './monitor-view.js';
 import { isSteering, SteerMonitor } from './monitor/monitor.commands.js';
+import { OptionalQuery } from '../../platform/http/documented.js';
 
 const MONITORS_SHOWN_MAX = 200;
 
@@ -25,6 +26,7 @@ export class MonitorsController {
     private readonly freshness: Freshness,
   ) {}
 
+  @OptionalQuery('conversation_id', 'status')
   @Get()
   @ApiOperation({
     summary: 'Your active monitors, newest first; `status=live`: paused ones as well, `status=all`: also those that are over.',

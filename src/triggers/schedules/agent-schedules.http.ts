@@ -18,12 +18,21 @@ import { clampedNumber } from './schedule/numbers.policy.js';
 import { scheduleNotFound } from './schedule/schedule.policy.js';
 import { runRecord, scheduleRecord } from './schedule-record.http.js';
 import { ScheduleBody } from './schedules.dto.js';
+import { DocumentedBody, OptionalQuery } from '../../platform/http/documented.js';
 
 const STATISTICS_DAYS_MAX = 365;
 const STATISTICS_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /** The schedules of one agent, for its owner. */
+const DAILY = {
+  name: 'Weather',
+  instruction: 'Report the weather.',
+  trigger_type: 'recurring',
+  cron: '0 8 * * *',
+  timezone: 'UTC',
+};
+
 @ApiTags('Schedules')
 @Controller('api/agents/:agentId/schedules')
 export class AgentSchedulesController {
@@ -43,6 +52,7 @@ export class AgentSchedulesController {
     return { schedules: (await this.schedules.ofAgent(agentId)).map(scheduleRecord) };
   }
 
+  @DocumentedBody({ type: ScheduleBody }, DAILY)
   @Post()
   @HttpCode(201)
   @ApiOperation({ summary: 'Has the agent do something later, or again and again.' })
@@ -72,6 +82,7 @@ export class AgentSchedulesController {
     return { schedule: scheduleRecord(created) };
   }
 
+  @OptionalQuery('days')
   @Get('stats')
   @ApiOperation({ summary: "How the runs of an agent's schedules went of late." })
   async statistics(@CurrentUser() user: SignedInUser, @Param('agentId') agentId: string, @Query('days') asked?: string) {

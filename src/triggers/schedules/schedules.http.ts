@@ -15,6 +15,7 @@ import { clampedNumber } from './schedule/numbers.policy.js';
 import { scheduleNotFound } from './schedule/schedule.policy.js';
 import { runRecord, scheduleRecord } from './schedule-record.http.js';
 import { ScheduleAction, ScheduleBody } from './schedules.dto.js';
+import { DocumentedBody, OptionalQuery } from '../../platform/http/documented.js';
 
 const RUNS_PER_PAGE_MAX = 200;
 const RUNS_PER_PAGE = 50;
@@ -38,6 +39,7 @@ export class SchedulesController {
     return { schedule: scheduleRecord(await this.own(id, user)) };
   }
 
+  @DocumentedBody({ type: ScheduleBody }, { instruction: 'Report the weather.' })
   @Put()
   @ApiOperation({ summary: 'Changes what a schedule does, or when; what is left out stays.' })
   async change(
@@ -50,6 +52,7 @@ export class SchedulesController {
     return this.written(id, user, reply, await this.commands.execute(new ChangeSchedule(id, user.userId, body, user.cause)));
   }
 
+  @DocumentedBody({ type: ScheduleAction }, { action: 'pause' })
   @Patch()
   @ApiOperation({ summary: 'Pauses or resumes a schedule.' })
   async pauseOrResume(
@@ -83,6 +86,7 @@ export class SchedulesController {
     return this.runOf(schedule, runId);
   }
 
+  @OptionalQuery('limit', 'offset')
   @Get('runs')
   @ApiOperation({ summary: 'The runs of a schedule and the slots that came to none, the latest first.' })
   async runs(

@@ -1,5 +1,5 @@
 import { Controller, Get, HttpCode, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiHeader, ApiNotFoundResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiConsumes, ApiHeader, ApiNotFoundResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../../kernel/event-sourcing/idempotency.js';
@@ -10,7 +10,9 @@ import { answerPosition } from '../../platform/http/positions.js';
 import { AcceptDelivery } from './delivery.commands.js';
 import { tooLarge, webhookAgentOf } from './webhook-lookup.http.js';
 import { WebhookOptions } from './webhook-options.js';
+import { DocumentedBody } from '../../platform/http/documented.js';
 
+const TOKEN = { name: 'token', description: 'The last part of the webhook’s URL.' };
 const KEY = {
   name: 'Idempotency-Key',
   required: false,
@@ -29,12 +31,13 @@ export class WebhooksController {
     private readonly options: WebhookOptions,
   ) {}
 
+  @ApiParam(TOKEN)
   @Post(':token')
   @HttpCode(200)
   @UseGuards(JsonBodyOnly)
   @ApiOperation({ summary: 'The body becomes the agent’s input as it stands; the answer names the task to ask about.' })
   @ApiConsumes('application/json')
-  @ApiBody({ schema: {}, description: 'Any JSON but null.' })
+  @DocumentedBody({ schema: {}, description: 'Any JSON but null.' }, { order: 42, state: 'paid' })
   @ApiHeader(KEY)
   async post(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<AcceptedBody> {
     const input = jsonTextOf(request);
@@ -45,6 +48,7 @@ export class WebhooksController {
     return this.accept(request, reply, input, request.body);
   }
 
+  @ApiParam(TOKEN)
   @Get(':token')
   @ApiOperation({ summary: 'The query parameters become the agent’s input, as a JSON object of texts.' })
   @ApiHeader(KEY)

@@ -8,6 +8,7 @@ import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { AuditEventsQuery, PAGE_DEFAULT, PAGE_MAX } from './audit.dto.js';
 import { isOwnTrace, type TraceNode, traceOf } from './trace.policy.js';
+import { OptionalQuery } from '../../platform/http/documented.js';
 
 /** A chain longer than this is cut, which the answer says. */
 const TRACE_EVENTS_MAX = 5_000;
@@ -25,6 +26,7 @@ export class AuditController {
 
   @ApiOperation({ summary: 'Events in the order of the log; with Accept: application/x-ndjson one a line, to the end' })
   @ApiProduces('application/json', LINES)
+  @OptionalQuery('stream', 'type', 'actor', 'correlation', 'from', 'to', 'after', 'limit')
   @Get('events')
   async events(
     @CurrentUser() user: SignedInUser,

@@ -1,8 +1,9 @@
 import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
-import { RequestIdentity } from '../../resources/identity/identity.http.js';
+import type { SignedInUser } from '../../resources/identity/caller.js';
+import { unauthenticated } from '../../resources/identity/identity.js';
+import { UserIfSignedIn } from '../../resources/identity/identity.http.js';
 import { Ids } from '../../kernel/ids.js';
 import { KeyValue } from '../../kernel/key-value.js';
 import { holdSlot, type Lease } from '../../kernel/lease.js';
@@ -15,6 +16,7 @@ import { idIn, type UserEventId } from './user-event.policy.js';
 import { UserEventStream } from './user-event-stream.js';
 import { userKey, userStream } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';
+import { OptionalHeader, OptionalQuery } from '../../platform/http/documented.js';
 
 /** What happens to a user's things, told to every tab they have open. */
 @ApiTags('User events')
@@ -37,9 +39,11 @@ export class UserEventsController {
 
   /** The events after the last one the client has, then those to come; without a cursor only those. */
   @ApiOperation({ summary: 'The events of the signed-in user (Server-Sent Events)' })
+  @OptionalHeader('Last-Event-ID')
+  @OptionalQuery('last_event_id')
   @Get()
   async follow(
-    @RequestIdentity() { user }: Identity,
+    @UserIfSignedIn() user: SignedInUser | undefined,
     @Headers('last-event-id') header: string | undefined,
     @Query('last_event_id') query: unknown,
     @Res() reply: FastifyReply,

@@ -17,6 +17,9 @@ import { type AcceptedQuestion, AskQuestionIntake, type WayIn } from './ask-ques
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { QuestionRequest } from './question.dto.js';
 import { FrameTail } from '../../journal/frame-tail.port.js';
+import { DocumentedBody, OptionalHeader } from '../../../platform/http/documented.js';
+
+const EXAMPLE = { question: 'When is tea?', visibility: 'listed' };
 
 /** The main job: a question comes in, an answer goes out, whole or as it is written. Both read the same journal. */
 @ApiTags('Answering')
@@ -32,6 +35,8 @@ export class AnsweringController {
   ) {}
 
   @ApiOperation({ summary: 'Ask a question; the answer streams as Server-Sent Events' })
+  @OptionalHeader('Idempotency-Key')
+  @DocumentedBody({ type: QuestionRequest }, EXAMPLE)
   @Post('stream')
   @HttpCode(200)
   @UseGuards(JsonBodyOnly)
@@ -53,6 +58,8 @@ export class AnsweringController {
   }
 
   @ApiOperation({ summary: 'Ask a question; the answer comes as one JSON object' })
+  @OptionalHeader('Idempotency-Key')
+  @DocumentedBody({ type: QuestionRequest }, EXAMPLE)
   @Post('api/answer')
   @HttpCode(200)
   @UseGuards(JsonBodyOnly)

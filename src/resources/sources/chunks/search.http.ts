@@ -1,19 +1,23 @@
 import { Body, Controller, Headers, HttpCode, Logger, Post, Res } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { AgentQueries } from '../../../../projections/agents/agents.queries.js';
 import type { Identity } from '../../identity/identity.js';
-import { RequestIdentity } from '../../identity/identity.http.js';
+import { KeyIdentity } from '../../identity/identity.http.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { SEARCH_CHUNKS_DEFAULT } from '../source/retrieval.policy.js';
 import { Search, type SearchRequest } from './search.port.js';
+import { DocumentedBody, OptionalHeader } from '../../../platform/http/documented.js';
 
 const SEARCH_BODY = {
   type: 'object',
-  required: ['question', 'api_key'],
+  required: ['question'],
   properties: {
     question: { type: 'string' },
-    api_key: { type: 'string', description: 'The key of the agent whose sources are searched.' },
+    api_key: {
+      type: 'string',
+      description: 'The key of the agent whose sources are searched; the header X-API-Key takes it as well.',
+    },
     chunks: { type: 'number', default: SEARCH_CHUNKS_DEFAULT },
   },
 };
@@ -34,12 +38,13 @@ export class SearchController {
   @Post('search')
   @HttpCode(200)
   @ApiOperation({ summary: 'The pieces of an agent’s sources that answer a question' })
-  @ApiBody({ schema: SEARCH_BODY })
+  @OptionalHeader('X-API-Key')
+  @DocumentedBody({ schema: SEARCH_BODY }, { question: 'When is tea?' })
   async search(
-    @RequestIdentity() identity: Identity,
+    @KeyIdentity() identity: Identity,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() body: unknown,
-    @Headers('x-api-key') keyInHeader?: string,
+    @Headers('X-API-Key') keyInHeader?: string,
   ): Promise<readonly Found[]> {
     const { question, chunks } = askedIn(body, keyInHeader);
     if (chunks <= 0) return [];

@@ -1,10 +1,11 @@
 import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { SignedInUser } from '../../identity/caller.js';
 import { CurrentUser } from '../../identity/identity.http.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { parseSpec } from './spec-actions.js';
+import { DocumentedBody } from '../../../platform/http/documented.js';
 
 /** How large a description may be. */
 export abstract class SpecLimits {
@@ -22,6 +23,13 @@ const FORM = {
   properties: { file: { type: 'string', format: 'binary' }, spec_content: { type: 'string' } },
 };
 
+const SPEC = JSON.stringify({
+  openapi: '3.1.0',
+  info: { title: 'Weather', version: '1' },
+  servers: [{ url: 'https://weather.example' }],
+  paths: { '/today': { get: { operationId: 'today', responses: { 200: { description: 'The weather of today.' } } } } },
+});
+
 @ApiTags('Tools')
 @Controller('api')
 export class ParseSpecController {
@@ -31,7 +39,7 @@ export class ParseSpecController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Makes actions of the description of an API: OpenAPI 3.0 and 3.1, Swagger 2.0; nothing is stored' })
   @ApiConsumes('multipart/form-data', 'application/json')
-  @ApiBody({ schema: FORM })
+  @DocumentedBody({ schema: FORM }, { spec_content: SPEC })
   async parse(@CurrentUser() _user: SignedInUser, @Req() request: UploadRequest, @Body() body: unknown) {
     const text = request.isMultipart() ? await this.uploaded(request) : this.inBody(body);
     return { success: true, ...parseSpec(text) };

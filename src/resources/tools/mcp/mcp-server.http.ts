@@ -23,6 +23,9 @@ import { McpTool } from './mcp-tool.js';
 import { isOverdue } from './sign-in/oauth.decider.js';
 import { OAuthGrants } from './oauth-grants.js';
 import { OAuthHandshakes } from './oauth-handshakes.js';
+import { DocumentedBody, OptionalQuery } from '../../../platform/http/documented.js';
+
+const SERVER = { server_url: 'https://tools.example/mcp', auth_type: 'none' };
 
 /** Tool servers: tried out, signed in to, set up. */
 @ApiTags('Tools')
@@ -40,6 +43,7 @@ export class McpServerController {
     private readonly wrongCredentials: WrongCredentials,
   ) {}
 
+  @DocumentedBody({ type: McpServerTrial }, { config: SERVER })
   @Post('test')
   @HttpCode(200)
   async test(@CurrentUser() user: SignedInUser, @Req() request: FastifyRequest, @Body() { id, config }: McpServerTrial) {
@@ -56,6 +60,7 @@ export class McpServerController {
     }
   }
 
+  @DocumentedBody({ type: McpServerWish }, { displayName: 'Issues', config: SERVER })
   @Post('save')
   @HttpCode(200)
   async save(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: McpServerWish) {
@@ -78,6 +83,7 @@ export class McpServerController {
   }
 
   /** Where browsers come back to. Who they belong to is known by the state, which works once. */
+  @OptionalQuery('state', 'code', 'iss', 'error')
   @Get('callback')
   async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Query() query: SignInReply) {
     const cause = {
