@@ -54,8 +54,8 @@ describe('The audit log', () => {
   });
 
   it.each<[AuditFilter, string[]]>([
-    [{ visibleTo: 'user:bob' }, ['agent-2@0']],
-    [{ visibleTo: 'user:bob', actor: 'user:ann' }, []],
+    [{ visibleActors: ['user:bob'] }, ['agent-2@0']],
+    [{ visibleActors: ['user:bob'], actor: 'user:ann' }, []],
     [{ actor: 'user:ann' }, ['agent-1@0', 'agent-1@1']],
     [{ stream: 'agent-2' }, ['agent-2@0']],
     [{ type: 'AgentCreated' }, ['agent-1@0', 'agent-2@0']],

@@ -3,6 +3,7 @@ import type { StoredEvent } from '../../src/kernel/event-sourcing/event-store.js
 import type { Cause } from '../../src/kernel/event-sourcing/events.js';
 import { isPurge } from '../../src/kernel/event-sourcing/purge-events.js';
 import type { FollowUpsExpired } from '../../src/background/follow-ups/expired-follow-ups.events.js';
+import type { AgentCreated, AgentKeyIssued } from '../../src/resources/agents/agent.events.js';
 import { followUpsStream } from '../../src/background/follow-ups/follow-ups.events.js';
 import { defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
@@ -35,9 +36,22 @@ export const auditLog = defineProjection({
       causation_id: cause.causationId ?? null,
       data: asText(data),
     });
-    return [...purged(event).map((place) => removeFrom('event', place)), row];
+    return [...purged(event).map((place) => removeFrom('event', place)), row, ...keyHolders(event)];
   },
 });
+
+/** Whose agent a key is: what its holders do, the owner of the agent may see. */
+function keyHolders({ type, stream, data }: StoredEvent) {
+  if (type === ('AgentCreated' satisfies AgentCreated['type'])) {
+    const { ownerId } = JSON.parse(data) as AgentCreated['data'];
+    return [insertInto('agent', { stream, owner: asText(`user:${ownerId}`) })];
+  }
+  if (type === ('AgentKeyIssued' satisfies AgentKeyIssued['type'])) {
+    const { key } = JSON.parse(data) as AgentKeyIssued['data'];
+    return [insertInto('agent_key', { actor: asText(`agent-key:${key.keyId}`), agent: stream })];
+  }
+  return [];
+}
 
 type Place = Readonly<{ stream: string; revision: number }>;
 

@@ -19,8 +19,8 @@ export type AuditEvent = Readonly<{
 
 /** Which events: all that is said must hold. */
 export type AuditFilter = Readonly<{
-  /** Whose events one may see at all; undefined for all. */
-  visibleTo?: string;
+  /** The actors whose events one may see at all; undefined for all. */
+  visibleActors?: readonly string[];
   stream?: string;
   type?: string;
   actor?: string;
@@ -37,11 +37,11 @@ export class AuditLogQueries {
   /** Events after a position, in the order of the log. */
   async page(filter: AuditFilter, after: bigint, limit: number): Promise<readonly AuditEvent[]> {
     const { sql } = this.readModels;
-    const { visibleTo, stream, type, actor, correlationId, from, to } = filter;
+    const { visibleActors, stream, type, actor, correlationId, from, to } = filter;
     const rows = await sql`
       select position::text, event_id, stream, revision::text, type, at, actor, credential, correlation_id, causation_id, data
       from audit_log.event where position > ${String(after)}
-        ${visibleTo === undefined ? sql`` : sql`and actor = ${visibleTo}`}
+        ${visibleActors === undefined ? sql`` : sql`and actor = any(${visibleActors})`}
         ${actor === undefined ? sql`` : sql`and actor = ${actor}`}
         ${stream === undefined ? sql`` : sql`and stream = ${stream}`}
         ${type === undefined ? sql`` : sql`and type = ${type}`}
@@ -50,6 +50,15 @@ export class AuditLogQueries {
         ${to === undefined ? sql`` : sql`and at < ${to}`}
       order by event.position limit ${limit}`;
     return rows.map(asEvent);
+  }
+
+  /** The actors that a user answers for: the user, and the holders of keys of the user's agents. */
+  async actorsOf(user: string): Promise<readonly string[]> {
+    const { sql } = this.readModels;
+    const keys = await sql<{ actor: string }[]>`
+      select agent_key.actor from audit_log.agent join audit_log.agent_key on agent_key.agent = agent.stream
+      where agent.owner = ${user}`;
+    return [user, ...keys.map(({ actor }) => actor)];
   }
 
   /** The correlation that an id is, or that the event with this id belongs to. */

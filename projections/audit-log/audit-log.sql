@@ -12,6 +12,19 @@ create table event (
   data           text not null,
   unique (stream, revision)
 );
+create table agent (
+  stream text primary key,
+  -- The actor that its owner is.
+  owner  text not null
+);
+create table agent_key (
+  -- The actor that the holder of the key is, also of one that has been revoked.
+  actor  text primary key,
+  -- The stream of the agent.
+  agent  text not null
+);
+create index agent_of_owner on agent (owner);
+create index key_of_agent on agent_key (agent);
 create index event_by_id on event (event_id);
 create index event_of_stream on event (stream, position);
 create index event_of_actor on event (actor, position);

@@ -17,11 +17,12 @@ let ann: Client;
 let bob: Client;
 let admin: Client;
 let messageId: string;
+let clientOf: (userId: string, roles?: ('user' | 'admin')[]) => Promise<Client>;
 
 beforeAll(async () => {
   service = await serviceForTests({ AUTH_TYPE: 'session_jwt' });
   const tokens = service.service.app.get(SessionTokens, { strict: false });
-  const clientOf = async (userId: string, roles: ('user' | 'admin')[] = []) =>
+  clientOf = async (userId: string, roles: ('user' | 'admin')[] = []) =>
     new Client(service.url, { authorization: `Bearer ${await tokens.issue({ userId, roles })}` });
   [ann, bob, admin] = [await clientOf('ann'), await clientOf('bob'), await clientOf('root', ['admin'])];
   messageId = messageIdIn(await ann.stream({ question: 'What is kept?' }));
@@ -103,5 +104,24 @@ describe('The audit', () => {
     expect(await foreign.text()).toBe(await unknown.text());
     expect((await new Client(service.url).get(`/api/audit/trace/${id}`)).status).toBe(401);
     expect((await new Client(service.url).get('/api/audit/events')).status).toBe(401);
+  });
+
+  it('shows the owner of an agent what was done with its keys, and nobody else', async () => {
+    const carol = await clientOf('carol');
+    const agent = { name: 'Guide', description: 'Knows', chunks: 4, retriever: 'classic', prompt_id: '', status: 'published' };
+    const made = (await (await carol.post('/api/create_agent', agent)).json()) as { id: string; key: string };
+    const caller = new Client(service.url);
+    await caller.stream({ question: 'With the first key?', api_key: made.key });
+    const { key } = (await (await carol.post(`/api/regenerate_agent_key/${made.id}`, {})).json()) as { key: string };
+    await caller.stream({ question: 'With the second key?', api_key: key });
+    const { app } = service.service;
+    await app.get(Freshness, { strict: false }).reached(['audit-log'], await app.get(EventStore, { strict: false }).head());
+    const asked = (await events(carol, '?type=TurnAsked')).events;
+    expect(asked.map(({ data }) => data['question'])).toEqual(['With the first key?', 'With the second key?']);
+    expect(asked.map(({ actor }) => actor)).toEqual([expect.stringMatching(/^agent-key:/), expect.stringMatching(/^agent-key:/)]);
+    expect((await events(bob, `?actor=${asked[0]!.actor}`)).events).toEqual([]);
+    const { id } = asked[0]!;
+    expect((await carol.get(`/api/audit/trace/${id}`)).status).toBe(200);
+    expect((await bob.get(`/api/audit/trace/${id}`)).status).toBe(404);
   });
 });

@@ -18,7 +18,7 @@ const BEFORE_ALL = -1n;
 const POSITION_MAX = 2n ** 63n - 1n;
 const LINES = 'application/x-ndjson';
 
-/** The log itself, for who has to account for what happened: users see what they did, admins everything. */
+/** The log itself, for who has to account for what happened: users see what they and the holders of their agents' keys did, admins everything. */
 @ApiTags('Audit')
 @Controller('api/audit')
 export class AuditController {
@@ -34,7 +34,10 @@ export class AuditController {
     @Headers('accept') accept: string | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const filter = filterOf(query, user);
+    const filter = {
+      ...filterOf(query),
+      ...(!isAdmin(user) && { visibleActors: await this.auditLog.actorsOf(user.cause.actor) }),
+    };
     const after = positionOf(query.after);
     if (accept?.includes(LINES)) {
       const lines = Readable.from(this.lines(filter, after, query.limit ?? Infinity));
@@ -57,7 +60,7 @@ export class AuditController {
     const correlationId = await this.auditLog.correlationOf(id);
     if (correlationId === undefined) throw notFound();
     const events = await this.auditLog.page({ correlationId }, BEFORE_ALL, TRACE_EVENTS_MAX + 1);
-    if (!isAdmin(user) && !isOwnTrace(events, user.cause.actor)) throw notFound();
+    if (!isAdmin(user) && !isOwnTrace(events, await this.auditLog.actorsOf(user.cause.actor))) throw notFound();
     const shown = events.slice(0, TRACE_EVENTS_MAX);
     const [first] = shown;
     return {
@@ -85,8 +88,7 @@ export class AuditController {
 /** The same for what is not there and for what is not theirs. */
 const notFound = () => new Rejection('not-found', 'Not found');
 
-const filterOf = (query: AuditEventsQuery, user: SignedInUser): AuditFilter => ({
-  ...(!isAdmin(user) && { visibleTo: user.cause.actor }),
+const filterOf = (query: AuditEventsQuery): AuditFilter => ({
   ...(query.stream !== undefined && { stream: query.stream }),
   ...(query.type !== undefined && { type: query.type }),
   ...(query.actor !== undefined && { actor: query.actor }),

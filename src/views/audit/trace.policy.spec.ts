@@ -63,9 +63,9 @@ describe('A trace', () => {
       { actor: 'system:run-turn' },
       { actor: null },
     ];
-    expect(isOwnTrace([ann, system], 'user:ann')).toBe(true);
-    expect(isOwnTrace([ann, bob], 'user:ann')).toBe(false);
-    expect(isOwnTrace([ann, nobody], 'user:ann')).toBe(false);
-    expect(isOwnTrace([system], 'user:ann')).toBe(false);
+    expect(isOwnTrace([ann, system], ['user:ann', 'agent-key:k'])).toBe(true);
+    expect(isOwnTrace([ann, bob], ['user:ann', 'agent-key:k'])).toBe(false);
+    expect(isOwnTrace([ann, nobody], ['user:ann', 'agent-key:k'])).toBe(false);
+    expect(isOwnTrace([system], ['user:ann', 'agent-key:k'])).toBe(false);
   });
 });

@@ -51,8 +51,8 @@ function journalOf({ type, data }: TracedEvent): Journal | undefined {
   return { stream: `message-${turnId}`, frames, lastId, sha256 };
 }
 
-/** Whether somebody may see how a chain of events went: all that people did in it is their own doing. */
-export function isOwnTrace(events: readonly Pick<TracedEvent, 'actor'>[], actor: string): boolean {
+/** Whether a user may see how a chain of events went: the user answers for all that people did in it. */
+export function isOwnTrace(events: readonly Pick<TracedEvent, 'actor'>[], actors: readonly string[]): boolean {
   const people = events.filter((event) => !event.actor?.startsWith('system:'));
-  return people.length > 0 && people.every((event) => event.actor === actor);
+  return people.length > 0 && people.every(({ actor }) => actor !== null && actors.includes(actor));
 }
