@@ -9,7 +9,13 @@ import { openWorld, type Reply, replyOf, type World } from '../support/world.js'
 
 const ROUTES: readonly AnsweringRoute[] = ['/stream', '/api/answer'];
 const DAY_SECONDS = 86_400;
-const OVER_THE_LIMIT = { success: false, message: 'Exceeding usage limit, please try again later.' };
+const OVER_THE_LIMIT = 'Exceeding usage limit, please try again later.';
+
+/** What a refusal says, whichever way its route says it. */
+function toldIn(body: unknown) {
+  const { success, message, error, code, ...rest } = body as Record<string, unknown>;
+  return { ...(success === false ? { text: message, code: error } : { text: error, code }), rest };
+}
 
 /** An answer for which the endpoint charges so much. */
 const charged = (promptTokens: number, completionTokens: number): Step[] => [
@@ -35,7 +41,7 @@ export function limitsStory(makeBacking: MakeBacking): void {
     replyTo(world.nobody, route, { api_key: key, ...more });
 
   function expectOverTheLimit({ status, body, headers }: Reply): void {
-    expect([status, body]).toEqual([429, OVER_THE_LIMIT]);
+    expect([status, toldIn(body)]).toEqual([429, { text: OVER_THE_LIMIT, code: 'usage_limit', rest: {} }]);
     expect(headers.get('content-type')).toMatch(/^application\/json/);
     const seconds = Number(headers.get('retry-after'));
     expect(seconds).toBeGreaterThan(DAY_SECONDS - 60);
@@ -127,11 +133,10 @@ export function limitsStory(makeBacking: MakeBacking): void {
     const quotaOf = (client: Client) => client.json<Quota>('/api/user/quota');
 
     function expectUsedUp({ status, body, headers }: Reply, usage: number): void {
-      const { message, ...rest } = body as Record<string, unknown>;
-      expect([status, message]).toEqual([429, expect.stringContaining(`${usage} of 100 tokens`)]);
+      const { text, code, rest } = toldIn(body);
+      expect([status, text, code]).toEqual([429, expect.stringContaining(`${usage} of 100 tokens`), 'quota_exceeded']);
       expect(rest).toEqual({
-        success: false,
-        error_code: 'quota-exceeded',
+        error_code: 'quota_exceeded',
         limit_scope: 'user_quota',
         dimension: 'tokens',
         unit: 'tokens',

@@ -17,8 +17,8 @@ type Case = Readonly<{
   code?: string;
   /** Only where it means something. */
   only?: '/stream' | '/api/answer';
-  /** The same body on both routes, as clients expect of a bad token. */
-  uniform?: true;
+  /** JSON on `/stream` as well: about the request as such. */
+  json?: true;
 }>;
 
 /** What each refused question is told, on both answering routes, and that nothing comes of it. */
@@ -131,7 +131,7 @@ export function refusalsStory(makeBacking: MakeBacking): void {
       status: 401,
       says: /token/i,
       code: 'invalid_token',
-      uniform: true,
+      json: true,
     },
     {
       name: 'a bad bearer before a malformed body',
@@ -140,7 +140,7 @@ export function refusalsStory(makeBacking: MakeBacking): void {
       status: 401,
       says: /token/i,
       code: 'invalid_token',
-      uniform: true,
+      json: true,
     },
 
     { name: 'a text', headers: { 'content-type': 'text/plain' }, body: 'why?', status: 415, says: /JSON/ },
@@ -167,11 +167,11 @@ export function refusalsStory(makeBacking: MakeBacking): void {
       .map((route) => ({ ...each, route, title: `${route} refuses ${each.name.slice(0, 60)} with ${each.status}` })),
   );
 
-  it.each(rows)('$title', async ({ route, body, headers, as = 'alice', status, says, code, uniform }) => {
+  it.each(rows)('$title', async ({ route, body, headers, as = 'alice', status, says, code, json }) => {
     const before = await world.quietHead();
     const reply = await replyOf(world[as].post(route, body, headers));
     expect(reply.status).toBe(status);
-    expectRefusal(reply, uniform ? 'uniform' : route, says, code);
+    expectRefusal(reply, route, says, code, json);
     expect(await world.quietHead()).toBe(before);
   });
 
@@ -224,7 +224,7 @@ export function refusalsStory(makeBacking: MakeBacking): void {
       const late = await world.as('alice', { expiresInSeconds: -10 });
       const reply = await ask({ question, api_key: made.key }, late);
       expect(reply.status).toBe(401);
-      expectRefusal(reply, 'uniform', /expired/, 'token_expired');
+      expectRefusal(reply, route, /expired/, 'token_expired', true);
     });
   });
 
@@ -238,9 +238,12 @@ export function refusalsStory(makeBacking: MakeBacking): void {
     world.model.next([{ do: 'refuse', status: 400, body: { error: { message: 'too much context: secret-host' } } }]);
     const reply = await replyOf(world.alice.post('/api/answer', { question }));
     expect(reply.status).toBe(400);
-    expect(reply.body).toEqual({ error: expect.any(String) });
+    expect(reply.body).toEqual({ error: expect.any(String), code: 'not_accepted' });
     world.model.next([{ do: 'refuse', status: 400, body: { error: { message: 'too much context: secret-host' } } }]);
     const { status, frames } = await world.alice.stream({ question });
+    const { key } = await world.agent({ json_schema: { type: 'object' } });
+    const misfit = await replyOf(world.nobody.post('/api/answer', { question, api_key: key }));
+    expect(misfit.body).toEqual({ error: expect.any(String), code: 'invalid_structured_answer' });
     expect(status).toBe(200);
     expect(frames.map(({ data }) => data.type)).toEqual(['message_id', 'error', 'id', 'end']);
     expect([reply.text, JSON.stringify(frames)].join()).not.toContain('secret-host');
@@ -286,10 +289,10 @@ export function refusalsStory(makeBacking: MakeBacking): void {
 }
 
 /** A refusal as its route tells it; one of `/stream` is JSON where it is about the request as such, else a frame without id. */
-function expectRefusal(reply: Reply, route: '/stream' | '/api/answer' | 'uniform', says: RegExp, code?: string): void {
+function expectRefusal(reply: Reply, route: '/stream' | '/api/answer', says: RegExp, code?: string, isJson = false): void {
   if (route === '/api/answer') {
     expect(reply.body).toEqual({ error: expect.stringMatching(says), ...(code && { code }) });
-  } else if (route === 'uniform' || [400].includes(reply.status)) {
+  } else if (isJson || reply.status === 400) {
     expect(reply.body).toEqual({ success: false, message: expect.stringMatching(says), ...(code && { error: code }) });
   } else {
     expect(reply.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');

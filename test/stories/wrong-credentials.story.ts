@@ -12,6 +12,7 @@ const MAX = 2;
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const question = 'Why?';
 const REFUSED = { success: false, message: 'Too many wrong credentials', error: 'too_many_wrong_credentials' };
+const REFUSED_TO_ANSWER = { error: REFUSED.message, code: REFUSED.error };
 
 /** Shows a credential; the client comes from an address of its own. */
 type Show = (client: Client) => Promise<Reply>;
@@ -76,7 +77,8 @@ export function wrongCredentialsStory(makeBacking: MakeBacking): void {
       const client = newClient();
       for (let time = 0; time < MAX; time++) expect((await wrong(client)).status).toBe(status);
       const refused = await wrong(client);
-      expect(refused).toMatchObject({ status: 429, body: REFUSED });
+      expect(refused.status).toBe(429);
+      expect([REFUSED, REFUSED_TO_ANSWER]).toContainEqual(refused.body);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
       expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60 / MAX);
       expect((await right(client)).status).toBe(200);

@@ -7,10 +7,10 @@ const EVENT_STREAM_TYPE = 'text/event-stream; charset=utf-8';
 
 /** The body of a failure in the style that clients of its route expect. */
 export function renderError(path: string, failure: Failure): RenderedError {
-  const { message, code, json, uniform, details } = failure;
+  const { message, code, json, details } = failure;
   if (isAt(path, '/v1')) return asJson(openAiBody(failure));
-  if (!uniform && (isAt(path, '/api/answer') || isAt(path, '/api/search')))
-    return asJson({ error: message, ...(code && { code }) });
+  if (isAt(path, '/api/answer') || isAt(path, '/api/search'))
+    return asJson({ error: message, ...(code && { code }), ...details });
   if (!json && isAt(path, '/stream')) {
     const frame = JSON.stringify({ type: 'error', error: message, ...(code && { code }) });
     return { contentType: EVENT_STREAM_TYPE, body: `data: ${frame}\n\n` };

@@ -227,7 +227,7 @@ describe('the body of a refusal', () => {
   });
 
   it.each([
-    ['limit', 429, { success: false, message: 'Exceeding usage limit, please try again later.' }],
+    ['limit', 429, { success: false, message: 'Exceeding usage limit, please try again later.', error: 'usage_limit' }],
     ['token', 401, { success: false, message: 'Authentication error: invalid token', error: 'invalid_token' }],
   ])('of /stream, %s, is %i in JSON', async (question, status, body) => {
     const response = await ask('/stream', question);
@@ -235,9 +235,9 @@ describe('the body of a refusal', () => {
   });
 
   it.each([
-    ['limit', { success: false, message: 'Exceeding usage limit, please try again later.' }],
-    ['token', { success: false, message: 'Authentication error: invalid token', error: 'invalid_token' }],
-  ])('of /api/answer, %s, is the same as everywhere', async (question, body) => {
+    ['limit', { error: 'Exceeding usage limit, please try again later.', code: 'usage_limit' }],
+    ['token', { error: 'Authentication error: invalid token', code: 'invalid_token' }],
+  ])('of /api/answer, %s, is as that route tells errors', async (question, body) => {
     expect(await (await ask('/api/answer', question)).json()).toEqual(body);
   });
 

@@ -5,8 +5,6 @@ export type Rendering = Readonly<{
   retryAfterSeconds?: number;
   /** About the request rather than about what it asks for: JSON also where a stream was asked for. */
   json?: true;
-  /** The same body on every route, as clients expect of a bad token and of a limit. */
-  uniform?: true;
 }>;
 
 /** How the refusals of a room are told, by the codes of their `Rejection`s. */

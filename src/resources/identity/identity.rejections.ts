@@ -3,8 +3,8 @@ import type { Rejections } from '../../platform/http/rejections.js';
 export const identityRejections: Rejections = {
   'token-generation-not-allowed': { status: 400 },
   'unknown-agent-key': { status: 401 },
-  'invalid-token': { status: 401, code: 'invalid_token', json: true, uniform: true },
-  'token-expired': { status: 401, code: 'token_expired', json: true, uniform: true },
+  'invalid-token': { status: 401, code: 'invalid_token', json: true },
+  'token-expired': { status: 401, code: 'token_expired', json: true },
   'not-available-to-tokens': { status: 403, code: 'not_available_to_tokens' },
   'origin-not-allowed': { status: 403, code: 'origin_not_allowed' },
   'too-many-wrong-credentials': {
@@ -12,6 +12,5 @@ export const identityRejections: Rejections = {
     code: 'too_many_wrong_credentials',
     retryAfterSeconds: 60,
     json: true,
-    uniform: true,
   },
 };

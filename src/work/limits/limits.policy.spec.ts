@@ -56,7 +56,7 @@ it('a quota is refused with what is used, of how much, and until when', () => {
   );
   expect(rejection.retryAfterSeconds).toBe(60);
   expect(rejection.details).toEqual({
-    error_code: 'quota-exceeded',
+    error_code: 'quota_exceeded',
     limit_scope: 'user_quota',
     dimension: 'tokens',
     unit: 'tokens',

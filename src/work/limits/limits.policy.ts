@@ -47,7 +47,7 @@ export const isUsedUp = ({ used, limit }: QuotaStatus): boolean => used >= limit
 export function quotaExceeded(status: QuotaStatus, now: Date): Rejection {
   const { used, limit, resetsAt } = status;
   const details = {
-    error_code: 'quota-exceeded',
+    error_code: 'quota_exceeded',
     limit_scope: 'user_quota',
     dimension: 'tokens',
     unit: 'tokens',

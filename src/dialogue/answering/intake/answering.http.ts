@@ -78,7 +78,7 @@ export class AnsweringController {
       message = data.reduce((soFar, each) => withFrame(soFar, JSON.parse(each) as Frame), message);
     }
     void reply.headers(headersOf(accepted));
-    if (message.error) throw new Rejection('answer-failed', message.error.text);
+    if (message.error) throw answerFailed(message.error);
     return answerOf(accepted, message);
   }
 
@@ -100,6 +100,9 @@ export class AnsweringController {
     return accepted;
   }
 }
+
+const answerFailed = ({ text, code }: NonNullable<Message['error']>) =>
+  new Rejection('answer-failed', text, code === null ? undefined : { code });
 
 const headersOf = ({ position, replayed }: AcceptedQuestion): Record<string, string> => ({
   ...(position === undefined ? {} : { 'X-Position': String(position) }),

@@ -69,10 +69,10 @@ describe('an answer', () => {
   it('is cut off where it becomes too long, its thoughts and characters that take more bytes included', async () => {
     const half = 'x'.repeat(ANSWER_BYTES_MAX / 2 - 10);
     expect(await writing().write(text(half), thought(half))).toBeUndefined();
-    expect(await writing().write(text(half), thought(half), text('one more round'))).toMatchObject({ code: 'answer-too-long' });
-    expect(await writing().write(text('\u0001'.repeat(ANSWER_BYTES_MAX / 6)))).toMatchObject({ code: 'answer-too-long' });
+    expect(await writing().write(text(half), thought(half), text('one more round'))).toMatchObject({ code: 'answer_too_long' });
+    expect(await writing().write(text('\u0001'.repeat(ANSWER_BYTES_MAX / 6)))).toMatchObject({ code: 'answer_too_long' });
     expect(await writing({ parts: { answer: half, thought: half } }).write(text('and one more round'))).toMatchObject({
-      code: 'answer-too-long',
+      code: 'answer_too_long',
     });
   });
 
@@ -102,7 +102,7 @@ describe('a structured answer', () => {
     expect(await write(...round, ...round, ...round, text('{"why":"so"}'))).toBeUndefined();
   });
   it.each(['{}', 'Because.', ''])('fits its schema: %j does not', async (answer) => {
-    expect(await writing({ schema: SCHEMA }).write(text(answer))).toMatchObject({ code: 'invalid-structured-answer' });
+    expect(await writing({ schema: SCHEMA }).write(text(answer))).toMatchObject({ code: 'invalid_structured_answer' });
   });
   it('is not judged while it waits for somebody', async () => {
     const { writer, write } = writing({ schema: SCHEMA });

@@ -14,6 +14,9 @@ export const ANSWER_BYTES_MAX = 256 * 1024;
 /** How a failure is shown to a user. */
 export type UserError = Readonly<{ text: string; code: string | null }>;
 
+/** A failure whose text is meant for users, with its code as frames spell codes. */
+export const userError = (text: string, code: string): UserError => ({ text, code: code.replaceAll('-', '_') });
+
 /** How far an answer has come: where a run begins, and what it adds to. */
 export type Progress = Readonly<{ parts: AnswerParts; usage: Usage | null }>;
 
@@ -47,13 +50,13 @@ export class AnswerWriter {
     for await (const delta of deltas) {
       // The end of a call that was under way is shown also for an answer that is stopped.
       if (signal.aborted && delta.type !== 'tool-call' && delta.type !== 'pause') break;
-      if (!this.add(delta)) return { text: 'The answer became too long and was cut off.', code: 'answer-too-long' };
+      if (!this.add(delta)) return { text: 'The answer became too long and was cut off.', code: 'answer_too_long' };
       await this.journal.room();
     }
     if (this.pause) return undefined;
     if (signal.aborted) return { text: INTERRUPTED_TEXT, code: 'interrupted' };
     if (this.schema && !isValid(this.parts.answer, this.schema)) {
-      return { text: 'The model gave an answer that does not fit the schema of this agent.', code: 'invalid-structured-answer' };
+      return { text: 'The model gave an answer that does not fit the schema of this agent.', code: 'invalid_structured_answer' };
     }
     return undefined;
   }

@@ -7,7 +7,7 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { Run } from '../loop/agent-loop.js';
 import { AnswerComposer } from '../loop/answer-composer.js';
-import { AnswerWriter, type UserError } from './answer-writer.js';
+import { AnswerWriter, type UserError, userError } from './answer-writer.js';
 import { headless } from '../loop/execution-mode.policy.js';
 import { type CallEnd, finishedAs } from '../loop/call-ends.policy.js';
 import { QuestionResolver } from '../intake/resolve-question.js';
@@ -79,7 +79,7 @@ export class HeadlessAnswers extends HeadlessAnswering {
 
 /** A model that fails has not broken the run. @throws whatever else it was */
 function saidByTheModel(thrown: unknown): UserError {
-  if (thrown instanceof ModelFailed) return { text: thrown.message, code: thrown.failure };
+  if (thrown instanceof ModelFailed) return userError(thrown.message, thrown.failure);
   throw thrown;
 }
 

@@ -145,7 +145,7 @@ describe('a turn that is run', () => {
     await askedTurn(store, 'c1', 't1', { responseSchema: { type: 'object', required: ['why'] } });
     const { runner } = workerOver(store, signals(), scripted(deltas('{}')));
     await runner.run('c1', 't1');
-    expect((await framesOf(store, 't1'))[1]).toMatchObject({ type: 'error', code: 'invalid-structured-answer' });
+    expect((await framesOf(store, 't1'))[1]).toMatchObject({ type: 'error', code: 'invalid_structured_answer' });
   });
 
   it('stops when told to, keeps what it wrote, and ends with the stop', async () => {

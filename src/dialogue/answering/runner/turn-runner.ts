@@ -17,7 +17,7 @@ import { ModelFailed } from '../../../resources/models/model/language-model.port
 import type { Run } from '../loop/agent-loop.js';
 import { AnswerComposer } from '../loop/answer-composer.js';
 import { interactive } from '../loop/execution-mode.policy.js';
-import { AnswerWriter, type Progress, type UserError } from './answer-writer.js';
+import { AnswerWriter, type Progress, type UserError, userError } from './answer-writer.js';
 import { FramePublisher } from '../../journal/frame-publisher.port.js';
 import { type Journal, JournalLost, RUN_PATIENCE_MS, unlessLost } from '../../journal/journal.js';
 import { firstFrame, hasOnlyDecided, isUnresumed, missingOfPause } from './resumed-run.js';
@@ -237,8 +237,8 @@ export class TurnRunner {
   private told(error: unknown, turnId: string, controller: AbortController): UserError {
     if (error instanceof JournalLost) throw error;
     if (error instanceof Rejection && error.code === 'turn-stopping') controller.abort('stopped' satisfies StopReason);
-    if (error instanceof ModelFailed) return { text: error.message, code: error.failure };
-    if (error instanceof Rejection) return { text: error.message, code: error.code };
+    if (error instanceof ModelFailed) return userError(error.message, error.failure);
+    if (error instanceof Rejection) return userError(error.message, error.code);
     this.logger.error(`Turn ${turnId} failed unexpectedly.`, error);
     return { text: UNEXPECTED_TEXT, code: null };
   }
