@@ -70,6 +70,7 @@ describe('the configuration', () => {
     ['ROLES', { ROLES: 'api,cook' }],
     ['ROLES', { ROLES: ',' }],
     ['AUTH_TYPE', { AUTH_TYPE: 'ldap' }],
+    ['JWT_SECRET_KEY', { JWT_SECRET_KEY: 'x'.repeat(31) }],
     ['SERVER_MODE', { SERVER_MODE: 'fast' }],
     ['SSE_KEEPALIVE_SECONDS', { SSE_KEEPALIVE_SECONDS: '0' }],
     ['MESSAGE_EVENTS_RETENTION_DAYS', { MESSAGE_EVENTS_RETENTION_DAYS: '-1' }],
@@ -126,9 +127,9 @@ describe('the configuration of a process', () => {
 
   it('comes from the environment first, then from the file', () => {
     const file = join(folder, '.env');
-    writeFileSync(file, 'PORT=1\nHOST=localhost\nJWT_SECRET_KEY="a b"\n# PORT=3\n');
+    writeFileSync(file, 'PORT=1\nHOST=localhost\nJWT_SECRET_KEY="a secret of thirty-two characters"\n# PORT=3\n');
     const config = loadConfig({ PORT: '2', HOST: '', DATA_DIR: folder }, file);
-    expect(config).toMatchObject({ port: 2, host: 'localhost', jwtSecretKey: 'a b' });
+    expect(config).toMatchObject({ port: 2, host: 'localhost', jwtSecretKey: 'a secret of thirty-two characters' });
   });
 
   it('has secrets of its own, made once, that only their owner can read', () => {

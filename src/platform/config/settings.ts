@@ -26,6 +26,13 @@ const MiB = 1024 * KiB;
 /** What a process can play. */
 export const ROLES = ['api', 'worker', 'projector', 'scheduler'] as const;
 
+/** HS256 takes keys as long as its hash (RFC 7518, 3.2); a shorter one can be guessed from a single token. */
+const SECRET_BYTES_MIN = 32;
+
+function checkSecret(secret: string | undefined): void {
+  if (secret && Buffer.byteLength(secret) < SECRET_BYTES_MIN) throw new Error(`must have at least ${SECRET_BYTES_MIN} bytes.`);
+}
+
 /** Every variable the service reads, by the name the code knows its value under. */
 export const settings = {
   host: text('HOST', '127.0.0.1'),
@@ -66,7 +73,7 @@ export const settings = {
   authType: oneOf('AUTH_TYPE', 'none', 'none', 'simple_jwt', 'session_jwt'),
   allowUnauthenticated: flag('ALLOW_UNAUTHENTICATED', false),
   localModeAdmin: flag('LOCAL_MODE_ADMIN', false),
-  jwtSecretKey: text('JWT_SECRET_KEY'),
+  jwtSecretKey: checked(text('JWT_SECRET_KEY'), checkSecret),
   encryptionSecretKey: text('ENCRYPTION_SECRET_KEY'),
   allowedOrigins: list('ALLOWED_ORIGINS'),
   trustedProxies: checked(list('TRUSTED_PROXIES'), checkTrustedProxies),

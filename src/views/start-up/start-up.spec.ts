@@ -13,7 +13,7 @@ async function start(
   environment: Record<string, string>,
   calls: (get: (path: string, token?: string) => Promise<Answer>) => Promise<void>,
 ) {
-  const config = readConfig({ JWT_SECRET_KEY: 'secret', ...environment });
+  const config = readConfig({ JWT_SECRET_KEY: 'a secret for tests that is long enough', ...environment });
   @Module({ imports: [identityGround(config), IdentityModule, StartUpModule] })
   class RootModule {}
   const app = await createHttpApp(RootModule, { ...config, readModels: [] }, { logger: false });
