@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { Rejection } from '../../kernel/rejection.js';
 import type { AgentKeyDirectory } from './agent-key-directory.port.js';
 import { type Authenticator, bearerOf } from './authenticator.js';
+import type { AuthType } from './caller.js';
 import { Identity } from './identity.js';
 import type { IdentifiedRequest } from './identity.http.js';
 import type { WrongCredentials } from './wrong-credentials.port.js';
@@ -11,12 +12,23 @@ const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
 /** Here the path itself is the only credential: what else a sender brings along is for somebody else. */
 const PATH_IS_CREDENTIAL = /^\/api\/webhooks\//;
 
+/** A route of the older generation: it deletes a source. */
+const CHANGES_BY_GET = /^\/api\/delete_old(\?|\/|$)/;
+/** Here the key may stand in a form that only the route reads. */
+const KEY_IS_IN_FORM = /^\/api\/store_attachment(\?|\/|$)/;
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
 /**
  * The hook that gives each request its identity before the body is read: a bad bearer is refused first and wherever
  * bearers count, whatever else the request holds.
  */
 export const identifyRequest =
-  (authenticator: Authenticator, directory: () => AgentKeyDirectory, wrong: WrongCredentials) =>
+  (
+    authenticator: Authenticator,
+    directory: () => AgentKeyDirectory,
+    wrong: WrongCredentials,
+    allowedOrigins: readonly string[],
+  ) =>
   async (request: FastifyRequest): Promise<void> => {
     const { authorization } = request.headers;
     const bearerIsKey = BEARER_IS_AGENT_KEY.test(request.url);
@@ -29,10 +41,39 @@ export const identifyRequest =
         if (error instanceof Rejection && error.code === 'invalid-token') await countWrong();
         throw error;
       });
+    const isForeign = authenticator.authType === 'none' && changesSomething(request) && isForeignPage(request, allowedOrigins);
     const presentedKey = () => (bearerIsKey ? bearerOf(authorization) : undefined) ?? keyIn(request);
-    const identity = new Identity(request.id, user, presentedKey, { directory, countWrong, origin: request.headers.origin });
+    const identity = new Identity(request.id, isForeign ? undefined : user, presentedKey, {
+      directory,
+      countWrong,
+      origin: request.headers.origin,
+    });
     (request as FastifyRequest & IdentifiedRequest).identity = identity;
   };
+
+/**
+ * While everybody is the local user, a page of any origin could change that user's things: it is nobody, and is refused where it
+ * shows no credential. It is called when the body has been read, which may hold a key.
+ */
+export const refuseForeignPages =
+  (authType: AuthType, allowedOrigins: readonly string[]) =>
+  async (request: FastifyRequest): Promise<void> => {
+    if (authType !== 'none' || !changesSomething(request) || !isForeignPage(request, allowedOrigins)) return;
+    const mayHoldKey = KEY_IS_IN_FORM.test(request.url);
+    if (mayHoldKey || PATH_IS_CREDENTIAL.test(request.url) || bearerOf(request.headers.authorization) || keyIn(request)) return;
+    throw new Rejection(
+      'origin-not-allowed',
+      'Pages of this origin change nothing here without a credential. ALLOWED_ORIGINS names others.',
+    );
+  };
+
+const changesSomething = ({ method, url }: FastifyRequest): boolean =>
+  !['GET', 'HEAD', 'OPTIONS'].includes(method) || CHANGES_BY_GET.test(url);
+
+function isForeignPage({ headers: { origin } }: FastifyRequest, allowedOrigins: readonly string[]): boolean {
+  if (origin === undefined || allowedOrigins.includes(origin)) return false;
+  return !(URL.canParse(origin) && LOOPBACK.test(new URL(origin).hostname));
+}
 
 /** An agent key in the body, the query or its header, in this order; blank ones count as absent. */
 function keyIn(request: FastifyRequest): string | undefined {

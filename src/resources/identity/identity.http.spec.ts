@@ -66,7 +66,7 @@ const holders: Record<string, AgentKeyHolder> = {
 
 /** The service as it stands with an environment. */
 async function serve(environment: Record<string, string>, keyValue?: KeyValue) {
-  const config = readConfig({ JWT_SECRET_KEY: 'secret', ...environment });
+  const config = readConfig({ JWT_SECRET_KEY: 'a secret for tests that is long enough', ...environment });
   @Module({
     imports: [IdentityModule],
     controllers: [Probe],
@@ -103,6 +103,30 @@ describe('with authentication off', () => {
     const { body, id } = await call(app, '/api/me', undefined, { authorization: 'Bearer nonsense' });
     const cause = { actor: 'user:local', credential: 'none', correlationId: id, causationId: id };
     expect(body).toEqual({ kind: 'user', userId: 'local', roles: ['user'], credential: 'none', cause });
+  });
+
+  it('a page of another origin changes nothing without a key, and is nobody with one', async () => {
+    const origin = 'https://evil.example';
+    expect(await call(app, '/api/known', {}, { origin })).toMatchObject({ status: 403, body: { error: 'origin_not_allowed' } });
+    expect((await call(app, '/api/known', {}, { origin: 'null' })).status).toBe(403);
+    const keyed = await call(app, '/api/known', { api_key: 'demo' }, { origin });
+    expect(keyed.body).toMatchObject({ kind: 'agent-key', agentId: 'agent-2' });
+    expect(keyed.body).not.toHaveProperty('signedIn');
+    for (const more of [{ authorization: 'Bearer nonsense' }, { 'x-api-key': 'nonsense' }])
+      expect((await call(app, '/api/known', {}, { origin, ...more })).status).toBe(401);
+  });
+
+  it.each(['http://localhost:5173', 'http://127.0.0.1', 'http://[::1]:8080'])(
+    'a page of this machine, %s, is the local user',
+    async (origin) => {
+      expect((await call(app, '/api/known', {}, { origin })).body).toMatchObject({ userId: 'local' });
+    },
+  );
+
+  it('a page of an allowed origin is the local user', async () => {
+    const allowing = await serve({ ALLOWED_ORIGINS: 'https://desk.example' });
+    expect((await call(allowing, '/api/known', {}, { origin: 'https://desk.example' })).status).toBe(200);
+    await allowing.close();
   });
 
   it('an agent key still speaks for its agent', async () => {

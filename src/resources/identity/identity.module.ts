@@ -8,7 +8,7 @@ import { Config } from '../../platform/config/config.js';
 import { AgentKeyDirectory } from './agent-key-directory.port.js';
 import { Authenticator } from './authenticator.js';
 import { GeneratedTokens, LimitedWrongCredentials } from './credential-limits.js';
-import { identifyRequest } from './identify-request.js';
+import { identifyRequest, refuseForeignPages } from './identify-request.js';
 import { SessionController } from './session.http.js';
 import { SessionTokens } from './session-tokens.js';
 import { WrongCredentials } from './wrong-credentials.port.js';
@@ -52,12 +52,15 @@ export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
     private readonly wrongCredentials: WrongCredentials,
     private readonly host: HttpAdapterHost,
     private readonly modules: ModuleRef,
+    private readonly config: Config,
   ) {}
 
   onModuleInit() {
     const directory = () => this.modules.get(AgentKeyDirectory, { strict: false });
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance | undefined>();
-    fastify?.addHook('onRequest', identifyRequest(this.authenticator, directory, this.wrongCredentials));
+    const { allowedOrigins } = this.config;
+    fastify?.addHook('onRequest', identifyRequest(this.authenticator, directory, this.wrongCredentials, allowedOrigins));
+    fastify?.addHook('preHandler', refuseForeignPages(this.authenticator.authType, allowedOrigins));
   }
 
   async onApplicationBootstrap() {
