@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { parse } from 'node:querystring';
 import type { FastifyRequest } from 'fastify';
 import { Rejection } from '../../kernel/rejection.js';
+import { escapesUtf8 } from './readable-url.js';
 
 /** Forms here name a few things each; whatever is large is uploaded or JSON. */
 export const FORM_FIELDS_MAX = 200;
@@ -13,6 +15,8 @@ export function parseForm(_request: FastifyRequest, bytes: Buffer, done: (error:
   if (hasMoreThan(FORM_FIELDS_MAX - 1, bytes)) {
     return done(new Rejection('too-large', `The request body has more than ${FORM_FIELDS_MAX} fields.`));
   }
+  if (!isUtf8(bytes) || !escapesUtf8(bytes.toString()))
+    return done(new Rejection('invalid-request', 'The request body is not valid UTF-8.'));
   const fields = parse(bytes.toString());
   if (Object.hasOwn(fields, '__proto__')) {
     return done(new Rejection('invalid-request', 'The request body holds a field that is not allowed: __proto__.'));

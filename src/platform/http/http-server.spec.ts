@@ -287,6 +287,32 @@ describe('a request that cannot be read', () => {
     expect((await post('/api/answer', { question: 'x'.repeat(options.bodyBytesMax) })).status).toBe(413);
   });
 
+  it.each(['/api/idle?q=%00', '/api/idle?q=%ED%A0%80', '/api/idle?q=%FF', '/api/%00'])(
+    'of %s is 400: a name has no such character',
+    async (path) => {
+      expect((await post(path, {})).status).toBe(400);
+    },
+  );
+
+  it('with a lone percent sign is served', async () => {
+    expect((await post('/api/idle?q=100%', {})).status).toBe(201);
+  });
+
+  it.each(['//api/idle', '/api//idle'])('of %s is 404: nothing is there', async (path) => {
+    expect((await raw('POST', path)).status).toBe(404);
+  });
+
+  it('with a body that is compressed is 415', async () => {
+    expect((await post('/api/idle', '{}', { ...JSON_TYPE, 'content-encoding': 'gzip' })).status).toBe(415);
+    expect((await post('/api/idle', '{}', { ...JSON_TYPE, 'content-encoding': 'identity' })).status).toBe(201);
+  });
+
+  it.each(['a=%FF', 'a=\xff'])('with a form that is not UTF-8 is 400: %s', async (form) => {
+    const bytes = Buffer.from(form, 'latin1');
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await fetch(`${base}/api/idle`, { method: 'POST', headers: type, body: bytes })).status).toBe(400);
+  });
+
   it('because of its type is 415, also as a form or without any type', async () => {
     expect((await post('/api/answer', 'question=x', { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(415);
     expect((await post('/api/answer', '<question/>', { 'content-type': 'text/xml' })).status).toBe(415);

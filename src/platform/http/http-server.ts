@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import type { Readable } from 'node:stream';
 import type { DynamicModule, NestApplicationOptions, SecurityHeadersOptions, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -15,7 +17,9 @@ import { FORM_BYTES_MAX, FORM_FIELDS_MAX, parseForm } from './form-body.js';
 import { jsonBodyParser, type JsonBodyRules } from './json-body.js';
 import { KnownRoutes } from './known-routes.js';
 import { AFTER_POSITION_HEADER, AfterPosition, POSITION_HEADER } from './positions.js';
+import { refuseUnreadableUrl } from './readable-url.js';
 import { COMMON_REJECTIONS, type Rejections } from './rejections.js';
+import { endStalledBodies } from './stalled-bodies.js';
 import { endUnreadBodies } from './unread-bodies.js';
 import { RequestValidation } from './validation.js';
 
@@ -34,6 +38,8 @@ export type HttpOptions = Readonly<{
   trustedProxies: readonly string[];
   /** How long requests in hand may take once the server closes. */
   shutdownMs: number;
+  /** How long nothing of a body may come before its connection ends. */
+  bodyStallMs?: number;
   /** How many clients may be connected; unset: as many as the process can bear. */
   connectionsMax: number | undefined;
   databasePoolMax: number;
@@ -48,6 +54,8 @@ export type HttpOptions = Readonly<{
 const REQUEST_ID_HEADER = 'X-Request-Id';
 /** A request that has not arrived whole after this long is given up. */
 const REQUEST_ARRIVES_MS_MAX = 600_000;
+/** Of a request that comes in nothing may be missing for longer. */
+const BODY_STALL_MS_MAX = 60_000;
 const PARAMETER_CHARACTERS_MAX = 512;
 const FORM_FIELD_BYTES_MAX = 1024 * 1024;
 const IDLE_SWEEP_MS = 50;
@@ -140,6 +148,7 @@ function configureHttp(app: NestFastifyApplication, options: HttpOptions): void 
   limitConnections(fastify.server, connectionsWithin(descriptorsMax(), options));
   receiveRequests(fastify, adapter, options);
   endUnreadBodies(fastify, () => adapter.draining);
+  endStalledBodies(fastify.server, options.bodyStallMs ?? BODY_STALL_MS_MAX);
   parseBodies(fastify, options);
   closeWithinBounds(fastify, options);
   app.useGlobalFilters(new ErrorFilter(routes, { ...COMMON_REJECTIONS, ...options.rejections }, options.isDownForSpace));
@@ -158,6 +167,11 @@ function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploa
     if (Number(request.headers['content-length'] ?? 0) > uploadRequestBytesMax) {
       return done(new Rejection('too-large', `Request exceeds the ${uploadRequestBytesMax}-byte upload limit`));
     }
+    const encoding = request.headers['content-encoding'];
+    if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+      return done(new Rejection('media-type-not-accepted', `A request body with Content-Encoding: ${encoding} is not accepted.`));
+    }
+    refuseUnreadableUrl(request.url, ANY_JSON_PATH.test(request.url));
     done();
   });
 }
@@ -168,6 +182,9 @@ const RAW_YAML_PATH = /^\/api\/import_agent(\/|\?|$)/;
 
 /** Where a body is data that nothing here reads the keys of: there every JSON is taken. */
 const ANY_JSON_PATH = /^\/api\/webhooks\//;
+
+/** Types that are JSON as well: `application/problem+json`. */
+const JSON_LIKE_TYPE = /^application\/[\w.!#$&^-]+\+json(?=\s*(?:;|$))/;
 
 /** Any shape: the bytes of such a body are limited so that it may have any. */
 const DATA_LIMITS = {
@@ -181,18 +198,23 @@ const DATA_LIMITS = {
 /** JSON, forms and files everywhere, raw text where it is asked for, 415 for everything else. */
 function parseBodies(fastify: FastifyInstance, options: HttpOptions) {
   const { bodyBytesMax: bodyLimit, bodyEntriesMax: entriesMax, webhookBodyBytesMax } = options;
+  const notAccepted = () => new Rejection('media-type-not-accepted', 'A request body of this Content-Type is not accepted here.');
   const usual: JsonBodyRules = { bytesMax: bodyLimit, limits: { ...JSON_LIMITS, entriesMax }, isOnlyData: false };
   const anyJson: JsonBodyRules = { bytesMax: webhookBodyBytesMax, limits: DATA_LIMITS, isOnlyData: true };
   const parseJson = jsonBodyParser(({ url }) => (ANY_JSON_PATH.test(url) ? anyJson : usual));
   fastify.addContentTypeParser('application/json', parseJson);
+  fastify.addContentTypeParser(JSON_LIKE_TYPE, async (request: FastifyRequest, body: Readable) => {
+    if (!ANY_JSON_PATH.test(request.url)) throw notAccepted();
+    return parseJson(request, body);
+  });
   const form = { parseAs: 'buffer', bodyLimit: Math.min(bodyLimit, FORM_BYTES_MAX) } as const;
   fastify.addContentTypeParser('application/x-www-form-urlencoded', form, parseForm);
-  const notAccepted = () => new Rejection('media-type-not-accepted', 'A request body of this Content-Type is not accepted here.');
-  fastify.addContentTypeParser([...YAML_TYPES, '*'], { parseAs: 'string', bodyLimit }, (request, body, done) => {
+  fastify.addContentTypeParser([...YAML_TYPES, '*'], { parseAs: 'buffer', bodyLimit }, (request, body: Buffer, done) => {
     const type = request.headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase();
-    if (body === '' && type === undefined) return done(null, undefined);
+    if (body.length === 0 && type === undefined) return done(null, undefined);
     const raw = RAW_YAML_PATH.test(request.url) && (type === undefined || YAML_TYPES.includes(type));
-    done(raw ? null : notAccepted(), raw ? body : undefined);
+    if (raw && !isUtf8(body)) return done(new Rejection('invalid-request', 'The request body is not valid UTF-8.'));
+    done(raw ? null : notAccepted(), raw ? body.toString() : undefined);
   });
 }
 

@@ -16,7 +16,8 @@ export class KnownRoutes {
   }
 }
 
-const segmentsOf = (path: string): readonly string[] => path.split('/').filter((segment) => segment !== '');
+/** A slash at the end says nothing; an empty segment is one that no pattern has. */
+const segmentsOf = (path: string): readonly string[] => path.replace(/^\/|\/$/g, '').split('/');
 
 function matches(pattern: readonly string[], path: readonly string[]): boolean {
   const rest = pattern.indexOf('*');

@@ -40,6 +40,8 @@ describe('a session token', () => {
     ['signed with another secret', signed({ sub: 'alice' }, { secret: 'other' })],
     ['of nobody', signed({})],
     ['of an empty name', signed({ sub: '' })],
+    ['of a name with NUL', signed({ sub: 'a\0b' })],
+    ['of a name with half a character', signed({ sub: 'a\ud800' })],
     ['of a number', signed({ sub: 7 })],
     ['of a very long name', signed({ sub: 'a'.repeat(257) })],
     ['that is very long', signed({ sub: 'a', more: 'x'.repeat(9000) })],

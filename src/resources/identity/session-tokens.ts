@@ -41,6 +41,7 @@ export class SessionTokens {
     if (token.length > TOKEN_CHARACTERS_MAX) throw invalid();
     const { sub, exp, roles } = await this.claimsOf(token);
     if (typeof sub !== 'string' || sub === '' || sub.length > USER_ID_CHARACTERS_MAX) throw invalid();
+    if (!sub.isWellFormed() || sub.includes('\0')) throw invalid();
     const session = { userId: sub, roles: rolesIn(roles) };
     this.remembered.set(token, { session, expiresAt: exp === undefined ? undefined : exp * 1000 });
     return session;

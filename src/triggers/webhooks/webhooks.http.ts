@@ -5,7 +5,7 @@ import { Commands } from '../../kernel/commands.js';
 import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../../kernel/event-sourcing/idempotency.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { jsonTextOf } from '../../platform/http/json-body.js';
-import { JsonBodyOnly } from '../../platform/http/json-body-only.js';
+import { AnyJsonBodyOnly } from '../../platform/http/json-body-only.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { AcceptDelivery } from './delivery.commands.js';
 import { tooLarge, webhookAgentOf } from './webhook-lookup.http.js';
@@ -34,9 +34,9 @@ export class WebhooksController {
   @ApiParam(TOKEN)
   @Post(':token')
   @HttpCode(200)
-  @UseGuards(JsonBodyOnly)
+  @UseGuards(AnyJsonBodyOnly)
   @ApiOperation({ summary: 'The body becomes the agent’s input as it stands; the answer names the task to ask about.' })
-  @ApiConsumes('application/json')
+  @ApiConsumes('application/json', 'application/*+json')
   @DocumentedBody({ schema: {}, description: 'Any JSON but null.' }, { order: 42, state: 'paid' })
   @ApiHeader(KEY)
   async post(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<AcceptedBody> {

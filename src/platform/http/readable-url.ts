@@ -1,0 +1,20 @@
+import { isUtf8 } from 'node:buffer';
+import { Rejection } from '../../kernel/rejection.js';
+
+const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
+const NUL = /%00/;
+
+/** Whether what is escaped in a text, as in a query, is UTF-8; a percent sign on its own says nothing. */
+export const escapesUtf8 = (text: string): boolean =>
+  (text.match(ESCAPES) ?? []).every((escaped) => isUtf8(Buffer.from(escaped.replaceAll('%', ''), 'hex')));
+
+/**
+ * Refuses a path or a query that is not UTF-8, or that holds NUL: they name and filter, and no name has either.
+ * @param isOnlyData whether the query is data that names nothing @throws Rejection invalid-request
+ */
+export function refuseUnreadableUrl(url: string, isOnlyData: boolean): void {
+  if (!url.includes('%')) return;
+  if (!escapesUtf8(url)) throw new Rejection('invalid-request', 'The address of the request is not valid UTF-8.');
+  if (NUL.test(isOnlyData ? url.split('?', 1)[0]! : url))
+    throw new Rejection('invalid-request', 'The address of the request holds a character that is not allowed: NUL.');
+}

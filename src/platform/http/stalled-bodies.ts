@@ -1,0 +1,21 @@
+import type { IncomingMessage, Server } from 'node:http';
+
+const SWEEPS_PER_BOUND = 4;
+
+/** Ends connections whose request is still coming in and of which nothing has come for so long. */
+export function endStalledBodies(server: Server, stallMs: number): void {
+  const arriving = new Map<IncomingMessage, { bytes: number; since: number }>();
+  const sweep = setInterval(() => {
+    const now = performance.now();
+    for (const [request, progress] of arriving) {
+      const { bytesRead } = request.socket;
+      if (request.complete || request.destroyed) arriving.delete(request);
+      else if (bytesRead > progress.bytes) arriving.set(request, { bytes: bytesRead, since: now });
+      else if (now - progress.since >= stallMs) request.socket.destroy();
+    }
+  }, stallMs / SWEEPS_PER_BOUND).unref();
+  server.on('request', (request: IncomingMessage) => {
+    if (!request.complete) arriving.set(request, { bytes: request.socket.bytesRead, since: performance.now() });
+  });
+  server.once('close', () => clearInterval(sweep));
+}
