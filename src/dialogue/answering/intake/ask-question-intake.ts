@@ -66,6 +66,8 @@ export class AskQuestionIntake {
   /** @throws Rejection for whatever is wrong with the request; then nothing was decided */
   private async resume(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
     const { conversation_id: conversationId } = request;
+    if (request.question?.trim())
+      throw new Rejection('invalid-request', 'question and tool_actions cannot be sent together: one asks, the other resumes.');
     if (!conversationId) throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
     const answers = answersOf(request.tool_actions!);
     const agent = await this.resolver.agentOfKey(caller);

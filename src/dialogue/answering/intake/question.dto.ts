@@ -10,7 +10,7 @@ const numeric = ({ value }: { value: unknown }): unknown =>
 
 /** A question to an agent, or (with `tool_actions` and no `question`) the answer to what a paused turn waits for. */
 export class QuestionRequest {
-  /** What is asked. */
+  /** What is asked, in at most 131,072 characters. */
   @IsOptional()
   @IsString()
   @MaxLength(QUESTION_CHARACTERS_MAX)
@@ -30,7 +30,7 @@ export class QuestionRequest {
   @IsString()
   conversation_id?: string | null;
 
-  /** JSON text of an array of `{prompt, response}`, or that array; only for new conversations. */
+  /** JSON text of an array of `{prompt, response}`, or that array, with at most 1,000 entries; only for new conversations. */
   @IsOptional()
   history?: unknown;
 
@@ -66,7 +66,7 @@ export class QuestionRequest {
   /** How many chunks to retrieve in all: 6 unless told, at least 0, at most 500; ignored when an agent is selected. */
   @IsOptional()
   @Transform(numeric)
-  @IsNumber()
+  @IsNumber({}, { message: 'chunks must be a number' })
   chunks?: number | null;
 
   /** Answers without retrieving anything; only where no agent answers, which has sources of its own. */
