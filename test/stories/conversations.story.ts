@@ -64,7 +64,15 @@ export function conversationsStory(makeBacking: MakeBacking): void {
       expect(seen).toEqual(ids.reverse());
       expect(await list('?limit=0', client)).toHaveLength(1);
       expect(await list('?limit=1000', client)).toHaveLength(7);
-      expect(await list('?limit=many&before=yesterday', client)).toHaveLength(7);
+      expect(await list('?limit=many', client)).toHaveLength(7);
+      expect(await list('?limit=&before=', client)).toHaveLength(7);
+      for (const before of ['yesterday', '0000-01-01T00:00:00Z', '%2B275760-09-13']) {
+        const { status, body } = await replyOf(client.get(`/api/get_conversations?before=${before}`));
+        expect([status, body]).toEqual([400, { success: false, message: expect.stringMatching(/^before must be a date/) }]);
+      }
+      const { id: named } = (await list('?limit=1', client))[0]!;
+      const blank = await replyOf(client.post('/api/update_conversation_name', { id: named, name: ' \n ' }));
+      expect([blank.status, blank.body]).toEqual([400, { success: false, message: 'name must not be blank' }]);
     });
 
     it('says what became of the last answer, until the conversation is looked at', async () => {

@@ -90,7 +90,7 @@ export function refusalsStory(makeBacking: MakeBacking): void {
     wrong('active_docs', 5),
     wrong('active_docs', ['a', 5]),
     wrong('retriever', true),
-    wrong('chunks', 'six'),
+    wrong('chunks', 'six', { says: /^chunks must be a number$/ }),
     wrong('chunks', {}),
     wrong('isNoneDoc', 'yes'),
     wrong('tool_actions', 'approved'),
@@ -106,6 +106,14 @@ export function refusalsStory(makeBacking: MakeBacking): void {
       says: /Missing required fields: conversation_id/,
       only: '/stream',
     },
+    {
+      name: 'tool_actions with a question',
+      body: { question, conversation_id: UNKNOWN, tool_actions: [{ call_id: 'c', decision: 'approved' }] },
+      status: 400,
+      says: /question and tool_actions cannot be sent together/,
+    },
+    wrong('conversation_id', 'a\0b'),
+    wrong('agent_id', 'a\ud800'),
     { name: 'tool_actions alone', body: { tool_actions: [{ call_id: 'c' }] }, status: 400, says: /conversation_id/ },
 
     { name: 'no credential', as: 'nobody', body: { question }, status: 401, says: /Unauthorized/ },

@@ -1,4 +1,4 @@
-import { IsInt, IsOptional, IsString, Min, MinLength, MaxLength } from 'class-validator';
+import { IsInt, IsOptional, IsString, Matches, Min, MaxLength } from 'class-validator';
 
 const CONVERSATION_NAME_CHARACTERS_MAX = 500;
 const FEEDBACK_CHARACTERS_MAX = 2_000;
@@ -8,7 +8,7 @@ export class ConversationName {
   id!: string;
 
   @IsString()
-  @MinLength(1)
+  @Matches(/\S/, { message: 'name must not be blank' })
   @MaxLength(CONVERSATION_NAME_CHARACTERS_MAX)
   name!: string;
 }

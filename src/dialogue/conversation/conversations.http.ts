@@ -12,6 +12,7 @@ import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { answerPosition } from '../../platform/http/positions.js';
+import { momentIn } from '../../platform/http/moments.js';
 import { BEGINNING_EVENTS_MAX, belongsTo } from './conversation-access.policy.js';
 import { conversation } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
@@ -57,7 +58,7 @@ export class ConversationsController {
   @OptionalQuery('limit')
   @Get('search_conversations')
   async search(@CurrentUser() user: SignedInUser, @Query('q') q?: string, @Query('limit') limit?: string) {
-    const text = q?.trim().replaceAll('\0', '\uFFFD');
+    const text = q?.trim();
     if (!text) throw new Rejection('invalid-request', 'q is required');
     await this.freshness.reached(READ, this.lastWrites.of(user.userId));
     return this.conversations.search(user.userId, text, limitOf(limit));
@@ -142,11 +143,10 @@ function checked(id: string): string {
 /** Lenient, as clients expect of these listings: what is no number counts as not given. */
 function limitOf(text: string | undefined): number {
   const limit = Number(text);
-  return text === undefined || !Number.isInteger(limit) ? LISTING_DEFAULT : Math.min(LISTING_MAX, Math.max(1, limit));
+  return !text?.trim() || !Number.isInteger(limit) ? LISTING_DEFAULT : Math.min(LISTING_MAX, Math.max(1, limit));
 }
 
 function cursorOf(before: string | undefined, beforeId: string | undefined): ListingCursor | undefined {
-  const date = before === undefined ? undefined : new Date(before);
-  if (!date || Number.isNaN(date.getTime())) return undefined;
-  return { before: date, beforeId: beforeId !== undefined && isId(beforeId) ? beforeId : undefined };
+  if (!before) return undefined;
+  return { before: momentIn('before', before), beforeId: beforeId !== undefined && isId(beforeId) ? beforeId : undefined };
 }

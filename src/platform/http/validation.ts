@@ -15,6 +15,7 @@ export class RequestValidation extends ValidationPipe {
     if (type === 'custom' || !isDto(metatype)) return super.transform(value, metadata) as Promise<unknown>;
     if (value !== undefined && !isObject(value)) throw refused('The request body must be a JSON object.');
     refuseFarTooLong(metatype, value ?? {});
+    refuseUnnameable(value ?? {});
     const dto = dtoOf(metatype, value ?? {}) as object;
     const errors = await validate(dto, { forbidUnknownValues: false, validationError: { target: false } });
     if (errors.length > 0) throw refused(textOf(errors));
@@ -28,6 +29,17 @@ const PRIMITIVES: readonly unknown[] = [Object, Array, String, Number, Boolean, 
 const isDto = (metatype: Type | undefined): metatype is Type => metatype !== undefined && !PRIMITIVES.includes(metatype);
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Fields that name a thing, by itself or by its id. */
+const NAMING_FIELD = /(^|_)(id|name)$|Name$/;
+
+/** A name or an id holds no NUL and no half of a character: nothing could be found by it. */
+function refuseUnnameable(value: Readonly<Record<string, unknown>>): void {
+  for (const [field, text] of Object.entries(value)) {
+    if (NAMING_FIELD.test(field) && typeof text === 'string' && (text.includes('\0') || !text.isWellFormed()))
+      throw refused(`${field} must not hold NUL or half of a surrogate pair`);
+  }
+}
 
 /** What counts as one character is a surrogate pair and a variation selector at most. */
 const UNITS_PER_CHARACTER_MAX = 3;

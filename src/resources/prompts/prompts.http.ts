@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { IsISO8601, IsNotEmpty, IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsISO8601, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
@@ -19,7 +19,7 @@ const PROMPT_NAME_CHARACTERS_MAX = 200;
 const PROMPT_CONTENT_CHARACTERS_MAX = 100_000;
 
 export class PromptText {
-  @IsString() @IsNotEmpty() @MaxLength(PROMPT_NAME_CHARACTERS_MAX) name!: string;
+  @IsString() @Matches(/\S/, { message: 'name must not be blank' }) @MaxLength(PROMPT_NAME_CHARACTERS_MAX) name!: string;
   @IsString() @IsNotEmpty() @MaxLength(PROMPT_CONTENT_CHARACTERS_MAX) content!: string;
 }
 

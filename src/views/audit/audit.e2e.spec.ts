@@ -77,6 +77,8 @@ describe('The audit', () => {
     ['?limit=x', 'limit'],
     ['?after=-1', 'after'],
     ['?from=yesterday', 'from'],
+    ['?from=0000-01-01T00:00:00Z', 'from'],
+    ['?to=0000-01-01T00:00:00Z', 'to'],
     ['?stream=a&stream=b', 'stream'],
   ])('refuses %s and names the field', async (query, field) => {
     const response = await ann.get(`/api/audit/events${query}`);

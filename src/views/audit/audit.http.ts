@@ -9,6 +9,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { AuditEventsQuery, PAGE_DEFAULT, PAGE_MAX } from './audit.dto.js';
 import { isOwnTrace, type TraceNode, traceOf } from './trace.policy.js';
 import { OptionalQuery } from '../../platform/http/documented.js';
+import { momentIn } from '../../platform/http/moments.js';
 
 /** A chain longer than this is cut, which the answer says. */
 const TRACE_EVENTS_MAX = 5_000;
@@ -93,17 +94,9 @@ const filterOf = (query: AuditEventsQuery): AuditFilter => ({
   ...(query.type !== undefined && { type: query.type }),
   ...(query.actor !== undefined && { actor: query.actor }),
   ...(query.correlation !== undefined && { correlationId: query.correlation }),
-  ...(query.from !== undefined && { from: momentOf('from', query.from) }),
-  ...(query.to !== undefined && { to: momentOf('to', query.to) }),
+  ...(query.from !== undefined && { from: momentIn('from', query.from) }),
+  ...(query.to !== undefined && { to: momentIn('to', query.to) }),
 });
-
-/** Weeks and ordinal days are dates of ISO 8601, too. */
-function momentOf(name: string, text: string): Date {
-  const moment = new Date(text);
-  if (Number.isNaN(moment.getTime()))
-    throw new Rejection('invalid-request', `${name} must be a date such as 2026-01-31T12:00:00Z`);
-  return moment;
-}
 
 /** After the last of all positions there is nothing, as there is after any beyond it. */
 function positionOf(after: string | undefined): bigint {
