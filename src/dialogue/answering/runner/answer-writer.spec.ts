@@ -101,6 +101,11 @@ describe('a structured answer', () => {
     const round: readonly AnswerDelta[] = [text(half), { type: 'round-over' }];
     expect(await write(...round, ...round, ...round, text('{"why":"so"}'))).toBeUndefined();
   });
+  it.each(['```json\n{"why":"so"}\n```', ' ```\n{"why":"so"}```\n'])('is taken out of its fence: %j', async (answer) => {
+    const { writer, write } = writing({ schema: SCHEMA });
+    expect(await write(text(answer))).toBeUndefined();
+    expect(writer.progress.parts.answer).toBe('{"why":"so"}');
+  });
   it.each(['{}', 'Because.', ''])('fits its schema: %j does not', async (answer) => {
     expect(await writing({ schema: SCHEMA }).write(text(answer))).toMatchObject({ code: 'invalid_structured_answer' });
   });

@@ -55,6 +55,7 @@ export class AnswerWriter {
     }
     if (this.pause) return undefined;
     if (signal.aborted) return { text: INTERRUPTED_TEXT, code: 'interrupted' };
+    if (this.schema) this.change({ answer: withoutFence(this.parts.answer) });
     if (this.schema && !isValid(this.parts.answer, this.schema)) {
       return { text: 'The model gave an answer that does not fit the schema of this agent.', code: 'invalid_structured_answer' };
     }
@@ -150,6 +151,17 @@ function withSources(known: readonly Source[], found: readonly Source[]): readon
     left -= bytes;
     return true;
   });
+}
+
+const FENCE = '```';
+const OPENING_FENCE = /^```(?:json)?$/i;
+
+/** Some models put JSON into a fence of Markdown, however they are asked. */
+function withoutFence(answer: string): string {
+  const text = answer.trim();
+  const firstLineEnd = text.indexOf('\n');
+  if (firstLineEnd < 0 || !text.endsWith(FENCE) || !OPENING_FENCE.test(text.slice(0, firstLineEnd).trim())) return answer;
+  return text.slice(firstLineEnd, -FENCE.length).trim();
 }
 
 /** A structured answer is JSON, and valid against the schema of its agent. */
