@@ -15,6 +15,8 @@ export type ToolCallRecord = Readonly<{
   error?: string;
   error_type?: 'tool_not_allowed' | 'outcome_unknown';
   not_run?: NotRun;
+  /** What was said with a denial. */
+  comment?: string;
 }>;
 
 export const recordOf = (
@@ -35,10 +37,19 @@ const NOT_RUN_TEXTS: Readonly<Record<NotRun, string>> = {
   no_response: 'No response provided',
 };
 
-export const deniedRecord = (call: CalledTool, notRun: NotRun | null): ToolCallRecord =>
+/** All records of a turn have to fit one event; the model reads a comment whole. */
+const SHOWN_COMMENT_CHARACTERS_MAX = 200;
+
+const shown = (comment: string): string =>
+  comment.length <= SHOWN_COMMENT_CHARACTERS_MAX
+    ? comment
+    : `${comment.slice(0, SHOWN_COMMENT_CHARACTERS_MAX - 1).toWellFormed()}…`;
+
+export const deniedRecord = (call: CalledTool, notRun: NotRun | null, comment: string | null = null): ToolCallRecord =>
   recordOf(call, {
     status: 'denied',
     ...(notRun && notRun !== 'no_response' ? { not_run: notRun, result: NOT_RUN_TEXTS[notRun] } : {}),
+    ...(comment?.trim() ? { comment: shown(comment.trim()) } : {}),
   });
 
 /** What the model reads of a call that was denied. */

@@ -269,7 +269,7 @@ describe('a pause', () => {
     expect(tools.names).toEqual([]);
     expect(resultsIn(requests[0]!)).toMatchObject({ k1: 'Tool execution denied by user. Reason: too long' });
     expect(ended).toMatchObject([
-      { call_id: 'k1', status: 'denied' },
+      { call_id: 'k1', status: 'denied', comment: 'too long' },
       { call_id: 'k3', status: 'denied' },
     ]);
   });

@@ -206,7 +206,7 @@ function stepsOf(
     if (decision?.type === 'ToolCallAnswered') return { call, ...outcomeOf(call, JSON.parse(decision.data.result)) };
     if (decision?.type !== 'ToolCallApproved') {
       const { comment, notRun } = decision?.data ?? { comment: null, notRun: null };
-      return { call, record: deniedRecord(call, notRun), text: denialFor(comment, notRun) };
+      return { call, record: deniedRecord(call, notRun, comment), text: denialFor(comment, notRun) };
     }
     const action = tools.actions.find(({ toolId, actionName }) => toolId === call.toolId && actionName === call.actionName);
     if (begun.has(call.callId) && !action?.idempotent) {

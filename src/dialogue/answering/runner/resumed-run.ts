@@ -44,7 +44,8 @@ export function unresumedFrames(
 ): readonly Frame[] {
   const denied = paused.calls.map((call) => {
     const decision = decisions.get(call.callId);
-    return deniedRecord(call, decision?.type === 'ToolCallDenied' ? decision.data.notRun : null);
+    const { notRun, comment } = decision?.type === 'ToolCallDenied' ? decision.data : { notRun: null, comment: null };
+    return deniedRecord(call, notRun, comment);
   });
   const frames: readonly Frame[] = [
     firstFrame(transcript),
