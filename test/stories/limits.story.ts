@@ -36,7 +36,7 @@ export function limitsStory(makeBacking: MakeBacking): void {
   beforeEach(() => world.model.reset());
 
   const replyTo = (client: Client, route: AnsweringRoute, body: object): Promise<Reply> =>
-    replyOf(client.post(route, { question: 'Why?', ...body }));
+    replyOf(client.post(route, { ...('tool_actions' in body ? {} : { question: 'Why?' }), ...body }));
   const asked = (route: AnsweringRoute, key: string, more: object = {}) =>
     replyTo(world.nobody, route, { api_key: key, ...more });
 
