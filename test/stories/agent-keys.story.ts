@@ -14,9 +14,6 @@ const question = 'Why?';
 /** One way to send a key, with what else the route wants. */
 type Use = (client: Client, key: string, headers: Readonly<Record<string, string>>) => Promise<Reply>;
 
-/** Looks at who is signed in and at nothing else. */
-const FOR_SESSIONS = ['GET /api/events'];
-
 /** What a key may be used for: decided in one place, whatever the route. */
 export function agentKeysStory(makeBacking: MakeBacking): void {
   let world: World;
@@ -85,7 +82,7 @@ export function agentKeysStory(makeBacking: MakeBacking): void {
   const uses = Object.entries(ROUTES).flatMap(([route, ways]) => Object.entries(ways).map(([way, use]) => ({ route, way, use })));
 
   it('walks all routes that take a key', () => {
-    expect([...Object.keys(ROUTES), ...FOR_SESSIONS].sort()).toEqual(routesThatTakeKeys(world.service.service.app));
+    expect(Object.keys(ROUTES).sort()).toEqual(routesThatTakeKeys(world.service.service.app));
   });
 
   it.each(uses)('$route does not know the key of nobody, nor that of a draft: $way', async ({ use }) => {

@@ -2,13 +2,13 @@ import { CUSTOM_ROUTE_ARGS_METADATA, METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_
 import { RequestMethod } from '@nestjs/common';
 import { type INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { KnownCaller, RequestCause, RequestIdentity } from '../../src/resources/identity/identity.http.js';
+import { KeyIdentity, KnownCaller, RequestCause, RequestIdentity } from '../../src/resources/identity/identity.http.js';
 
 type Argument = Readonly<{ factory?: unknown }>;
 
 /** Every decorator through which a handler can learn whose key came with its request. */
 class Probe {
-  take(@KnownCaller() _k: unknown, @RequestIdentity() _i: unknown, @RequestCause() _r: unknown) {
+  take(@KnownCaller() _k: unknown, @RequestIdentity() _i: unknown, @RequestCause() _r: unknown, @KeyIdentity() _o: unknown) {
     return undefined;
   }
 }
