@@ -72,8 +72,11 @@ type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
     },
     {
       provide: Tickers,
-      inject: [Clock, Timing, LOG, ...TICKERS],
-      useFactory: (clock: Clock, timing: Timing, log: Logger, ...tickers: Ticker[]) => new Tickers(tickers, clock, timing, log),
+      inject: [PLATFORM, Clock, Timing, LOG, ...TICKERS],
+      useFactory: ({ config }: Platform, clock: Clock, timing: Timing, log: Logger, ...tickers: Ticker[]) => {
+        const own = tickers.filter(({ role = 'worker' }) => config.roles.includes(role));
+        return new Tickers(own, clock, timing, log);
+      },
     },
     {
       provide: Conditions,
@@ -120,10 +123,8 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
     // Nobody is answered, and nothing ticks, before the read models have their tables.
     const onMissing = (schema: string) => this.log.warn(`The tables of ${schema} are not there: a projector is waited for`);
     await untilTablesAreThere(this.platform.sql, projections.map(schemaOf), onMissing, this.timing);
-    if (roles.includes('worker')) {
-      this.reactions.start();
-      this.tickers.start();
-    }
+    if (roles.includes('worker')) this.reactions.start();
+    this.tickers.start();
   }
 
   /** Nothing new is begun while requests in hand finish, but they can still read what they wrote. */

@@ -39,6 +39,8 @@ const COVERAGE_PERCENT_MIN = {
   'a slot was missed': 3,
   'a slot was skipped': 1,
   'a slot passed in a pause': 1,
+  'no worker took a question in time': 3,
+  'a worker came after its reader was told that there is none': 1,
   'a run was asked for': 6,
   'what a run said was added to its chat': 5,
   'a call went on as a job': 5,

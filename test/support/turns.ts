@@ -28,6 +28,7 @@ export const answeringOptions = new AnsweringOptions({
   turnsConcurrentMax: 100,
   streamsMax: 100,
   staleProducerMs: 1_000,
+  noWorkerTurnMs: 60_000,
   idempotencyTtlMs: 86_400_000,
   approvalTtlMs: 1_800_000,
   messageEventsRetentionSeconds: 1_209_600,

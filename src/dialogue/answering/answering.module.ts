@@ -17,6 +17,7 @@ import { AskQuestionHandler, ResumeTurnHandler } from './intake/question.command
 import { AutomaticTurnIntake } from './intake/automatic-turn-intake.js';
 import { AttachedFiles } from './loop/attached-files.js';
 import { Continuations } from './loop/continuations.js';
+import { EndUnclaimedTurns } from './runner/end-unclaimed-turns.ticker.js';
 import { ExpirePauses } from './runner/expire-pauses.ticker.js';
 import { QuestionResolver } from './intake/resolve-question.js';
 import { StopAnswerHandler } from './runner/stop-answer.commands.js';
@@ -26,6 +27,7 @@ import { TitleConversation } from './title-conversation.reaction.js';
 import { TurnCloser } from './runner/turn-closer.js';
 import { TurnRunner } from './runner/turn-runner.js';
 import { TurnsWorker } from './runner/turns-worker.js';
+import { UnclaimedTurns } from './runner/unclaimed-turns.js';
 import { HeadlessAnswering } from './runner/headless-answering.port.js';
 import { HeadlessAnswers } from './runner/headless-answers.js';
 import { AutomaticTurns } from './intake/automatic-turns.port.js';
@@ -36,7 +38,7 @@ import { answeringRejections } from './answering.rejections.js';
 import { DropContinuationHandler } from './loop/continuation.commands.js';
 
 const REACTIONS = [TitleConversation];
-const TICKERS = [SweepTurns, ExpirePauses];
+const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
 
 @Module({
   imports: [AttachmentsModule, LimitsModule, SourcesModule, JournalModule, PromptsModule, RetentionModule, ToolsModule],
@@ -53,6 +55,7 @@ const TICKERS = [SweepTurns, ExpirePauses];
           turnsConcurrentMax: config.turnsConcurrentMax,
           streamsMax: config.sseConnectionsMax,
           staleProducerMs: config.staleProducerMs,
+          noWorkerTurnMs: config.noWorkerTurnMs,
           idempotencyTtlMs: config.idempotencyTtlMs,
           approvalTtlMs: config.approvalTtlMs,
           messageEventsRetentionSeconds: config.messageEventsRetentionSeconds,
@@ -76,6 +79,7 @@ const TICKERS = [SweepTurns, ExpirePauses];
     StopAnswerHandler,
     TurnCloser,
     TurnRunner,
+    UnclaimedTurns,
     TurnsWorker,
     { provide: HeadlessAnswering, useClass: HeadlessAnswers },
     { provide: AutomaticTurns, useClass: AutomaticTurnIntake },

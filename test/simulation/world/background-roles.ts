@@ -70,7 +70,12 @@ import type { HandledCommands } from '../../support/commands-over.js';
 import type { Ports } from './roles.js';
 
 /** What a seed has of what goes on without anybody waiting. A room that nobody uses is left out: it would only look at nothing. */
-export type Rooms = Readonly<{ schedules: boolean; followUps: boolean }>;
+export type Rooms = Readonly<{
+  schedules: boolean;
+  followUps: boolean;
+  /** How long questions wait for workers that no process sees, though they work; undefined: they are seen. */
+  unseenWorkersMs?: number | undefined;
+}>;
 
 /** What the rooms of the background share with those of answers. */
 export type Shared = Readonly<{

@@ -11,6 +11,8 @@ import { ExpirePauses } from '../../../src/dialogue/answering/runner/expire-paus
 import { QuestionResolver } from '../../../src/dialogue/answering/intake/resolve-question.js';
 import { StopAnswerHandler } from '../../../src/dialogue/answering/runner/stop-answer.commands.js';
 import { SweepTurns } from '../../../src/dialogue/answering/runner/sweep-turns.ticker.js';
+import { EndUnclaimedTurns } from '../../../src/dialogue/answering/runner/end-unclaimed-turns.ticker.js';
+import { UnclaimedTurns } from '../../../src/dialogue/answering/runner/unclaimed-turns.js';
 import { TurnCloser } from '../../../src/dialogue/answering/runner/turn-closer.js';
 import { TurnRunner } from '../../../src/dialogue/answering/runner/turn-runner.js';
 import { TurnsWorker } from '../../../src/dialogue/answering/runner/turns-worker.js';
@@ -22,6 +24,7 @@ import type { Blobs } from '../../../src/kernel/blobs.js';
 import type { Clock } from '../../../src/kernel/clock.js';
 import type { EventStore } from '../../../src/kernel/event-sourcing/event-store.js';
 import type { Ids } from '../../../src/kernel/ids.js';
+import type { Ticker } from '../../../src/kernel/event-sourcing/ticker.js';
 import type { KeyValue } from '../../../src/kernel/key-value.js';
 import type { Reaction } from '../../../src/kernel/event-sourcing/reaction.js';
 import type { Signals } from '../../../src/kernel/signals.js';
@@ -72,7 +75,9 @@ import { NoLimits } from '../../support/no-limits.js';
 import { HandledCommands } from '../../support/commands-over.js';
 import { turnHandlers } from '../../support/turn-commands.js';
 
+const UNSEEN_LOOK_MS = 15;
 const STALE_PRODUCER_MS = 3_000;
+const NO_WORKER_TURN_MS = 6_000;
 const APPROVAL_TTL_MS = 5_000;
 const IDEMPOTENCY_TTL_MS = 86_400_000;
 export const AGENT_ID = '00000000-0000-4000-8000-00000000a6e7';
@@ -82,6 +87,7 @@ const options = new AnsweringOptions({
   turnsConcurrentMax: 16,
   streamsMax: 100,
   staleProducerMs: STALE_PRODUCER_MS,
+  noWorkerTurnMs: NO_WORKER_TURN_MS,
   idempotencyTtlMs: IDEMPOTENCY_TTL_MS,
   approvalTtlMs: APPROVAL_TTL_MS,
   messageEventsRetentionSeconds: MESSAGE_RETENTION_SECONDS,
@@ -204,6 +210,7 @@ export function rolesOver(ports: Ports) {
       new SweepTurns(unsealedTurns, keyValue, runner, options),
       new ExpirePauses(unsealedTurns, commands, runner, ids),
       new SweepTasks(tasks, keyValue, queue, runners),
+      ...unclaimedTurns(ports, streams, commands, closer, feed),
       ...background.flatMap((room) => room.tickers),
     ].filter((ticker) => mutant?.ticks?.(ticker) ?? true),
     clock,
@@ -225,6 +232,19 @@ export function rolesOver(ports: Ports) {
       tickers.start();
     },
   };
+}
+
+/** Looks after questions while no worker is alive; in some seeds also while workers are, so that the two meet. */
+function unclaimedTurns(ports: Ports, streams: NotedStreams, commands: HandledCommands, closer: TurnCloser, feed: MessageFeed) {
+  const { store, keyValue, timing, ids, unsealedTurns, rooms } = ports;
+  const unclaimed = new UnclaimedTurns(store, commands, closer, streams, feed, timing, ids);
+  const sweep = { recoverOrphans: () => Promise.resolve() } as unknown as SweepTurns;
+  const ticker = (leases: KeyValue, settings: Partial<AnsweringOptions['settings']>): Ticker =>
+    new EndUnclaimedTurns(unsealedTurns, leases, unclaimed, sweep, new AnsweringOptions({ ...options.settings, ...settings }));
+  const noWorkerTurnMs = rooms.unseenWorkersMs;
+  if (noWorkerTurnMs === undefined) return [ticker(keyValue, {})];
+  const hurried = ticker({ keys: () => Promise.resolve([]) } as unknown as KeyValue, { staleProducerMs: 1, noWorkerTurnMs });
+  return [{ name: hurried.name, everyMs: UNSEEN_LOOK_MS, tick: (now: Date) => hurried.tick(now) }];
 }
 
 export type Roles = ReturnType<typeof rolesOver>;

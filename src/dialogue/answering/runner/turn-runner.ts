@@ -36,7 +36,7 @@ const CHANGES_MAX = 10;
 const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
 
 /** Every producer begins a turn's journal with the same first frame under this one name; later frames have names of their own. */
-const ANY_RUNNER = 'any-runner';
+export const ANY_RUNNER = 'any-runner';
 
 export const stopSubject = (turnId: string): string => `turn.stop.${turnId}`;
 
