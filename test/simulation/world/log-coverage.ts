@@ -8,6 +8,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   ScheduleMissed: 'a slot was missed',
   ScheduleSlotSkipped: 'a slot was skipped',
   ScheduleSlotPaused: 'a slot passed in a pause',
+  ScheduleSlotsPaused: 'a slot passed in a pause',
   TurnAppended: 'what a run said was added to its chat',
   JobStarted: 'a call went on as a job',
   JobLost: 'a job was lost',
