@@ -51,7 +51,7 @@ function delivering(store: EventStore = log): DeliverFollowUps {
       if (refusal) throw refusal;
       admitted.push(turnId);
     },
-    withdraw: (turnId: string) => void (admitted = admitted.filter((id) => id !== turnId)),
+    withdraw: ({ turnId }: Admission) => void (admitted = admitted.filter((id) => id !== turnId)),
   } as UsageLimits;
   const models = { has: async () => true } as unknown as LanguageModels;
   const queue = { enqueue: () => Promise.reject(new Error('No queue.')) } as unknown as WorkQueue;

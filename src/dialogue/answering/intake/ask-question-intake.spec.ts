@@ -111,7 +111,7 @@ class Gate extends UsageLimits {
     this.admitted.push(turnId);
     return Promise.resolve();
   }
-  withdraw(turnId: string): void {
+  withdraw({ turnId }: Admission): void {
     this.withdrawn.push(turnId);
   }
   told(): void {}

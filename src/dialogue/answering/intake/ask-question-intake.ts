@@ -99,10 +99,10 @@ export class AskQuestionIntake {
     try {
       const accepted = await work(() => this.limits.admit(admission));
       // An idempotency key may have led to the turn that its first request began.
-      if (accepted.turnId !== admission.turnId) this.limits.withdraw(admission.turnId);
+      if (accepted.turnId !== admission.turnId) this.limits.withdraw(admission);
       return accepted;
     } catch (error) {
-      this.limits.withdraw(admission.turnId);
+      this.limits.withdraw(admission);
       throw error;
     }
   }

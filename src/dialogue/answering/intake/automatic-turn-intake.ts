@@ -12,7 +12,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { Commands } from '../../../kernel/commands.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
-import { type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
+import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
 import { limitedAgent, TURNS_QUEUE } from './ask-question-intake.js';
 import type { TurnToRun } from '../../journal/frame-tail.port.js';
@@ -46,17 +46,19 @@ export class AutomaticTurnIntake extends AutomaticTurns {
     const known = await this.streams.fold(stream, conversation);
     const status = statusOf(known.state, ownerId, turnId);
     if (status !== 'free') return { status };
+    let admission: Admission | undefined;
     try {
       const { settings, agent } = await this.settle(turn, cause);
-      await this.limits.admit({ turnId, stream, ownerId, agent, isNewRequest: true });
+      admission = { turnId, stream, ownerId, agent, isNewRequest: true };
+      await this.limits.admit(admission);
       const asked = { conversationId, turnId, question, requestId: cause.correlationId, settings, origin };
       const now = await this.commands.execute(new AskAutomaticTurn(asked, ownerId, cause, known));
       if (now !== 'free') {
-        this.limits.withdraw(turnId);
+        this.limits.withdraw(admission);
         return { status: now };
       }
     } catch (error) {
-      this.limits.withdraw(turnId);
+      if (admission) this.limits.withdraw(admission);
       if (!(error instanceof Rejection)) throw error;
       return { status: 'refused', error: error.message };
     }
