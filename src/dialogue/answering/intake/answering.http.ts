@@ -44,10 +44,7 @@ export class AnsweringController {
     if (typeof request.index === 'number' && request.conversation_id === undefined) {
       throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
     }
-    if (this.streams.size >= this.options.settings.streamsMax)
-      throw new Rejection('too-many-requests', 'Too many concurrent streams');
-    const accepted = await this.accept(request, identity, 'stream', headers);
-    const sse = this.streams.start(reply, { headers: headersOf(accepted) });
+    const { accepted, sse } = await this.begin(request, identity, headers, reply);
     for await (const { text } of this.tail(accepted, sse.signal)) if (!(await sse.write(text))) break;
     sse.end();
   }
@@ -73,6 +70,19 @@ export class AnsweringController {
     void reply.headers(headersOf(accepted));
     if (message.error) throw new Rejection('answer-failed', message.error.text);
     return answerOf(accepted, message);
+  }
+
+  /** A place is kept for the stream before the question is accepted: one that is refused for want of a place leaves nothing. */
+  private async begin(request: QuestionRequest, identity: Identity, headers: IncomingHttpHeaders, reply: FastifyReply) {
+    const giveBack = this.streams.reserve(this.options.settings.streamsMax);
+    if (!giveBack) throw new Rejection('too-many-requests', 'Too many concurrent streams');
+    try {
+      const accepted = await this.accept(request, identity, 'stream', headers);
+      giveBack();
+      return { accepted, sse: this.streams.start(reply, { headers: headersOf(accepted) }) };
+    } finally {
+      giveBack();
+    }
   }
 
   private async *tail(accepted: AcceptedQuestion, signal: AbortSignal) {
