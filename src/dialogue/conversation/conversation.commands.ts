@@ -1,10 +1,12 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Command, type Handler } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Signals } from '../../kernel/signals.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Caller } from '../../resources/identity/caller.js';
 import { as, asOwner, conversation, entitle, open, rate, remove, rename } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
+import { stopSubject } from './stop-signal.policy.js';
 
 /** The owner looks at the conversation, which clears the marks that looking clears. */
 export class OpenConversation extends Command<{ position: bigint | undefined; cleared: boolean }> {
@@ -83,11 +85,18 @@ export class DeleteConversation extends Command<bigint | undefined> {
 
 @CommandHandler(DeleteConversation)
 export class DeleteConversationHandler implements Handler<DeleteConversation> {
-  constructor(private readonly streams: Streams) {}
+  constructor(
+    private readonly streams: Streams,
+    private readonly signals: Signals,
+  ) {}
 
+  /** What runs is stopped at once; should a signal be lost, its producer sees the deletion when it looks at the log. */
   async execute({ conversationId, ownerId, cause }: DeleteConversation): Promise<bigint | undefined> {
     const decide = asOwner(ownerId, remove);
-    return (await this.streams.transact(conversationStream(conversationId), conversation, decide, cause)).position;
+    const deleted = await this.streams.transact(conversationStream(conversationId), conversation, decide, cause);
+    for (const [turnId, { status }] of deleted.state.turns)
+      if (status === 'running') this.signals.publish(stopSubject(turnId), '');
+    return deleted.position;
   }
 }
 

@@ -177,7 +177,7 @@ export function rolesOver(ports: Ports) {
     new AskQuestionHandler(streams),
     new ResumeTurnHandler(streams, clock),
     new StopAnswerHandler(streams, signals),
-    new DeleteConversationHandler(streams),
+    new DeleteConversationHandler(streams, signals),
     new QueueTaskHandler(streams, queue, runners),
     new QueueRunHandler(streams),
     new RefuseRunHandler(streams),

@@ -25,7 +25,7 @@ import type { Decide } from '../../conversation/turn.policy.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
-import { stopSubject } from './turn-runner.js';
+import { stopSubject } from '../../conversation/stop-signal.policy.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 
 Logger.overrideLogger(false);

@@ -8,6 +8,7 @@ import { Timing } from '../../../kernel/timing.js';
 import { Commands } from '../../../kernel/commands.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import { type Claim, ClaimTurn } from '../../conversation/turn.commands.js';
+import { stopSubject } from '../../conversation/stop-signal.policy.js';
 import type { Conversation } from '../../conversation/turn.policy.js';
 import { conversationStream, type TurnOutcome } from '../../conversation/conversation.events.js';
 import { withToolCalls } from '../../conversation/tool-call.policy.js';
@@ -37,8 +38,6 @@ const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
 
 /** Every producer begins a turn's journal with the same first frame under this one name; later frames have names of their own. */
 export const ANY_RUNNER = 'any-runner';
-
-export const stopSubject = (turnId: string): string => `turn.stop.${turnId}`;
 
 type StopReason = 'stopped' | 'interrupted' | 'lost';
 type RunInHand = {
