@@ -217,7 +217,7 @@ describe('a turn whose conversation is deleted', () => {
     const store = new InMemoryEventStore();
     const bus = signals();
     await askedTurn(store, 'c1', 't1');
-    const neverLooks = { ...systemTiming, every: () => () => undefined } as Timing;
+    const neverLooks = { ...systemTiming, every: () => () => undefined } as unknown as Timing;
     let begun = () => {};
     const hasBegun = new Promise<void>((resolve) => (begun = resolve));
     const endless = scripted(async function* (stopped) {
