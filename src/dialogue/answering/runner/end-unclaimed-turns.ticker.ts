@@ -8,7 +8,7 @@ import { AnsweringOptions } from '../loop/answering-options.js';
 import { RECOVERED_AT_ONCE_MAX, SweepTurns, SWEPT_TURNS_MAX } from './sweep-turns.ticker.js';
 import { UnclaimedTurns } from './unclaimed-turns.js';
 
-export const UNCLAIMED_EVERY_MS = 1_000;
+const UNCLAIMED_EVERY_MS = 1_000;
 /** So many turns are known to be told that no worker is alive. */
 const TOLD_MAX = 10_000;
 
