@@ -31,6 +31,7 @@ import { Tickers } from '../platform/tickers/tickers.js';
 import { workerCheck } from '../work/tasks/worker-presence.js';
 import { ROOMS } from './rooms.js';
 import { Purges } from '../work/retention/purges.js';
+import { NotificationRules } from '../views/notifications/notification-rules.js';
 
 const REACTIONS = ROOMS.flatMap(({ reactions }) => reactions ?? []);
 const TICKERS = ROOMS.flatMap(({ tickers }) => tickers ?? []);
@@ -101,8 +102,12 @@ type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
     },
     { provide: Measurements, useExisting: PrometheusMeasurements },
     { provide: Purges, useValue: new Purges(ROOMS.flatMap(({ purges }) => purges ?? [])) },
+    {
+      provide: NotificationRules,
+      useValue: new NotificationRules(ROOMS.flatMap(({ notifications }) => notifications ?? [])),
+    },
   ],
-  exports: [Freshness, Conditions, Measurements, PrometheusMeasurements, Purges],
+  exports: [Freshness, Conditions, Measurements, PrometheusMeasurements, NotificationRules, Purges],
 })
 export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
   constructor(

@@ -35,6 +35,16 @@ it('every module is a room', () => {
   expect(ROOMS.map(({ name }) => name).toSorted()).toEqual(modules.toSorted());
 });
 
+it('every notification rule is listed', async () => {
+  const declaring = files.filter((file) => file.endsWith('.notifications.ts'));
+  const modules = await Promise.all(declaring.map((file) => import(`../${file}`) as Promise<Record<string, unknown>>));
+  const declared = modules.flatMap((exported) => Object.values(exported).flat());
+  expect(declared.length).toBeGreaterThanOrEqual(declaring.length);
+  const listed = ROOMS.flatMap(({ notifications }) => notifications ?? []);
+  expect(listed.length).toBe(declared.length);
+  expect(new Set(listed)).toEqual(new Set(declared));
+});
+
 it('every purge is listed', () => {
   const declared = classesIn((file) => file.endsWith('.purges.ts'), /type: '(\w+)'/g);
   const purged = ROOMS.flatMap(({ purges }) => purges ?? []).map(({ type }) => type);

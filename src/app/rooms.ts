@@ -1,4 +1,5 @@
 import type { Type } from '@nestjs/common';
+import type { NotificationRule } from '../kernel/event-sourcing/notifications.js';
 import type { Purge } from '../kernel/event-sourcing/purge.js';
 import type { Reaction } from '../kernel/event-sourcing/reaction.js';
 import type { Ticker } from '../kernel/event-sourcing/ticker.js';
@@ -46,6 +47,7 @@ export type Room = Type &
       tickers: readonly Type<Ticker>[];
       toolKinds: readonly Type<ToolKind>[];
       purges: readonly Purge[];
+      notifications: readonly NotificationRule[];
       rejections: Rejections;
     }>
   >;

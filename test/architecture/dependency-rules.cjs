@@ -8,6 +8,8 @@ const FLOORS = ['kernel', 'platform', 'work', 'resources', 'dialogue', 'backgrou
 /** A room, as `$1`: a feature on its floor. The demo is none: like the app it puts features to use, through their commands. */
 const FEATURE = '^src/((?:work|resources|dialogue|background|triggers|dialects|views)/(?!demo/)[^/]+)/';
 const CORE = '\\.(events|decider|policy|codec|port)\\.ts$';
+/** Data beside the events: the publishers of `views/notifications` and `work/retention` take it as lists. */
+const DATA = '\\.(notifications|purges)\\.ts$';
 const SHARED_BY_FEATURES = '\\.(events|policy|port|codec|commands)\\.ts$';
 /** Who calls is a word of every feature; how it is read from a request, of every controller. */
 const CALLER = '^src/resources/identity/(caller|identity)\\.ts$';
@@ -78,8 +80,8 @@ module.exports = {
     ),
     rule(
       'core-is-pure',
-      'Events, deciders, policies, codecs and ports know the kernel and each other, and libraries that only compute.',
-      { path: CORE, pathNot: TEST },
+      'Events, deciders, policies, codecs and ports know the kernel and each other, and libraries that only compute; so does data beside events.',
+      { path: [CORE, DATA], pathNot: TEST },
       {
         pathNot: [
           '^src/kernel/',
@@ -125,6 +127,12 @@ module.exports = {
           '^src/dialogue/journal/',
         ],
       },
+    ),
+    rule(
+      'publishers-know-no-room',
+      'What of an event is notified, and what a purge takes with it, stands beside the event: its publisher takes all rooms as lists.',
+      { path: '^src/(views/notifications|work/retention)/', pathNot: TEST },
+      { path: FEATURE, pathNot: ['^src/$1/', CALLER_OF_REQUEST] },
     ),
     rule(
       'controllers-meet-in-the-core',

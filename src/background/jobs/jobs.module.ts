@@ -37,6 +37,7 @@ import { WakeForJobs } from './wake-for-jobs.ticker.js';
 import { CheckJobTool } from './check-job-tool.js';
 import { jobsRejections } from './jobs.rejections.js';
 import { jobPurges } from './job.purges.js';
+import { jobNotifications } from './job.notifications.js';
 
 /** The share of the shutdown time in which jobs in hand may still finish. */
 const GRACE_SHARE = 0.25;
@@ -101,6 +102,7 @@ export class JobsModule implements OnModuleInit, BeforeApplicationShutdown {
   static readonly toolKinds = TOOL_KINDS;
   static readonly rejections = jobsRejections;
   static readonly purges = jobPurges;
+  static readonly notifications = jobNotifications;
 
   constructor(
     private readonly runner: JobRunner,

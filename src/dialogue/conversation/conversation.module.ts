@@ -14,6 +14,7 @@ import { PAUSE_HANDLERS } from './pause.commands.js';
 import { TURN_HANDLERS } from './turn.commands.js';
 import { AppendTurnHandler } from './turn-additions.commands.js';
 import { AskAutomaticTurnHandler } from './automatic-turn.commands.js';
+import { conversationNotifications } from './conversation.notifications.js';
 
 @Module({
   controllers: [ConversationsController],
@@ -34,4 +35,5 @@ import { AskAutomaticTurnHandler } from './automatic-turn.commands.js';
 })
 export class ConversationModule {
   static readonly rejections = conversationRejections;
+  static readonly notifications = conversationNotifications;
 }

@@ -32,6 +32,7 @@ import { WebToolsModule } from '../../resources/tools/web/web.module.js';
 import { NoteMonitorsInConversation } from './note-monitors-in-conversation.reaction.js';
 import { MonitorTool } from './tool/monitor-tool.js';
 import { monitorsRejections } from './monitors.rejections.js';
+import { monitorNotifications } from './monitor/monitor.notifications.js';
 
 const REACTIONS = [CancelMonitorsOfConversation, WakeConversationsOfMonitors, NoteMonitorsInConversation];
 const TICKERS = [CheckMonitors];
@@ -91,4 +92,5 @@ export class MonitorsModule {
   static readonly tickers = TICKERS;
   static readonly toolKinds = TOOL_KINDS;
   static readonly rejections = monitorsRejections;
+  static readonly notifications = monitorNotifications;
 }

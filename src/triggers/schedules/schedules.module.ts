@@ -48,6 +48,7 @@ import { ForgetScheduledRuns } from './runs/forget-scheduled-runs.reaction.js';
 import { SchedulerTool } from './tool/scheduler-tool.js';
 import { schedulesRejections } from './schedules.rejections.js';
 import { scheduledRunPurges } from './runs/scheduled-run.purges.js';
+import { scheduleNotifications } from './schedule/schedule.notifications.js';
 
 const REACTIONS = [
   QueueScheduledRuns,
@@ -118,6 +119,7 @@ export class SchedulesModule implements OnModuleInit {
   static readonly toolKinds = TOOL_KINDS;
   static readonly rejections = schedulesRejections;
   static readonly purges = scheduledRunPurges;
+  static readonly notifications = scheduleNotifications;
 
   constructor(
     private readonly retention: RetentionRules,

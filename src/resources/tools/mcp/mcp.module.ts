@@ -32,6 +32,7 @@ import { FailSignIns } from './sign-in/fail-sign-ins.js';
 import { McpServerController } from './mcp-server.http.js';
 import { ForgetSignInSecrets } from './sign-in/forget-sign-in-secrets.reaction.js';
 import { McpTool } from './mcp-tool.js';
+import { signInNotifications } from './sign-in/oauth.notifications.js';
 
 const REACTIONS = [ForgetSignInSecrets];
 const TOOL_KINDS = [McpTool];
@@ -90,6 +91,7 @@ const HANDLERS = [
 export class McpModule implements OnModuleInit {
   static readonly reactions = REACTIONS;
   static readonly toolKinds = TOOL_KINDS;
+  static readonly notifications = signInNotifications;
 
   constructor(
     private readonly retention: RetentionRules,

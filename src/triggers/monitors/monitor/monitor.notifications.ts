@@ -1,8 +1,12 @@
-import type { MonitorEvent } from '../../triggers/monitors/monitor/monitor.events.js';
-import type { Notification } from './user.events.js';
+import { type Notification, notificationRule } from '../../../kernel/event-sourcing/notifications.js';
+import { monitorCodec } from './monitor.codec.js';
+import type { MonitorEvent } from './monitor.events.js';
 
-/** How a monitor stands, as far as its owner is told. */
-export type NotifiedMonitor = Readonly<{
+/** Monitors whose status is cached between two events: their streams are long. */
+const CACHED_MAX = 5_000;
+
+/** The status of a monitor, as far as its owner is notified of it. */
+type NotifiedMonitor = Readonly<{
   ownerId: string;
   conversationId: string;
   status: 'active' | 'paused' | 'completed' | 'cancelled';
@@ -12,7 +16,7 @@ export type NotifiedMonitor = Readonly<{
   lastError: string | null;
 }>;
 
-export const noMonitor: NotifiedMonitor = {
+const noMonitor: NotifiedMonitor = {
   ownerId: '',
   conversationId: '',
   status: 'active',
@@ -22,7 +26,7 @@ export const noMonitor: NotifiedMonitor = {
   lastError: null,
 };
 
-export function withStatusChangedBy(standing: NotifiedMonitor, { type, data }: MonitorEvent): NotifiedMonitor {
+function withStatusChangedBy(standing: NotifiedMonitor, { type, data }: MonitorEvent): NotifiedMonitor {
   switch (type) {
     case 'MonitorCreated': {
       const { ownerId, conversationId, createdAt, terms } = data;
@@ -46,14 +50,28 @@ export function withStatusChangedBy(standing: NotifiedMonitor, { type, data }: M
 }
 
 /** Whether an event is told: checks that find nothing new are not, for there are many; what a match leads to is told by itself. */
-export function isMonitorNotified(before: NotifiedMonitor, { type, data }: MonitorEvent): boolean {
+function isMonitorNotified(before: NotifiedMonitor, { type, data }: MonitorEvent): boolean {
   if (type === 'MonitorCheckStarted') return false;
   if (type !== 'MonitorChecked') return true;
   return data.outcome === 'changed' || data.error !== before.lastError;
 }
 
+export type MonitorNotification = Notification<
+  'monitor.updated',
+  'monitor',
+  {
+    monitor_id: string;
+    status: NotifiedMonitor['status'];
+    wakes_left: number;
+    last_checked_at: string | null;
+    conversation_id: string;
+    check_count: number;
+    last_error: string | null;
+  }
+>;
+
 /** What a monitor's owner is told of it. */
-export function monitorNotification(monitorId: string, standing: NotifiedMonitor): Notification {
+function monitorNotification(monitorId: string, standing: NotifiedMonitor): MonitorNotification {
   return {
     type: 'monitor.updated',
     scope: { kind: 'monitor', id: monitorId },
@@ -68,3 +86,18 @@ export function monitorNotification(monitorId: string, standing: NotifiedMonitor
     },
   };
 }
+
+export const monitorNotifications = [
+  notificationRule({
+    category: 'monitor',
+    codec: monitorCodec,
+    // All of them, so that the cached status has no gaps.
+    about: Object.keys(monitorCodec) as MonitorEvent['type'][],
+    initial: noMonitor,
+    evolve: withStatusChangedBy,
+    cachedMax: CACHED_MAX,
+    ownerOf: ({ ownerId }) => ownerId,
+    noticesOf: (event, before, after) =>
+      isMonitorNotified(before, event) ? [{ notification: monitorNotification(event.data.monitorId, after) }] : [],
+  }),
+];

@@ -1,33 +1,40 @@
-import type {
-  CalledTool,
-  ConversationEvent,
-  NotRun,
-  TurnId,
-  TurnPaused,
-} from '../../dialogue/conversation/conversation.events.js';
-import {
-  awaitsApproval,
-  type Marked,
-  markOf,
-  unmarked,
-  withMarkChangedBy,
-} from '../../dialogue/conversation/conversation-mark.policy.js';
-import type { Notification, ApprovalEnd } from './user.events.js';
+import { type Notice, type Notification, notificationRule } from '../../kernel/event-sourcing/notifications.js';
+import { awaitsApproval, type Mark, type Marked, markOf, unmarked, withMarkChangedBy } from './conversation-mark.policy.js';
+import { conversationCodec } from './conversation.codec.js';
+import type { CalledTool, ConversationEvent, NotRun, TurnId, TurnPaused } from './conversation.events.js';
+
+/** Conversations whose state is cached between two events. */
+const CACHED_MAX = 1_000;
+
+type About<Type extends string, Payload extends object> = Notification<
+  Type,
+  'conversation',
+  { conversation_id: string } & Payload
+>;
+
+/** Why nobody is to approve a turn's calls any more: somebody decided, nobody came in time, or the conversation is past it. */
+type ApprovalEnd = 'decided' | 'expired' | 'moved_on';
+
+type PendingCall = { call_id: string; tool_name: string; action_name: string; name: string };
+
+export type ConversationNotification =
+  | About<'conversation.mark', { mark: Mark | null }>
+  | About<'tool.approval.required', { message_id: string; pending_tool_calls: readonly PendingCall[]; expires_at: string }>
+  | About<'tool.approval.cleared', { message_id: string; reason: ApprovalEnd }>
+  | About<'conversation.continued', { message_id: string; source: string }>
+  | About<'schedule.message.appended', { message_id: string; schedule_id: string; run_id: string; position: number }>;
 
 /** What of a conversation its owner is told changes of: its mark, and which of its turns wait for their approval. */
-export type NotifiedConversation = Readonly<{
+type NotifiedConversation = Readonly<{
   marked: Marked;
   awaiting: ReadonlySet<TurnId>;
   /** What woke the turns that nobody asked, as long as their end would be a notification. */
   woken: ReadonlyMap<TurnId, string>;
 }>;
 
-export const nothingNotified: NotifiedConversation = { marked: unmarked, awaiting: new Set(), woken: new Map() };
+const nothingNotified: NotifiedConversation = { marked: unmarked, awaiting: new Set(), woken: new Map() };
 
-export function withNotifiedChanges(
-  { marked, awaiting, woken }: NotifiedConversation,
-  event: ConversationEvent,
-): NotifiedConversation {
+function withNotifiedChanges({ marked, awaiting, woken }: NotifiedConversation, event: ConversationEvent): NotifiedConversation {
   return {
     marked: withMarkChangedBy(marked, event),
     awaiting: withAwaitingChangedBy(awaiting, event),
@@ -85,19 +92,16 @@ const UNRESUMED: Readonly<Record<NotRun, ApprovalEnd | undefined>> = {
   no_response: undefined,
 };
 
-/** Something to tell, and a name that no other notification about the same event has; the mark's has none. */
-export type NamedNotification = Readonly<{ name?: string; notification: Notification }>;
-
-/** What is told of an event, given what was known before it. A conversation that is not listed has no mark, but still needs its owner. */
-export function notificationsOf(
+/** A conversation that is not listed has no mark, but still needs its owner. The notification of the mark has no name. */
+function noticesOf(
+  event: ConversationEvent,
   before: NotifiedConversation,
   after: NotifiedConversation,
-  event: ConversationEvent,
-): readonly NamedNotification[] {
+): readonly Notice<ConversationNotification>[] {
   const { conversationId } = event.data;
   const scope = { kind: 'conversation', id: conversationId } as const;
   const mark = markOf(after.marked);
-  const told: NamedNotification[] = [];
+  const told: Notice<ConversationNotification>[] = [];
   if (after.marked.isListed && mark !== markOf(before.marked)) {
     const payload = { conversation_id: conversationId, mark };
     told.push({ notification: { type: 'conversation.mark', scope, payload } });
@@ -138,3 +142,17 @@ const named = ({ callId, toolName, actionName, name }: CalledTool) => ({
   action_name: actionName,
   name,
 });
+
+export const conversationNotifications = [
+  notificationRule({
+    category: 'conversation',
+    codec: conversationCodec,
+    // All of them, so that the cached state has no gaps.
+    about: Object.keys(conversationCodec) as ConversationEvent['type'][],
+    initial: nothingNotified,
+    evolve: withNotifiedChanges,
+    cachedMax: CACHED_MAX,
+    ownerOf: ({ marked }) => marked.ownerId,
+    noticesOf,
+  }),
+];

@@ -1,8 +1,24 @@
-import type { ScheduleCreated, ScheduleEvent } from '../../triggers/schedules/schedule/schedule.events.js';
-import type { Notification } from './user.events.js';
+import { type Notification, notificationRule } from '../../../kernel/event-sourcing/notifications.js';
+import { scheduleCodec } from './schedule.codec.js';
+import type { ScheduleCreated, ScheduleEvent } from './schedule.events.js';
 
-/** What is told of schedules. What becomes of a slot without a run is seen by whoever looks at the schedule. */
-export const SCHEDULE_EVENTS = [
+type About<Type extends string, Payload extends object> = Notification<Type, 'schedule', Payload>;
+
+type ScheduledRun = { run_id: string; schedule_id: string; agent_id: string | null; trigger_type: 'once' | 'recurring' };
+
+export type ScheduleNotification =
+  | About<'schedule.run.completed', ScheduledRun & { status: 'success' }>
+  | About<'schedule.run.failed', ScheduledRun & { status: 'failed' | 'timeout'; error_type?: string }>
+  | About<'schedule.autopaused', ScheduledRun & { status: 'paused'; consecutive_failure_count: number }>
+  | About<'schedule.created', { schedule_id: string; status: 'active' }>
+  | About<'schedule.changed' | 'schedule.deleted', { schedule_id: string }>
+  | About<'schedule.paused', { schedule_id: string; status: 'paused' }>
+  | About<'schedule.resumed', { schedule_id: string; status: 'active' }>
+  | About<'schedule.completed', { schedule_id: string; status: 'completed' }>
+  | About<'schedule.cancelled', { schedule_id: string; status: 'cancelled' }>;
+
+/** A slot without a run causes no notification: the schedule itself shows it. */
+const NOTIFIED = [
   'ScheduleCreated',
   'ScheduleChanged',
   'SchedulePaused',
@@ -14,10 +30,10 @@ export const SCHEDULE_EVENTS = [
   'ScheduleRunEnded',
 ] as const satisfies readonly ScheduleEvent['type'][];
 
-export type NotifiedScheduleEvent = Extract<ScheduleEvent, { type: (typeof SCHEDULE_EVENTS)[number] }>;
+type NotifiedEvent = Extract<ScheduleEvent, { type: (typeof NOTIFIED)[number] }>;
 
 /** What a schedule's owner is told of it; `created` says what kind of schedule it is. */
-export function scheduleNotification({ type, data }: NotifiedScheduleEvent, created: ScheduleCreated['data']): Notification {
+function scheduleNotification({ type, data }: NotifiedEvent, created: ScheduleCreated['data']): ScheduleNotification {
   const { scheduleId: schedule_id } = data;
   const scope = { kind: 'schedule', id: schedule_id } as const;
   const about = { schedule_id, agent_id: created.origin.agentId, trigger_type: created.terms.timing.kind };
@@ -47,3 +63,17 @@ export function scheduleNotification({ type, data }: NotifiedScheduleEvent, crea
       return { type: 'schedule.deleted', scope, payload: { schedule_id } };
   }
 }
+
+export const scheduleNotifications = [
+  notificationRule({
+    category: 'schedule',
+    codec: scheduleCodec,
+    about: NOTIFIED,
+    initial: undefined,
+    evolve: (created: ScheduleCreated['data'] | undefined, { type, data }: ScheduleEvent) =>
+      type === 'ScheduleCreated' ? data : created,
+    foldedMax: 1,
+    ownerOf: (created) => created?.ownerId,
+    noticesOf: (event, _, created) => (created ? [{ notification: scheduleNotification(event, created) }] : []),
+  }),
+];

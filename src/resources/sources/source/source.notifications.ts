@@ -1,23 +1,47 @@
-import type {
-  IngestOperation,
-  RemoteOrigin,
-  SourceEvent,
-  SourceFile,
-  SourceIngestCompleted,
-  SourceIngestFailed,
-  SourceIngestRequested,
-} from '../../resources/sources/source/source.events.js';
-import { warningsOf } from '../../resources/sources/source/page-warnings.policy.js';
-import type { Notification } from './user.events.js';
+import {
+  type Notification,
+  notificationRule,
+  REASON_CHARACTERS_MAX,
+  subjectOf,
+} from '../../../kernel/event-sourcing/notifications.js';
+import { taskCodec } from '../../../work/tasks/task.codec.js';
+import type { TaskEvent } from '../../../work/tasks/task.events.js';
+import { sourceCodec } from './source.codec.js';
+import {
+  type IngestOperation,
+  type RemoteKind,
+  type RemoteOrigin,
+  type SourceEvent,
+  type SourceFile,
+  type SourceIngestCompleted,
+  type SourceIngestFailed,
+  type SourceIngestRequested,
+  sourceStream,
+} from './source.events.js';
+import { warningsOf } from './page-warnings.policy.js';
+
+type About<Type extends string, Payload extends object> = Notification<Type, 'source', { source_id: string } & Payload>;
+
+type Ingested =
+  | { job_name: string; filename: string; operation: 'upload' | 'reingest' }
+  | { job_name: string; loader: RemoteKind; operation: 'upload' | 'sync' };
+
+type Progressed = About<
+  'source.ingest.progress',
+  { current: number; total: number; stage: 'parsing' | 'embedding'; files_done: number }
+>;
+
+export type SourceNotification =
+  | About<'source.ingest.queued', Ingested>
+  | Progressed
+  | About<'source.ingest.completed', Ingested & { tokens: number; limited: false; warnings?: readonly string[] }>
+  | About<'source.ingest.failed', Ingested & { error: string }>;
 
 /** A client is told no more warnings than this; the task tells all. */
 const WARNINGS_MAX = 10;
 
-/** The longest reason that a client is told. */
-export const REASON_CHARACTERS_MAX = 1024;
-
 /** What is said of a source's newest ingestion. */
-export type Ingestion = Readonly<{
+type Ingestion = Readonly<{
   sourceId: string;
   ownerId: string;
   name: string;
@@ -29,7 +53,7 @@ export type Ingestion = Readonly<{
   isOpen: boolean;
 }>;
 
-export const noIngestion: Ingestion = {
+const noIngestion: Ingestion = {
   sourceId: '',
   ownerId: '',
   name: '',
@@ -41,7 +65,7 @@ export const noIngestion: Ingestion = {
   isOpen: false,
 };
 
-export function withIngestionChangedBy(ingestion: Ingestion, { type, data }: SourceEvent): Ingestion {
+function withIngestionChangedBy(ingestion: Ingestion, { type, data }: SourceEvent): Ingestion {
   switch (type) {
     case 'SourceCreated':
       return { ...ingestion, sourceId: data.sourceId, ownerId: data.ownerId, name: data.name, remote: data.remote };
@@ -70,10 +94,10 @@ export function withIngestionChangedBy(ingestion: Ingestion, { type, data }: Sou
 }
 
 /** What the owner is told of a step of an ingestion. */
-export function ingestionNotification(
+function ingestionNotification(
   ingestion: Ingestion,
   event: SourceIngestRequested | SourceIngestCompleted | SourceIngestFailed,
-): Notification {
+): SourceNotification {
   const { sourceId, warnings } = ingestion;
   const scope = { kind: 'source', id: sourceId } as const;
   const about = aboutIngestion(ingestion);
@@ -109,7 +133,7 @@ function aboutIngestion({ sourceId, name, remote, operation, files }: Ingestion)
  * Of a source of pages the first half is fetching them. Each file is first parsed, which is half of its share, then embedded.
  * Undefined once the ingestion is over: the end was told.
  */
-export function progressNotification(ingestion: Ingestion, taskId: string, percent: number): Notification | undefined {
+function progressNotification(ingestion: Ingestion, taskId: string, percent: number): Progressed | undefined {
   const { sourceId, ingestId, remote, files, isOpen } = ingestion;
   if (!isOpen || ingestId !== taskId) return undefined;
   const share = remote ? Math.max(0, percent - 50) / 50 : percent / 100;
@@ -126,3 +150,40 @@ export function progressNotification(ingestion: Ingestion, taskId: string, perce
     },
   };
 }
+
+/** The task of an ingestion has its id. */
+type IngestTask = Readonly<{ ownerId: string; sourceId: string }>;
+
+function ingestTaskOf(task: IngestTask | undefined, { type, data }: TaskEvent): IngestTask | undefined {
+  if (type !== 'TaskQueued') return task;
+  const { ownerId, input } = data;
+  return typeof input['sourceId'] === 'string' ? { ownerId, sourceId: input['sourceId'] } : undefined;
+}
+
+const folding = { codec: sourceCodec, initial: noIngestion, evolve: withIngestionChangedBy };
+
+export const sourceNotifications = [
+  notificationRule({
+    ...folding,
+    category: 'source',
+    about: ['SourceIngestRequested', 'SourceIngestCompleted', 'SourceIngestFailed'],
+    ownerOf: ({ ownerId }) => ownerId,
+    noticesOf: (event, _, ingestion) => [{ notification: ingestionNotification(ingestion, event) }],
+  }),
+  notificationRule({
+    category: 'task',
+    codec: taskCodec,
+    about: ['TaskProgressed'],
+    initial: undefined,
+    evolve: ingestTaskOf,
+    foldedMax: 1,
+    ownerOf: (task) => task?.ownerId,
+    noticesOf: ({ data: { taskId, percent } }, _, task) => {
+      if (!task) return [];
+      const stream = sourceStream(task.sourceId);
+      return [
+        { subject: subjectOf({ ...folding, stream, notification: (state) => progressNotification(state, taskId, percent) }) },
+      ];
+    },
+  }),
+];
