@@ -13,12 +13,13 @@ const classesIn = (isTheirs: (file: string) => boolean, declared: RegExp): strin
     .filter((file) => file.endsWith('.ts') && isTheirs(file))
     .flatMap((file) => [...readFileSync(join(SOURCE, file), 'utf8').matchAll(declared)].map(([, name]) => name!));
 
-const listed = (list: 'reactions' | 'tickers' | 'toolKinds') =>
+const listed = (list: 'reactions' | 'tickers' | 'retention' | 'toolKinds') =>
   ROOMS.flatMap((room) => (room[list] ?? []).map(({ name }) => name));
 
 it.each([
   ['reactions', classesIn((file) => file.endsWith('.reaction.ts'), /export class (\w+)[^{]*implements Reaction\b/g)],
   ['tickers', classesIn((file) => file.endsWith('.ticker.ts'), /export class (\w+)[^{]*implements Ticker\b/g)],
+  ['retention', classesIn(() => true, /export class (\w+)[^{]*implements RetentionRule\b/g)],
   ['toolKinds', classesIn((file) => file.endsWith('-tool.ts'), /export class (\w+)[^{]* extends ToolKind\b/g)],
 ] as const)('the rooms list all %s, each once', (list, declared) => {
   expect(declared.length).toBeGreaterThan(5);

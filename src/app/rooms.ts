@@ -23,6 +23,7 @@ import { DatabasesModule } from '../resources/tools/databases/databases.module.j
 import { McpModule } from '../resources/tools/mcp/mcp.module.js';
 import { NotebooksModule } from '../resources/tools/notebooks/notebooks.module.js';
 import { ToolsModule } from '../resources/tools/tools.module.js';
+import type { RetentionRule } from '../work/retention/retention-rule.port.js';
 import type { ToolKind } from '../resources/tools/toolbox/tool-kind.port.js';
 import { WebToolsModule } from '../resources/tools/web/web.module.js';
 import { MonitorsModule } from '../triggers/monitors/monitors.module.js';
@@ -45,6 +46,7 @@ export type Room = Type &
     Readonly<{
       reactions: readonly Type<Reaction>[];
       tickers: readonly Type<Ticker>[];
+      retention: readonly Type<RetentionRule>[];
       toolKinds: readonly Type<ToolKind>[];
       purges: readonly Purge[];
       notifications: readonly NotificationRule[];

@@ -1,11 +1,9 @@
-import { Module, type OnModuleInit } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { WakeQueries } from '../../../projections/wakes/wakes.queries.js';
 import { AnsweringModule } from '../../dialogue/answering/answering.module.js';
 import { Clock } from '../../kernel/clock.js';
 import { Commands } from '../../kernel/commands.js';
 import { Config } from '../../platform/config/config.js';
-import { RetentionModule } from '../../work/retention/retention.module.js';
-import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { DeliverWakes } from './deliver-wakes.ticker.js';
 import { ExpireWakesHandler } from './expired-wakes.commands.js';
 import { wakePurges } from './expired-wakes.purges.js';
@@ -15,13 +13,14 @@ import { GatherWakesHandler, RequestWakeHandler, SettleWakesHandler } from './wa
 import { Wakes } from './wakes.port.js';
 
 const TICKERS = [DeliverWakes];
+const RETENTION = [ForgetWakes];
 const HANDLERS = [RequestWakeHandler, GatherWakesHandler, SettleWakesHandler, ExpireWakesHandler];
 
 type Parts = [WakeQueries, Commands, Clock];
 
 /** Conversations that go on by themselves: where it is said that something has happened, and how they hear of it. */
 @Module({
-  imports: [AnsweringModule, RetentionModule],
+  imports: [AnsweringModule],
   providers: [
     ...TICKERS,
     ...HANDLERS,
@@ -34,18 +33,10 @@ type Parts = [WakeQueries, Commands, Clock];
         new ForgetWakes(...parts, 1000 * backgroundResultRetentionSeconds),
     },
   ],
-  exports: [...TICKERS, Wakes],
+  exports: [...TICKERS, ...RETENTION, Wakes],
 })
-export class FollowUpsModule implements OnModuleInit {
+export class FollowUpsModule {
   static readonly tickers = TICKERS;
+  static readonly retention = RETENTION;
   static readonly purges = wakePurges;
-
-  constructor(
-    private readonly retention: RetentionRules,
-    private readonly wakes: ForgetWakes,
-  ) {}
-
-  onModuleInit(): void {
-    this.retention.add(this.wakes);
-  }
 }

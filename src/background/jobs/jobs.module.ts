@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Global, Module, type OnModuleInit } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Global, Module } from '@nestjs/common';
 import { JobQueries } from '../../../projections/jobs/jobs.queries.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { Clock } from '../../kernel/clock.js';
@@ -26,8 +26,6 @@ import { JobsController } from './jobs.http.js';
 import { StoredJobBook } from './stored-job-book.js';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
-import { RetentionModule } from '../../work/retention/retention.module.js';
-import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { FollowUpsModule } from '../follow-ups/follow-ups.module.js';
 import { ForgetJobs } from './forget-jobs.js';
 import { EndJobsOfConversation } from './end-jobs-of-conversation.reaction.js';
@@ -46,16 +44,18 @@ type Parts = [Streams, Commands, Signals, Blobs, Clock, Timing, Ids, KeyValue, J
 
 const REACTIONS = [EndJobsOfConversation, NoteJobsInConversation];
 const TICKERS = [LoseJobs, WakeForJobs];
+const RETENTION = [ForgetJobs];
 const TOOL_KINDS = [CheckJobTool];
 
 /** Tool calls that go on while the turns that made them do: where they run, what is told of them, and what becomes of them. Every turn may make one. */
 @Global()
 @Module({
-  imports: [RetentionModule, FollowUpsModule],
+  imports: [FollowUpsModule],
   controllers: [JobsController],
   providers: [
     ...REACTIONS,
     ...TICKERS,
+    ...RETENTION,
     ...TOOL_KINDS,
     ConversationQueries,
     JobQueries,
@@ -92,13 +92,13 @@ const TOOL_KINDS = [CheckJobTool];
     ForgetJobHandler,
     LoseJobHandler,
     TellOfJobHandler,
-    ForgetJobs,
   ],
-  exports: [...REACTIONS, ...TICKERS, ...TOOL_KINDS, BackgroundCalls],
+  exports: [...REACTIONS, ...TICKERS, ...RETENTION, ...TOOL_KINDS, BackgroundCalls],
 })
-export class JobsModule implements OnModuleInit, BeforeApplicationShutdown {
+export class JobsModule implements BeforeApplicationShutdown {
   static readonly reactions = REACTIONS;
   static readonly tickers = TICKERS;
+  static readonly retention = RETENTION;
   static readonly toolKinds = TOOL_KINDS;
   static readonly rejections = jobsRejections;
   static readonly purges = jobPurges;
@@ -107,13 +107,7 @@ export class JobsModule implements OnModuleInit, BeforeApplicationShutdown {
   constructor(
     private readonly runner: JobRunner,
     private readonly options: JobOptions,
-    private readonly retention: RetentionRules,
-    private readonly forgetJobs: ForgetJobs,
   ) {}
-
-  onModuleInit(): void {
-    this.retention.add(this.forgetJobs);
-  }
 
   /** Turns have ended by then: they make no more jobs. */
   async beforeApplicationShutdown(): Promise<void> {

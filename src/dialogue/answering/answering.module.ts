@@ -1,5 +1,6 @@
-import { Module, type OnModuleInit } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
+import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
 import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { Config } from '../../platform/config/config.js';
 import { AttachmentsModule } from '../../resources/attachments/attachments.module.js';
@@ -30,20 +31,20 @@ import { HeadlessAnswering } from './runner/headless-answering.port.js';
 import { HeadlessAnswers } from './runner/headless-answers.js';
 import { AutomaticTurns } from './intake/automatic-turns.port.js';
 import { DropContinuations } from './runner/drop-continuations.js';
-import { RetentionModule } from '../../work/retention/retention.module.js';
-import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { answeringRejections } from './answering.rejections.js';
 import { DropContinuationHandler } from './loop/continuation.commands.js';
 
 const REACTIONS = [TitleConversation];
 const TICKERS = [SweepTurns, ExpirePauses];
+const RETENTION = [DropContinuations];
 
 @Module({
-  imports: [AttachmentsModule, LimitsModule, SourcesModule, JournalModule, PromptsModule, RetentionModule, ToolsModule],
+  imports: [AttachmentsModule, LimitsModule, SourcesModule, JournalModule, PromptsModule, ToolsModule],
   controllers: [AnsweringController, StopAnswerController],
   providers: [
     ...REACTIONS,
     ...TICKERS,
+    ...RETENTION,
     {
       provide: AnsweringOptions,
       inject: [Config],
@@ -62,12 +63,12 @@ const TICKERS = [SweepTurns, ExpirePauses];
         }),
     },
     AgentQueries,
+    ExpiringQueries,
     UnsealedTurnQueries,
     QuestionResolver,
     AskQuestionIntake,
     AgentLoop,
     Continuations,
-    DropContinuations,
     DropContinuationHandler,
     AttachedFiles,
     AnswerComposer,
@@ -80,19 +81,11 @@ const TICKERS = [SweepTurns, ExpirePauses];
     { provide: HeadlessAnswering, useClass: HeadlessAnswers },
     { provide: AutomaticTurns, useClass: AutomaticTurnIntake },
   ],
-  exports: [...REACTIONS, ...TICKERS, TurnRunner, HeadlessAnswering, AutomaticTurns],
+  exports: [...REACTIONS, ...TICKERS, ...RETENTION, TurnRunner, HeadlessAnswering, AutomaticTurns],
 })
-export class AnsweringModule implements OnModuleInit {
+export class AnsweringModule {
   static readonly reactions = REACTIONS;
   static readonly tickers = TICKERS;
+  static readonly retention = RETENTION;
   static readonly rejections = answeringRejections;
-
-  constructor(
-    private readonly retention: RetentionRules,
-    private readonly continuations: DropContinuations,
-  ) {}
-
-  onModuleInit(): void {
-    this.retention.add(this.continuations);
-  }
 }

@@ -1,10 +1,9 @@
-import { Module, type OnModuleInit } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
+import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
 import { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { Config } from '../../platform/config/config.js';
-import { RetentionModule } from '../../work/retention/retention.module.js';
-import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { TurnAdditions } from '../conversation/turn-additions.port.js';
 import { ExpireJournalsOfHandler } from './journals.commands.js';
 import { Commands } from '../../kernel/commands.js';
@@ -21,11 +20,12 @@ import { StoredTurnAdditions } from './stored-turn-additions.js';
 import { TurnActivity } from './turn-activity.js';
 import { journalRejections } from './journal.rejections.js';
 
+const RETENTION = [ExpireJournals];
+
 type AdditionParts = [EventStore, Streams, Commands, JournalOptions];
 
 /** The frames of answers: who writes and reads them, and how long they are kept. */
 @Module({
-  imports: [RetentionModule],
   controllers: [MessagesController],
   providers: [
     {
@@ -34,10 +34,11 @@ type AdditionParts = [EventStore, Streams, Commands, JournalOptions];
       useFactory: ({ serverMode, sseConnectionsMax, messageEventsRetentionSeconds }: Config) =>
         new JournalOptions(serverMode === 'async', sseConnectionsMax, messageEventsRetentionSeconds),
     },
+    ...RETENTION,
     ConversationQueries,
+    ExpiringQueries,
     MessageFeed,
     TurnActivity,
-    ExpireJournals,
     ExpireJournalsOfHandler,
     { provide: FramePublisher, useExisting: MessageFeed },
     { provide: FrameTail, useClass: MessageTail },
@@ -49,17 +50,9 @@ type AdditionParts = [EventStore, Streams, Commands, JournalOptions];
         new StoredTurnAdditions(store, streams, commands, retentionSeconds),
     },
   ],
-  exports: [FramePublisher, FrameTail, MessageAccess, TurnAdditions],
+  exports: [...RETENTION, FramePublisher, FrameTail, MessageAccess, TurnAdditions],
 })
-export class JournalModule implements OnModuleInit {
+export class JournalModule {
+  static readonly retention = RETENTION;
   static readonly rejections = journalRejections;
-
-  constructor(
-    private readonly retention: RetentionRules,
-    private readonly journals: ExpireJournals,
-  ) {}
-
-  onModuleInit(): void {
-    this.retention.add(this.journals);
-  }
 }
