@@ -90,7 +90,7 @@ module.exports = {
           '^(node:)?(crypto|stream)$',
           '^src/resources/documents/token-count\\.ts$',
           'node_modules/ajv(-formats)?/',
-          'node_modules/(croner|lru-cache|temporal-polyfill)/',
+          'node_modules/(croner|htmlparser2|lru-cache|temporal-polyfill)/',
         ],
       },
     ),

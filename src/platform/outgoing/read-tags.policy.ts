@@ -7,10 +7,17 @@ const PIECE_CHARACTERS = 8 * 1024;
 
 type TagHandler = Pick<Handler, 'onopentag' | 'ontext' | 'onclosetag'>;
 
-/** Reads a page as a stream of tags, until somebody has had enough of it. Resolves to whether it was read to its end. */
-export function readTags(html: string, handler: Partial<TagHandler>, hasEnough: () => boolean = () => false): boolean {
+/** When reading ends before the text does, and whether the text is XML. */
+type TagReading = Readonly<{ hasEnough?: () => boolean; xmlMode?: boolean }>;
+
+/** Reads a page, or another text with tags, as a stream of tags until the reader has enough. True when it was read to its end. */
+export function readTags(
+  text: string,
+  handler: Partial<TagHandler>,
+  { hasEnough = () => false, xmlMode = false }: TagReading = {},
+): boolean {
   let open = 0;
-  const parser = new Parser({
+  const tags: Partial<TagHandler> = {
     ...handler,
     onopentag(name, attributes, isImplied) {
       open++;
@@ -20,10 +27,11 @@ export function readTags(html: string, handler: Partial<TagHandler>, hasEnough: 
       open--;
       handler.onclosetag?.(name, isImplied);
     },
-  });
-  for (let at = 0; at < html.length; at += PIECE_CHARACTERS) {
+  };
+  const parser = new Parser(tags, { xmlMode });
+  for (let at = 0; at < text.length; at += PIECE_CHARACTERS) {
     if (open > OPEN_TAGS_MAX || hasEnough()) return false;
-    parser.write(html.slice(at, at + PIECE_CHARACTERS));
+    parser.write(text.slice(at, at + PIECE_CHARACTERS));
   }
   parser.end();
   return true;
