@@ -69,8 +69,7 @@ export class ConversationQueries {
       select * from (
         select ${this.listing} from conversations.conversation
         where owner_id = ${ownerId} and visibility = 'listed' and (exists (
-          select from conversations.turn where turn.conversation_id = conversation.conversation_id and not superseded
-            and ((status = 'failed' and turn.ended > conversation.opened) or (status = 'paused' and turn.ended is null))
+          select from ${this.turns} and ((status = 'failed' and turn.ended > conversation.opened) or (status = 'paused' and turn.ended is null))
         ) or exists (
           select from conversations.work where work.conversation_id = conversation.conversation_id
             and standing = 'failed' and work.noted > conversation.opened
@@ -89,11 +88,9 @@ export class ConversationQueries {
           select * from (
             select 'name' as match_field, name as matched, 0 as rank, 0 as index
             union all
-            select 'prompt', question, 1, index from conversations.turn
-              where turn.conversation_id = conversation.conversation_id and not superseded
+            select 'prompt', question, 1, index from ${this.turns}
             union all
-            select 'response', response, 2, index from conversations.turn
-              where turn.conversation_id = conversation.conversation_id and not superseded
+            select 'response', response, 2, index from ${this.turns}
           ) candidate
           where position(lower(${text}) in lower(matched)) > 0
           order by rank, index limit 1
@@ -154,9 +151,15 @@ export class ConversationQueries {
     );
   }
 
+  /** The turns of a conversation that count. */
+  private get turns() {
+    return this.readModels.sql`conversations.turn where turn.conversation_id = conversation.conversation_id and not superseded`;
+  }
+
+  /** What is listed of a conversation. Its mark is that of `conversation-mark.policy.ts`, which a spec compares. */
   private get listing() {
     const { sql } = this.readModels;
-    const turns = sql`from conversations.turn where turn.conversation_id = conversation.conversation_id and not superseded`;
+    const turns = sql`from ${this.turns}`;
     const isNew = sql`turn.ended > conversation.opened`;
     const work = sql`from conversations.work where work.conversation_id = conversation.conversation_id`;
     const hasFailed = sql`exists (select ${work} and standing = 'failed' and work.noted > conversation.opened)`;

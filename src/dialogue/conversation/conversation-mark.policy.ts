@@ -1,3 +1,4 @@
+import { afterLeaving } from './counted-turns.policy.js';
 import type { BackgroundWorkNoted, ConversationEvent, TurnId, TurnPaused } from './conversation.events.js';
 
 /** The one thing the sidebar says of a conversation, the most urgent first: red, amber, a spinner, purple, a ring. */
@@ -5,6 +6,8 @@ export type Mark = 'failed' | 'approval' | 'running' | 'unread' | 'monitor';
 
 type MarkedTurn = Readonly<{
   index: number;
+  /** Always false: turns that no longer count are left out. */
+  superseded: boolean;
   state: 'running' | 'awaits approval' | 'awaits client' | 'answered' | 'failed' | 'stopped';
   /** How it ended has not been seen yet. */
   isNew: boolean;
@@ -60,16 +63,21 @@ export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Mar
     }
     case 'TurnAsked': {
       const { turnId, index } = event.data;
-      return { ...marked, turns: new Map(marked.turns).set(turnId, { index, state: 'running', isNew: false }) };
+      return {
+        ...marked,
+        turns: new Map(marked.turns).set(turnId, { index, superseded: false, state: 'running', isNew: false }),
+      };
     }
     case 'TurnAppended': {
       const { turnId, index } = event.data;
-      return { ...marked, turns: new Map(marked.turns).set(turnId, { index, state: 'answered', isNew: true }) };
+      return {
+        ...marked,
+        turns: new Map(marked.turns).set(turnId, { index, superseded: false, state: 'answered', isNew: true }),
+      };
     }
     case 'TurnWithdrawn':
-      return { ...marked, turns: without(marked.turns, event.data.turnId) };
     case 'TurnsSuperseded':
-      return { ...marked, turns: new Map([...marked.turns].filter(([id]) => !event.data.turnIds.includes(id))) };
+      return { ...marked, turns: counting(afterLeaving(marked.turns, event)) };
     case 'TurnAnswered':
       return noted(marked, event.data.turnId, 'answered');
     case 'TurnFailed':
@@ -98,11 +106,7 @@ export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Mar
 const seen = <T>(things: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
   new Map([...things].map(([id, thing]) => [id, { ...thing, isNew: false }]));
 
-function without(turns: Marked['turns'], turnId: TurnId): Marked['turns'] {
-  const from = turns.get(turnId)?.index ?? Infinity;
-  const others = [...turns].filter(([id]) => id !== turnId);
-  return new Map(others.map(([id, turn]) => [id, turn.index > from ? { ...turn, index: turn.index - 1 } : turn]));
-}
+const counting = (turns: Marked['turns']): Marked['turns'] => new Map([...turns].filter(([, { superseded }]) => !superseded));
 
 function noted(marked: Marked, turnId: TurnId, state: MarkedTurn['state']): Marked {
   const turn = marked.turns.get(turnId);

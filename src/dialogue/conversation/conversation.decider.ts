@@ -14,6 +14,7 @@ import type {
 import { saysNothing } from './no-reply.policy.js';
 import { unresumed } from './pause.decider.js';
 import { appendedTurn, askedTurn, type Conversation, type Decide, isUnfinished, type Turn, withEvent } from './turn.policy.js';
+import { afterLeaving } from './counted-turns.policy.js';
 
 const initial: Conversation = {
   id: '',
@@ -54,12 +55,10 @@ function evolve(state: Conversation, event: ConversationEvent): Conversation {
       return { ...state, turns, nextIndex: index + 1, unopened: true };
     }
     case 'TurnWithdrawn':
-      return withdrawn(state, event.data.turnId);
+      if (!state.turns.has(event.data.turnId)) return state;
+      return { ...state, turns: afterLeaving(state.turns, event), nextIndex: state.nextIndex - 1 };
     case 'TurnsSuperseded':
-      return event.data.turnIds.reduce((now, turnId) => changed(now, turnId, (turn) => ({ ...turn, superseded: true })), {
-        ...state,
-        nextIndex: event.data.fromIndex,
-      });
+      return { ...state, turns: afterLeaving(state.turns, event), nextIndex: event.data.fromIndex };
     case 'TurnAnswered':
     case 'TurnFailed':
       // Of what no longer counts nobody has anything to open.
@@ -75,16 +74,6 @@ function evolve(state: Conversation, event: ConversationEvent): Conversation {
     default:
       return changed(state, event.data.turnId, (turn) => withEvent(turn, event));
   }
-}
-
-function withdrawn(state: Conversation, turnId: TurnId): Conversation {
-  const index = state.turns.get(turnId)?.index;
-  if (index === undefined) return state;
-  const movedUp = [...state.turns].map(([id, turn]) => {
-    if (id === turnId) return [id, { ...turn, superseded: true }] as const;
-    return [id, turn.superseded || turn.index < index ? turn : { ...turn, index: turn.index - 1 }] as const;
-  });
-  return { ...state, turns: new Map(movedUp), nextIndex: state.nextIndex - 1 };
 }
 
 function changed(state: Conversation, turnId: TurnId, change: (turn: Turn) => Turn): Conversation {

@@ -18,6 +18,7 @@ import {
   type TurnPaused,
 } from '../../conversation/conversation.events.js';
 import type { CallHistory } from './call-ends.policy.js';
+import { afterLeaving } from '../../conversation/counted-turns.policy.js';
 
 /** What a resumed turn goes on from: its pause, and what was decided on each call. */
 export type Resumption = Readonly<{
@@ -143,20 +144,11 @@ function remember(turns: Map<TurnId, TurnRecord>, event: Recorded<ConversationEv
     const known =
       event.type === 'TurnAsked' ? { asked: event.data, answer: null } : { asked: undefined, answer: event.data.answer };
     turns.set(turnId, { index, question, ...known, cause, ...unknown });
-  } else if (event.type === 'TurnWithdrawn') {
-    withdraw(turns, event.data.turnId);
-  } else if (event.type === 'TurnsSuperseded') {
-    for (const turnId of event.data.turnIds) if (turns.has(turnId)) turns.get(turnId)!.superseded = true;
+  } else if (event.type === 'TurnWithdrawn' || event.type === 'TurnsSuperseded') {
+    for (const [turnId, turn] of afterLeaving(turns, event)) turns.set(turnId, turn);
   } else if ('turnId' in event.data && turns.has(event.data.turnId)) {
     follow(turns.get(event.data.turnId)!, event, actor);
   }
-}
-
-function withdraw(turns: Map<TurnId, TurnRecord>, turnId: TurnId): void {
-  const withdrawn = turns.get(turnId);
-  if (!withdrawn) return;
-  withdrawn.superseded = true;
-  for (const turn of turns.values()) if (!turn.superseded && turn.index > withdrawn.index) turn.index -= 1;
 }
 
 function follow(turn: TurnRecord, event: Recorded<ConversationEvent>, actor: string): void {
