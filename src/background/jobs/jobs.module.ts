@@ -19,11 +19,10 @@ import {
   StartJobHandler,
   TellOfJobHandler,
 } from './job.commands.js';
-import { JobBook } from './job-book.port.js';
+import { JobBook } from './job-book.js';
 import { JobOptions } from './job-options.js';
 import { JobRunner } from './job-runner.js';
 import { JobsController } from './jobs.http.js';
-import { StoredJobBook } from './stored-job-book.js';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { FollowUpsModule } from '../follow-ups/follow-ups.module.js';
@@ -84,7 +83,7 @@ const TOOL_KINDS = [CheckJobTool];
         new JobRunner({ streams, commands, signals, blobs, clock, timing, ids }, keyValue, options),
     },
     { provide: BackgroundCalls, useExisting: JobRunner },
-    { provide: JobBook, useClass: StoredJobBook },
+    JobBook,
     StartJobHandler,
     ReportJobProgressHandler,
     EndJobHandler,

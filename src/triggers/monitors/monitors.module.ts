@@ -18,14 +18,13 @@ import {
   SteerMonitorHandler,
 } from './monitor/monitor.commands.js';
 import { CancelMonitorsOfConversation } from './cancel-monitors-of-conversation.reaction.js';
-import { ChatMonitors } from './monitor/chat-monitors.port.js';
+import { ChatMonitors } from './tool/chat-monitors.js';
 import { CheckMonitor } from './checks/check-monitor.js';
 import { CheckMonitors } from './checks/check-monitors.ticker.js';
 import { Judge, JudgeSettings } from './checks/judge.js';
 import { MonitorRules } from './monitor/monitor-rules.js';
 import { MonitorsController } from './monitors.http.js';
 import { Patterns } from './patterns/patterns.port.js';
-import { StoredChatMonitors } from './stored-chat-monitors.js';
 import { WakeConversationsOfMonitors } from './wake-conversations-of-monitors.reaction.js';
 import { WatchedSources } from './checks/watched-sources.js';
 import { WebToolsModule } from '../../resources/tools/web/web.module.js';
@@ -73,7 +72,7 @@ const TOOL_KINDS = [MonitorTool];
       useFactory: ({ monitorJudgeModelId: modelId }: Config): JudgeSettings => ({ settings: { modelId } }),
     },
     { provide: Patterns, useFactory: () => new PatternThreads() },
-    { provide: ChatMonitors, useClass: StoredChatMonitors },
+    ChatMonitors,
     AskedSource,
     WatchedSources,
     Judge,

@@ -3,18 +3,36 @@ import { Blobs } from '../../kernel/blobs.js';
 import { Clock } from '../../kernel/clock.js';
 import { Commands } from '../../kernel/commands.js';
 import { isId } from '../../kernel/ids.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
+import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js';
 import { TellOfJob } from './job.commands.js';
 import { type Job, job } from './job.decider.js';
-import { jobStream } from './job.events.js';
-import { noteOn, statusAfter } from './job.policy.js';
-import { type JobAsker, JobBook, type JobReport } from './job-book.port.js';
+import { type JobId, jobStream } from './job.events.js';
+import { type JobStatus, noteOn, statusAfter } from './job.policy.js';
 import { JobOptions } from './job-options.js';
 import { keptResult, shownResult } from './job-result.js';
 
-/** Jobs from their streams: what was stated a moment ago counts. */
+/** How a job stands, as a model is told. */
+export type JobReport = Readonly<{
+  job_id: JobId;
+  status: JobStatus;
+  action: string;
+  elapsed_s: number;
+  progress?: ToolReport;
+  output_tail?: string;
+  result?: unknown;
+  error?: string;
+  note: string;
+}>;
+
+/** In whose name and where a job is asked for. */
+type JobAsker = Readonly<{ ownerId: string; conversationId: string; cause: Cause }>;
+
+/** Shows a model how the jobs of its conversation stand, from their streams. An end that the model was told is not told again. */
 @Injectable()
-export class StoredJobBook extends JobBook {
+export class JobBook {
+  /** Whether calls become jobs at all. */
   readonly isKept: boolean;
 
   constructor(
@@ -24,10 +42,10 @@ export class StoredJobBook extends JobBook {
     private readonly clock: Clock,
     { settings }: JobOptions,
   ) {
-    super();
     this.isKept = settings.enabled;
   }
 
+  /** Undefined where there is no such job in this conversation. */
   async check(jobId: string, { ownerId, conversationId, cause }: JobAsker): Promise<JobReport | undefined> {
     if (!isId(jobId)) return undefined;
     const folded = await this.streams.fold(jobStream(jobId), job);

@@ -1,10 +1,11 @@
-import type { MonitorRecord } from '../../../projections/monitors/monitors.queries.js';
-import type { MonitorView } from './monitor/chat-monitors.port.js';
-import { durationText } from './monitor/durations.policy.js';
-import type { MonitorCheck } from './monitor/monitor.events.js';
-import { targetText, watchingText } from './monitor/monitor-words.policy.js';
+import type { MonitorRecord } from '../../../../projections/monitors/monitors.queries.js';
+import { durationText } from './durations.policy.js';
+import type { MonitorCheck } from './monitor.events.js';
+import { targetText, watchingText } from './monitor-words.policy.js';
 
 /** A monitor as clients and models see it. */
+export type MonitorView = Readonly<Record<string, unknown>>;
+
 export function monitorView({ terms, ...monitor }: MonitorRecord): MonitorView {
   const { source, intervalSeconds, wakesMax } = terms;
   return {

@@ -1,28 +1,27 @@
 import { Injectable } from '@nestjs/common';
-import { Commands } from '../../kernel/commands.js';
-import { MonitorQueries, type MonitorRecord } from '../../../projections/monitors/monitors.queries.js';
-import { conversationCodec } from '../../dialogue/conversation/conversation.codec.js';
-import { type ConversationEvent, conversationStream } from '../../dialogue/conversation/conversation.events.js';
-import { Clock } from '../../kernel/clock.js';
-import { decode } from '../../kernel/event-sourcing/codec.js';
-import { EventStore } from '../../kernel/event-sourcing/event-store.js';
-import type { Cause } from '../../kernel/event-sourcing/events.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
-import { Rejection } from '../../kernel/rejection.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
-import { AdmitMonitor } from './monitor/monitor-allowance.commands.js';
-import { AskedSource } from './checks/asked-source.js';
-import { ChatMonitors, type MadeMonitor, type MonitoredChat, type MonitorView } from './monitor/chat-monitors.port.js';
-import { Unfit } from './monitor/content.policy.js';
-import { CreateMonitor, SteerMonitor } from './monitor/monitor.commands.js';
-import { monitor, monitorNotFound } from './monitor/monitor.decider.js';
-import { type MonitorId, monitorStream, type MonitorTerms, type Seen } from './monitor/monitor.events.js';
-import { MonitorRules } from './monitor/monitor-rules.js';
-import { monitorView } from './monitor-view.js';
-import { observe } from './checks/observe.js';
-import { Patterns, PatternTooSlow } from './patterns/patterns.port.js';
-import { type MonitorAsked, termsIn } from './monitor/terms.policy.js';
-import { LookFailed, WatchedSources } from './checks/watched-sources.js';
+import { Commands } from '../../../kernel/commands.js';
+import { MonitorQueries, type MonitorRecord } from '../../../../projections/monitors/monitors.queries.js';
+import { conversationCodec } from '../../../dialogue/conversation/conversation.codec.js';
+import { type ConversationEvent, conversationStream } from '../../../dialogue/conversation/conversation.events.js';
+import { Clock } from '../../../kernel/clock.js';
+import { decode } from '../../../kernel/event-sourcing/codec.js';
+import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { AdmitMonitor } from '../monitor/monitor-allowance.commands.js';
+import { AskedSource } from '../checks/asked-source.js';
+import { Unfit } from '../monitor/content.policy.js';
+import { CreateMonitor, SteerMonitor } from '../monitor/monitor.commands.js';
+import { monitor, monitorNotFound } from '../monitor/monitor.decider.js';
+import { type MonitorId, monitorStream, type MonitorTerms, type Seen } from '../monitor/monitor.events.js';
+import { MonitorRules } from '../monitor/monitor-rules.js';
+import { type MonitorView, monitorView } from '../monitor/monitor-view.js';
+import { observe } from '../checks/observe.js';
+import { Patterns, PatternTooSlow } from '../patterns/patterns.port.js';
+import { type MonitorAsked, termsIn } from '../monitor/terms.policy.js';
+import { LookFailed, WatchedSources } from '../checks/watched-sources.js';
 
 /** The read model behind what chats are shown. */
 const READ = ['monitors'];
@@ -33,9 +32,15 @@ const NOBODY_TO_WAKE =
 
 const refused = (text: string): Rejection => new Rejection('monitor-refused', text);
 
-/** Monitors of chats, made within the limits of their users. */
+/** A chat, and whose it is. */
+type MonitoredChat = Readonly<{ ownerId: string; agentId: string | null; conversationId: string }>;
+
+/** What a look found when the monitor was made, and what was made of what was asked for. */
+type MadeMonitor = Readonly<{ monitor: MonitorView; current: string; notes: readonly string[] }>;
+
+/** Monitors of chats, made within the limits of their users. A monitor wakes its chat when what it waits for happens. */
 @Injectable()
-export class StoredChatMonitors extends ChatMonitors {
+export class ChatMonitors {
   constructor(
     private readonly commands: Commands,
     private readonly store: EventStore,
@@ -47,14 +52,15 @@ export class StoredChatMonitors extends ChatMonitors {
     private readonly asked: AskedSource,
     private readonly sources: WatchedSources,
     private readonly patterns: Patterns,
-  ) {
-    super();
-  }
+  ) {}
 
   /**
+   * The same id twice is one monitor, as it was asked for first. `turnId`: where it is asked for.
+   *
    * (1) Whether the chat can be woken; (2) what is to be watched, and how; (3) a place; (4) a first look, with which later ones
    * are compared; (5) the monitor. What is there is not made again; a crash before it is leaves a place that is free again a
    * while later.
+   * @throws Rejection monitor-refused, too-many-monitors
    */
   async create(
     monitorId: MonitorId,
@@ -83,11 +89,13 @@ export class StoredChatMonitors extends ChatMonitors {
     return { ...(await this.stored(monitorId))!, notes };
   }
 
+  /** Those of the chat that are not over. */
   async list({ ownerId, conversationId }: MonitoredChat): Promise<readonly MonitorView[]> {
     const selection = { selection: 'live', conversationId, limit: MONITORS_LISTED_MAX } as const;
     return (await this.monitors.ofOwner(ownerId, selection)).map(monitorView);
   }
 
+  /** @throws Rejection monitor-not-found, monitor-over */
   async cancel(monitorId: MonitorId, { ownerId, conversationId }: MonitoredChat, cause: Cause): Promise<MonitorView> {
     const found = await this.monitors.byId(monitorId);
     if (found?.ownerId !== ownerId || found.conversationId !== conversationId) throw monitorNotFound();
