@@ -137,8 +137,17 @@ module.exports = {
     rule(
       'controllers-meet-in-the-core',
       'As their features do; a controller also asks who calls.',
-      { path: `${FEATURE}.*\\.(http|dto)\\.ts$`, pathNot: TEST },
+      { path: `${FEATURE}.*\\.(http|dto)\\.ts$`, pathNot: [TEST, '^src/dialogue/answering/'] },
       { path: FEATURE, pathNot: ['^src/$1/', SHARED_BY_FEATURES, CALLER_OF_REQUEST] },
+    ),
+    rule(
+      'controllers-of-answers-read-journals',
+      'As other controllers do; those that answer also read what is in the journal of an answer, and who may.',
+      { path: '^src/dialogue/answering/.*\\.(http|dto)\\.ts$', pathNot: TEST },
+      {
+        path: FEATURE,
+        pathNot: ['^src/dialogue/(answering|journal)/', SHARED_BY_FEATURES, CALLER_OF_REQUEST],
+      },
     ),
     rule(
       'modules-import-modules',

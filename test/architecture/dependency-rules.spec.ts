@@ -118,7 +118,8 @@ const broken: readonly [rule: string, file: string, imported: string][] = [
   ['publishers-know-no-room', 'src/work/retention/rooms.reaction.ts', '../tasks/task.events.js'],
   ['answers-decide-on-conversations', 'src/dialogue/answering/private.ts', '../conversation/private.js'],
   ['controllers-meet-in-the-core', 'src/resources/agents/private.http.ts', '../prompts/private.js'],
-  ['controllers-meet-in-the-core', 'src/dialogue/answering/decider.http.ts', '../conversation/conversation.decider.js'],
+  ['controllers-meet-in-the-core', 'src/dialogue/journal/decider.http.ts', '../conversation/conversation.decider.js'],
+  ['controllers-of-answers-read-journals', 'src/dialogue/answering/decider.http.ts', '../conversation/conversation.decider.js'],
   ['modules-import-modules', 'src/resources/agents/command.module.ts', '../prompts/private.js'],
   [
     'features-know-no-adapter',
@@ -181,6 +182,7 @@ const kept: readonly [file: string, imported: string][] = [
   ['src/resources/models/openai/adapter.ts', 'openai'],
   ['src/dialogue/answering/turns.ts', '../conversation/conversation.decider.js'],
   ['src/dialogue/journal/frames.ts', '../../platform/http/sse.js'],
+  ['src/dialogue/answering/reading.http.ts', '../journal/frames.js'],
   ['src/platform/driver.ts', 'postgres'],
   ['src/triggers/webhooks/runs.reaction.ts', '../../background/runs/run.events.js'],
   ['src/dialects/v1/new.http.ts', '../../dialogue/conversation/conversation.events.js'],

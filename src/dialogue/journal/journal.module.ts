@@ -9,12 +9,10 @@ import { ExpireJournalsOfHandler } from './journals.commands.js';
 import { Commands } from '../../kernel/commands.js';
 import { ExpireJournals } from './expire-journals.js';
 import { FramePublisher } from './frame-publisher.port.js';
-import { FrameTail } from './frame-tail.port.js';
-import { JournalMessageAccess } from './journal-message-access.js';
+import { FrameTail } from './frame-tail.js';
 import { JournalOptions } from './journal-options.js';
-import { MessageAccess } from './message-access.port.js';
+import { MessageAccess } from './message-access.js';
 import { MessageFeed } from './message-feed.js';
-import { MessageTail } from './message-tail.js';
 import { MessagesController } from './messages.http.js';
 import { StoredTurnAdditions } from './stored-turn-additions.js';
 import { TurnActivity } from './turn-activity.js';
@@ -41,8 +39,8 @@ type AdditionParts = [EventStore, Streams, Commands, JournalOptions];
     TurnActivity,
     ExpireJournalsOfHandler,
     { provide: FramePublisher, useExisting: MessageFeed },
-    { provide: FrameTail, useClass: MessageTail },
-    { provide: MessageAccess, useClass: JournalMessageAccess },
+    FrameTail,
+    MessageAccess,
     {
       provide: TurnAdditions,
       inject: [EventStore, Streams, Commands, JournalOptions],

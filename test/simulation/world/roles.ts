@@ -30,7 +30,7 @@ import type { WorkQueue } from '../../../src/kernel/work-queue.js';
 import type { LanguageModels } from '../../../src/resources/models/model/language-model.port.js';
 import { Tickers } from '../../../src/platform/tickers/tickers.js';
 import { MessageFeed } from '../../../src/dialogue/journal/message-feed.js';
-import { MessageTail } from '../../../src/dialogue/journal/message-tail.js';
+import { FrameTail } from '../../../src/dialogue/journal/frame-tail.js';
 import { TurnActivity } from '../../../src/dialogue/journal/turn-activity.js';
 import { QueuedRuns } from '../../../src/background/runs/queued-runs.js';
 import { RunAgent } from '../../../src/background/runs/run-agent.js';
@@ -217,7 +217,7 @@ export function rolesOver(ports: Ports) {
     handlers: commands.handlers,
     wakes: followUps?.wakes,
     woken: followUps?.woken,
-    tail: new MessageTail(feed, activity),
+    tail: new FrameTail(feed, activity),
     reactions: [new RunDeliveries(runs) as Reaction, ...background.flatMap((room) => room.reactions)],
     start: () => {
       turnsWorker.onApplicationBootstrap();

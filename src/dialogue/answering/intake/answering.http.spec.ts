@@ -7,7 +7,7 @@ import { LastWrites } from '../../../kernel/event-sourcing/last-writes.js';
 import type { SseStreams } from '../../../platform/http/sse.js';
 import type { AskQuestionIntake } from './ask-question-intake.js';
 import { AnsweringController } from './answering.http.js';
-import type { FrameTail } from '../../journal/frame-tail.port.js';
+import type { FrameTail } from '../../journal/frame-tail.js';
 
 it('no question is accepted whose answer this process has no room to stream', async () => {
   const intake = { accept: () => Promise.reject(new Error('It was accepted.')) } as unknown as AskQuestionIntake;

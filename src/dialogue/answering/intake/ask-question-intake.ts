@@ -14,7 +14,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
-import type { TurnToRun } from '../../journal/frame-tail.port.js';
+import type { TurnToRun } from '../../journal/frame-tail.js';
 import { AskQuestion, decisionOf, ResumeTurn } from './question.commands.js';
 import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver } from './resolve-question.js';

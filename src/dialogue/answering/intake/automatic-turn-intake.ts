@@ -15,7 +15,7 @@ import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
 import { limitedAgent, TURNS_QUEUE } from './ask-question-intake.js';
-import type { TurnToRun } from '../../journal/frame-tail.port.js';
+import type { TurnToRun } from '../../journal/frame-tail.js';
 import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver } from './resolve-question.js';
 import { type Woken, type AutomaticTurn, AutomaticTurns } from './automatic-turns.port.js';

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { BEGINNING_EVENTS_MAX, belongsTo } from '../conversation/conversation-access.policy.js';
 import { conversation } from '../conversation/conversation.decider.js';
-import { MessageAccess, type ReadableMessage } from './message-access.port.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import { type JournalAccess, messageStream } from './message.events.js';
 import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
@@ -16,20 +15,23 @@ const SEALS_READ_FIRST = 4;
 
 const notFound = () => new Rejection('message-not-found', 'Not found');
 
+/** A message that the caller may read. `expired`: its journal is past its retention; the conversation still has the answer. */
+export type ReadableMessage = Readonly<{ messageId: string; conversationId: string; expired: boolean }>;
+
 /**
+ * Who may read and stop a message: those to whom its conversation belongs. An unknown message and somebody else's look the same.
  * Decided on the conversation that the journal's own first frame names, so that a reader can be let in before any read model
  * knows of the message.
  */
 @Injectable()
-export class JournalMessageAccess extends MessageAccess {
+export class MessageAccess {
   constructor(
     private readonly store: EventStore,
     private readonly streams: Streams,
     private readonly conversations: ConversationQueries,
-  ) {
-    super();
-  }
+  ) {}
 
+  /** @throws Rejection unauthenticated, unknown-agent-key, message-not-found */
   async readable(messageId: string, identity: Identity): Promise<ReadableMessage> {
     const caller = await identity.caller();
     if (!caller) throw unauthenticated();

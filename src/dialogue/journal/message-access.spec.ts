@@ -12,7 +12,7 @@ import { encodeMetadata } from '../../kernel/event-sourcing/codec.js';
 import { newId } from '../../kernel/ids.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../platform/system-timing.js';
-import { JournalMessageAccess } from './journal-message-access.js';
+import { MessageAccess } from './message-access.js';
 import { turnCommands } from '../../../test/support/turn-commands.js';
 
 const [conversationId, turnId] = [newId(), newId()];
@@ -24,13 +24,13 @@ let store: InMemoryEventStore;
 let streams: Streams;
 /** What the read model says of messages without a journal. */
 let known: { conversationId: string; expired: boolean } | undefined;
-let access: JournalMessageAccess;
+let access: MessageAccess;
 
 beforeEach(() => {
   store = new InMemoryEventStore();
   streams = new Streams(store, systemTiming);
   known = undefined;
-  access = new JournalMessageAccess(store, streams, { conversationOf: async () => known } as unknown as ConversationQueries);
+  access = new MessageAccess(store, streams, { conversationOf: async () => known } as unknown as ConversationQueries);
 });
 
 /** A question asked with a key or without, whose journal has begun. */
