@@ -14,7 +14,7 @@ import { tasks } from './tasks/tasks.projection.js';
 import { tools } from './tools/tools.projection.js';
 import { unsealedTurns } from './unsealed-turns/unsealed-turns.projection.js';
 import { usage } from './usage/usage.projection.js';
-import { wakes } from './wakes/wakes.projection.js';
+import { followUps } from './follow-ups/follow-ups.projection.js';
 
 /** Every read model of the service, in no particular order: none knows another. */
 export const projections: readonly Projection[] = [
@@ -33,5 +33,5 @@ export const projections: readonly Projection[] = [
   tools,
   unsealedTurns,
   usage,
-  wakes,
+  followUps,
 ];

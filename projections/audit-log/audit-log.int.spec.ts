@@ -81,34 +81,38 @@ describe('The audit log', () => {
   });
 });
 
-describe('What is forgotten', () => {
+describe('What is purged', () => {
   const stream = 'run-1';
   const delivery = { stream: 'delivery-k', revision: 1 };
   beforeEach(async () => {
     await read.given('delivery-k', [happened('DeliveryAccepted', { n: 1 }), happened('DeliveryAccepted', { n: 2 })]);
     await read.given(stream, [happened('RunQueued', { input: 'secret' }), happened('RunFinished', { answer: 'secret' })]);
     await read.given('idempotency-answer-1', [happened('IdempotencyKeyUsed')]);
-    await read.given(stream, [happened('RunForgotten', { runId: '1', delivery })]);
+    await read.given(stream, [happened('RunPurged', { runId: '1', delivery })]);
   });
 
-  it('leaves nothing but the fact that it is forgotten, and what others said', async () => {
+  it('leaves nothing but the fact that it is purged, and what others said', async () => {
     expect(await listed({ stream })).toEqual(['run-1@2']);
     expect(await listed({ stream: 'delivery-k' })).toEqual(['delivery-k@0']);
     expect(await listed({ stream: 'idempotency-answer-1' })).toEqual([]);
     expect(await listed({ stream: 'agent-1' })).toHaveLength(2);
   });
 
-  it('leaves of wakes those that are still kept', async () => {
-    await read.given('wakes-c', [happened('WakeRequested'), happened('WakeDelivered'), happened('WakeRequested')]);
-    await read.given('expiredWakes-c', [happened('WakesExpired', { conversationId: 'c', from: 0, before: 2 })]);
-    expect(await listed({ stream: 'wakes-c' })).toEqual(['wakes-c@2']);
-    await read.expectSameAfterRebuild((event) => event.stream !== 'wakes-c' || event.revision === 2);
+  it('leaves of follow-ups those that are still kept', async () => {
+    await read.given('followUps-c', [
+      happened('FollowUpRequested'),
+      happened('FollowUpDelivered'),
+      happened('FollowUpRequested'),
+    ]);
+    await read.given('expiredFollowUps-c', [happened('FollowUpsExpired', { conversationId: 'c', from: 0, before: 2 })]);
+    expect(await listed({ stream: 'followUps-c' })).toEqual(['followUps-c@2']);
+    await read.expectSameAfterRebuild((event) => event.stream !== 'followUps-c' || event.revision === 2);
   });
 
   it('is the same whether it is gone from the log or not', async () => {
     await read.again();
     await read.expectSameAfterRebuild();
-    await read.expectSameAfterRebuild((event) => event.stream !== stream || event.type === 'RunForgotten');
+    await read.expectSameAfterRebuild((event) => event.stream !== stream || event.type === 'RunPurged');
     await read.expectSameAfterRebuild((event) => event.stream !== 'delivery-k' || event.revision !== 1);
   });
 });

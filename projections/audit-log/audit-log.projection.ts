@@ -1,9 +1,9 @@
 import { decodeCause } from '../../src/kernel/event-sourcing/codec.js';
 import type { StoredEvent } from '../../src/kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../src/kernel/event-sourcing/events.js';
-import { forgets } from '../../src/kernel/event-sourcing/forgetting.js';
-import type { WakesExpired } from '../../src/background/follow-ups/expired-wakes.events.js';
-import { wakesStream } from '../../src/background/follow-ups/wakes.events.js';
+import { isPurge } from '../../src/kernel/event-sourcing/purge-events.js';
+import type { FollowUpsExpired } from '../../src/background/follow-ups/expired-follow-ups.events.js';
+import { followUpsStream } from '../../src/background/follow-ups/follow-ups.events.js';
 import { defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
 
@@ -35,22 +35,22 @@ export const auditLog = defineProjection({
       causation_id: cause.causationId ?? null,
       data: asText(data),
     });
-    return [...forgotten(event).map((place) => removeFrom('event', place)), row];
+    return [...purged(event).map((place) => removeFrom('event', place)), row];
   },
 });
 
 type Place = Readonly<{ stream: string; revision: number }>;
 
 /** Which events are no longer kept once this one is there. */
-function forgotten({ type, stream, revision, data }: StoredEvent): readonly Place[] {
-  if (type === ('WakesExpired' satisfies WakesExpired['type'])) {
-    const { conversationId, from, before } = JSON.parse(data) as WakesExpired['data'];
+function purged({ type, stream, revision, data }: StoredEvent): readonly Place[] {
+  if (type === ('FollowUpsExpired' satisfies FollowUpsExpired['type'])) {
+    const { conversationId, from, before } = JSON.parse(data) as FollowUpsExpired['data'];
     return Array.from({ length: before - from }, (_, offset) => ({
-      stream: wakesStream(conversationId),
+      stream: followUpsStream(conversationId),
       revision: from + offset,
     }));
   }
-  if (!forgets(type)) return [];
+  if (!isPurge(type)) return [];
   const { delivery } = JSON.parse(data) as { delivery?: Place | null };
   const before = Array.from({ length: revision }, (_, earlier) => ({ stream, revision: earlier }));
   return delivery ? [{ stream: delivery.stream, revision: delivery.revision }, ...before] : before;

@@ -15,14 +15,14 @@ export const chunks = defineProjection<SourceEvent | SourceChunksIngested>({
 
   on: {
     SourceCreated: ({ data: { sourceId, ownerId, name, config } }, sql) => sql`
-      insert into source (source_id, owner_id, name, own_chunks, standing)
+      insert into source (source_id, owner_id, name, own_chunks, status)
       values (${sourceId}, ${ownerId}, ${name}, ${config.retrieval.chunks}, 'ingesting')
       on conflict (source_id) do nothing`,
 
     SourceConfigured: ({ data: { sourceId, config } }, sql) => sql`
       update source set own_chunks = ${config.retrieval.chunks} where source_id = ${sourceId}`,
 
-    SourceIngestRequested: ({ data }, sql) => sql`update source set standing = 'ingesting' where source_id = ${data.sourceId}`,
+    SourceIngestRequested: ({ data }, sql) => sql`update source set status = 'ingesting' where source_id = ${data.sourceId}`,
 
     SourceIngestStarted: ({ data: { sourceId, chunksId } }, sql) => [
       sql`update source set writing_id = ${chunksId} where source_id = ${sourceId}`,
@@ -51,7 +51,7 @@ export const chunks = defineProjection<SourceEvent | SourceChunksIngested>({
     },
 
     SourceIngestCompleted: ({ data }, sql) => [
-      sql`update source set live_id = ${data.chunksId}, live_chunks = ${data.chunks}, writing_id = null, standing = 'ready'
+      sql`update source set live_id = ${data.chunksId}, live_chunks = ${data.chunks}, writing_id = null, status = 'ready'
         where source_id = ${data.sourceId}`,
       sql`delete from chunk where source_id = ${data.sourceId} and chunks_id <> ${data.chunksId}`,
     ],
@@ -59,7 +59,7 @@ export const chunks = defineProjection<SourceEvent | SourceChunksIngested>({
     SourceIngestFailed: ({ data: { sourceId } }, sql) => [
       sql`delete from chunk using source where chunk.source_id = ${sourceId} and source.source_id = ${sourceId}
         and chunk.chunks_id is distinct from source.live_id`,
-      sql`update source set writing_id = null, standing = 'failed' where source_id = ${sourceId}`,
+      sql`update source set writing_id = null, status = 'failed' where source_id = ${sourceId}`,
     ],
 
     SourceDeleted: ({ data }, sql) => [

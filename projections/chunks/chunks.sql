@@ -19,7 +19,7 @@ create table source (
   live_id      text,
   live_chunks  integer not null default 0,
   -- ingesting, ready or failed
-  standing     text not null
+  status       text not null
 );
 
 create table chunk (

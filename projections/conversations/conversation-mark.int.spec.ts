@@ -20,7 +20,7 @@ import {
 import { noteWork } from '../../src/dialogue/conversation/background-work.decider.js';
 import { append } from '../../src/dialogue/conversation/turn-additions.decider.js';
 import { askAutomatically } from '../../src/dialogue/conversation/automatic-turn.decider.js';
-import { expire, handOn, pause, resume } from '../../src/dialogue/conversation/pause.decider.js';
+import { expire, requeue, pause, resume } from '../../src/dialogue/conversation/pause.decider.js';
 import type { Conversation, Decide } from '../../src/dialogue/conversation/turn.policy.js';
 import { Rejection } from '../../src/kernel/rejection.js';
 import { ReadModels } from '../read-models.js';
@@ -78,14 +78,14 @@ class AnyConversation {
       () => pause(turnPaused(about, this.calls()).data, 'p'),
       () => pause(turnPaused(about, this.calls()).data, 'p'),
       () => resume([{ callId: 'k0', decision: 'denied', comment: null }], { userId: 'carol' }, BEFORE),
-      () => handOn(turnId, 'p'),
+      () => requeue(turnId, 'p'),
       () => expire(turnId, random.oneIn(2) ? BEFORE : AFTER),
       () => conclude({ type: 'TurnAnswered', data: { ...about, ...parts, modelId: 'm', usage: null } }),
       () => conclude({ type: 'TurnFailed', data: { ...about, ...parts, error: 'No.', code: null } }),
       () => conclude({ type: 'TurnStopped', data: { ...about, ...parts } }),
       () =>
         askAutomatically(
-          { ...this.asking(this.newTurn()), origin: { kind: 'wake', source: 'job', refId: 'j', dedupeKey: 'd' } },
+          { ...this.asking(this.newTurn()), origin: { kind: 'follow-up', source: 'job', refId: 'j', dedupeKey: 'd' } },
           'carol',
         ),
       () => conclude({ type: 'TurnAnswered', data: { ...about, ...parts, answer: '', modelId: 'm', usage: null } }),
@@ -123,10 +123,10 @@ class AnyConversation {
   private work(): Decide {
     const kind = this.random.oneIn(2) ? 'job' : 'monitor';
     const id = `${kind} ${this.random.between(0, 1)} of ${this.id}`;
-    const standings = kind === 'job' ? (['active', 'over', 'failed'] as const) : (['active', 'over', 'over'] as const);
-    const standing = standings[this.random.between(0, 2)]!;
+    const statuses = kind === 'job' ? (['active', 'over', 'failed'] as const) : (['active', 'over', 'over'] as const);
+    const status = statuses[this.random.between(0, 2)]!;
     const asOf = (this.state.workNoted.get(id) ?? -1) + 1;
-    return noteWork({ conversationId: this.id, work: { kind, id }, standing, asOf });
+    return noteWork({ conversationId: this.id, work: { kind, id }, status, asOf });
   }
 
   private calls() {

@@ -151,7 +151,7 @@ describe('a paused turn', () => {
   it('keeps that while it goes on, but nothing waits any more', async () => {
     await given('c7', ...turnResumed(about, 'k1', 'k2'));
     expect(await query()).toMatchObject({ status: 'streaming', response: 'Let me\uFFFD', tool_calls: [done] });
-    await given('c7', { type: 'TurnHandedOn', data: { ...about, producer: 'p' } });
+    await given('c7', { type: 'TurnRequeued', data: { ...about, producer: 'p' } });
     expect(await query()).toMatchObject({ status: 'streaming' });
   });
   it('is complete once it expired', async () => {
@@ -162,7 +162,7 @@ describe('a paused turn', () => {
 
 describe('a turn that nobody asked', () => {
   const [source, refId, dedupeKey] = ['job', 'j1', 'job:j1'];
-  const woken = (turnId: string, index: number): ConversationEvent => ({
+  const automatic = (turnId: string, index: number): ConversationEvent => ({
     type: 'TurnAsked',
     data: {
       conversationId: 'c8',
@@ -171,7 +171,7 @@ describe('a turn that nobody asked', () => {
       question: 'It is done.',
       requestId: 'r',
       settings,
-      origin: { kind: 'wake', source, refId, dedupeKey },
+      origin: { kind: 'follow-up', source, refId, dedupeKey },
     },
   });
   const appended = (turnId: string, index: number): ConversationEvent => ({
@@ -202,7 +202,7 @@ describe('a turn that nobody asked', () => {
     });
     expect((await queries.listed('alice', 100)).find(({ id }) => id === 'c8')).toMatchObject({ mark: 'unread', unread: true });
     expect(await queries.conversationOf('t81')).toEqual({ conversationId: 'c8', expired: true });
-    await given('c8', woken('t82', 2));
+    await given('c8', automatic('t82', 2));
     const wake = { source, ref_id: refId, dedupe_key: dedupeKey };
     expect((await records())[2]).toMatchObject({ prompt: 'It is done.', status: 'pending', metadata: { wake } });
   });

@@ -106,10 +106,10 @@ export const conversations = defineProjection<ConversationEvent>({
 
     TurnSealed: ({ data }) => changeIn('turn', { turn_id: data.turnId }, { sealed: true }),
 
-    BackgroundWorkNoted: ({ data: { conversationId, work, standing }, revision }, sql) => sql`
-      insert into work (work_id, conversation_id, kind, standing, noted)
-      values (${work.id}, ${conversationId}, ${work.kind}, ${standing}, ${revision})
-      on conflict (work_id) do update set standing = excluded.standing, noted = excluded.noted`,
+    BackgroundWorkNoted: ({ data: { conversationId, work, status }, revision }, sql) => sql`
+      insert into work (work_id, conversation_id, kind, status, noted)
+      values (${work.id}, ${conversationId}, ${work.kind}, ${status}, ${revision})
+      on conflict (work_id) do update set status = excluded.status, noted = excluded.noted`,
 
     TurnRated: ({ data: { turnId, feedback }, at }) =>
       feedback === null

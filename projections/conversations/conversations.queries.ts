@@ -72,7 +72,7 @@ export class ConversationQueries {
           select from ${this.turns} and ((status = 'failed' and turn.ended > conversation.opened) or (status = 'paused' and turn.ended is null))
         ) or exists (
           select from conversations.work where work.conversation_id = conversation.conversation_id
-            and standing = 'failed' and work.noted > conversation.opened
+            and status = 'failed' and work.noted > conversation.opened
         ))
       ) marked
       where mark in ('failed', 'approval') order by date desc, id desc limit ${limit}`;
@@ -162,16 +162,16 @@ export class ConversationQueries {
     const turns = sql`from ${this.turns}`;
     const isNew = sql`turn.ended > conversation.opened`;
     const work = sql`from conversations.work where work.conversation_id = conversation.conversation_id`;
-    const hasFailed = sql`exists (select ${work} and standing = 'failed' and work.noted > conversation.opened)`;
+    const hasFailed = sql`exists (select ${work} and status = 'failed' and work.noted > conversation.opened)`;
     return sql`conversation_id as id, name, agent_id, shared_usage as is_shared_usage, null as shared_token, started_at as date,
       (exists (select ${turns} and ${isNew} and status <> 'stopped') or ${hasFailed}) as unread,
       case
         when (select status = 'failed' and ${isNew} ${turns} order by turn.index desc limit 1) or ${hasFailed} then 'failed'
         when exists (select ${turns} and turn.ended is null and status = 'paused' and needs_approval) then 'approval'
         when exists (select ${turns} and turn.ended is null and status <> 'paused') then 'running'
-        when exists (select ${work} and kind = 'job' and standing = 'active') then 'running'
+        when exists (select ${work} and kind = 'job' and status = 'active') then 'running'
         when exists (select ${turns} and ${isNew} and status = 'answered') then 'unread'
-        when exists (select ${work} and kind = 'monitor' and standing = 'active') then 'monitor'
+        when exists (select ${work} and kind = 'monitor' and status = 'active') then 'monitor'
       end as mark`;
   }
 }

@@ -48,7 +48,7 @@ create table work (
   work_id         text primary key,
   conversation_id text not null,
   kind            text not null,
-  standing        text not null,
+  status          text not null,
   -- The revision at which that was noted, which is in the same stream as the openings.
   noted           integer not null
 );

@@ -43,7 +43,7 @@ describe('runs of webhooks', () => {
   const told = (runId: string, event: RunEvent, at: Date) => model.given(runStream(runId), [event], { at });
   const failed = (runId: string): RunEvent => ({ type: 'RunFailed', data: { runId, error: 'x' } });
 
-  it('are due from their end on, with the place of their delivery, page by page, until they are forgotten', async () => {
+  it('are due from their end on, with the place of their delivery, page by page, until they are purged', async () => {
     await delivered('one', 'key', day(1));
     await delivered('two', 'key', day(2));
     await delivered('under way', 'other', day(2));
@@ -55,14 +55,14 @@ describe('runs of webhooks', () => {
     expect(one).toEqual({ id: 'one', since: day(3), stream, revision: 0 });
     expect(ids(await queries.webhookRuns(day(9), 5, one))).toEqual(['two']);
     expect(ids(await queries.webhookRuns(day(4), 5))).toEqual(['one']);
-    const data = { ownerId: 'ann', agentId: 'a', trigger: 'webhook', delivery: null, used: [], forgottenAt: '' } as const;
-    await told('one', { type: 'RunForgotten', data: { runId: 'one', ...data } }, day(5));
+    const data = { ownerId: 'ann', agentId: 'a', trigger: 'webhook', delivery: null, used: [], purgedAt: '' } as const;
+    await told('one', { type: 'RunPurged', data: { runId: 'one', ...data } }, day(5));
     expect(ids(await queries.webhookRuns(day(9), 5))).toEqual(['two']);
     await model.again();
     await model.expectSameAfterRebuild();
     await model.expectSameAfterRebuild(
       (event) =>
-        (event.stream !== runStream('one') || event.type === 'RunForgotten') && (event.stream !== stream || event.revision > 0),
+        (event.stream !== runStream('one') || event.type === 'RunPurged') && (event.stream !== stream || event.revision > 0),
     );
   });
 });
@@ -78,9 +78,9 @@ describe('what scheduled runs said', () => {
       await told({ type: 'ScheduledRunReported', data: { runId, report } }, at);
     }
   }
-  const forgotten = (scheduleId: string, runId: string): ScheduledRunEvent => ({
-    type: 'ScheduledRunOutputForgotten',
-    data: { runId, scheduleId, ownerId: 'ann', startedAt: null, promptTokens: 1, generatedTokens: 1, forgottenAt: '' },
+  const purged = (scheduleId: string, runId: string): ScheduledRunEvent => ({
+    type: 'ScheduledRunOutputPurged',
+    data: { runId, scheduleId, ownerId: 'ann', startedAt: null, promptTokens: 1, generatedTokens: 1, purgedAt: '' },
   });
 
   it(`is due once it is old, but for the ${NEWEST_RUNS_KEPT} newest runs of each schedule`, async () => {
@@ -90,10 +90,10 @@ describe('what scheduled runs said', () => {
     expect(ids(await queries.scheduledOutputs(new Date(day(1).getTime() + 1), 100))).toEqual(['s-00']);
     const [first] = await queries.scheduledOutputs(day(9), 1);
     expect(ids(await queries.scheduledOutputs(day(9), 100, first))).toEqual(['s-01']);
-    await told(forgotten('s', 's-00'), day(8));
+    await told(purged('s', 's-00'), day(8));
     expect(ids(await queries.scheduledOutputs(day(9), 100))).toEqual(['s-01']);
     await model.expectSameAfterRebuild(
-      ({ stream, type }) => stream !== scheduledRunStream('s-00') || type === 'ScheduledRunOutputForgotten',
+      ({ stream, type }) => stream !== scheduledRunStream('s-00') || type === 'ScheduledRunOutputPurged',
     );
   });
 

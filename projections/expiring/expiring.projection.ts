@@ -49,12 +49,12 @@ export const expiring = defineProjection<Noted>({
     RunFinished: runOver,
     RunRefused: runOver,
     RunFailed: runOver,
-    RunForgotten: ({ data }) => removeFrom('webhook_run', { run_id: data.runId }),
+    RunPurged: ({ data }) => removeFrom('webhook_run', { run_id: data.runId }),
 
     ScheduledRunQueued: ({ data, at }) =>
       insertInto('scheduled_output', { run_id: data.runId, schedule_id: data.scheduleId, queued_at: at }),
     ScheduledRunReported: ({ data, at }) => changeIn('scheduled_output', { run_id: data.runId }, { since: at }),
-    ScheduledRunOutputForgotten: ({ data }) => removeFrom('scheduled_output', { run_id: data.runId }),
+    ScheduledRunOutputPurged: ({ data }) => removeFrom('scheduled_output', { run_id: data.runId }),
     ScheduleDeleted: ({ data }, sql) =>
       sql`update scheduled_output set schedule_id = null where schedule_id = ${data.scheduleId}`,
 

@@ -34,10 +34,10 @@ beforeAll(async () => {
   await given('working', 5, { conversationId: 'c1' }, said, { type: 'JobCancelRequested', reason: 'by-owner' });
   await given('done', 1, { conversationId: 'c1' }, { type: 'JobCompleted', ...ended(2), result: blob });
   await given('failed', 3, { conversationId: 'c1' }, { type: 'JobFailed', ...ended(4), error: 'Broken.', reason: 'tool' });
-  await given('lost', 2, { toolName: 'mcp_tool' }, { type: 'JobLost', ...ended(9) }, { type: 'JobTold', by: 'wake' });
+  await given('lost', 2, { toolName: 'mcp_tool' }, { type: 'JobLost', ...ended(9) }, { type: 'JobReported', by: 'follow-up' });
   await given('silent', 2, { autoResume: false }, { type: 'JobLost', ...ended(9) });
   await given('stopped', 4, { conversationId: 'c1' }, { type: 'JobCancelled', ...ended(6) });
-  await given('gone', 0, { conversationId: 'c1' }, { type: 'JobCompleted', ...ended(1), result: blob }, { type: 'JobForgotten' });
+  await given('gone', 0, { conversationId: 'c1' }, { type: 'JobCompleted', ...ended(1), result: blob }, { type: 'JobPurged' });
   await given('bobs', 6, { ownerId: 'bob', conversationId: 'c1' });
 });
 afterAll(() => database.close());
@@ -45,15 +45,15 @@ afterAll(() => database.close());
 const ids = (found: readonly { jobId: string }[]) => found.map(({ jobId }) => jobId);
 
 it.each([
-  ['working', { status: 'working', cancelRequested: true, finishedAt: null, toldBy: null }],
+  ['working', { status: 'working', cancelRequested: true, finishedAt: null, reportedBy: null }],
   ['working', { progress: { progress: 1, message: 'Reading.' }, outputTail: 'Reading.' }],
   ['done', { progress: null, outputTail: null, status: 'completed', result: blob, finishedAt: minute(2) }],
   ['failed', { status: 'failed', error: 'Broken.', errorType: 'tool' }],
-  ['lost', { status: 'lost', toldBy: 'wake', toolName: 'mcp_tool' }],
+  ['lost', { status: 'lost', reportedBy: 'follow-up', toolName: 'mcp_tool' }],
   ['stopped', { status: 'cancelled', result: null }],
-])('a job that is %s', async (jobId, standing) => expect(await queries.byId(jobId)).toMatchObject(standing));
+])('a job that is %s', async (jobId, status) => expect(await queries.byId(jobId)).toMatchObject(status));
 
-it('a forgotten job is none', async () => expect(await queries.byId('gone')).toBeUndefined());
+it('a purged job is none', async () => expect(await queries.byId('gone')).toBeUndefined());
 
 it('a conversation has its owner’s jobs, newest first', async () => {
   expect(ids(await queries.ofConversation('alice', 'c1', 10))).toEqual(['working', 'stopped', 'failed', 'done']);

@@ -52,8 +52,8 @@ export const jobs = defineProjection<JobEvent>({
 
     JobLost: ({ data }) => changeIn('job', { job_id: data.jobId }, { status: 'lost', finished_at: data.endedAt }),
 
-    JobTold: ({ data }) => changeIn('job', { job_id: data.jobId }, { told_by: data.by }),
+    JobReported: ({ data }) => changeIn('job', { job_id: data.jobId }, { reported_by: data.by }),
 
-    JobForgotten: ({ data }) => removeFrom('job', { job_id: data.jobId }),
+    JobPurged: ({ data }) => removeFrom('job', { job_id: data.jobId }),
   },
 });

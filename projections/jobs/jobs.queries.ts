@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import type { JobStatus } from '../../src/background/jobs/job.policy.js';
-import type { ToldBy } from '../../src/background/jobs/job.events.js';
+import type { ReportedBy } from '../../src/background/jobs/job.events.js';
 import type { BlobRef } from '../../src/kernel/blobs.js';
 import { ReadModels } from '../read-models.js';
 import type { ToolReport } from '../../src/resources/tools/toolbox/tool-kind.port.js';
@@ -24,7 +24,7 @@ export type JobRecord = Readonly<{
   result: BlobRef | null;
   error: string | null;
   errorType: 'tool' | 'timeout' | null;
-  toldBy: ToldBy | null;
+  reportedBy: ReportedBy | null;
   startedAt: Date;
   deadlineAt: Date;
   finishedAt: Date | null;
@@ -64,10 +64,10 @@ export class JobQueries {
   }
 
   /** Jobs whose end nobody was told although their conversations are to go on, in the order of their ends. */
-  async untold(limit: number, after?: JobRecord): Promise<readonly JobRecord[]> {
+  async unreported(limit: number, after?: JobRecord): Promise<readonly JobRecord[]> {
     const rows = await this.sql`
       select * from jobs.job
-      where told_by is null and status in ('completed', 'failed', 'lost') and auto_resume
+      where reported_by is null and status in ('completed', 'failed', 'lost') and auto_resume
         ${after?.finishedAt ? this.sql`and (finished_at, job_id) > (${after.finishedAt}, ${after.jobId})` : this.sql``}
       order by finished_at, job_id limit ${limit}`;
     return rows.map(asJob);
@@ -105,7 +105,7 @@ export const asJob = (row: Row): JobRecord => ({
   result: row['result'] as BlobRef | null,
   error: row['error'] as string | null,
   errorType: row['error_type'] as JobRecord['errorType'],
-  toldBy: row['told_by'] as ToldBy | null,
+  reportedBy: row['reported_by'] as ReportedBy | null,
   startedAt: row['started_at'] as Date,
   deadlineAt: row['deadline_at'] as Date,
   finishedAt: row['finished_at'] as Date | null,

@@ -20,8 +20,8 @@ create table job (
   -- of one that failed: what went wrong, and whether that was its time
   error            text,
   error_type       text,
-  -- model, wake or nobody, once the end was told
-  told_by          text,
+  -- model, follow-up or nobody, once the end was told
+  reported_by          text,
   started_at       timestamptz not null,
   deadline_at      timestamptz not null,
   finished_at      timestamptz
@@ -30,4 +30,4 @@ create index job_of_conversation on job (conversation_id, started_at desc);
 create index job_of_owner on job (owner_id, started_at desc);
 create index job_working on job (started_at) where status = 'working';
 create index job_finished on job (finished_at);
-create index job_untold on job (finished_at) where told_by is null and status in ('completed', 'failed', 'lost') and auto_resume;
+create index job_unreported on job (finished_at) where reported_by is null and status in ('completed', 'failed', 'lost') and auto_resume;

@@ -36,7 +36,7 @@ describe('monitors', () => {
     expect((await queries.ofOwner('ann', { selection: 'all', limit: 1 })).map(({ id }) => id)).toEqual(['m2']);
     expect(await queries.liveOfConversation('c3')).toEqual(['m3']);
     expect(await queries.byId('m1')).toMatchObject({
-      terms: { description: 'Price\uFFFD', wakesMax: 2 },
+      definition: { description: 'Price\uFFFD', followUpsMax: 2 },
       nextCheckAt: date('08:15'),
       lastCheckedAt: date('08:00'),
       checkCount: 0,
@@ -51,13 +51,13 @@ describe('monitors', () => {
       checkCount: 1,
       nextCheckAt: date('08:32'),
     });
-    const woke = { ...about('m1'), wake: 1, text: 'Now 5', wokeAt: at('08:16') };
-    await given('m1', checked('m1', 2, 'matched'), { type: 'MonitorWoke', data: woke });
+    const requested = { ...about('m1'), followUp: 1, text: 'Now 5', requestedAt: at('08:16') };
+    await given('m1', checked('m1', 2, 'matched'), { type: 'MonitorFollowUpRequested', data: requested });
     expect(await queries.byId('m1')).toMatchObject({
       lastError: null,
       lastChangedAt: date('08:16'),
-      lastWokenAt: date('08:16'),
-      wakeCount: 1,
+      lastFollowUpAt: date('08:16'),
+      followUpCount: 1,
     });
     expect((await queries.activeOf('ann')).map(({ id }) => id)).toEqual(['m2', 'm1']);
   });

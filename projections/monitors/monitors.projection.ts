@@ -18,9 +18,9 @@ export const monitors = defineProjection<MonitorEvent>({
         conversation_id: data.conversationId,
         agent_id: data.agentId,
         status: 'active',
-        terms: asJsonb(data.terms),
+        definition: asJsonb(data.definition),
         created_at: data.createdAt,
-        expires_at: data.terms.expiresAt,
+        expires_at: data.definition.expiresAt,
         next_check_at: data.nextCheckAt,
         due_at: data.nextCheckAt,
         last_checked_at: data.createdAt,
@@ -41,7 +41,8 @@ export const monitors = defineProjection<MonitorEvent>({
       });
     },
 
-    MonitorWoke: ({ data }) => monitor(data, { wake_count: data.wake, last_woken_at: data.wokeAt }),
+    MonitorFollowUpRequested: ({ data }) =>
+      monitor(data, { follow_up_count: data.followUp, last_follow_up_at: data.requestedAt }),
 
     // It still ends at its end.
     MonitorPaused: ({ data: { monitorId, reason } }, sql) => sql`

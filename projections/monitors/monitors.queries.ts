@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import type { MonitorTerms } from '../../src/triggers/monitors/monitor/monitor.events.js';
+import type { MonitorDefinition } from '../../src/triggers/monitors/monitor/monitor.events.js';
 import { ReadModels } from '../read-models.js';
 
 export type MonitorRecord = Readonly<{
@@ -9,16 +9,16 @@ export type MonitorRecord = Readonly<{
   conversationId: string;
   agentId: string | null;
   status: 'active' | 'paused' | 'completed' | 'cancelled';
-  terms: MonitorTerms;
+  definition: MonitorDefinition;
   createdAt: Date;
   expiresAt: Date;
   /** Null while nothing is checked. */
   nextCheckAt: Date | null;
   lastCheckedAt: Date | null;
   lastChangedAt: Date | null;
-  lastWokenAt: Date | null;
+  lastFollowUpAt: Date | null;
   checkCount: number;
-  wakeCount: number;
+  followUpCount: number;
   lastError: string | null;
   pausedReason: string | null;
 }>;
@@ -107,15 +107,15 @@ const asMonitor = (row: Row): MonitorRecord => ({
   conversationId: row['conversation_id'] as string,
   agentId: row['agent_id'] as string | null,
   status: row['status'] as MonitorRecord['status'],
-  terms: row['terms'] as MonitorTerms,
+  definition: row['definition'] as MonitorDefinition,
   createdAt: row['created_at'] as Date,
   expiresAt: row['expires_at'] as Date,
   nextCheckAt: row['status'] === 'active' ? (row['next_check_at'] as Date) : null,
   lastCheckedAt: row['last_checked_at'] as Date | null,
   lastChangedAt: row['last_changed_at'] as Date | null,
-  lastWokenAt: row['last_woken_at'] as Date | null,
+  lastFollowUpAt: row['last_follow_up_at'] as Date | null,
   checkCount: row['check_count'] as number,
-  wakeCount: row['wake_count'] as number,
+  followUpCount: row['follow_up_count'] as number,
   lastError: row['last_error'] as string | null,
   pausedReason: row['paused_reason'] as string | null,
 });

@@ -106,11 +106,11 @@ it('are counted by when they were queued; what was refused did not run', async (
   expect(await queries.counts('ann', at(7))).toEqual({ runs: 2, failed: 2 });
 });
 
-it('that are forgotten are gone', async () => {
+it('that are purged are gone', async () => {
   await queued('old', 0);
   await finished('old', 0);
-  const forgotten = { ownerId: 'ann', agentId: 'guide', trigger: 'webhook', delivery: null, used: [] } as const;
-  await given('old', 30, { type: 'RunForgotten', data: { runId: 'old', ...forgotten, forgottenAt: at(30).toISOString() } });
+  const purged = { ownerId: 'ann', agentId: 'guide', trigger: 'webhook', delivery: null, used: [] } as const;
+  await given('old', 30, { type: 'RunPurged', data: { runId: 'old', ...purged, purgedAt: at(30).toISOString() } });
   expect(ids(await queries.finished('ann', { since: at(0), statuses: ALL }, 10))).not.toContain('old');
 });
 

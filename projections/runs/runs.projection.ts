@@ -23,7 +23,7 @@ export const runs = defineProjection<RunEvent>({
     RunFinished: ({ data: { runId, error }, at }) => ended({ runId, at }, 'success', error?.text ?? null),
     RunRefused: (event) => ended(over(event), 'refused', event.data.error),
     RunFailed: (event) => ended(over(event), event.data.reason === 'timeout' ? 'timeout' : 'failed', event.data.error),
-    RunForgotten: ({ data }) => removeFrom('run', { run_id: data.runId }),
+    RunPurged: ({ data }) => removeFrom('run', { run_id: data.runId }),
   },
 });
 

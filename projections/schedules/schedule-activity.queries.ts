@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import type { ScheduleTiming } from '../../src/triggers/schedules/schedule/schedule.events.js';
 import { ReadModels } from '../read-models.js';
-import type { RunStanding } from './schedules.queries.js';
+import type { ScheduleRunStatus } from './schedules.queries.js';
 
 /** A time from its beginning up to, and without, its end. */
 export type Interval = Readonly<{ from: Date; until: Date }>;
@@ -25,7 +25,7 @@ export type PlannableSchedule = Readonly<{
 export type LedgerMark = Readonly<{
   scheduleId: string;
   runId: string;
-  standing: RunStanding;
+  status: ScheduleRunStatus;
   /** In milliseconds: of thousands of rows, dates take longer than all the rest. */
   at: number;
   errorType: string | null;
@@ -36,17 +36,17 @@ export type LedgerSum = Readonly<{
   scheduleId: string;
   /** Which of the stretches, from 0. */
   stretch: number;
-  standing: RunStanding;
+  status: ScheduleRunStatus;
   count: number;
   first: Date;
   last: Date;
 }>;
 
 /** Whose ledger is read, up to the slot from which on it is reckoned what comes; null: all of it. */
-export type LedgerAsked = Readonly<{ id: string; until: Date | null }>;
+export type LedgerRequest = Readonly<{ id: string; until: Date | null }>;
 
 /** Runs that are shown one by one whatever else is summed. */
-const TOLD_APART: readonly RunStanding[] = ['pending', 'running', 'failed', 'timeout'];
+const SHOWN_APART: readonly ScheduleRunStatus[] = ['pending', 'running', 'failed', 'timeout'];
 
 /** How schedules stand in a calendar. A slot that was missed counts in `missed` alone, and of an active schedule since its time is what it is. */
 @Injectable()
@@ -74,7 +74,7 @@ export class ScheduleActivityQueries {
 
   /** The newest of what there is to show of each ledger in a window, at most so many of each; with `apart` only what is never summed. */
   async ledgers(
-    asked: readonly LedgerAsked[],
+    asked: readonly LedgerRequest[],
     window: Interval,
     missed: Interval,
     { perScheduleMax, apart }: Readonly<{ perScheduleMax: number; apart: boolean }>,
@@ -86,7 +86,7 @@ export class ScheduleActivityQueries {
       cross join lateral (
         select schedule_id, run_id, status, error_type, extract(epoch from scheduled_for)::float8 * 1000 as at from schedules.run
         where run.schedule_id = schedule.schedule_id and ${this.isWithin(window)} and ${this.isShown(missed)}
-          ${apart ? sql`and run.status = any (${TOLD_APART as RunStanding[]}::text[])` : sql``}
+          ${apart ? sql`and run.status = any (${SHOWN_APART as ScheduleRunStatus[]}::text[])` : sql``}
         order by scheduled_for desc, run_id limit ${perScheduleMax}
       ) marks`;
     return rows.map(asMark);
@@ -94,7 +94,7 @@ export class ScheduleActivityQueries {
 
   /** What there is to show of ledgers but for what is never summed, by the stretches that begin at these times. */
   async sums(
-    asked: readonly LedgerAsked[],
+    asked: readonly LedgerRequest[],
     starts: readonly Date[],
     until: Date,
     missed: Interval,
@@ -107,19 +107,19 @@ export class ScheduleActivityQueries {
         count(*)::integer as count, min(scheduled_for) as first, max(scheduled_for) as last
       from ${this.asked(asked)} join schedules.schedule using (schedule_id) join schedules.run using (schedule_id)
       where ${this.isWithin({ from: starts[0]!, until })} and ${this.isShown(missed)}
-        and run.status <> all (${TOLD_APART as RunStanding[]}::text[])
+        and run.status <> all (${SHOWN_APART as ScheduleRunStatus[]}::text[])
       group by schedule_id, stretch, run.status`;
     return rows.map((row) => ({
       scheduleId: row['schedule_id'] as string,
       stretch: row['stretch'] as number,
-      standing: row['status'] as RunStanding,
+      status: row['status'] as ScheduleRunStatus,
       count: row['count'] as number,
       first: row['first'] as Date,
       last: row['last'] as Date,
     }));
   }
 
-  private asked(asked: readonly LedgerAsked[]) {
+  private asked(asked: readonly LedgerRequest[]) {
     const ids = asked.map(({ id }) => id);
     const ends = asked.map(({ until }) => until?.toISOString() ?? null);
     return this.readModels.sql`unnest(${ids}::text[], ${ends}::timestamptz[]) as asked (schedule_id, decided_until)`;
@@ -162,7 +162,7 @@ function timingOf(row: Row): ScheduleTiming {
 const asMark = (row: Row): LedgerMark => ({
   scheduleId: row['schedule_id'] as string,
   runId: row['run_id'] as string,
-  standing: row['status'] as RunStanding,
+  status: row['status'] as ScheduleRunStatus,
   at: Math.round(row['at'] as number),
   errorType: row['error_type'] as string | null,
 });

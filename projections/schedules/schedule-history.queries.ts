@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ReadModels } from '../read-models.js';
-import type { RunStanding } from './schedules.queries.js';
+import type { ScheduleRunStatus } from './schedules.queries.js';
 
 /** A schedule's run that is not over. */
 export type OpenScheduleRun = Readonly<{
@@ -32,7 +32,7 @@ export type PastScheduleRun = Readonly<{
   agentId: string | null;
   conversationId: string | null;
   title: string;
-  standing: RunStanding;
+  status: ScheduleRunStatus;
   scheduledFor: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
@@ -40,11 +40,11 @@ export type PastScheduleRun = Readonly<{
   errorType: string | null;
 }>;
 
-/** Which of them: due since a time, missed only before another, of one of these standings, with a text in their title. */
+/** Which of them: due since a time, missed only before another, of one of these statuses, with a text in their title. */
 export type PastScheduleRuns = Readonly<{
   since: Date;
   missedUntil: Date;
-  standings: readonly RunStanding[];
+  statuses: readonly ScheduleRunStatus[];
   text: string;
 }>;
 
@@ -79,14 +79,14 @@ export class ScheduleHistoryQueries {
   }
 
   /** Runs that are over and slots that came to none, the latest first. Of each schedule only so many can be among the first so many. */
-  async past(ownerId: string, { since, missedUntil, standings, text }: PastScheduleRuns, limit: number) {
+  async past(ownerId: string, { since, missedUntil, statuses, text }: PastScheduleRuns, limit: number) {
     const { sql } = this;
     return sql<PastScheduleRun[]>`
-      select run_id as "runId", ${this.about}, past.conversation_id as "conversationId", past.status as standing,
+      select run_id as "runId", ${this.about}, past.conversation_id as "conversationId", past.status,
         scheduled_for as "scheduledFor", started_at as "startedAt", finished_at as "finishedAt", error, error_type as "errorType"
       from schedules.schedule cross join lateral (
         select * from schedules.run
-        where run.schedule_id = schedule.schedule_id and scheduled_for >= ${since} and run.status = any (${[...standings]}::text[])
+        where run.schedule_id = schedule.schedule_id and scheduled_for >= ${since} and run.status = any (${[...statuses]}::text[])
           and (run.status <> 'missed' or scheduled_for < ${missedUntil})
         order by scheduled_for desc, run_id limit ${limit}
       ) past

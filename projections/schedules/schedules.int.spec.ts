@@ -13,7 +13,7 @@ import { dueSchedulesContract } from '../../test/contracts/read-models/schedules
 import { ReadModels } from '../read-models.js';
 import { schedules } from './schedules.projection.js';
 import { ScheduleQueries } from './schedules.queries.js';
-import { at, hourly, terms, created, slot, runId } from '../../test/contracts/read-models/schedules.given.js';
+import { at, hourly, definition, created, slot, runId } from '../../test/contracts/read-models/schedules.given.js';
 
 let database: TestDatabase;
 let model: Awaited<ReturnType<typeof projecting>>;
@@ -53,7 +53,7 @@ describe('schedules', () => {
     async (endAt) => {
       const scheduleId = `until ${endAt}`;
       const event = created(scheduleId, 'zoe', null) as Extract<ScheduleEvent, { type: 'ScheduleCreated' }>;
-      const ending = { ...event.data, terms: { ...terms, timing: { ...hourly, endAt } } };
+      const ending = { ...event.data, definition: { ...definition, timing: { ...hourly, endAt } } };
       await given(scheduleId, { type: 'ScheduleCreated', data: ending });
       expect(await queries.byId(scheduleId)).toMatchObject({ endAt: new Date(endAt) });
     },
@@ -61,17 +61,17 @@ describe('schedules', () => {
 
   it('tell of a run from its slot to what it said', async () => {
     await given('s1', { type: 'ScheduleRunQueued', data: { ...slot('s1', 9), runId, queuedAt: at('09:00') } });
-    expect(await queries.run('s1', runId)).toMatchObject({ standing: 'pending', triggerSource: 'cron', startedAt: null });
+    expect(await queries.run('s1', runId)).toMatchObject({ status: 'pending', triggerSource: 'cron', startedAt: null });
     expect(await queries.runningSince(new Date(at('09:01')), 9)).toEqual(['s1']);
     await givenRun(runId, { type: 'ScheduledRunQueued', data: { runId, scheduleId: 's1', ownerId: 'ann' } });
     await givenRun(runId, { type: 'ScheduledRunStarted', data: { runId, startedAt: at('09:01') } });
-    expect((await queries.run('s1', runId))?.standing).toBe('running');
+    expect((await queries.run('s1', runId))?.status).toBe('running');
     const report = { output: 'Nothing\0', isOutputTruncated: true, error: null, promptTokens: 10, generatedTokens: 2 };
     await givenRun(runId, { type: 'ScheduledRunReported', data: { runId, report } });
     const end = { scheduleId: 's1', runId, status: 'failed', errorType: 'budget_exceeded' } as const;
     await given('s1', { type: 'ScheduleRunEnded', data: { ...end, failuresInARow: 1, endedAt: at('09:02') } });
     expect(await queries.run('s1', runId)).toMatchObject({
-      standing: 'failed',
+      status: 'failed',
       errorType: 'budget_exceeded',
       output: 'Nothing\uFFFD',
       isOutputTruncated: true,
@@ -133,7 +133,14 @@ describe('schedules', () => {
       const runAt = slot('', hour).slot;
       const timing = { kind: 'once', runAt, timezone: 'UTC' } as const;
       const from = { agentId: null, conversationId: 'c1', createdVia: 'chat', ...origin } as const;
-      const data = { scheduleId, ownerId, origin: from, terms: { ...terms, timing }, createdAt: at('08:30'), nextSlotAt: runAt };
+      const data = {
+        scheduleId,
+        ownerId,
+        origin: from,
+        definition: { ...definition, timing },
+        createdAt: at('08:30'),
+        nextSlotAt: runAt,
+      };
       return { type: 'ScheduleCreated', data };
     };
     const own = { ownerId: 'cleo', agentId: null, conversationId: 'c1' };
@@ -182,7 +189,7 @@ describe('schedules', () => {
         data: { ...slot('late', 20), nextSlotAt: null, runId: again, queuedAt: at('20:00') },
       });
       const left = { runId: again, scheduleId: 'late', ownerId: 'cleo', startedAt: null, promptTokens: 1, generatedTokens: 1 };
-      await givenRun(again, { type: 'ScheduledRunOutputForgotten', data: { ...left, forgottenAt: at('21:00'), message } });
+      await givenRun(again, { type: 'ScheduledRunOutputPurged', data: { ...left, purgedAt: at('21:00'), message } });
       expect(await queries.run('late', again)).toMatchObject(message);
     });
   });

@@ -2,7 +2,7 @@ import { scheduleCodec } from '../../src/triggers/schedules/schedule/schedule.co
 import {
   runIdOf,
   type ScheduleEvent,
-  type ScheduleTerms,
+  type ScheduleDefinition,
   type ScheduleTiming,
   type SlotDecided,
 } from '../../src/triggers/schedules/schedule/schedule.events.js';
@@ -29,7 +29,7 @@ export const schedules = defineProjection<ScheduleEvent | ScheduledRunEvent>({
         origin_conversation_id: data.origin.conversationId,
         created_via: data.origin.createdVia,
         status: 'active',
-        ...columnsOf(data.terms),
+        ...columnsOf(data.definition),
         next_slot_at: data.nextSlotAt,
         marked_since: data.createdAt,
         created_at: data.createdAt,
@@ -120,7 +120,7 @@ export const schedules = defineProjection<ScheduleEvent | ScheduledRunEvent>({
     ScheduledRunAppended: ({ data: { runId, ...message } }) => run(runId, messageColumns(message)),
 
     // It may be all that is left of the run: what it did not say itself stays as the schedule said it.
-    ScheduledRunOutputForgotten: ({ data: { runId, startedAt, promptTokens, generatedTokens, forgottenAt, message } }) =>
+    ScheduledRunOutputPurged: ({ data: { runId, startedAt, promptTokens, generatedTokens, purgedAt, message } }) =>
       run(runId, {
         ...(message && messageColumns(message)),
         started_at: startedAt,
@@ -129,7 +129,7 @@ export const schedules = defineProjection<ScheduleEvent | ScheduledRunEvent>({
         error: null,
         prompt_tokens: promptTokens,
         generated_tokens: generatedTokens,
-        updated_at: forgottenAt,
+        updated_at: purgedAt,
       }),
   },
 });
@@ -158,7 +158,7 @@ const withoutRun = (event: Recorded<SlotDecided>, values: Columns) => [
   schedule(event.data, { next_slot_at: event.data.nextSlotAt }),
 ];
 
-function columnsOf({ name, instruction, timing, toolAllowlist, modelId, tokenBudget }: Partial<ScheduleTerms>): Columns {
+function columnsOf({ name, instruction, timing, toolAllowlist, modelId, tokenBudget }: Partial<ScheduleDefinition>): Columns {
   return {
     ...(name !== undefined && { name: name === null ? null : asText(name) }),
     ...(instruction !== undefined && { instruction: asText(instruction) }),

@@ -29,13 +29,13 @@ export type ScheduleRecord = Readonly<{
   updatedAt: Date;
 }>;
 
-export type RunStanding = 'pending' | 'running' | 'success' | 'failed' | 'timeout' | 'skipped' | 'missed' | 'paused';
+export type ScheduleRunStatus = 'pending' | 'running' | 'success' | 'failed' | 'timeout' | 'skipped' | 'missed' | 'paused';
 
 /** What became of a slot, or of a run that somebody asked for. */
 export type ScheduleRunRecord = Readonly<{
   id: string;
   scheduleId: string;
-  standing: RunStanding;
+  status: ScheduleRunStatus;
   triggerSource: 'cron' | 'manual';
   scheduledFor: Date;
   startedAt: Date | null;
@@ -54,7 +54,7 @@ export type ScheduleRunRecord = Readonly<{
 }>;
 
 /** Whose chat it is that asks for what is to come of it. */
-export type ChatAsked = Readonly<{ ownerId: string; agentId: string | null; conversationId: string }>;
+export type ChatOfTasks = Readonly<{ ownerId: string; agentId: string | null; conversationId: string }>;
 
 /** A schedule with a slot to decide on. */
 export type DueSchedule = Readonly<{ scheduleId: string; nextSlotAt: Date }>;
@@ -90,7 +90,7 @@ export class ScheduleQueries {
   }
 
   /** The one-time schedules that are to come of a chat: its agent's, or without one those that were made in it; the next first. */
-  async tasksIn({ ownerId, agentId, conversationId }: ChatAsked, limit: number): Promise<readonly ScheduleRecord[]> {
+  async tasksIn({ ownerId, agentId, conversationId }: ChatOfTasks, limit: number): Promise<readonly ScheduleRecord[]> {
     const inScope =
       agentId === null
         ? this.sql`agent_id is null and origin_conversation_id = ${conversationId}`
@@ -195,7 +195,7 @@ const asSchedule = (row: Row): ScheduleRecord => ({
 const asRun = (row: Row): ScheduleRunRecord => ({
   id: row['run_id'] as string,
   scheduleId: row['schedule_id'] as string,
-  standing: row['status'] as RunStanding,
+  status: row['status'] as ScheduleRunStatus,
   triggerSource: row['trigger_source'] as ScheduleRunRecord['triggerSource'],
   scheduledFor: row['scheduled_for'] as Date,
   startedAt: row['started_at'] as Date | null,

@@ -132,7 +132,7 @@ it('coming syncs are their owner’s, the soonest first; those due are found pag
   expect([first?.sourceId, others]).toEqual(['s8', []]);
   expect((await queries.dueForSync(new Date(day(2)), 9, first)).map(({ sourceId }) => sourceId)).toEqual(['s10']);
   await given('s8', {
-    type: 'SourceSyncFellDue',
+    type: 'SourceSyncDue',
     data: { sourceId: 's8', ingestId: 'i', dueAt: day(1), nextSyncAt: day(8) },
   });
   await given('s10', { type: 'SourceDeleted', data: { sourceId: 's10' } });

@@ -41,7 +41,7 @@ export const sources = defineProjection<SourceEvent>({
     SourceSyncFrequencySet: ({ data: { sourceId, frequency, nextSyncAt } }, sql) => sql`
       update source set sync_frequency = ${frequency}, next_sync_at = ${nextSyncAt} where source_id = ${sourceId}`,
 
-    SourceSyncFellDue: ({ data: { sourceId, nextSyncAt } }, sql) => sql`
+    SourceSyncDue: ({ data: { sourceId, nextSyncAt } }, sql) => sql`
       update source set next_sync_at = ${nextSyncAt} where source_id = ${sourceId}`,
 
     SourceDeleted: ({ data }, sql) => sql`delete from source where source_id = ${data.sourceId}`,

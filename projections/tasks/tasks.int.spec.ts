@@ -13,7 +13,7 @@ tasksContract(async () => {
   return subject;
 });
 
-it('says the same after a rebuild, also where a task is forgotten and the rest of it is gone', async () => {
+it('says the same after a rebuild, also where a task is purged and the rest of it is gone', async () => {
   await model.expectSameAfterRebuild();
-  await model.expectSameAfterRebuild(({ stream, type }) => stream !== taskStream('old') || type === 'TaskForgotten');
+  await model.expectSameAfterRebuild(({ stream, type }) => stream !== taskStream('old') || type === 'TaskPurged');
 });

@@ -27,7 +27,7 @@ export const tasks = defineProjection<TaskEvent>({
       update task set status = 'waiting', reason = ${asText(data.reason)}, due_at = ${data.dueAt}, changed_at = ${at}
       where task_id = ${data.taskId}`,
 
-    TaskHandedBack: ({ data, at }, sql) => sql`
+    TaskRequeued: ({ data, at }, sql) => sql`
       update task set status = 'queued', changed_at = ${at} where task_id = ${data.taskId}`,
 
     TaskSucceeded: ({ data, at }, sql) => sql`
@@ -37,6 +37,6 @@ export const tasks = defineProjection<TaskEvent>({
     TaskFailed: ({ data, at }, sql) => sql`
       update task set status = 'failed', reason = ${asText(data.reason)}, changed_at = ${at} where task_id = ${data.taskId}`,
 
-    TaskForgotten: ({ data }) => removeFrom('task', { task_id: data.taskId }),
+    TaskPurged: ({ data }) => removeFrom('task', { task_id: data.taskId }),
   },
 });

@@ -3,13 +3,13 @@ import type { Row } from 'postgres';
 import type { TaskResult } from '../../src/work/tasks/task.events.js';
 import { ReadModels } from '../read-models.js';
 
-type TaskStanding = 'queued' | 'started' | 'progressed' | 'waiting' | 'succeeded' | 'failed';
+type TaskStatus = 'queued' | 'started' | 'progressed' | 'waiting' | 'succeeded' | 'failed';
 
 export type TaskRecord = Readonly<{
   taskId: string;
   kind: string;
   ownerId: string;
-  standing: TaskStanding;
+  status: TaskStatus;
   attempt: number;
   percent: number;
   result: TaskResult | null;
@@ -45,7 +45,7 @@ const asRecord = (row: Row): TaskRecord => ({
   taskId: row['task_id'] as string,
   kind: row['kind'] as string,
   ownerId: row['owner_id'] as string,
-  standing: row['status'] as TaskStanding,
+  status: row['status'] as TaskStatus,
   attempt: row['attempt'] as number,
   percent: row['percent'] as number,
   result: row['result'] as TaskResult | null,

@@ -19,7 +19,7 @@ export const unsealedTurns = defineProjection<ConversationEvent>({
     TurnPaused: ({ data }) => changeIn('unsealed_turn', { turn_id: data.turnId }, { expires_at: data.expiresAt }),
 
     TurnResumed: nobodys,
-    TurnHandedOn: nobodys,
+    TurnRequeued: nobodys,
 
     // The end of a pause that nobody resumed begins with these; to be written is only the end of the stream.
     ToolCallDenied: (event) => (event.data.notRun === 'expired' || event.data.notRun === 'moved_on' ? nobodys(event) : []),

@@ -273,8 +273,8 @@ describe('of runs with nobody watching', () => {
   });
 });
 
-describe('of a run that is forgotten', () => {
-  const runId = 'forgotten';
+describe('of a run that is purged', () => {
+  const runId = 'purged';
   const stream = runStream(runId);
   const run: readonly (readonly [time: string, event: RunEvent])[] = [
     ['20T10:00:00', { type: 'RunQueued', data: { runId, ownerId: 'ann', agentId: 'helper', trigger: 'webhook', input: '{}' } }],
@@ -297,30 +297,30 @@ describe('of a run that is forgotten', () => {
     expect(before.agent).toEqual({ requests: 1, tokens: 46 });
     const use = usedBy(recorded);
     expect(use.map(({ requests }) => requests)).toEqual([1, 0, 0]);
-    const forgotten: RunEvent = {
-      type: 'RunForgotten',
-      data: { runId, ownerId: 'ann', agentId: 'helper', trigger: 'webhook', delivery: null, used: use, forgottenAt: '' },
+    const purged: RunEvent = {
+      type: 'RunPurged',
+      data: { runId, ownerId: 'ann', agentId: 'helper', trigger: 'webhook', delivery: null, used: use, purgedAt: '' },
     };
-    await model.given(stream, [forgotten], at('30T00:00:00'));
+    await model.given(stream, [purged], at('30T00:00:00'));
     expect(await queries.ofOwner('ann', date('20T00:00:00'))).toEqual(before);
-    await model.expectSameAfterRebuild(({ type }) => type === 'RunForgotten');
+    await model.expectSameAfterRebuild(({ type }) => type === 'RunPurged');
   });
 });
 
 it('what judging the condition of a monitor took is charged to its owner, with its agent or without', async () => {
-  const terms = {
+  const definition = {
     description: 'Price',
     source: { type: 'webpage', url: 'https://shop.example/' },
     check: { type: 'changed' },
     condition: 'It is cheap.',
     onMatch: null,
     intervalSeconds: 900,
-    wakesMax: 1,
+    followUpsMax: 1,
     expiresAt: '2026-12-30T00:00:00Z',
   } as const;
   const seen = { hash: '', items: [], holds: false, gist: '' };
   const judge = async (monitorId: string, agentId: string | null, tokens: ReturnType<typeof used> | null) => {
-    const about = { monitorId, ownerId: 'judging', conversationId: 'c', agentId, terms, seen };
+    const about = { monitorId, ownerId: 'judging', conversationId: 'c', agentId, definition, seen };
     const times = { createdAt: '2026-11-21T10:00:00Z', nextCheckAt: '2026-11-21T10:15:00Z' };
     const check = { monitorId, check: 1, outcome: 'changed', error: null, usage: tokens, judgeFailures: 0 } as const;
     const events: MonitorEvent[] = [

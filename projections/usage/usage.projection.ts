@@ -64,10 +64,10 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
     MonitorChecked: (event, sql) => allUsed(event, sql`monitor where monitor_id = ${event.data.monitorId}`, sql),
 
     // What the run itself said of this may be gone from the log; what is known already is not counted again.
-    RunForgotten: ({ data: { runId, ownerId, agentId, used }, stream }, sql) => [
+    RunPurged: ({ data: { runId, ownerId, agentId, used }, stream }, sql) => [
       sql`insert into run (run_id, owner_id, agent_id, started)
         values (${runId}, ${ownerId}, ${agentId ?? ''}, ${used.some(({ requests }) => requests > 0)}) on conflict do nothing`,
-      ...used.map((use) => restated(stream, use, { ownerId, agentId }, sql)),
+      ...used.map((use) => carriedOver(stream, use, { ownerId, agentId }, sql)),
     ],
   },
 });
@@ -114,7 +114,7 @@ function allUsed(event: UsageTold<RunEvent | MonitorEvent>, whose: Fragment, sql
   );
 }
 
-function restated(stream: string, use: RunUse, { ownerId, agentId }: Owned, sql: TransactionSql): Statement {
+function carriedOver(stream: string, use: RunUse, { ownerId, agentId }: Owned, sql: TransactionSql): Statement {
   const { revision, at, requests, promptTokens, completionTokens } = use;
   return sql`
     with entered as (

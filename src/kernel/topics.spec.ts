@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { InProcessSignals } from '../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../platform/system-timing.js';
-import { type Telling, Topics } from './topics.js';
+import { type Delivery, Topics } from './topics.js';
 
-const telling: Telling<string[]> = {
+const delivery: Delivery<string[]> = {
   subjectOf: (key) => `topics.${key}`,
   tell: (readers, payload) => readers.forEach((reader) => reader.push(payload)),
   look: () => Promise.resolve(),
@@ -12,7 +12,7 @@ const telling: Telling<string[]> = {
 
 it('subscribes for the first reader, lets go after the last, and subscribes anew for the next', async () => {
   const signals = new InProcessSignals();
-  const topics = new Topics(signals, telling, systemTiming);
+  const topics = new Topics(signals, delivery, systemTiming);
   const told: string[][] = [[], [], []];
   const leaving = [topics.join('k', told[0]!), topics.join('k', told[1]!)];
   expect(signals.subjects).toBe(1);

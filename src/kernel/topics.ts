@@ -8,7 +8,7 @@ export const LOOK_UNHEALTHY_MS = 250;
 export const STORE_RETRY_MS = 250;
 
 /** What is told to the readers of one thing, and how. */
-export type Telling<Reader> = Readonly<{
+export type Delivery<Reader> = Readonly<{
   subjectOf: (key: string) => string;
   /** A signal has come. */
   tell: (readers: ReadonlySet<Reader>, payload: string) => void;
@@ -26,10 +26,10 @@ class Topic<Reader> {
   constructor(
     private readonly key: string,
     private readonly signals: Signals,
-    private readonly telling: Telling<Reader>,
+    private readonly delivery: Delivery<Reader>,
     private readonly timing: Timing,
   ) {
-    this.unsubscribe = signals.subscribe(telling.subjectOf(key), (payload) => telling.tell(this.readers, payload));
+    this.unsubscribe = signals.subscribe(delivery.subjectOf(key), (payload) => delivery.tell(this.readers, payload));
     this.cancelLook = this.lookLater();
   }
 
@@ -40,7 +40,7 @@ class Topic<Reader> {
 
   private async look(): Promise<void> {
     try {
-      await this.telling.look(this.readers, this.key);
+      await this.delivery.look(this.readers, this.key);
     } catch {
       // The log is away, as whoever reads it finds out too: the next look tells.
     }
@@ -60,14 +60,14 @@ export class Topics<Reader> {
 
   constructor(
     private readonly signals: Signals,
-    private readonly telling: Telling<Reader>,
+    private readonly delivery: Delivery<Reader>,
     private readonly timing: Timing,
   ) {}
 
   /** From here on the reader is told, until the returned function is called. */
   join(key: string, reader: Reader): () => void {
     let topic = this.topics.get(key);
-    if (!topic) this.topics.set(key, (topic = new Topic(key, this.signals, this.telling, this.timing)));
+    if (!topic) this.topics.set(key, (topic = new Topic(key, this.signals, this.delivery, this.timing)));
     const joined = topic;
     joined.readers.add(reader);
     return () => {

@@ -45,7 +45,7 @@ async function runAll(): Promise<void> {
   }
 }
 
-/** Options are handed on; names are not. */
+/** Options are requeued; names are not. */
 function isOption(argument: string): boolean {
   return !wanted.includes(argument);
 }

@@ -16,9 +16,9 @@ type Made = Readonly<{ ownerId: string; agentId: string; cron: string; timezone:
 export function scheduleNow(scheduleId: string, { ownerId, agentId, cron, timezone }: Made): Decision<Schedule, ScheduleEvent> {
   const timing = { kind: 'recurring', cron, timezone, endAt: null } as const;
   const instruction = 'paced 1 tokens 0 ms';
-  const terms = { name: null, instruction, timing, toolAllowlist: [], modelId: null, tokenBudget: null };
+  const definition = { name: null, instruction, timing, toolAllowlist: [], modelId: null, tokenBudget: null };
   const origin = { agentId, conversationId: null, createdVia: 'ui' } as const;
-  return create(scheduleId, { ownerId, origin, terms, now: new Date() });
+  return create(scheduleId, { ownerId, origin, definition, now: new Date() });
 }
 
 /** A schedule with an id of its own, as its owner would have made it. */

@@ -44,8 +44,8 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(environment).sort()).toEqual([...example].sort());
     for (const name of example.filter((each) => !FIXED.includes(each))) {
       const value = environment[name];
-      const isHandedOn = value === null || (typeof value === 'string' && value.startsWith(`\${${name}:-`) && value.endsWith('}'));
-      expect({ name, value, isHandedOn }).toMatchObject({ name, isHandedOn: true });
+      const isPassedOn = value === null || (typeof value === 'string' && value.startsWith(`\${${name}:-`) && value.endsWith('}'));
+      expect({ name, value, isPassedOn }).toMatchObject({ name, isPassedOn: true });
     }
   });
 

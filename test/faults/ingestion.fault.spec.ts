@@ -38,7 +38,7 @@ it('a service that is stopped in an orderly way hands the task back, and its suc
   const task = `task-${uploaded.task_id}`;
   await eventually(async () => (await story.eventTypes(task)).includes('TaskStarted'));
   await story.service.terminate();
-  expect(await story.eventTypes(task)).toContain('TaskHandedBack');
+  expect(await story.eventTypes(task)).toContain('TaskRequeued');
   await story.service.start();
   await story.expectSuccess(uploaded);
   expect(await story.eventTypes(task)).not.toContain('TaskRetryScheduled');

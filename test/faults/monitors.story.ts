@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import type { ConversationEvent } from '../../src/dialogue/conversation/conversation.events.js';
 import type { MonitorEvent } from '../../src/triggers/monitors/monitor/monitor.events.js';
-import type { WakesEvent } from '../../src/background/follow-ups/wakes.events.js';
+import type { FollowUpsEvent } from '../../src/background/follow-ups/follow-ups.events.js';
 import type { Backing } from '../support/backing.js';
 import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
@@ -83,7 +83,7 @@ async function told<E>({ store }: Backing, category: string): Promise<readonly E
 const ofType = <E extends { type: string }, T extends E['type']>(events: readonly E[], type: T) =>
   events.filter((event): event is Extract<E, { type: T }> => event.type === type);
 
-/** A chat of its own for each, which is woken. */
+/** A chat of its own for each, which goes on by itself. */
 async function watch(model: ScriptedModelServer, client: Client, shops: Shops): Promise<void> {
   for (const shop of SHOPS) {
     const source = { type: 'webpage', url: shops.server.url + shop };
@@ -121,30 +121,31 @@ function expectEachCheckOnce(events: readonly MonitorEvent[]): void {
 const itemsIn = (texts: readonly string[]): readonly string[] =>
   texts.flatMap((text) => text.match(/item \d+ of \/\w+\./g) ?? []).toSorted();
 
-const found = (events: readonly MonitorEvent[]) => itemsIn(ofType(events, 'MonitorWoke').map(({ data }) => data.text));
+const found = (events: readonly MonitorEvent[]) =>
+  itemsIn(ofType(events, 'MonitorFollowUpRequested').map(({ data }) => data.text));
 
-/** What was found was told to its chat once: in one wake, of one turn, which is over. */
-function expectEachWakeOnce(
+/** What was found was told to its chat once: in one follow-up, of one turn, which is over. */
+function expectEachFollowUpOnce(
   monitors: readonly MonitorEvent[],
-  wakes: readonly WakesEvent[],
+  followUps: readonly FollowUpsEvent[],
   turns: readonly ConversationEvent[],
 ) {
-  const keys = ofType(monitors, 'MonitorWoke').map(({ data }) => `monitor:${data.monitorId}:${data.wake}`);
-  const requested = ofType(wakes, 'WakeRequested').map(({ data }) => data.dedupeKey);
+  const keys = ofType(monitors, 'MonitorFollowUpRequested').map(({ data }) => `monitor:${data.monitorId}:${data.followUp}`);
+  const requested = ofType(followUps, 'FollowUpRequested').map(({ data }) => data.dedupeKey);
   expect(requested.toSorted()).toEqual(keys.toSorted());
-  const [delivered, folded] = [ofType(wakes, 'WakeDelivered'), ofType(wakes, 'WakeFolded')];
+  const [delivered, folded] = [ofType(followUps, 'FollowUpDelivered'), ofType(followUps, 'FollowUpMerged')];
   expect(delivered.length + folded.length).toBe(keys.length);
-  const woken = ofType(turns, 'TurnAsked').filter(({ data }) => data.origin);
+  const automatic = ofType(turns, 'TurnAsked').filter(({ data }) => data.origin);
   const idsOf = (events: readonly { data: { turnId: string } }[]) => events.map(({ data }) => data.turnId).toSorted();
-  expect(idsOf(woken)).toEqual(idsOf(delivered));
-  expect(itemsIn(woken.map(({ data }) => data.question))).toEqual(found(monitors));
+  expect(idsOf(automatic)).toEqual(idsOf(delivered));
+  expect(itemsIn(automatic.map(({ data }) => data.question))).toEqual(found(monitors));
 }
 
 /** What was stated how often. */
 async function tally(backing: Backing): Promise<string> {
   const counts: Record<string, number> = {};
-  for (const category of ['monitor', 'wakes', 'conversation']) {
-    for (const { type } of await told<MonitorEvent | WakesEvent | ConversationEvent>(backing, category))
+  for (const category of ['monitor', 'followUps', 'conversation']) {
+    for (const { type } of await told<MonitorEvent | FollowUpsEvent | ConversationEvent>(backing, category))
       counts[type] = (counts[type] ?? 0) + 1;
   }
   return JSON.stringify(counts);
@@ -197,13 +198,13 @@ export async function monitorsFaultStory(backing: Backing, seed: number): Promis
     await leapUntil(async () => found(await monitors()).length >= published.length, 'everything is found');
     clocks.leap(6 * LEAP_MS);
     await eventually(async () => {
-      const wakes = await told<WakesEvent>(backing, 'wakes');
-      const settled = [...ofType(wakes, 'WakeDelivered'), ...ofType(wakes, 'WakeFolded')];
+      const followUps = await told<FollowUpsEvent>(backing, 'followUps');
+      const settled = [...ofType(followUps, 'FollowUpDelivered'), ...ofType(followUps, 'FollowUpMerged')];
       const turns = await told<ConversationEvent>(backing, 'conversation');
       // One that is killed over an answer leaves it interrupted: the chat was told all the same.
       const over = [...ofType(turns, 'TurnAnswered'), ...ofType(turns, 'TurnFailed')];
       const isOver = ofType(turns, 'TurnAsked').length === over.length;
-      return isOver && settled.length === ofType(await monitors(), 'MonitorWoke').length;
+      return isOver && settled.length === ofType(await monitors(), 'MonitorFollowUpRequested').length;
     });
     await clocks.close();
 
@@ -211,7 +212,7 @@ export async function monitorsFaultStory(backing: Backing, seed: number): Promis
     const ids = ofType(events, 'MonitorCreated').map(({ data }) => data.monitorId);
     for (const id of ids) expectEachCheckOnce(events.filter(({ data }) => data.monitorId === id));
     expect(found(events)).toEqual(published);
-    expectEachWakeOnce(events, await told(backing, 'wakes'), await told(backing, 'conversation'));
+    expectEachFollowUpOnce(events, await told(backing, 'followUps'), await told(backing, 'conversation'));
     const count = (type: MonitorEvent['type']) => ofType(events, type).length;
     // The one that was killed; that another one is overtaken is a matter of how long it waits.
     expect(count('MonitorCheckStarted')).toBeGreaterThan(count('MonitorChecked'));

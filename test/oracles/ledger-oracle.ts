@@ -79,7 +79,7 @@ type Said = Readonly<{ at: string; timing?: ScheduleTiming; isForGood?: boolean;
 function saidOf({ type, data }: ScheduleEvent): Said | undefined {
   switch (type) {
     case 'ScheduleCreated':
-      return { at: data.createdAt, timing: data.terms.timing };
+      return { at: data.createdAt, timing: data.definition.timing };
     case 'ScheduleChanged':
       return data.changes.timing && { at: data.changedAt, timing: data.changes.timing };
     case 'ScheduleResumed':

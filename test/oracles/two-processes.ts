@@ -70,7 +70,7 @@ export class TwoProcesses {
   static async with(timings: Readonly<Record<string, ScheduleTiming>>, start: number): Promise<TwoProcesses> {
     const world = new TwoProcesses(start);
     for (const [scheduleId, timing] of Object.entries(timings)) {
-      const terms = {
+      const definition = {
         name: null,
         instruction: 'Look.',
         timing,
@@ -79,7 +79,7 @@ export class TwoProcesses {
         tokenBudget: TOKEN_BUDGET,
       };
       const origin = { agentId: null, conversationId: null, createdVia: 'ui' } as const;
-      const decide = create(scheduleId, { ownerId: OWNER, origin, terms, now: new Date(start) });
+      const decide = create(scheduleId, { ownerId: OWNER, origin, definition, now: new Date(start) });
       await world.streams.transact(scheduleStream(scheduleId), schedule, decide, cause);
     }
     return world;

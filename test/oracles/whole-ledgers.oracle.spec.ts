@@ -81,11 +81,11 @@ const EACH_FATE = [at(15, 'look'), at(30, 'look'), at(1, 'run ends'), at(1, 'pau
 
 async function take(world: TwoProcesses, { name, deed, process, cron, timezone, inMinutes }: Step): Promise<void> {
   const asking = world.asking(process);
-  const { openRun, terms } = await world.stateOf(name);
+  const { openRun, definition } = await world.stateOf(name);
   const later = new Date(asking.now.getTime() + inMinutes * MINUTE_MS).toISOString();
   const ask = (decide: Parameters<TwoProcesses['ask']>[2]) => world.ask(process, name, decide);
   const end = (how: RunEnding) => ask(endRun(openRun?.runId ?? '', how, rules, asking.now));
-  const { timing } = terms;
+  const { timing } = definition;
   switch (deed) {
     case 'look':
       return world.look(process, name);

@@ -45,7 +45,7 @@ const COVERAGE_PERCENT_MIN = {
   'a job was lost': 0.2,
   'a monitor found something': 3,
   'a conversation went on by itself': 8,
-  'two wakes were told together': 1,
+  'two follow-ups were told together': 1,
 };
 
 /** In a process of its own, where no test runner needs the timers and dates that a seed forbids. */

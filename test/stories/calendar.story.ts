@@ -202,8 +202,12 @@ export function calendarStory(makeBacking: MakeBacking): void {
       const asked = await replyOf(client.post('/api/answer', { question: 'Dear?' }));
       const { conversation_id: conversationId } = asked.body as { conversation_id: string };
       const monitorId = newId();
-      const terms = { description: 'Prices', source: { type: 'webpage', url: 'https://a.example/' }, check: { type: 'changed' } };
-      const more = { condition: null, onMatch: null, intervalSeconds: 900, wakesMax: 1, expiresAt: iso(at + DAY_MS) };
+      const definition = {
+        description: 'Prices',
+        source: { type: 'webpage', url: 'https://a.example/' },
+        check: { type: 'changed' },
+      };
+      const more = { condition: null, onMatch: null, intervalSeconds: 900, followUpsMax: 1, expiresAt: iso(at + DAY_MS) };
       const created = {
         type: 'MonitorCreated',
         data: {
@@ -211,7 +215,7 @@ export function calendarStory(makeBacking: MakeBacking): void {
           ownerId: name,
           conversationId,
           agentId: null,
-          terms: { ...terms, ...more },
+          definition: { ...definition, ...more },
           seen: { hash: '', items: [], holds: false, gist: '' },
           createdAt: iso(Date.now()),
           nextCheckAt: iso(at),

@@ -52,7 +52,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
   /** What the model says once a task is due, however soon that is. */
   const whenDue = (instruction: string, ...steps: readonly Step[]) =>
     world.model.always(({ messages }) => (messages.at(-1)!.content === instruction ? steps : say('Done.')));
-  const toldToModel = () => world.model.completions.at(-1)!.body.messages;
+  const sentToModel = () => world.model.completions.at(-1)!.body.messages;
   const offeredToModel = (at = -1) =>
     ((world.model.completions.at(at)!.body['tools'] ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name);
   const scheduleOf = async (id: string) => (await alice.json<{ schedule: Fields }>(`/api/schedules/${id}`)).schedule;
@@ -84,7 +84,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
         name: 'Look at the weather.',
       });
       expect(await endOfRun(id)).toMatchObject({ status: 'success', agent_id: null, output: 'Now it rains.' });
-      expect(toldToModel().map(({ role, content }) => (role === 'system' ? role : content))).toEqual([
+      expect(sentToModel().map(({ role, content }) => (role === 'system' ? role : content))).toEqual([
         'system',
         'What is the weather?',
         'It is sunny.',
@@ -124,7 +124,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
       await tab.close();
       world.model.next(say('As I said, rain.'));
       await askOver('/stream', alice, { question: 'And now?', conversation_id: conversationId });
-      expect(toldToModel().map(({ content }) => content)).toEqual(
+      expect(sentToModel().map(({ content }) => content)).toEqual(
         expect.arrayContaining(['Look at the weather.', 'Now it rains.']),
       );
     });
@@ -235,7 +235,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
       const { result, toolCall } = await calling(action, args);
       expect(result).toBe(`Error: ${words}`);
       expect(toolCall).toMatchObject({ tool_name: 'scheduler', action_name: action, status: 'completed' });
-      expect(toldToModel().at(-1)!.content).toBe(`Error: ${words}`);
+      expect(sentToModel().at(-1)!.content).toBe(`Error: ${words}`);
     });
   });
 

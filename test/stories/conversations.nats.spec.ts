@@ -3,7 +3,7 @@ import { onEventStoreDbAndNats } from '../support/backing.js';
 import { agentKeysStory } from './agent-keys.story.js';
 import { conversationAccessStory } from './conversation-access.story.js';
 import { conversationsStory } from './conversations.story.js';
-import { forgottenRunsStory } from './forgotten-runs.story.js';
+import { purgedRunsStory } from './purged-runs.story.js';
 import { limitsStory } from './limits.story.js';
 import { retentionStory } from './retention.story.js';
 import { wrongCredentialsStory } from './wrong-credentials.story.js';
@@ -15,5 +15,5 @@ describe.each([
   ['limits', limitsStory],
   ['wrong credentials', wrongCredentialsStory],
   ['retention', retentionStory],
-  ['forgotten runs', forgottenRunsStory],
+  ['purged runs', purgedRunsStory],
 ])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));

@@ -136,7 +136,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
 
     it('whose end the model asks for is told to nobody again', async () => {
       const { jobId, conversationId } = await begun();
-      const standing = () => JSON.parse(told().at(-1)!.content as string) as Job;
+      const status = () => JSON.parse(told().at(-1)!.content as string) as Job;
       // It asks until it is over, which it is once the first answer was "working".
       world.model.always(({ messages }) => {
         const last = JSON.stringify(messages.at(-1));
@@ -146,7 +146,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
       });
       const asked = await ask('Is it there?', { conversation_id: conversationId });
       expect(asked.answer).toBe('There it is.');
-      expect(standing()).toMatchObject({ job_id: jobId, status: 'completed', action: 'build', note: 'The job is done.' });
+      expect(status()).toMatchObject({ job_id: jobId, status: 'completed', action: 'build', note: 'The job is done.' });
       await eventually(async () => (await job(jobId))['delivery_state'] === 'seen');
       expect(await queries(conversationId)).toHaveLength(2);
     });
@@ -206,7 +206,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
   });
 
   describe('a job that is cancelled', () => {
-    it('ends its request, is cancelled then, and wakes nobody', async () => {
+    it('ends its request, is cancelled then, and requests no follow-up', async () => {
       const { jobId, conversationId } = await begun();
       const { status, body } = await cancel(jobId);
       expect([status, body]).toMatchObject([200, { job_id: jobId, cancel_requested: true }]);

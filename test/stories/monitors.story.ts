@@ -86,7 +86,7 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       await eventually(async () => (await mark()) === null);
     });
 
-    it('wakes its chat when what it waits for happens, once, and is over', async () => {
+    it('continues its chat when what it waits for happens, once, and is over', async () => {
       const tab = await TabForTests.open(shop.world.alice);
       const { conversationId, monitor } = await shop.create({ check: below, on_match: 'Tell me.' });
       const { monitor_id: id } = monitor;
@@ -103,9 +103,12 @@ export function monitorsStory(makeBacking: MakeBacking): void {
         next_check_at: null,
       });
       await eventually(async () => (await shop.queries(conversationId)).at(-1)?.response === 'It is cheap now.');
-      const [, woken, ...others] = await shop.queries(conversationId);
-      expect([woken!.metadata, others]).toEqual([{ wake: { source: 'monitor', ref_id: id, dedupe_key: `monitor:${id}:1` } }, []]);
-      expect(woken!.prompt).toMatch(/ACME gets cheap.*Tell me\..*The value is now 89\.5 \(< 90\)/s);
+      const [, automatic, ...others] = await shop.queries(conversationId);
+      expect([automatic!.metadata, others]).toEqual([
+        { wake: { source: 'monitor', ref_id: id, dedupe_key: `monitor:${id}:1` } },
+        [],
+      ]);
+      expect(automatic!.prompt).toMatch(/ACME gets cheap.*Tell me\..*The value is now 89\.5 \(< 90\)/s);
       const told = tab.events.filter(({ scope }) => scope.id === id).map(({ type, payload }) => [type, payload['status']]);
       expect(told[0]).toEqual(['monitor.updated', 'active']);
       expect(told.at(-1)).toEqual(['monitor.updated', 'completed']);

@@ -73,7 +73,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
   const stored = async ({ conversationId }: Asked): Promise<Query[]> =>
     (await world.alice.json<{ queries: Query[] }>(`/api/get_single_conversation?id=${conversationId}`)).queries;
   const sent = () => post.requests.map(({ path }) => path);
-  const toldToModel = () => world.model.completions.at(-1)!.body.messages.filter(({ role }) => role === 'tool');
+  const sentToModel = () => world.model.completions.at(-1)!.body.messages.filter(({ role }) => role === 'tool');
 
   /** The journal of a turn, which is at its end, and the same for whoever reads it. */
   async function wholeJournal(messageId: string): Promise<string> {
@@ -144,7 +144,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
       expect(resumed.toolCalls).toMatchObject([
         { call_id: 'c1', action_name: 'send_card', arguments: { text: 'hello' }, status },
       ]);
-      expect(toldToModel()).toMatchObject([{ tool_call_id: 'c1', ...told }]);
+      expect(sentToModel()).toMatchObject([{ tool_call_id: 'c1', ...told }]);
       expect(sent()).toEqual(requests);
       const [query] = await stored(paused);
       expect(query).toMatchObject({ response: 'Let me see. Done.', status: 'complete', tool_calls: [{ call_id: 'c1', status }] });
@@ -172,12 +172,12 @@ export function pausesStory(makeBacking: MakeBacking): void {
         c1: 'denied',
         c2: 'completed',
       });
-      expect(toldToModel().map((message) => (message as unknown as { tool_call_id: string }).tool_call_id)).toEqual([
+      expect(sentToModel().map((message) => (message as unknown as { tool_call_id: string }).tool_call_id)).toEqual([
         'c1',
         'c2',
         'c3',
       ]);
-      expect(toldToModel()[0]).toMatchObject({ content: 'Tool execution denied by user. Reason: No response provided' });
+      expect(sentToModel()[0]).toMatchObject({ content: 'Tool execution denied by user. Reason: No response provided' });
     });
 
     it.each([['red'], [''], [0], [false], [null], [{ error: 'no colours left' }]])(
@@ -191,7 +191,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
         expect(resumed).toMatchObject({ status: 200, answer: 'Nice.' });
         const status = typeof result === 'object' && result ? 'error' : 'completed';
         expect(resumed.toolCalls).toMatchObject([{ call_id: 'c1', status, result }]);
-        expect(toldToModel()).toMatchObject([{ content: typeof result === 'string' ? result : JSON.stringify(result) }]);
+        expect(sentToModel()).toMatchObject([{ content: typeof result === 'string' ? result : JSON.stringify(result) }]);
       },
     );
 

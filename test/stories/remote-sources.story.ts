@@ -4,7 +4,7 @@ import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
 import { lastEvent } from '../../src/kernel/event-sourcing/event-store.js';
 import { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { sourceCodec } from '../../src/resources/sources/source/source.codec.js';
-import { type SourceSyncFellDue, sourceStream } from '../../src/resources/sources/source/source.events.js';
+import { type SourceSyncDue, sourceStream } from '../../src/resources/sources/source/source.events.js';
 import { type UserEvent, userStream } from '../../src/views/notifications/user.events.js';
 import type { MakeBacking } from '../support/backing.js';
 import type { Client } from '../support/client.js';
@@ -281,8 +281,8 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       pages.set('/due', '<p>The harbour is closed.</p>');
       const stream = sourceStream(source_id);
       const { revision } = (await lastEvent(world.backing.store, stream))!;
-      const overdue: SourceSyncFellDue = {
-        type: 'SourceSyncFellDue',
+      const overdue: SourceSyncDue = {
+        type: 'SourceSyncDue',
         data: {
           sourceId: source_id,
           ingestId: task_id,

@@ -4,7 +4,7 @@ import { newId } from '../../src/kernel/ids.js';
 import type { JobEvent } from '../../src/background/jobs/job.events.js';
 import { jobStream } from '../../src/background/jobs/job.events.js';
 import { runIdOf } from '../../src/triggers/schedules/schedule/schedule.events.js';
-import { wakesStream, type WakesEvent } from '../../src/background/follow-ups/wakes.events.js';
+import { followUpsStream, type FollowUpsEvent } from '../../src/background/follow-ups/follow-ups.events.js';
 import { append } from '../support/accounts.js';
 import {
   type Fields,
@@ -91,7 +91,7 @@ export function runHistoryStory(makeBacking: MakeBacking): void {
       expect(await history(await world.as('a-stranger'))).toEqual({ runs: [], has_more: false });
     });
 
-    it('has what webhooks set off, jobs and what monitors woke among them, each page once, the newest first', async () => {
+    it('has what webhooks set off, jobs and follow-ups of monitors among them, each page once, the newest first', async () => {
       const { name, client } = await somebody(world);
       const agent = await world.agent({ name: 'Doorman' }, client);
       const hook = await webhookPath(client, agent.id);
@@ -99,7 +99,7 @@ export function runHistoryStory(makeBacking: MakeBacking): void {
       const asked = await replyOf(client.post('/api/answer', { question: 'Dig.' }));
       const chat = (asked.body as { conversation_id: string }).conversation_id;
       await jobs(name, chat);
-      await wakes(name);
+      await followUps(name);
       const scheduleId = await scheduleOf(world, name, YEARLY, Date.now() - DAY_MS);
       await given(
         world,
@@ -189,20 +189,20 @@ export function runHistoryStory(makeBacking: MakeBacking): void {
       await append(store, jobStream(slow), start(slow), failed);
     }
 
-    async function wakes(ownerId: string): Promise<void> {
+    async function followUps(ownerId: string): Promise<void> {
       const conversationId = newId();
-      const requested = (wakeId: string, text: string): WakesEvent => ({
-        type: 'WakeRequested',
-        data: { wakeId, conversationId, ownerId, source: 'monitor', refId: 'monitor-1', dedupeKey: wakeId, text },
+      const requested = (followUpId: string, text: string): FollowUpsEvent => ({
+        type: 'FollowUpRequested',
+        data: { followUpId, conversationId, ownerId, source: 'monitor', refId: 'monitor-1', dedupeKey: followUpId, text },
       });
       const [told, gone] = [newId(), newId()];
       await append(
         world.backing.store,
-        wakesStream(conversationId),
+        followUpsStream(conversationId),
         requested(told, 'Prices fell'),
         requested(gone, 'Gone'),
-        { type: 'WakeDelivered', data: { conversationId, wakeId: told, turnId: 'turn' } },
-        { type: 'WakeFailed', data: { conversationId, wakeId: gone, error: 'No room.' } },
+        { type: 'FollowUpDelivered', data: { conversationId, followUpId: told, turnId: 'turn' } },
+        { type: 'FollowUpFailed', data: { conversationId, followUpId: gone, error: 'No room.' } },
       );
     }
   });

@@ -48,7 +48,7 @@ export function toolsStory(makeBacking: MakeBacking): void {
     ]);
     return createTool({ name: 'api_tool', displayName: 'API', config: { actions: Object.fromEntries(whole) as object } });
   };
-  const toldToModel = () => world.model.completions.at(-1)!.body.messages.filter(({ role }) => role === 'tool');
+  const sentToModel = () => world.model.completions.at(-1)!.body.messages.filter(({ role }) => role === 'tool');
   const offeredToModel = () =>
     ((world.model.completions.at(-1)!.body['tools'] ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name);
 
@@ -76,7 +76,7 @@ export function toolsStory(makeBacking: MakeBacking): void {
       });
       expect(resumed).toMatchObject({ answer: 'One.', toolCalls: [{ call_id: 'c1' }, { call_id: 'c2', status: 'completed' }] });
       expect(mcp.calls.get('count')).toBe(1);
-      expect(toldToModel()).toMatchObject([{ content: 'You said hi.' }, { content: '1' }]);
+      expect(sentToModel()).toMatchObject([{ content: 'You said hi.' }, { content: '1' }]);
       for (const shown of [paused.records, resumed.records, JSON.stringify(world.model.requests)])
         expect(shown).not.toContain(MCP_SECRET);
     });
@@ -132,7 +132,7 @@ export function toolsStory(makeBacking: MakeBacking): void {
         ['error', 'api_tool'],
         ['error', 'api_tool'],
       ]);
-      expect(toldToModel().map(({ content }) => content)).toEqual([
+      expect(sentToModel().map(({ content }) => content)).toEqual([
         expect.stringContaining('no tool called "sand"'),
         expect.stringContaining('one JSON object'),
         expect.stringContaining('count'),
@@ -158,7 +158,7 @@ export function toolsStory(makeBacking: MakeBacking): void {
       expect(outlineOf(first.records)).toEqual(TURN);
       world.model.next([...say('Looking. '), call('c1', 'memory_view', { path: '/likes.md' })], say('Tea.'));
       await askOver('/stream', carol, { question: 'What do I like?' });
-      expect(toldToModel()).toMatchObject([{ content: expect.stringContaining('tea') as unknown }]);
+      expect(sentToModel()).toMatchObject([{ content: expect.stringContaining('tea') as unknown }]);
       expect(offeredToModel()).toEqual(expect.arrayContaining(['memory_view', 'read_webpage']));
       await carol.post('/api/update_tool_status', { id: defaultToolId('memory'), status: false });
       await askOver('/stream', carol, { question: 'And now?' });

@@ -37,7 +37,7 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
 
   const deliver = (body: string, path = hook) => world.nobody.post(path, body);
   const outcomeOf = async (body: string, path = hook) => endOf(world.nobody, await taskOf(deliver(body, path)));
-  const toldToModel = () => world.model.completions.at(-1)!.body.messages;
+  const sentToModel = () => world.model.completions.at(-1)!.body.messages;
 
   const tool = async (actions: Readonly<Record<string, object>>) => {
     const whole = Object.entries(actions).map(([name, action]) => [
@@ -93,7 +93,7 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
         expect.objectContaining({ call_id: 'c2', status: 'completed' }),
       ],
     });
-    const told = toldToModel().filter(({ role }) => role === 'tool');
+    const told = sentToModel().filter(({ role }) => role === 'tool');
     expect(told[0]!.content).toBe(`Tool denied (headless): ${reason}`);
     expect(post.requests.map(({ path }) => path)).toEqual(['/send']);
   });

@@ -25,7 +25,7 @@ export function webhooksStory(makeBacking: MakeBacking): void {
 
   const deliver = (body: unknown, headers: Record<string, string> = {}, path = hook) => world.nobody.post(path, body, headers);
   const outcomeOf = async (body: string, path = hook) => endOf(world.nobody, await taskOf(deliver(body, {}, path)));
-  const toldToModel = () => world.model.completions.at(-1)!.body.messages;
+  const sentToModel = () => world.model.completions.at(-1)!.body.messages;
 
   describe('its URL', () => {
     it('is shown to the owner of the agent, always the same, of a published agent and of a draft', async () => {
@@ -102,21 +102,21 @@ export function webhooksStory(makeBacking: MakeBacking): void {
       '{"api_key": "x", "question": "y", "__proto__": {"a": 1}, "constructor": {"prototype": 2}}',
     ])('of %s becomes the agent’s input as it stands', async (text) => {
       await outcomeOf(text);
-      expect(toldToModel().at(-1)).toEqual({ role: 'user', content: text });
+      expect(sentToModel().at(-1)).toEqual({ role: 'user', content: text });
     });
 
     it('by GET becomes the JSON text of its query', async () => {
       const path = `${hook}?order=7&order=8&note=a%20b&empty=`;
       expect((await endOf(world.nobody, await taskOf(world.nobody.get(path)))).status).toBe('SUCCESS');
-      expect(toldToModel().at(-1)).toEqual({ role: 'user', content: '{"order":"7","note":"a b","empty":""}' });
+      expect(sentToModel().at(-1)).toEqual({ role: 'user', content: '{"order":"7","note":"a b","empty":""}' });
       expect((await endOf(world.nobody, await taskOf(world.nobody.get(hook)))).status).toBe('SUCCESS');
-      expect(toldToModel().at(-1)).toEqual({ role: 'user', content: '{}' });
+      expect(sentToModel().at(-1)).toEqual({ role: 'user', content: '{}' });
     });
 
     it('is JSON also where its type says more than that', async () => {
       for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset=UTF-8']) {
         await endOf(world.nobody, await taskOf(deliver('{"order": 7}', { 'content-type': type })));
-        expect(toldToModel().at(-1)).toEqual({ role: 'user', content: '{"order": 7}' });
+        expect(sentToModel().at(-1)).toEqual({ role: 'user', content: '{"order": 7}' });
       }
     });
 

@@ -65,10 +65,10 @@ export async function scheduleOf(
   name: string | null = 'Report',
 ): Promise<string> {
   const scheduleId = newId();
-  const terms = { name, instruction: ' Sum up.\nAll of it.', timing, toolAllowlist: [], modelId: null, tokenBudget: null };
+  const definition = { name, instruction: ' Sum up.\nAll of it.', timing, toolAllowlist: [], modelId: null, tokenBudget: null };
   const origin = { agentId: 'agent-1', conversationId: null, createdVia: 'ui' } as const;
   const nextSlotAt = nextSlot(timing, new Date(createdAt))?.toISOString() ?? null;
-  const data = { scheduleId, ownerId, origin, terms, createdAt: iso(createdAt), nextSlotAt };
+  const data = { scheduleId, ownerId, origin, definition, createdAt: iso(createdAt), nextSlotAt };
   await given(world, scheduleId, { type: 'ScheduleCreated', data });
   return scheduleId;
 }

@@ -7,7 +7,7 @@ import {
   FailOverdueSignInHandler,
   FailSignInHandler,
   GrantSignInHandler,
-  LoseGrantHandler,
+  MarkGrantLostHandler,
   RefreshTokensHandler,
   StartHandshakeHandler,
   TakeSignInStateHandler,
@@ -56,7 +56,7 @@ export function mcpToolForTests(limits?: McpSessionLimits, now: () => Date = () 
     new FailSignInHandler(streams),
     new FailOverdueSignInHandler(streams),
     new RefreshTokensHandler(streams),
-    new LoseGrantHandler(streams),
+    new MarkGrantLostHandler(streams),
   );
   const grants = new OAuthGrants(streams, commands, vault, authorization, keyValue, { now }, systemTiming, systemIds);
   const sessions = new McpSessions(outgoing.fetch, limits);

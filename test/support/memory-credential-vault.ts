@@ -19,7 +19,7 @@ export class MemoryCredentialVault extends CredentialVault {
     return kept.secrets;
   }
 
-  async forget(ownerId: string, credentialsId: string): Promise<void> {
+  async delete(ownerId: string, credentialsId: string): Promise<void> {
     if (this.rows.get(credentialsId)?.ownerId === ownerId) this.rows.delete(credentialsId);
   }
 }

@@ -72,13 +72,13 @@ const EMBEDDING_SIZE = 64;
 
 /**
  * A model endpoint that does as it is told: OpenAI's streamed chat completions, `/models` and `/embeddings` over real HTTP.
- * Scripts queued with `next` are used once each, in order; then the standing one.
+ * Scripts queued with `next` are used once each, in order; then the fallback.
  */
 export class ScriptedModelServer {
   readonly requests: SeenRequest[] = [];
   /** What `/models` lists; undefined: the endpoint answers 503. */
   models: readonly Readonly<{ id: string; [field: string]: unknown }>[] | undefined = [{ id: 'scripted' }];
-  private standing: Script = say('Hello', ' from', ' the', ' script.');
+  private fallback: Script = say('Hello', ' from', ' the', ' script.');
   private queued: Script[] = [];
   private readonly sockets = new Set<Socket>();
 
@@ -113,7 +113,7 @@ export class ScriptedModelServer {
   }
 
   always(script: Script): this {
-    this.standing = script;
+    this.fallback = script;
     return this;
   }
 
@@ -125,7 +125,7 @@ export class ScriptedModelServer {
   reset(): void {
     this.requests.length = 0;
     this.queued = [];
-    this.standing = say('Hello', ' from', ' the', ' script.');
+    this.fallback = say('Hello', ' from', ' the', ' script.');
     this.models = [{ id: 'scripted' }];
   }
 
@@ -144,7 +144,7 @@ export class ScriptedModelServer {
       return this.models ? json(response, 200, { object: 'list', data: this.models }) : json(response, 503, {});
     if (path === '/v1/embeddings') return json(response, 200, embeddings(body));
     if (path !== '/v1/chat/completions') return json(response, 404, { error: { message: 'Not found' } });
-    const script = this.queued.shift() ?? this.standing;
+    const script = this.queued.shift() ?? this.fallback;
     await play(typeof script === 'function' ? script(body, this.completions.length) : script, body, response);
   }
 }

@@ -67,7 +67,7 @@ export const toolCall = (id: string, name: string, args: unknown = {}): ModelChu
 export const roundOf = ({ messages }: ModelRequest): number => messages.filter(({ role }) => role === 'assistant').length;
 
 /** What the model was told of its calls, by their ids. */
-export const toldIn = ({ messages }: ModelRequest): Record<string, string> =>
+export const resultsIn = ({ messages }: ModelRequest): Record<string, string> =>
   Object.fromEntries(messages.flatMap((message) => (message.role === 'tool' ? [[message.toolCallId, message.content]] : [])));
 
 /** An action that only reads and asks nobody, unless it says otherwise. */

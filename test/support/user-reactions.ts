@@ -86,5 +86,5 @@ export async function react(reaction: PublishUserEvents, store: InMemoryEventSto
   }
 }
 
-export const toldTo = async (store: InMemoryEventStore, userId: string): Promise<UserEvent[]> =>
+export const notificationsOf = async (store: InMemoryEventStore, userId: string): Promise<UserEvent[]> =>
   (await eventsOf(store, userStream(userId))).map(({ data }) => JSON.parse(data) as UserEvent);

@@ -1,22 +1,22 @@
 import { Module } from '@nestjs/common';
-import { WakeQueries } from '../../../projections/wakes/wakes.queries.js';
+import { FollowUpQueries } from '../../../projections/follow-ups/follow-ups.queries.js';
 import { AnsweringModule } from '../../dialogue/answering/answering.module.js';
 import { Clock } from '../../kernel/clock.js';
 import { Commands } from '../../kernel/commands.js';
 import { Config } from '../../platform/config/config.js';
-import { DeliverWakes } from './deliver-wakes.ticker.js';
-import { ExpireWakesHandler } from './expired-wakes.commands.js';
-import { wakePurges } from './expired-wakes.purges.js';
-import { ForgetWakes } from './forget-wakes.js';
-import { RequestedWakes } from './requested-wakes.js';
-import { GatherWakesHandler, RequestWakeHandler, SettleWakesHandler } from './wakes.commands.js';
-import { Wakes } from './wakes.port.js';
+import { DeliverFollowUps } from './deliver-follow-ups.ticker.js';
+import { ExpireFollowUpsHandler } from './expired-follow-ups.commands.js';
+import { followUpPurges } from './expired-follow-ups.purges.js';
+import { PurgeFollowUps } from './purge-follow-ups.js';
+import { RequestedFollowUps } from './requested-follow-ups.js';
+import { GatherFollowUpsHandler, RequestFollowUpHandler, CompleteFollowUpsHandler } from './follow-ups.commands.js';
+import { FollowUps } from './follow-ups.port.js';
 
-const TICKERS = [DeliverWakes];
-const RETENTION = [ForgetWakes];
-const HANDLERS = [RequestWakeHandler, GatherWakesHandler, SettleWakesHandler, ExpireWakesHandler];
+const TICKERS = [DeliverFollowUps];
+const RETENTION = [PurgeFollowUps];
+const HANDLERS = [RequestFollowUpHandler, GatherFollowUpsHandler, CompleteFollowUpsHandler, ExpireFollowUpsHandler];
 
-type Parts = [WakeQueries, Commands, Clock];
+type Parts = [FollowUpQueries, Commands, Clock];
 
 /** Conversations that go on by themselves: where it is said that something has happened, and how they hear of it. */
 @Module({
@@ -24,19 +24,19 @@ type Parts = [WakeQueries, Commands, Clock];
   providers: [
     ...TICKERS,
     ...HANDLERS,
-    WakeQueries,
-    { provide: Wakes, useClass: RequestedWakes },
+    FollowUpQueries,
+    { provide: FollowUps, useClass: RequestedFollowUps },
     {
-      provide: ForgetWakes,
-      inject: [Config, WakeQueries, Commands, Clock],
+      provide: PurgeFollowUps,
+      inject: [Config, FollowUpQueries, Commands, Clock],
       useFactory: ({ backgroundResultRetentionSeconds }: Config, ...parts: Parts) =>
-        new ForgetWakes(...parts, 1000 * backgroundResultRetentionSeconds),
+        new PurgeFollowUps(...parts, 1000 * backgroundResultRetentionSeconds),
     },
   ],
-  exports: [...TICKERS, ...RETENTION, Wakes],
+  exports: [...TICKERS, ...RETENTION, FollowUps],
 })
 export class FollowUpsModule {
   static readonly tickers = TICKERS;
   static readonly retention = RETENTION;
-  static readonly purges = wakePurges;
+  static readonly purges = followUpPurges;
 }

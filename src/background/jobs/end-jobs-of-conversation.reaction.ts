@@ -9,7 +9,7 @@ import { type Cause, causedBy, type Recorded } from '../../kernel/event-sourcing
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { CancelJob, ForgetJob } from './job.commands.js';
+import { CancelJob, PurgeJob } from './job.commands.js';
 import { jobCodec } from './job.codec.js';
 import type { JobEnd, JobStarted } from './job.events.js';
 
@@ -21,7 +21,7 @@ const ANY_TIME = new Date(8_640_000_000_000_000);
 
 /**
  * The jobs of a conversation go with it. Steps, of a conversation that is deleted: wait until the jobs of before are listed;
- * cancel those that are under way, forget the others. Of a job that begins or ends: wait until deletions of before are known;
+ * cancel those that are under way, purge the others. Of a job that begins or ends: wait until deletions of before are known;
  * where its conversation is gone, the same. A crash in between repeats it for those that are left.
  */
 @Injectable()
@@ -60,12 +60,12 @@ export class EndJobsOfConversation implements Reaction<Followed> {
   }
 
   private async end({ jobId, ownerId, status }: { jobId: string; ownerId: string; status: string }, cause: Cause) {
-    if (status !== 'working') return this.commands.execute(new ForgetJob(jobId, ANY_TIME, cause));
+    if (status !== 'working') return this.commands.execute(new PurgeJob(jobId, ANY_TIME, cause));
     await this.commands.execute(new CancelJob(jobId, ownerId, 'conversation-deleted', cause)).catch(unlessGone);
   }
 }
 
-/** It was forgotten meanwhile. */
+/** It was purged meanwhile. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof Rejection) || error.code !== 'job-not-found') throw error;
 }

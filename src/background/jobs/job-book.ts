@@ -6,7 +6,7 @@ import { isId } from '../../kernel/ids.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js';
-import { TellOfJob } from './job.commands.js';
+import { ReportJob } from './job.commands.js';
 import { type Job, job } from './job.decider.js';
 import { type JobId, jobStream } from './job.events.js';
 import { type JobStatus, noteOn, statusAfter } from './job.policy.js';
@@ -49,11 +49,11 @@ export class JobBook {
   async check(jobId: string, { ownerId, conversationId, cause }: JobAsker): Promise<JobReport | undefined> {
     if (!isId(jobId)) return undefined;
     const folded = await this.streams.fold(jobStream(jobId), job);
-    const { started, forgotten, end } = folded.state;
-    if (!started || forgotten || started.ownerId !== ownerId || started.conversationId !== conversationId) return undefined;
+    const { started, purged, end } = folded.state;
+    if (!started || purged || started.ownerId !== ownerId || started.conversationId !== conversationId) return undefined;
     const report = await this.reportOn(folded.state, started);
     // An end that comes meanwhile is not in the report.
-    if (end) await this.commands.execute(new TellOfJob(jobId, 'model', cause, folded));
+    if (end) await this.commands.execute(new ReportJob(jobId, 'model', cause, folded));
     return report;
   }
 

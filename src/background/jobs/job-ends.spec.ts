@@ -9,14 +9,14 @@ import type { UnsealedTurnQueries } from '../../../projections/unsealed-turns/un
 import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
-import type { Wake } from '../follow-ups/wakes.port.js';
-import { ForgetJob, ForgetJobHandler } from './job.commands.js';
+import type { FollowUp } from '../follow-ups/follow-ups.port.js';
+import { PurgeJob, PurgeJobHandler } from './job.commands.js';
 import { endJob, job, startJob } from './job.decider.js';
 import { jobStream } from './job.events.js';
 import { jobLease } from './job.policy.js';
 import { keepResult, keptResult } from './job-result.js';
-import { LoseJobs } from './lose-jobs.ticker.js';
-import { TOLD_PER_TICK_MAX, WakeForJobs } from './wake-for-jobs.ticker.js';
+import { ReportLostJobs } from './report-lost-jobs.ticker.js';
+import { REPORTS_PER_TICK_MAX, RequestJobFollowUps } from './request-job-follow-ups.ticker.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
 
@@ -34,18 +34,18 @@ beforeEach(() => {
 const record = (more: Partial<JobRecord>) =>
   ({ jobId: 'j1', ownerId: 'alice', conversationId: 'c1', toolName: 'api_tool', actionName: 'build', ...more }) as JobRecord;
 
-describe('a job that is forgotten', () => {
+describe('a job that is purged', () => {
   it('is so once it is old enough, and its result goes with it', async () => {
     const streams = new Streams(new InMemoryEventStore(), systemTiming);
     const result = await keepResult(blobs, 'j1', { rows: 7 });
     await streams.transact(jobStream('j1'), job, startJob(jobStarted().data), cause);
     await streams.transact(jobStream('j1'), job, endJob({ type: 'completed', result }, now), cause);
-    const handler = new ForgetJobHandler(streams, blobs);
-    await handler.execute(new ForgetJob('j1', now, cause));
+    const handler = new PurgeJobHandler(streams, blobs);
+    await handler.execute(new PurgeJob('j1', now, cause));
     expect(await keptResult(blobs, result)).toEqual({ value: { rows: 7 } });
-    await handler.execute(new ForgetJob('j1', new Date(now.getTime() + 1), cause));
+    await handler.execute(new PurgeJob('j1', new Date(now.getTime() + 1), cause));
     expect(await keptResult(blobs, result)).toBeUndefined();
-    expect((await streams.fold(jobStream('j1'), job)).state.forgotten).toBe(true);
+    expect((await streams.fold(jobStream('j1'), job)).state.purged).toBe(true);
   });
 });
 
@@ -53,7 +53,7 @@ describe('a job on which nobody holds a lease', () => {
   it('is lost when it is found so twice in a row', async () => {
     const keyValue = new InProcessKeyValue();
     const jobs = { working: async () => [record({ jobId: 'j1' }), record({ jobId: 'j2' })] } as unknown as JobQueries;
-    const ticker = new LoseJobs(jobs, keyValue, commands, systemIds);
+    const ticker = new ReportLostJobs(jobs, keyValue, commands, systemIds);
     await keyValue.put(jobLease('j2'), '{}');
     await ticker.tick();
     expect(sent).toEqual([]);
@@ -66,46 +66,50 @@ describe('a job on which nobody holds a lease', () => {
 });
 
 describe('a conversation whose job is over', () => {
-  const ticking = (untold: readonly JobRecord[], busy: readonly string[], wake: (wake: Wake) => Promise<void>) => {
+  const ticking = (
+    unreported: readonly JobRecord[],
+    busy: readonly string[],
+    followUp: (followUp: FollowUp) => Promise<void>,
+  ) => {
     const page = (limit: number, after?: JobRecord) => {
-      const from = after ? untold.indexOf(after) + 1 : 0;
-      return Promise.resolve(untold.slice(from, from + limit));
+      const from = after ? unreported.indexOf(after) + 1 : 0;
+      return Promise.resolve(unreported.slice(from, from + limit));
     };
-    const jobs = { untold: page } as unknown as JobQueries;
+    const jobs = { unreported: page } as unknown as JobQueries;
     const turns = { conversationsUnderWay: async () => new Set(busy) } as unknown as UnsealedTurnQueries;
-    return new WakeForJobs(jobs, turns, blobs, { wake }, commands, systemIds).tick();
+    return new RequestJobFollowUps(jobs, turns, blobs, { request: followUp }, commands, systemIds).tick();
   };
 
-  it('is woken with what it came to, unless an answer is being written there', async () => {
+  it('gets a follow-up with what it came to, unless an answer is being written there', async () => {
     const result = await keepResult(blobs, 'j1', { rows: 7 });
-    const woken: Wake[] = [];
+    const requested: FollowUp[] = [];
     const free = record({ status: 'completed', result });
     const busy = record({ jobId: 'j2', conversationId: 'c2', status: 'completed', result });
     const lost = record({ jobId: 'j3', conversationId: 'c3', status: 'lost', result: null });
-    await ticking([free, busy, lost], ['c2'], async (wake) => void woken.push(wake));
-    expect(woken).toMatchObject([
+    await ticking([free, busy, lost], ['c2'], async (followUp) => void requested.push(followUp));
+    expect(requested).toMatchObject([
       { conversationId: 'c1', ownerId: 'alice', source: 'job', refId: 'j1', dedupeKey: 'job:j1' },
       { conversationId: 'c3', source: 'lost', refId: 'j3' },
     ]);
-    expect(woken[0]!.text).toContain('{"rows":7}');
-    expect(woken[1]!.text).toContain('not repeated');
+    expect(requested[0]!.text).toContain('{"rows":7}');
+    expect(requested[1]!.text).toContain('not repeated');
     expect(sent).toMatchObject([
-      { jobId: 'j1', by: 'wake' },
-      { jobId: 'j3', by: 'wake' },
+      { jobId: 'j1', by: 'follow-up' },
+      { jobId: 'j3', by: 'follow-up' },
     ]);
   });
 
   it('is found however many others are busy, and some are left to the next tick', async () => {
     const ended = (conversationId: string) => (_: unknown, index: number) =>
       record({ jobId: `${conversationId}-${index}`, conversationId, status: 'lost', result: null });
-    const busy = Array.from({ length: 3 * TOLD_PER_TICK_MAX }, ended('busy'));
-    const free = Array.from({ length: TOLD_PER_TICK_MAX + 1 }, ended('free'));
-    const woken: string[] = [];
-    await ticking([...busy, ...free], ['busy'], async ({ refId }) => void woken.push(refId));
-    expect(woken).toEqual(free.slice(0, -1).map(({ jobId }) => jobId));
+    const busy = Array.from({ length: 3 * REPORTS_PER_TICK_MAX }, ended('busy'));
+    const free = Array.from({ length: REPORTS_PER_TICK_MAX + 1 }, ended('free'));
+    const requested: string[] = [];
+    await ticking([...busy, ...free], ['busy'], async ({ refId }) => void requested.push(refId));
+    expect(requested).toEqual(free.slice(0, -1).map(({ jobId }) => jobId));
   });
 
-  it('that is gone is told nothing, and one that cannot be woken keeps nobody else asleep', async () => {
+  it('that is gone is told nothing, and one that cannot go on keeps nobody else asleep', async () => {
     const jobs = ['c1', 'c2', 'c3'].map((conversationId) =>
       record({ jobId: conversationId, conversationId, status: 'lost', result: null }),
     );
@@ -115,8 +119,8 @@ describe('a conversation whose job is over', () => {
     });
     await expect(ticked).rejects.toThrow('away');
     expect(sent).toMatchObject([
-      { jobId: 'c1', by: 'nobody' },
-      { jobId: 'c3', by: 'wake' },
+      { jobId: 'c1', by: 'none' },
+      { jobId: 'c3', by: 'follow-up' },
     ]);
   });
 });

@@ -14,7 +14,7 @@ export const jobSummary = (job: JobRecord, now: Date) => ({
   elapsed_s: Math.max(0, Math.round(((job.finishedAt ?? now).getTime() - job.startedAt.getTime()) / 1000)),
   started_at: job.startedAt.toISOString(),
   finished_at: job.finishedAt?.toISOString() ?? null,
-  delivery_state: deliveryOf(job.status, job.autoResume, job.toldBy),
+  delivery_state: deliveryOf(job.status, job.autoResume, job.reportedBy),
   auto_resume: job.autoResume,
   cancel_requested: job.cancelRequested,
 });

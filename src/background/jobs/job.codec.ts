@@ -9,6 +9,6 @@ export const jobCodec: Codec<JobEvent> = {
   JobFailed: [],
   JobCancelled: [],
   JobLost: [],
-  JobTold: [],
-  JobForgotten: [],
+  JobReported: [],
+  JobPurged: [],
 };

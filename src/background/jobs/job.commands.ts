@@ -7,16 +7,16 @@ import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import { Signals } from '../../kernel/signals.js';
 import {
   endJob,
-  forgetJob,
+  purgeJob,
   type Job,
   job,
   type JobEnding,
   progressJob,
   requestCancel,
   startJob,
-  tellOfJob,
+  reportJob,
 } from './job.decider.js';
-import { type CancelReason, type JobId, type JobProgress, type JobStarted, jobStream, type ToldBy } from './job.events.js';
+import { type CancelReason, type JobId, type JobProgress, type JobStarted, jobStream, type ReportedBy } from './job.events.js';
 import { cancelSubject } from './job.policy.js';
 
 /** A call goes on as a job. @throws Rejection job-exists where it is one of another process */
@@ -109,7 +109,7 @@ export class CancelJobHandler implements Handler<CancelJob> {
 }
 
 /** Of a job that ended before a time nothing is shown any more, and what it came to is deleted. */
-export class ForgetJob extends Command<void> {
+export class PurgeJob extends Command<void> {
   constructor(
     readonly jobId: JobId,
     readonly endedBefore: Date,
@@ -119,16 +119,16 @@ export class ForgetJob extends Command<void> {
   }
 }
 
-@CommandHandler(ForgetJob)
-export class ForgetJobHandler implements Handler<ForgetJob> {
+@CommandHandler(PurgeJob)
+export class PurgeJobHandler implements Handler<PurgeJob> {
   constructor(
     private readonly streams: Streams,
     private readonly blobs: Blobs,
   ) {}
 
-  /** The result goes first: should the process die in between, the job is still there to be forgotten. */
-  async execute({ jobId, endedBefore, cause }: ForgetJob): Promise<void> {
-    const decision = forgetJob(endedBefore);
+  /** The result goes first: should the process die in between, the job is still there to be purged. */
+  async execute({ jobId, endedBefore, cause }: PurgeJob): Promise<void> {
+    const decision = purgeJob(endedBefore);
     const folded = await this.streams.fold(jobStream(jobId), job);
     if (decision(folded.state).length === 0) return;
     const { end } = folded.state;
@@ -138,7 +138,7 @@ export class ForgetJobHandler implements Handler<ForgetJob> {
 }
 
 /** Nobody runs a job any more that nobody brought to its end. */
-export class LoseJob extends Command<void> {
+export class MarkJobLost extends Command<void> {
   constructor(
     readonly jobId: JobId,
     readonly cause: Cause,
@@ -147,23 +147,23 @@ export class LoseJob extends Command<void> {
   }
 }
 
-@CommandHandler(LoseJob)
-export class LoseJobHandler implements Handler<LoseJob> {
+@CommandHandler(MarkJobLost)
+export class MarkJobLostHandler implements Handler<MarkJobLost> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
   ) {}
 
-  async execute({ jobId, cause }: LoseJob): Promise<void> {
+  async execute({ jobId, cause }: MarkJobLost): Promise<void> {
     await this.streams.transact(jobStream(jobId), job, endJob({ type: 'lost' }, this.clock.now()), cause);
   }
 }
 
 /** The end of a job has reached its conversation, or is not to. */
-export class TellOfJob extends Command<void> {
+export class ReportJob extends Command<void> {
   constructor(
     readonly jobId: JobId,
-    readonly by: ToldBy,
+    readonly by: ReportedBy,
     readonly cause: Cause,
     readonly known?: Folded<Job>,
   ) {
@@ -171,11 +171,11 @@ export class TellOfJob extends Command<void> {
   }
 }
 
-@CommandHandler(TellOfJob)
-export class TellOfJobHandler implements Handler<TellOfJob> {
+@CommandHandler(ReportJob)
+export class ReportJobHandler implements Handler<ReportJob> {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ jobId, by, cause, known }: TellOfJob): Promise<void> {
-    await this.streams.transact(jobStream(jobId), job, tellOfJob(by), cause, known);
+  async execute({ jobId, by, cause, known }: ReportJob): Promise<void> {
+    await this.streams.transact(jobStream(jobId), job, reportJob(by), cause, known);
   }
 }

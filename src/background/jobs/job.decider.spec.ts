@@ -4,14 +4,14 @@ import { given } from '../../../test/support/given.js';
 import { jobStarted } from '../../../test/support/jobs.js';
 import {
   endJob,
-  forgetJob,
+  purgeJob,
   type Job,
   job,
   type JobEnding,
   progressJob,
   requestCancel,
   startJob,
-  tellOfJob,
+  reportJob,
 } from './job.decider.js';
 import type { JobEvent } from './job.events.js';
 
@@ -23,8 +23,8 @@ const result = { sha256: 'a'.repeat(64), size: 7 };
 const end = { ...about, endedAt: now.toISOString() };
 const completed: JobEvent = { type: 'JobCompleted', data: { ...end, result } };
 const asked: JobEvent = { type: 'JobCancelRequested', data: { ...about, reason: 'by-owner' } };
-const told: JobEvent = { type: 'JobTold', data: { ...about, by: 'wake' } };
-const forgotten: JobEvent = { type: 'JobForgotten', data: about };
+const reported: JobEvent = { type: 'JobReported', data: { ...about, by: 'follow-up' } };
+const purged: JobEvent = { type: 'JobPurged', data: about };
 
 const ENDINGS: readonly (readonly [JobEnding, JobEvent])[] = [
   [{ type: 'completed', result }, completed],
@@ -58,9 +58,9 @@ describe('a job under way', () => {
     given(job, [started, asked])
       .when(endJob({ type: 'completed', result }, now))
       .then([completed]));
-  it('is nothing to tell of, and not forgotten', () => {
-    given(job, [started]).when(tellOfJob('wake')).thenNothing();
-    given(job, [started]).when(forgetJob(later)).thenNothing();
+  it('is nothing to tell of, and not purged', () => {
+    given(job, [started]).when(reportJob('follow-up')).thenNothing();
+    given(job, [started]).when(purgeJob(later)).thenNothing();
   });
 });
 
@@ -70,14 +70,14 @@ describe('a job that is over', () => {
   );
   it('cannot be stopped', () => given(job, [started, completed]).when(requestCancel('alice', 'by-owner')).thenNothing());
   it('is told once', () => {
-    given(job, [started, completed]).when(tellOfJob('wake')).then([told]);
-    given(job, [started, completed, told]).when(tellOfJob('model')).thenNothing();
+    given(job, [started, completed]).when(reportJob('follow-up')).then([reported]);
+    given(job, [started, completed, reported]).when(reportJob('model')).thenNothing();
   });
-  it('is forgotten when it ended before the time that is asked for, and not before', () => {
-    given(job, [started, completed]).when(forgetJob(now)).thenNothing();
-    given(job, [started, completed]).when(forgetJob(later)).then([forgotten]);
-    given(job, [started, completed, forgotten]).when(forgetJob(later)).thenNothing();
-    given(job, [started, completed, forgotten]).when(requestCancel('alice', 'by-owner')).thenRejected('job-not-found');
+  it('is purged when it ended before the time that is asked for, and not before', () => {
+    given(job, [started, completed]).when(purgeJob(now)).thenNothing();
+    given(job, [started, completed]).when(purgeJob(later)).then([purged]);
+    given(job, [started, completed, purged]).when(purgeJob(later)).thenNothing();
+    given(job, [started, completed, purged]).when(requestCancel('alice', 'by-owner')).thenRejected('job-not-found');
   });
 });
 
@@ -93,19 +93,19 @@ describe('how far a job has come', () => {
   });
 });
 
-describe('a job that is forgotten', () => {
+describe('a job that is purged', () => {
   it('is not begun again, also where nothing else is left of it', () => {
-    given(job, [started, completed, forgotten])
+    given(job, [started, completed, purged])
       .when(startJob({ ...started.data, runner: 'process-2' }))
       .thenRejected('job-exists');
-    given(job, [forgotten]).when(startJob(started.data)).thenRejected('job-exists');
+    given(job, [purged]).when(startJob(started.data)).thenRejected('job-exists');
   });
-  it('is not told', () => given(job, [started, completed, forgotten]).when(tellOfJob('wake')).thenNothing());
+  it('is not told', () => given(job, [started, completed, purged]).when(reportJob('follow-up')).thenNothing());
 });
 
 describe('what nobody began', () => {
-  it('does not end, is not told, not forgotten, and nobody’s to stop', () => {
-    for (const decision of [endJob({ type: 'lost' }, now), tellOfJob('wake'), forgetJob(later)]) {
+  it('does not end, is not told, not purged, and nobody’s to stop', () => {
+    for (const decision of [endJob({ type: 'lost' }, now), reportJob('follow-up'), purgeJob(later)]) {
       given(job, []).when(decision).thenNothing();
     }
     given(job, []).when(requestCancel('alice', 'by-owner')).thenRejected('job-not-found');
@@ -119,8 +119,8 @@ it('whatever is decided in whatever order: said at once again it says nothing, t
     fc.constantFrom(...ENDINGS).map(([ending]) => endJob(ending, now)),
     fc.integer({ max: 3 }).map((progress) => progressJob({ report: { progress }, outputTail: null })),
     fc.constantFrom('alice', 'bob').map((each) => requestCancel(each, 'by-owner')),
-    fc.constantFrom('model' as const, 'wake' as const, 'nobody' as const).map(tellOfJob),
-    fc.constantFrom(now, later).map(forgetJob),
+    fc.constantFrom('model' as const, 'follow-up' as const, 'none' as const).map(reportJob),
+    fc.constantFrom(now, later).map(purgeJob),
   );
   fc.assert(
     fc.property(fc.array(decision, { maxLength: 20 }), (decisions) => {
@@ -136,14 +136,14 @@ it('whatever is decided in whatever order: said at once again it says nothing, t
         state = events.reduce(job.evolve, state);
         said.push(...events);
         const again = () => decide(state);
-        // Of what is forgotten nobody is asked anything.
-        if (!state.forgotten) expect(again()).toEqual([]);
+        // Of what is purged nobody is asked anything.
+        if (!state.purged) expect(again()).toEqual([]);
       }
       const types = said.map(({ type }) => type).filter((type) => type !== 'JobProgressed');
       expect(types.filter((type) => ENDINGS.some(([, event]) => event.type === type)).length).toBeLessThanOrEqual(1);
       expect(new Set(types).size).toBe(types.length);
-      expect(state.forgotten && !state.end).toBe(false);
-      expect(state.told !== null && !state.end).toBe(false);
+      expect(state.purged && !state.end).toBe(false);
+      expect(state.reportedBy !== null && !state.end).toBe(false);
     }),
     { numRuns: 500 },
   );

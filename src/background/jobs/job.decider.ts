@@ -2,23 +2,23 @@ import type { Decision } from '../../kernel/event-sourcing/decider.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
 import { jobCodec } from './job.codec.js';
-import type { CancelReason, JobEnd, JobEvent, JobProgress, JobStarted, ToldBy } from './job.events.js';
+import type { CancelReason, JobEnd, JobEvent, JobProgress, JobStarted, ReportedBy } from './job.events.js';
 import { isSameProgress } from './job-progress.policy.js';
 import { jobNotFound } from './job.policy.js';
 
-/** What has happened to a job. Of one that is forgotten nothing else may be left in the log. */
+/** What has happened to a job. Of one that is purged nothing else may be left in the log. */
 export type Job = Readonly<{
   started: JobStarted['data'] | null;
   progress: JobProgress | null;
   cancelRequested: CancelReason | null;
   end: JobEnd | null;
-  told: ToldBy | null;
-  forgotten: boolean;
+  reportedBy: ReportedBy | null;
+  purged: boolean;
 }>;
 
 type Decide = Decision<Job, JobEvent>;
 
-const initial: Job = { started: null, progress: null, cancelRequested: null, end: null, told: null, forgotten: false };
+const initial: Job = { started: null, progress: null, cancelRequested: null, end: null, reportedBy: null, purged: false };
 
 export const job: Aggregate<Job, JobEvent> = { initial, evolve, codec: jobCodec };
 
@@ -37,10 +37,10 @@ function evolve(state: Job, event: JobEvent): Job {
     case 'JobCancelled':
     case 'JobLost':
       return { ...state, end: event };
-    case 'JobTold':
-      return { ...state, told: event.data.by };
-    case 'JobForgotten':
-      return { ...state, forgotten: true };
+    case 'JobReported':
+      return { ...state, reportedBy: event.data.by };
+    case 'JobPurged':
+      return { ...state, purged: true };
   }
 }
 
@@ -49,8 +49,8 @@ const aboutOf = ({ jobId, conversationId, ownerId }: JobStarted['data']) => ({ j
 /** Refused where the call is a job already, of another process: the same call is not two jobs. */
 export const startJob =
   (data: JobStarted['data']): Decide =>
-  ({ started, forgotten }) => {
-    if (!started && !forgotten) return [{ type: 'JobStarted', data }];
+  ({ started, purged }) => {
+    if (!started && !purged) return [{ type: 'JobStarted', data }];
     if (started?.runner !== data.runner)
       throw new Rejection('job-exists', `Job ${data.jobId} has been started by another process.`);
     return [];
@@ -67,8 +67,8 @@ export const progressJob =
 /** A request that the work ends; of a job that is over there is nothing to ask. Refused where there is no such job of the owner. */
 export const requestCancel =
   (ownerId: string, reason: CancelReason): Decide =>
-  ({ started, end, cancelRequested, forgotten }) => {
-    if (!started || started.ownerId !== ownerId || forgotten) throw jobNotFound();
+  ({ started, end, cancelRequested, purged }) => {
+    if (!started || started.ownerId !== ownerId || purged) throw jobNotFound();
     return end || cancelRequested ? [] : [{ type: 'JobCancelRequested', data: { ...aboutOf(started), reason } }];
   };
 
@@ -97,15 +97,15 @@ export type JobEnding =
   | Readonly<{ type: 'cancelled' | 'lost' }>;
 
 /** The end was told; whoever tells it first has told it. */
-export const tellOfJob =
-  (by: ToldBy): Decide =>
-  ({ started, end, told, forgotten }) =>
-    !started || !end || told || forgotten ? [] : [{ type: 'JobTold', data: { ...aboutOf(started), by } }];
+export const reportJob =
+  (by: ReportedBy): Decide =>
+  ({ started, end, reportedBy, purged }) =>
+    !started || !end || reportedBy || purged ? [] : [{ type: 'JobReported', data: { ...aboutOf(started), by } }];
 
-/** A job that is over is forgotten once it ended before a time. */
-export const forgetJob =
+/** A job that is over is purged once it ended before a time. */
+export const purgeJob =
   (endedBefore: Date): Decide =>
-  ({ started, end, forgotten }) =>
-    !started || !end || forgotten || new Date(end.data.endedAt) >= endedBefore
+  ({ started, end, purged }) =>
+    !started || !end || purged || new Date(end.data.endedAt) >= endedBefore
       ? []
-      : [{ type: 'JobForgotten', data: aboutOf(started) }];
+      : [{ type: 'JobPurged', data: aboutOf(started) }];

@@ -6,8 +6,8 @@ export type JobId = string;
 
 /** Why a job is to end before its work does: its owner said so, or its conversation is gone. */
 export type CancelReason = 'by-owner' | 'conversation-deleted';
-/** What told the conversation of the job's end: a model that asked for it, or a wake; `nobody` where none is to. */
-export type ToldBy = 'model' | 'wake' | 'nobody';
+/** What told the conversation of the job's end: a model that asked for it, or a follow-up; `nobody` where none is to. */
+export type ReportedBy = 'model' | 'follow-up' | 'none';
 
 /** How far a job has come: the newest that its tool said, and the end of all that it said in words. */
 export type JobProgress = Readonly<{ report: ToolReport; outputTail: string | null }>;
@@ -49,11 +49,11 @@ export type JobCancelled = Event<'JobCancelled', About<{ endedAt: string }>>;
 /** The process at which the call ran is gone, or has let go of it: nobody knows what came of it. */
 export type JobLost = Event<'JobLost', About<{ endedAt: string }>>;
 /** The end of the job was told where the job began. */
-export type JobTold = Event<'JobTold', About<{ by: ToldBy }>>;
+export type JobReported = Event<'JobReported', About<{ by: ReportedBy }>>;
 /** It and what came of it are no longer shown: it is long over, or its conversation is gone. */
-export type JobForgotten = Event<'JobForgotten', About>;
+export type JobPurged = Event<'JobPurged', About>;
 
 export type JobEnd = JobCompleted | JobFailed | JobCancelled | JobLost;
-export type JobEvent = JobStarted | JobProgressed | JobCancelRequested | JobEnd | JobTold | JobForgotten;
+export type JobEvent = JobStarted | JobProgressed | JobCancelRequested | JobEnd | JobReported | JobPurged;
 
 export const jobStream = (jobId: JobId): string => `job-${jobId}`;

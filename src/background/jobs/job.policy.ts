@@ -1,6 +1,6 @@
 import { deterministicId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import type { JobEnd, JobId, ToldBy } from './job.events.js';
+import type { JobEnd, JobId, ReportedBy } from './job.events.js';
 
 export type JobStatus = 'working' | 'completed' | 'failed' | 'cancelled' | 'lost';
 
@@ -65,7 +65,7 @@ type Ended = Readonly<{
 }>;
 
 /** What a model is told when its conversation goes on because a job of it is over. */
-export function wakeText({ jobId, toolName, actionName, status, hasEffects, error }: Ended, result: string | null): string {
+export function followUpText({ jobId, toolName, actionName, status, hasEffects, error }: Ended, result: string | null): string {
   const said = result === null ? [] : ['Its result:', result];
   return [
     `The background job ${jobId} (${toolName} ${actionName}) is over.`,
@@ -74,10 +74,10 @@ export function wakeText({ jobId, toolName, actionName, status, hasEffects, erro
   ].join('\n');
 }
 
-export const deliveryOf = (status: JobStatus, autoResume: boolean, told: ToldBy | null): DeliveryState => {
-  if (told === 'model') return 'seen';
-  if (told === 'wake') return 'delivered';
-  return told === 'nobody' || status === 'cancelled' || !autoResume ? 'suppressed' : 'pending';
+export const deliveryOf = (status: JobStatus, autoResume: boolean, reportedBy: ReportedBy | null): DeliveryState => {
+  if (reportedBy === 'model') return 'seen';
+  if (reportedBy === 'follow-up') return 'delivered';
+  return reportedBy === 'none' || status === 'cancelled' || !autoResume ? 'suppressed' : 'pending';
 };
 
 /** The beginning of a text; half a character is none. */

@@ -13,11 +13,11 @@ import { BackgroundCalls } from '../../dialogue/answering/loop/background-calls.
 import {
   CancelJobHandler,
   EndJobHandler,
-  ForgetJobHandler,
-  LoseJobHandler,
+  PurgeJobHandler,
+  MarkJobLostHandler,
   ReportJobProgressHandler,
   StartJobHandler,
-  TellOfJobHandler,
+  ReportJobHandler,
 } from './job.commands.js';
 import { JobBook } from './job-book.js';
 import { JobOptions } from './job-options.js';
@@ -26,11 +26,11 @@ import { JobsController } from './jobs.http.js';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { FollowUpsModule } from '../follow-ups/follow-ups.module.js';
-import { ForgetJobs } from './forget-jobs.js';
+import { PurgeJobs } from './purge-jobs.js';
 import { EndJobsOfConversation } from './end-jobs-of-conversation.reaction.js';
 import { NoteJobsInConversation } from './note-jobs-in-conversation.reaction.js';
-import { LoseJobs } from './lose-jobs.ticker.js';
-import { WakeForJobs } from './wake-for-jobs.ticker.js';
+import { ReportLostJobs } from './report-lost-jobs.ticker.js';
+import { RequestJobFollowUps } from './request-job-follow-ups.ticker.js';
 import { CheckJobTool } from './check-job-tool.js';
 import { jobsRejections } from './jobs.rejections.js';
 import { jobPurges } from './job.purges.js';
@@ -42,8 +42,8 @@ const GRACE_SHARE = 0.25;
 type Parts = [Streams, Commands, Signals, Blobs, Clock, Timing, Ids, KeyValue, JobOptions];
 
 const REACTIONS = [EndJobsOfConversation, NoteJobsInConversation];
-const TICKERS = [LoseJobs, WakeForJobs];
-const RETENTION = [ForgetJobs];
+const TICKERS = [ReportLostJobs, RequestJobFollowUps];
+const RETENTION = [PurgeJobs];
 const TOOL_KINDS = [CheckJobTool];
 
 /** Tool calls that go on while the turns that made them do: where they run, what is told of them, and what becomes of them. Every turn may make one. */
@@ -88,9 +88,9 @@ const TOOL_KINDS = [CheckJobTool];
     ReportJobProgressHandler,
     EndJobHandler,
     CancelJobHandler,
-    ForgetJobHandler,
-    LoseJobHandler,
-    TellOfJobHandler,
+    PurgeJobHandler,
+    MarkJobLostHandler,
+    ReportJobHandler,
   ],
   exports: [...REACTIONS, ...TICKERS, ...RETENTION, ...TOOL_KINDS, BackgroundCalls],
 })

@@ -7,17 +7,17 @@ import type { Reaction, ReactionHandlers } from '../../kernel/event-sourcing/rea
 import { jobCodec } from './job.codec.js';
 import type { JobEvent } from './job.events.js';
 
-type Standing = BackgroundWorkNoted['data']['standing'];
+type WorkStatus = BackgroundWorkNoted['data']['status'];
 
-const STANDINGS = {
+const STATUSES = {
   JobStarted: 'active',
   JobCompleted: 'over',
   JobCancelled: 'over',
   JobFailed: 'failed',
   JobLost: 'failed',
-} as const satisfies Partial<Record<JobEvent['type'], Standing>>;
+} as const satisfies Partial<Record<JobEvent['type'], WorkStatus>>;
 
-type Told = Extract<JobEvent, { type: keyof typeof STANDINGS }>;
+type Noted = Extract<JobEvent, { type: keyof typeof STATUSES }>;
 
 /** Has a conversation state how its jobs stand. One step: the command. A crash after it repeats it, and what was noted before is nothing new. */
 @Injectable()
@@ -28,14 +28,14 @@ export class NoteJobsInConversation implements Reaction<JobEvent> {
   readonly on: ReactionHandlers<JobEvent>;
 
   constructor(private readonly commands: Commands) {
-    const note = (event: Recorded<Told>) => this.note(event);
-    this.on = Object.fromEntries(Object.keys(STANDINGS).map((type) => [type, note]));
+    const note = (event: Recorded<Noted>) => this.note(event);
+    this.on = Object.fromEntries(Object.keys(STATUSES).map((type) => [type, note]));
   }
 
-  private note(event: Recorded<Told>): Promise<void> {
+  private note(event: Recorded<Noted>): Promise<void> {
     const { jobId, conversationId } = event.data;
-    const standing = STANDINGS[event.type];
-    const noted = { conversationId, work: { kind: 'job', id: jobId }, standing, asOf: event.revision } as const;
+    const status = STATUSES[event.type];
+    const noted = { conversationId, work: { kind: 'job', id: jobId }, status, asOf: event.revision } as const;
     return this.commands.execute(new NoteBackgroundWork(noted, causedBy(event, `system:${this.name}`)));
   }
 }

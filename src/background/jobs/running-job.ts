@@ -28,7 +28,7 @@ const KEEP_AGAIN_MS = 1_000;
 /** How long the end of a job is tried to be stated; after that it is found to be lost. */
 const END_PATIENCE_MS = 60_000;
 
-const UNTOLD = 'The tool failed for a reason that it does not tell.';
+const REASON_UNKNOWN = 'The tool failed for a reason that it does not tell.';
 
 /** How the work of a call ended. */
 export type Settled = Readonly<{ value: unknown } | { error: unknown }>;
@@ -107,7 +107,7 @@ export class RunningJob {
     const error = settled?.error;
     if (error instanceof ToolFailed) return failedBy(error.message);
     this.logger.error(`The call of job ${this.started.jobId} failed unexpectedly.`, error);
-    return failedBy(UNTOLD);
+    return failedBy(REASON_UNKNOWN);
   }
 
   private async completed(value: unknown): Promise<JobEnding> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { TaskQueue } from '../../work/tasks/task-queue.port.js';
-import { ForgetRun, QueueRun } from './run.commands.js';
+import { PurgeRun, QueueRun } from './run.commands.js';
 import type { DeliveryPlace, RunId, RunQueued } from './run.events.js';
 import { RUN_AGENT, Runs } from './runs.port.js';
 
@@ -22,7 +22,7 @@ export class QueuedRuns extends Runs {
     await this.tasks.queue({ taskId: runId, kind: RUN_AGENT, ownerId, input: {} }, cause);
   }
 
-  forget(runId: RunId, delivery: DeliveryPlace | null, cause: Cause): Promise<void> {
-    return this.commands.execute(new ForgetRun(runId, delivery, cause));
+  purge(runId: RunId, delivery: DeliveryPlace | null, cause: Cause): Promise<void> {
+    return this.commands.execute(new PurgeRun(runId, delivery, cause));
   }
 }

@@ -4,7 +4,7 @@ import { cause } from '../../../test/support/turns.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { turnSettings } from '../../../test/support/turn-settings.js';
 import {
-  type EffectKnown,
+  type RecordedEffect,
   type HistoryPin,
   HeadlessAnswering,
   type HeadlessAnswer,
@@ -175,7 +175,7 @@ describe('an agent that runs with nobody watching', () => {
 
 describe('an attempt after another', () => {
   const doing =
-    (calls: readonly CalledTool[], known: (EffectKnown | undefined)[] = [], after: Script = async () => undefined): Script =>
+    (calls: readonly CalledTool[], known: (RecordedEffect | undefined)[] = [], after: Script = async () => undefined): Script =>
     async (work) => {
       for (const call of calls) {
         const before = await work.ledger.begin(call);
@@ -184,12 +184,12 @@ describe('an attempt after another', () => {
       }
       return after(work);
     };
-  const ends = (known: readonly (EffectKnown | undefined)[]) => known.map((each) => each && (each.end?.result ?? 'unknown'));
+  const ends = (known: readonly (RecordedEffect | undefined)[]) => known.map((each) => each && (each.end?.result ?? 'unknown'));
 
   it('does not do again what was done, whatever its calls are named this time', async () => {
     agent.scripts.push(doing([called('c1', 'send', { to: 'x', text: 'y' })], [], crash));
     await expect(attempt()).rejects.toThrow('gone');
-    const known: (EffectKnown | undefined)[] = [];
+    const known: (RecordedEffect | undefined)[] = [];
     agent.scripts.push(doing([called('c7', 'send', { text: 'y', to: 'x' }), called('c8', 'send', { to: 'z' })], known));
     await attempt();
     expect(ends(known)).toEqual(['send done', undefined]);
@@ -198,7 +198,7 @@ describe('an attempt after another', () => {
   it('knows calls again in another order, and each of several equal ones', async () => {
     agent.scripts.push(doing([called('1', 'a'), called('2', 'b'), called('3', 'a')], [], crash));
     await expect(attempt()).rejects.toThrow('gone');
-    const known: (EffectKnown | undefined)[] = [];
+    const known: (RecordedEffect | undefined)[] = [];
     agent.scripts.push(doing([called('4', 'b'), called('5', 'a'), called('6', 'a'), called('7', 'a')], known));
     await attempt();
     expect(ends(known)).toEqual(['b done', 'a done', 'a done', undefined]);
@@ -210,7 +210,7 @@ describe('an attempt after another', () => {
       return crash();
     });
     await expect(attempt()).rejects.toThrow('gone');
-    const known: (EffectKnown | undefined)[] = [];
+    const known: (RecordedEffect | undefined)[] = [];
     agent.scripts.push(doing([called('c1', 'send')], known));
     await attempt();
     expect(ends(known)).toEqual(['unknown']);

@@ -65,20 +65,20 @@ export class RunAgent implements TaskRunner {
   }
 
   private async begin({ taskId: runId, attempt, cause }: TaskAttempt, found: Folded<Run>): Promise<Folded<Run>> {
-    const { agentId, ownerId, terms, conversationId } = found.state.queued!;
+    const { agentId, ownerId, definition, conversationId } = found.state.queued!;
     const { settings } = found.state;
     const start = (pins: RunPins) => this.commands.execute(new StartRun(runId, attempt, pins, found, cause));
     if (settings) return start({ settings });
     const history = conversationId === undefined ? undefined : await this.headless.historyOf(conversationId, ownerId);
-    return start({ settings: await this.headless.settle(agentId, ownerId, cause, terms?.modelId), history });
+    return start({ settings: await this.headless.settle(agentId, ownerId, cause, definition?.modelId), history });
   }
 
   private async finish({ taskId: runId, attempt, cause, signal }: TaskAttempt, begun: Folded<Run>): Promise<Run> {
     const { queued, settings, history, effects } = begun.state;
-    const { ownerId, input, terms } = queued!;
+    const { ownerId, input, definition } = queued!;
     const { modelId } = settings!;
     const { streams, commands } = this;
-    const time = terms ? this.timing.deadline(terms.timeoutMs) : undefined;
+    const time = definition ? this.timing.deadline(definition.timeoutMs) : undefined;
     let usage: Usage | null = null;
     try {
       const { parts, error } = await this.headless.answer({
@@ -87,7 +87,7 @@ export class RunAgent implements TaskRunner {
         input,
         settings: settings!,
         ...(history && { history }),
-        ...(terms && { toolAllowlist: terms.toolAllowlist }),
+        ...(definition && { toolAllowlist: definition.toolAllowlist }),
         cause,
         ledger: new RunLedger(streams, commands, { runId, attempt }, cause, begun),
         callIdsTaken: new Set(effects.map(({ call }) => call.callId)),

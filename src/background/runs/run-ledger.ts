@@ -1,4 +1,4 @@
-import type { EffectKnown, EffectLedger } from '../../dialogue/answering/runner/headless-answering.port.js';
+import type { RecordedEffect, EffectLedger } from '../../dialogue/answering/runner/headless-answering.port.js';
 import type { CalledTool } from '../../dialogue/conversation/conversation.events.js';
 import type { Command, Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
@@ -24,7 +24,7 @@ export class RunLedger implements EffectLedger {
   ) {}
 
   /** @throws Rejection run-attempt-superseded when another attempt has begun since */
-  readonly begin = async (call: CalledTool): Promise<EffectKnown | undefined> => {
+  readonly begin = async (call: CalledTool): Promise<RecordedEffect | undefined> => {
     const before = this.repeated.next(call, this.folded.state.effects);
     if (before !== undefined) return this.folded.state.effects[before]!;
     const { runId, attempt } = this.ids;

@@ -13,5 +13,5 @@ export const runCodec: Codec<RunEvent> = {
   RunFinished: [],
   RunRefused: [],
   RunFailed: [],
-  RunForgotten: [],
+  RunPurged: [],
 };

@@ -14,7 +14,7 @@ import {
   failRun,
   finishEffect,
   finishRun,
-  forgetRun,
+  purgeRun,
   queueRun,
   refuseRun,
   type Run,
@@ -207,7 +207,7 @@ export class FailRunHandler implements Handler<FailRun> {
 }
 
 /** Of a run that is over nothing is kept but what it used. */
-export class ForgetRun extends Command<void> {
+export class PurgeRun extends Command<void> {
   constructor(
     readonly runId: RunId,
     readonly delivery: DeliveryPlace | null,
@@ -217,17 +217,17 @@ export class ForgetRun extends Command<void> {
   }
 }
 
-@CommandHandler(ForgetRun)
-export class ForgetRunHandler implements Handler<ForgetRun> {
+@CommandHandler(PurgeRun)
+export class PurgeRunHandler implements Handler<PurgeRun> {
   constructor(
     private readonly store: EventStore,
     private readonly streams: Streams,
     private readonly clock: Clock,
   ) {}
 
-  async execute({ runId, delivery, cause }: ForgetRun): Promise<void> {
+  async execute({ runId, delivery, cause }: PurgeRun): Promise<void> {
     const used = usedBy(await this.eventsOf(runId));
-    await this.streams.transact(runStream(runId), run, forgetRun(runId, delivery, used, this.clock.now()), cause);
+    await this.streams.transact(runStream(runId), run, purgeRun(runId, delivery, used, this.clock.now()), cause);
   }
 
   private async eventsOf(runId: RunId): Promise<readonly Recorded<RunEvent>[]> {

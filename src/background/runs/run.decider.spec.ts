@@ -8,7 +8,7 @@ import {
   failRun,
   finishEffect,
   finishRun,
-  forgetRun,
+  purgeRun,
   isOver,
   queueRun,
   refuseRun,
@@ -141,31 +141,31 @@ describe('a run that is over', () => {
   const now = new Date('2026-02-01T00:00:00.000Z');
   const delivery = { stream: 'delivery-k', revision: 2 };
   const use = { revision: 1, at: '2026-01-01T00:00:00.000Z', requests: 1, promptTokens: 0, completionTokens: 0 };
-  const forgotten: RunEvent = {
-    type: 'RunForgotten',
-    data: { runId, ownerId: 'alice', agentId: 'a1', trigger: 'webhook', delivery, used: [use], forgottenAt: now.toISOString() },
+  const purged: RunEvent = {
+    type: 'RunPurged',
+    data: { runId, ownerId: 'alice', agentId: 'a1', trigger: 'webhook', delivery, used: [use], purgedAt: now.toISOString() },
   };
-  const forget = forgetRun(runId, delivery, [use], now);
+  const purge = purgeRun(runId, delivery, [use], now);
 
-  it('is forgotten once, however it ended', () => {
+  it('is purged once, however it ended', () => {
     for (const end of [finished(1), failed]) {
       given(run, [queued, started(1), end])
-        .when(forget)
-        .then([forgotten]);
-      given(run, [queued, started(1), end, forgotten])
-        .when(forget)
+        .when(purge)
+        .then([purged]);
+      given(run, [queued, started(1), end, purged])
+        .when(purge)
         .thenNothing();
     }
-    given(run, [queued, refused]).when(forget).then([forgotten]);
+    given(run, [queued, refused]).when(purge).then([purged]);
   });
-  it('is not forgotten before', () => {
-    for (const past of [[], [queued], [queued, started(1)]]) given(run, past).when(forget).thenNothing();
+  it('is not purged before', () => {
+    for (const past of [[], [queued], [queued, started(1)]]) given(run, past).when(purge).thenNothing();
   });
   it('is neither queued nor begun again when nothing else is left of it', () => {
-    given(run, [forgotten]).when(queueRun(data)).thenNothing();
-    given(run, [forgotten])
+    given(run, [purged]).when(queueRun(data)).thenNothing();
+    given(run, [purged])
       .when(startRun(runId, 2, settings))
       .thenRejected('run-over');
-    given(run, [forgotten]).when(forget).thenNothing();
+    given(run, [purged]).when(purge).thenNothing();
   });
 });

@@ -20,7 +20,7 @@ import type {
 export type Effect = Readonly<{ attempt: number; call: CalledTool; end: RunToolCallFinished['data'] | null }>;
 
 export type Run = Readonly<{
-  status: 'unknown' | 'queued' | 'started' | 'finished' | 'refused' | 'failed' | 'forgotten';
+  status: 'unknown' | 'queued' | 'started' | 'finished' | 'refused' | 'failed' | 'purged';
   queued: RunQueued['data'] | null;
   /** The newest attempt; 0 before the first. */
   attempt: number;
@@ -72,14 +72,14 @@ function evolve(state: Run, event: RunEvent): Run {
       return { ...state, status: 'refused', refusal: event.data.error };
     case 'RunFailed':
       return { ...state, status: 'failed', failure: event.data.error };
-    case 'RunForgotten':
-      return { ...initial, status: 'forgotten' };
+    case 'RunPurged':
+      return { ...initial, status: 'purged' };
   }
 }
 
 type Decide = Decision<Run, RunEvent>;
 
-const OVER: readonly Run['status'][] = ['finished', 'refused', 'failed', 'forgotten'];
+const OVER: readonly Run['status'][] = ['finished', 'refused', 'failed', 'purged'];
 export const isOver = ({ status }: Run): boolean => OVER.includes(status);
 
 export const queueRun =
@@ -142,13 +142,13 @@ export const failRun =
     state.status === 'unknown' || isOver(state) ? [] : [{ type: 'RunFailed', data: { runId, error, ...(reason && { reason }) } }];
 
 /** What is kept of a run that is over for good. */
-export const forgetRun =
+export const purgeRun =
   (runId: RunId, delivery: DeliveryPlace | null, used: readonly RunUse[], now: Date): Decide =>
   (state) => {
-    if (!isOver(state) || state.status === 'forgotten') return [];
+    if (!isOver(state) || state.status === 'purged') return [];
     const { ownerId, agentId, trigger } = state.queued!;
-    const forgottenAt = now.toISOString();
-    return [{ type: 'RunForgotten', data: { runId, ownerId, agentId, trigger, delivery, used, forgottenAt } }];
+    const purgedAt = now.toISOString();
+    return [{ type: 'RunPurged', data: { runId, ownerId, agentId, trigger, delivery, used, purgedAt } }];
   };
 
 function requireOpen(state: Run, runId: RunId): void {

@@ -9,7 +9,7 @@ export type RunId = string;
 export type RunTrigger = 'webhook' | 'schedule';
 
 /** What whoever set a run up has settled for it beforehand. */
-export type RunTerms = Readonly<{
+export type RunDefinition = Readonly<{
   /** The model that answers, whatever the agent's own is. */
   modelId: string | null;
   /** Tools whose calls need no approval, by their ids. */
@@ -32,7 +32,7 @@ export type RunQueued = Event<
     agentId: string | null;
     trigger: RunTrigger;
     input: string;
-    terms?: RunTerms;
+    definition?: RunDefinition;
     /** The chat whose earlier turns it is to know. */
     conversationId?: string;
   }>
@@ -70,15 +70,15 @@ export type RunUse = Readonly<{
 /** Where in the log the delivery is that asked for a run. */
 export type DeliveryPlace = Readonly<{ stream: string; revision: number }>;
 /** Its time is over: nothing is kept of what it was asked, did and said, nor of its task and its delivery. What it used stays known. */
-export type RunForgotten = Event<
-  'RunForgotten',
+export type RunPurged = Event<
+  'RunPurged',
   About<{
     ownerId: string;
     agentId: string | null;
     trigger: RunTrigger;
     delivery: DeliveryPlace | null;
     used: readonly RunUse[];
-    forgottenAt: string;
+    purgedAt: string;
   }>
 >;
 
@@ -93,6 +93,6 @@ export type RunEvent =
   | RunFinished
   | RunRefused
   | RunFailed
-  | RunForgotten;
+  | RunPurged;
 
 export const runStream = (runId: RunId): string => `run-${runId}`;

@@ -10,18 +10,18 @@ import {
   FailRunHandler,
   FinishEffectHandler,
   FinishRunHandler,
-  ForgetRunHandler,
+  PurgeRunHandler,
   QueueRunHandler,
   RefuseRunHandler,
   StartEffectHandler,
   StartRunHandler,
 } from './run.commands.js';
 import { Runs } from './runs.port.js';
-import { ForgetTasksOfRuns } from './forget-tasks-of-runs.reaction.js';
+import { PurgeTasksOfRuns } from './purge-tasks-of-runs.reaction.js';
 import { runsRejections } from './runs.rejections.js';
 import { runPurges } from './run.purges.js';
 
-const REACTIONS = [ForgetTasksOfRuns];
+const REACTIONS = [PurgeTasksOfRuns];
 const HANDLERS = [
   QueueRunHandler,
   RefuseRunHandler,
@@ -31,7 +31,7 @@ const HANDLERS = [
   FinishRunHandler,
   AbandonAttemptHandler,
   FailRunHandler,
-  ForgetRunHandler,
+  PurgeRunHandler,
 ];
 
 /** Agents at work with nobody watching. */

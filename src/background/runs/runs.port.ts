@@ -8,5 +8,5 @@ export const RUN_AGENT = 'run-agent';
 export abstract class Runs {
   abstract queue(run: RunQueued['data'], cause: Cause): Promise<void>;
   /** Of one that is over nothing is kept but what it used, neither of its task nor of the delivery that asked for it. Again, it changes nothing. */
-  abstract forget(runId: RunId, delivery: DeliveryPlace | null, cause: Cause): Promise<void>;
+  abstract purge(runId: RunId, delivery: DeliveryPlace | null, cause: Cause): Promise<void>;
 }

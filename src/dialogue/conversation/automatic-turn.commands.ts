@@ -5,7 +5,7 @@ import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import { conversation } from './conversation.decider.js';
 import { conversationStream, type TurnAsked, type TurnOrigin } from './conversation.events.js';
 import type { Conversation } from './turn.policy.js';
-import { askAutomatically, standingOf, type AutomaticTurnStatus } from './automatic-turn.decider.js';
+import { askAutomatically, statusOf, type AutomaticTurnStatus } from './automatic-turn.decider.js';
 
 /** A conversation goes on by itself, where it may. */
 export class AskAutomaticTurn extends Command<AutomaticTurnStatus> {
@@ -29,7 +29,7 @@ export class AskAutomaticTurnHandler implements Handler<AskAutomaticTurn> {
     const decide = askAutomatically(question, ownerId);
     const { state, events } = await this.streams.transact(conversationStream(conversationId), conversation, decide, cause, known);
     if (events.length > 0) return 'free';
-    const standing = standingOf(state, ownerId, turnId);
-    return standing === 'free' ? 'busy' : standing;
+    const status = statusOf(state, ownerId, turnId);
+    return status === 'free' ? 'busy' : status;
   }
 }

@@ -8,11 +8,11 @@ import { ask, conclude, conversation, open, remove, requestStop, startTurn } fro
 import type { ConversationEvent, TurnAppended, TurnOutcome } from './conversation.events.js';
 import { append } from './turn-additions.decider.js';
 import type { Conversation } from './turn.policy.js';
-import { askAutomatically, standingOf, WAKES_IN_A_ROW_MAX } from './automatic-turn.decider.js';
+import { askAutomatically, statusOf, FOLLOW_UPS_IN_A_ROW_MAX } from './automatic-turn.decider.js';
 
 const conversationId = 'c1';
 const settings = turnSettings();
-const origin = { kind: 'wake', source: 'job', refId: 'j1', dedupeKey: 'job:j1' } as const;
+const origin = { kind: 'follow-up', source: 'job', refId: 'j1', dedupeKey: 'job:j1' } as const;
 const parts = { answer: 'So.', thought: '', sources: [], toolCalls: [], structured: false };
 const question = (turnId: string) => ({ conversationId, turnId, question: 'What?', requestId: 'r', settings });
 const start = {
@@ -26,7 +26,7 @@ const start = {
 } as const;
 const started: ConversationEvent = { type: 'ConversationStarted', data: start };
 const asked = (turnId: string, index: number): ConversationEvent => ({ type: 'TurnAsked', data: { ...question(turnId), index } });
-const woken = (turnId: string, index: number): ConversationEvent => ({
+const automatic = (turnId: string, index: number): ConversationEvent => ({
   type: 'TurnAsked',
   data: { ...question(turnId), origin, index },
 });
@@ -40,7 +40,7 @@ const deleted: ConversationEvent = { type: 'ConversationDeleted', data: { conver
 const going = (turnId: string, ownerId = 'alice') => askAutomatically({ ...question(turnId), origin }, ownerId);
 const past = [started, asked('t1', 0), taken('t1'), answered('t1')];
 const inARow = (count: number): ConversationEvent[] =>
-  Array.from({ length: count }, (_, at) => [woken(`w${at}`, at + 1), taken(`w${at}`), answered(`w${at}`)]).flat();
+  Array.from({ length: count }, (_, at) => [automatic(`w${at}`, at + 1), taken(`w${at}`), answered(`w${at}`)]).flat();
 
 const added: Omit<TurnAppended['data'], 'index'> = {
   ...{ ...question('s1'), ...parts, modelId: 'm', lastId: 5, frames: 6, sha256: 'ab' },
@@ -52,9 +52,9 @@ describe('a conversation', () => {
   it('goes on by itself when nobody is answered in it', () =>
     given(conversation, past)
       .when(going('w1'))
-      .then([woken('w1', 1)]));
+      .then([automatic('w1', 1)]));
   it('goes on once, however often that is decided', () =>
-    given(conversation, [...past, woken('w1', 1), taken('w1'), answered('w1')])
+    given(conversation, [...past, automatic('w1', 1), taken('w1'), answered('w1')])
       .when(going('w1'))
       .thenNothing());
   it('does not go on while somebody is answered in it, or has to decide on something', () => {
@@ -62,11 +62,11 @@ describe('a conversation', () => {
     const running = [...past, asked('t2', 1), taken('t2')];
     for (const since of [[...past, asked('t2', 1)], running, [...running, turnPaused(about, [waitingCall('k1')])]]) {
       given(conversation, since).when(going('w1')).thenNothing();
-      expect(standingOf(since.reduce(conversation.evolve, conversation.initial), 'alice', 'w1')).toBe('busy');
+      expect(statusOf(since.reduce(conversation.evolve, conversation.initial), 'alice', 'w1')).toBe('busy');
     }
     given(conversation, [...running, turnPaused(about, [waitingCall('k1')]), ...turnUnresumed(about, 'expired', 'k1')])
       .when(going('w1'))
-      .then([woken('w1', 2)]);
+      .then([automatic('w1', 2)]);
   });
   it('is not there once it is deleted, nor for others', () => {
     given(conversation, [...past, deleted])
@@ -76,25 +76,25 @@ describe('a conversation', () => {
     given(conversation, []).when(going('w1')).thenNothing();
   });
   it('goes on by itself so often in a row, and again after its user has asked', () => {
-    given(conversation, [...past, ...inARow(WAKES_IN_A_ROW_MAX - 1)])
+    given(conversation, [...past, ...inARow(FOLLOW_UPS_IN_A_ROW_MAX - 1)])
       .when(going('last'))
-      .then([woken('last', WAKES_IN_A_ROW_MAX)]);
-    const tooOften = [...past, ...inARow(WAKES_IN_A_ROW_MAX)];
+      .then([automatic('last', FOLLOW_UPS_IN_A_ROW_MAX)]);
+    const tooOften = [...past, ...inARow(FOLLOW_UPS_IN_A_ROW_MAX)];
     given(conversation, tooOften).when(going('more')).thenNothing();
-    given(conversation, [...tooOften, appended(WAKES_IN_A_ROW_MAX + 1)])
+    given(conversation, [...tooOften, appended(FOLLOW_UPS_IN_A_ROW_MAX + 1)])
       .when(going('more'))
       .thenNothing();
     const state = tooOften.reduce(conversation.evolve, conversation.initial);
-    expect(standingOf(state, 'alice', 'more')).toBe('too-many-in-a-row');
-    const next = WAKES_IN_A_ROW_MAX + 1;
+    expect(statusOf(state, 'alice', 'more')).toBe('too-many-in-a-row');
+    const next = FOLLOW_UPS_IN_A_ROW_MAX + 1;
     given(conversation, [...tooOften, asked('t2', next), taken('t2'), answered('t2')])
       .when(going('more'))
-      .then([woken('more', next + 1)]);
+      .then([automatic('more', next + 1)]);
   });
 });
 
 describe('a turn that nobody asked', () => {
-  const running = [...past, { type: 'ConversationOpened', data: { conversationId } } as const, woken('w1', 1), taken('w1')];
+  const running = [...past, { type: 'ConversationOpened', data: { conversationId } } as const, automatic('w1', 1), taken('w1')];
   it('counts when it says something', () =>
     given(conversation, running)
       .when(conclude(answered('w1')))
@@ -112,8 +112,8 @@ describe('a turn that nobody asked', () => {
       .then([asked('t2', 1)]);
   });
   it('counts among those in a row also when it said nothing', () => {
-    const silent = Array.from({ length: WAKES_IN_A_ROW_MAX }, (_, at) => [
-      woken(`w${at}`, 1),
+    const silent = Array.from({ length: FOLLOW_UPS_IN_A_ROW_MAX }, (_, at) => [
+      automatic(`w${at}`, 1),
       taken(`w${at}`),
       withdrawn(`w${at}`),
       answered(`w${at}`, ''),
@@ -169,13 +169,13 @@ describe('a turn that came about elsewhere', () => {
 });
 
 describe('work beside a conversation', () => {
-  const noted = (asOf: number, standing: 'active' | 'over' | 'failed') => ({
-    ...{ conversationId, asOf, standing },
+  const noted = (asOf: number, status: 'active' | 'over' | 'failed') => ({
+    ...{ conversationId, asOf, status },
     work: { kind: 'job', id: 'j1' } as const,
   });
-  const event = (asOf: number, standing: 'active' | 'over' | 'failed'): ConversationEvent => ({
+  const event = (asOf: number, status: 'active' | 'over' | 'failed'): ConversationEvent => ({
     type: 'BackgroundWorkNoted',
-    data: noted(asOf, standing),
+    data: noted(asOf, status),
   });
   const opened: ConversationEvent = { type: 'ConversationOpened', data: { conversationId } };
   it('is noted as it stands, and never as it stood', () => {
@@ -201,15 +201,15 @@ describe('work beside a conversation', () => {
 
 it('whatever is decided, each decision repeated at once adds nothing, and indexes have no gaps', () => {
   const id = fc.constantFrom('t1', 't2', 't3');
-  const wakeId = fc.constantFrom('w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7');
-  const either = fc.oneof(id, wakeId);
+  const followUpId = fc.constantFrom('w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7');
+  const either = fc.oneof(id, followUpId);
   const decision = fc.oneof(
     fc.tuple(id, fc.option(fc.nat(5))).map(([turnId, index]) => ask({ ...question(turnId), index }, start)),
-    wakeId.map((turnId) => going(turnId)),
+    followUpId.map((turnId) => going(turnId)),
     fc.constantFrom('s1', 's2').map((turnId) => append({ ...added, turnId }, 'alice')),
     fc
       .tuple(fc.nat(5), fc.constantFrom<'active' | 'over' | 'failed'>('active', 'over', 'failed'))
-      .map(([asOf, standing]) => noteWork({ conversationId, work: { kind: 'job', id: 'j1' }, standing, asOf })),
+      .map(([asOf, status]) => noteWork({ conversationId, work: { kind: 'job', id: 'j1' }, status, asOf })),
     either.map((turnId) => startTurn(turnId, 'p')),
     either.map((turnId) => requestStop(turnId)),
     fc.tuple(either, fc.constantFrom('', 'NO_REPLY', 'So.')).map(([turnId, answer]) => conclude(answered(turnId, answer))),

@@ -3,7 +3,7 @@ import type { TurnAsked, TurnId, TurnOrigin } from './conversation.events.js';
 import { type Conversation, type Decide, isUnfinished } from './turn.policy.js';
 
 /** So often in a row a conversation goes on by itself before somebody asks in it again. */
-export const WAKES_IN_A_ROW_MAX = 5;
+export const FOLLOW_UPS_IN_A_ROW_MAX = 5;
 
 /**
  * Whether a conversation goes on by itself with this turn. `gone`: its owner has no such conversation any more; `busy`:
@@ -11,19 +11,21 @@ export const WAKES_IN_A_ROW_MAX = 5;
  */
 export type AutomaticTurnStatus = 'asked' | 'gone' | 'busy' | 'too-many-in-a-row' | 'free';
 
-export function standingOf(state: Conversation, ownerId: string, turnId: TurnId): AutomaticTurnStatus {
+export function statusOf(state: Conversation, ownerId: string, turnId: TurnId): AutomaticTurnStatus {
   if (!belongsTo(state, { userId: ownerId })) return 'gone';
   if (state.turns.has(turnId)) return 'asked';
   const turns = [...state.turns.values()];
   if (turns.some((turn) => isUnfinished(turn) || turn.status === 'paused')) return 'busy';
   const sinceAsked = turns.slice(turns.findLastIndex(({ origin }) => origin === null) + 1);
-  return sinceAsked.filter(({ origin }) => origin === 'wake').length >= WAKES_IN_A_ROW_MAX ? 'too-many-in-a-row' : 'free';
+  return sinceAsked.filter(({ origin }) => origin === 'follow-up').length >= FOLLOW_UPS_IN_A_ROW_MAX
+    ? 'too-many-in-a-row'
+    : 'free';
 }
 
 /** Nobody asks: the conversation goes on by itself, where it may. */
 export const askAutomatically =
   (question: Omit<TurnAsked['data'], 'index' | 'origin'> & { origin: TurnOrigin }, ownerId: string): Decide =>
   (state) =>
-    standingOf(state, ownerId, question.turnId) === 'free'
+    statusOf(state, ownerId, question.turnId) === 'free'
       ? [{ type: 'TurnAsked', data: { ...question, index: state.nextIndex } }]
       : [];

@@ -25,9 +25,9 @@ const denied = (turnId: string): ConversationEvent[] => [
   { type: 'ToolCallDenied', data: { ...turn(turnId), callId: 'k0', comment: 'No.', notRun: null } },
   { type: 'TurnResumed', data: turn(turnId) },
 ];
-const work = (kind: 'job' | 'monitor', standing: 'active' | 'over' | 'failed', id = kind as string): ConversationEvent => ({
+const work = (kind: 'job' | 'monitor', status: 'active' | 'over' | 'failed', id = kind as string): ConversationEvent => ({
   type: 'BackgroundWorkNoted',
-  data: { ...about, work: { kind, id }, standing, asOf: 0 },
+  data: { ...about, work: { kind, id }, status, asOf: 0 },
 });
 const superseded = (fromIndex: number, ...turnIds: string[]): ConversationEvent => ({
   type: 'TurnsSuperseded',
@@ -68,7 +68,7 @@ describe('the mark of a conversation', () => {
     ],
     [
       'the spinner while another producer goes on',
-      [asked('t1', 0), paused('t1', APPROVAL), ...denied('t1'), { type: 'TurnHandedOn', data: { ...turn('t1'), producer: 'p' } }],
+      [asked('t1', 0), paused('t1', APPROVAL), ...denied('t1'), { type: 'TurnRequeued', data: { ...turn('t1'), producer: 'p' } }],
       'running',
     ],
     ['amber when it pauses again', [asked('t1', 0), paused('t1', CLIENT), ...denied('t1'), paused('t1', APPROVAL)], 'approval'],

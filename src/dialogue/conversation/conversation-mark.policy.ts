@@ -15,7 +15,7 @@ type MarkedTurn = Readonly<{
 
 type MarkedWork = Readonly<{
   kind: 'job' | 'monitor';
-  standing: BackgroundWorkNoted['data']['standing'];
+  status: BackgroundWorkNoted['data']['status'];
   /** How it stands has not been seen yet. */
   isNew: boolean;
 }>;
@@ -39,10 +39,10 @@ export const unmarked: Marked = { ownerId: '', isListed: false, turns: new Map()
 export function markOf({ turns, works }: Marked): Mark | null {
   const all = [...turns.values()];
   const beside = [...works.values()];
-  const isActive = (kind: MarkedWork['kind']) => beside.some((work) => work.kind === kind && work.standing === 'active');
+  const isActive = (kind: MarkedWork['kind']) => beside.some((work) => work.kind === kind && work.status === 'active');
   const last = all.reduce<MarkedTurn | undefined>((later, turn) => (later && later.index > turn.index ? later : turn), undefined);
   if (last?.state === 'failed' && last.isNew) return 'failed';
-  if (beside.some(({ standing, isNew }) => standing === 'failed' && isNew)) return 'failed';
+  if (beside.some(({ status, isNew }) => status === 'failed' && isNew)) return 'failed';
   if (all.some(({ state }) => state === 'awaits approval')) return 'approval';
   if (all.some(({ state }) => state === 'running') || isActive('job')) return 'running';
   if (all.some(({ state, isNew }) => state === 'answered' && isNew)) return 'unread';
@@ -58,8 +58,8 @@ export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Mar
     case 'ConversationDeleted':
       return { ...marked, turns: new Map(), works: new Map() };
     case 'BackgroundWorkNoted': {
-      const { work, standing } = event.data;
-      return { ...marked, works: new Map(marked.works).set(work.id, { kind: work.kind, standing, isNew: true }) };
+      const { work, status } = event.data;
+      return { ...marked, works: new Map(marked.works).set(work.id, { kind: work.kind, status, isNew: true }) };
     }
     case 'TurnAsked': {
       const { turnId, index } = event.data;
@@ -94,7 +94,7 @@ export function withMarkChangedBy(marked: Marked, event: ConversationEvent): Mar
     case 'ToolCallApproved':
     case 'ToolCallDenied':
     case 'ToolCallAnswered':
-    case 'TurnHandedOn':
+    case 'TurnRequeued':
     case 'TurnStarted':
     case 'TurnStopRequested':
     case 'TurnSealed':

@@ -27,6 +27,6 @@ export const conversationCodec: Codec<ConversationEvent> = {
   ToolCallDenied: [],
   ToolCallAnswered: [],
   TurnResumed: [],
-  TurnHandedOn: [],
+  TurnRequeued: [],
   BackgroundWorkNoted: [],
 };

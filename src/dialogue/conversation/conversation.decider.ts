@@ -67,9 +67,9 @@ function evolve(state: Conversation, event: ConversationEvent): Conversation {
         unopened: state.unopened || state.turns.get(event.data.turnId)?.superseded === false,
       };
     case 'BackgroundWorkNoted': {
-      const { work, standing, asOf } = event.data;
+      const { work, status, asOf } = event.data;
       const workNoted = new Map(state.workNoted).set(work.id, asOf);
-      return { ...state, workNoted, unopened: state.unopened || standing === 'failed' };
+      return { ...state, workNoted, unopened: state.unopened || status === 'failed' };
     }
     default:
       return changed(state, event.data.turnId, (turn) => withEvent(turn, event));
@@ -183,7 +183,7 @@ export const conclude =
     }
     if (turn.stopRequested) return [stoppedInstead(outcome)];
     const { turnId, answer } = outcome.data;
-    const isForNobody = turn.origin === 'wake' && !turn.superseded && outcome.type === 'TurnAnswered' && saysNothing(answer);
+    const isForNobody = turn.origin === 'follow-up' && !turn.superseded && outcome.type === 'TurnAnswered' && saysNothing(answer);
     return isForNobody ? [{ type: 'TurnWithdrawn', data: { conversationId: state.id, turnId } }, outcome] : [outcome];
   };
 

@@ -76,7 +76,7 @@ export type NotRun = 'expired' | 'moved_on' | 'no_response';
 /** Why a conversation has a turn that nobody asked in it. */
 export type TurnOrigin =
   | Readonly<{ kind: 'schedule'; scheduleId: string; runId: string; scheduledFor: string }>
-  | Readonly<{ kind: 'wake'; source: string; refId: string; dedupeKey: string }>;
+  | Readonly<{ kind: 'follow-up'; source: string; refId: string; dedupeKey: string }>;
 
 export type Usage = Readonly<{ promptTokens: number; completionTokens: number }>;
 
@@ -158,7 +158,7 @@ export type ToolCallAnswered = Event<'ToolCallAnswered', AboutTurn<{ callId: str
 /** All that the turn waited for is decided: a producer may take it again. */
 export type TurnResumed = Event<'TurnResumed', AboutTurn>;
 /** The producer of a resumed run is gone, and nothing it showed stands in the way of another one. */
-export type TurnHandedOn = Event<'TurnHandedOn', AboutTurn<{ producer: string }>>;
+export type TurnRequeued = Event<'TurnRequeued', AboutTurn<{ producer: string }>>;
 /** The turn's journal is complete: so much was shown, and nothing will follow. */
 export type TurnSealed = Event<'TurnSealed', AboutTurn<Shown>>;
 /** A turn that nobody asked came to nothing that anybody is to see: it no longer counts, and those after it move up. */
@@ -168,7 +168,7 @@ export type BackgroundWork = Readonly<{ kind: 'job' | 'monitor'; id: string }>;
 /** How such work stands by now, as far as the conversation shows it; `asOf` counts what has happened to it. */
 export type BackgroundWorkNoted = Event<
   'BackgroundWorkNoted',
-  About<{ work: BackgroundWork; standing: 'active' | 'over' | 'failed'; asOf: number }>
+  About<{ work: BackgroundWork; status: 'active' | 'over' | 'failed'; asOf: number }>
 >;
 export type TurnRated = Event<'TurnRated', AboutTurn<{ feedback: string | null }>>;
 
@@ -195,7 +195,7 @@ export type ConversationEvent =
   | ToolCallDenied
   | ToolCallAnswered
   | TurnResumed
-  | TurnHandedOn
+  | TurnRequeued
   | BackgroundWorkNoted;
 
 export const conversationStream = (id: ConversationId): string => `conversation-${id}`;

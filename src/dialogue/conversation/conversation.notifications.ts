@@ -28,37 +28,43 @@ export type ConversationNotification =
 type NotifiedConversation = Readonly<{
   marked: Marked;
   awaiting: ReadonlySet<TurnId>;
-  /** What woke the turns that nobody asked, as long as their end would be a notification. */
-  woken: ReadonlyMap<TurnId, string>;
+  /** What caused the automatic turns, as long as their end would be a notification. */
+  automatic: ReadonlyMap<TurnId, string>;
 }>;
 
-const nothingNotified: NotifiedConversation = { marked: unmarked, awaiting: new Set(), woken: new Map() };
+const nothingNotified: NotifiedConversation = { marked: unmarked, awaiting: new Set(), automatic: new Map() };
 
-function withNotifiedChanges({ marked, awaiting, woken }: NotifiedConversation, event: ConversationEvent): NotifiedConversation {
+function withNotifiedChanges(
+  { marked, awaiting, automatic }: NotifiedConversation,
+  event: ConversationEvent,
+): NotifiedConversation {
   return {
     marked: withMarkChangedBy(marked, event),
     awaiting: withAwaitingChangedBy(awaiting, event),
-    woken: withWokenChangedBy(woken, event),
+    automatic: withAutomaticChangedBy(automatic, event),
   };
 }
 
-function withWokenChangedBy(woken: NotifiedConversation['woken'], event: ConversationEvent): NotifiedConversation['woken'] {
+function withAutomaticChangedBy(
+  automatic: NotifiedConversation['automatic'],
+  event: ConversationEvent,
+): NotifiedConversation['automatic'] {
   switch (event.type) {
     case 'TurnAsked': {
       const { turnId, origin } = event.data;
-      return origin?.kind === 'wake' ? new Map(woken).set(turnId, origin.source) : woken;
+      return origin?.kind === 'follow-up' ? new Map(automatic).set(turnId, origin.source) : automatic;
     }
     case 'TurnsSuperseded':
-      return new Map([...woken].filter(([turnId]) => !event.data.turnIds.includes(turnId)));
+      return new Map([...automatic].filter(([turnId]) => !event.data.turnIds.includes(turnId)));
     case 'TurnAnswered':
     case 'TurnFailed':
     case 'TurnStopped':
     case 'TurnWithdrawn':
-      return new Map([...woken].filter(([turnId]) => turnId !== event.data.turnId));
+      return new Map([...automatic].filter(([turnId]) => turnId !== event.data.turnId));
     case 'ConversationDeleted':
-      return nothingNotified.woken;
+      return nothingNotified.automatic;
     default:
-      return woken;
+      return automatic;
   }
 }
 
@@ -115,9 +121,9 @@ function noticesOf(
     const payload = { conversation_id: conversationId, message_id, schedule_id, run_id, position };
     told.push({ name: 'appended', notification: { type: 'schedule.message.appended', scope, payload } });
   }
-  if ((event.type === 'TurnAnswered' || event.type === 'TurnFailed') && before.woken.has(event.data.turnId)) {
+  if ((event.type === 'TurnAnswered' || event.type === 'TurnFailed') && before.automatic.has(event.data.turnId)) {
     const { turnId: message_id } = event.data;
-    const payload = { conversation_id: conversationId, message_id, source: before.woken.get(message_id)! };
+    const payload = { conversation_id: conversationId, message_id, source: before.automatic.get(message_id)! };
     told.push({ name: 'continued', notification: { type: 'conversation.continued', scope, payload } });
   }
   const ended = endedBy(before.awaiting, event);

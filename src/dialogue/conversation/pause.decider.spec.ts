@@ -7,7 +7,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import type { Party } from './conversation-access.policy.js';
 import { ask, conclude, conversation, remove, requestStop, seal, startTurn } from './conversation.decider.js';
 import type { CalledTool, ConversationEvent, PauseType, TurnOutcome, TurnPaused } from './conversation.events.js';
-import { type CallAnswer, expire, finishCall, HAND_ONS_MAX, handOn, pause, resume, startCall } from './pause.decider.js';
+import { type CallAnswer, expire, finishCall, REQUEUES_MAX, requeue, pause, resume, startCall } from './pause.decider.js';
 import type { Conversation, Decide } from './turn.policy.js';
 
 const conversationId = 'c1';
@@ -270,7 +270,7 @@ describe('a call with effects', () => {
       .then([begun('t1', 'k1')]));
   it.each([
     ['another producer', 'p1', []],
-    ['a producer whose turn was handed on', 'p2', [{ type: 'TurnHandedOn', data: { ...of('t1'), producer: 'p2' } }]],
+    ['a producer whose turn was requeued', 'p2', [{ type: 'TurnRequeued', data: { ...of('t1'), producer: 'p2' } }]],
     ['a producer whose turn waits', 'p2', [paused('t1', ['k3'])]],
     ['a producer whose turn has ended', 'p2', [turnUnresumed(of('t1'), 'expired').at(-1)!]],
   ] as const)('is not begun by %s', (_, producer, since) =>
@@ -310,34 +310,34 @@ describe('a call with effects', () => {
 
 describe('a run whose producer is gone', () => {
   const running = [...WAITING, approved('t1', 'k1'), resumed('t1'), taken('t1', 'p2')];
-  const handed: ConversationEvent = { type: 'TurnHandedOn', data: { ...of('t1'), producer: 'p2' } };
+  const requeued: ConversationEvent = { type: 'TurnRequeued', data: { ...of('t1'), producer: 'p2' } };
   it('is open to others, when it is one after a pause', () => {
-    given(conversation, running).when(handOn('t1', 'p2')).then([handed]);
-    given(conversation, [...running, handed])
+    given(conversation, running).when(requeue('t1', 'p2')).then([requeued]);
+    given(conversation, [...running, requeued])
       .when(startTurn('t1', 'p3'))
       .then([taken('t1', 'p3')]);
   });
-  it('is handed on so many times, and as many times again after another pause', () => {
-    const again = Array.from({ length: HAND_ONS_MAX - 1 }, () => [handed, taken('t1', 'p2')]).flat();
+  it('is requeued so many times, and as many times again after another pause', () => {
+    const again = Array.from({ length: REQUEUES_MAX - 1 }, () => [requeued, taken('t1', 'p2')]).flat();
     given(conversation, [...running, ...again])
-      .when(handOn('t1', 'p2'))
-      .then([handed]);
-    const all = [...running, ...again, handed, taken('t1', 'p2')];
-    given(conversation, all).when(handOn('t1', 'p2')).thenNothing();
+      .when(requeue('t1', 'p2'))
+      .then([requeued]);
+    const all = [...running, ...again, requeued, taken('t1', 'p2')];
+    given(conversation, all).when(requeue('t1', 'p2')).thenNothing();
     given(conversation, [...all, paused('t1', ['k3']), approved('t1', 'k3'), resumed('t1'), taken('t1', 'p2')])
-      .when(handOn('t1', 'p2'))
-      .then([handed]);
+      .when(requeue('t1', 'p2'))
+      .then([requeued]);
   });
   it.each([
     ['is the first of its turn', WAITING.slice(0, 3), 'p1'],
     ['is another producer’s by now', running, 'p1'],
     ['is to be stopped', [...running, stopAsked('t1')], 'p2'],
-    ['is open to others already', [...running, handed], 'p2'],
+    ['is open to others already', [...running, requeued], 'p2'],
     ['waits', WAITING, 'p1'],
     ['is deleted with its conversation', [...running, deleted], 'p2'],
-  ] as const)('is not handed on when it %s', (_, past, producer) =>
+  ] as const)('is not requeued when it %s', (_, past, producer) =>
     given(conversation, [...past])
-      .when(handOn('t1', producer))
+      .when(requeue('t1', producer))
       .thenNothing(),
   );
 });
@@ -373,7 +373,7 @@ it('whatever is decided, each call is decided on once, each turn ends once, runs
     often(fc.tuple(turnId, producer, callId).map(([id, who, call]) => startCall(id, who, callOf(call)))),
     sometimes(fc.tuple(turnId, now).map(([id, at]) => expire(id, at))),
     sometimes(fc.tuple(turnId, callId).map(([id, call]) => finishCall(finished(id, call)))),
-    sometimes(fc.tuple(turnId, producer).map(([id, who]) => handOn(id, who))),
+    sometimes(fc.tuple(turnId, producer).map(([id, who]) => requeue(id, who))),
     rarely(turnId.map((id) => requestStop(id))),
     rarely(turnId.map((id) => conclude(turnUnresumed(of(id), 'expired').at(-1) as TurnOutcome))),
     rarely(turnId.map((id) => seal({ ...of(id), lastId: 1, frames: 2, sha256: 'ab' }))),

@@ -136,18 +136,18 @@ export const finishCall =
   (state) =>
     turnOf(state, finished.turnId)?.unfinishedCalls.has(finished.callId) ? [{ type: 'ToolCallFinished', data: finished }] : [];
 
-/** A run that takes its producers with it is not handed on for ever. */
-export const HAND_ONS_MAX = 5;
+/** A run that takes its producers with it is not requeued for ever. */
+export const REQUEUES_MAX = 5;
 
 /** Whether a producer that is gone may be followed by another one. */
-export const mayBeHandedOn = (turn: Turn): boolean =>
-  turn.status === 'running' && turn.runs > 1 && turn.handOns < HAND_ONS_MAX && !turn.stopRequested;
+export const mayBeRequeued = (turn: Turn): boolean =>
+  turn.status === 'running' && turn.runs > 1 && turn.requeues < REQUEUES_MAX && !turn.stopRequested;
 
 /** A resumed run whose producer is gone is open to others again. */
-export const handOn =
+export const requeue =
   (turnId: TurnId, producer: string): Decide =>
   (state) => {
     const turn = turnOf(state, turnId);
-    if (turn?.producer !== producer || !mayBeHandedOn(turn)) return [];
-    return [{ type: 'TurnHandedOn', data: { conversationId: state.id, turnId, producer } }];
+    if (turn?.producer !== producer || !mayBeRequeued(turn)) return [];
+    return [{ type: 'TurnRequeued', data: { conversationId: state.id, turnId, producer } }];
   };

@@ -5,14 +5,14 @@ import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { conclude, conversation, seal, startTurn, takeOver } from './conversation.decider.js';
 import { conversationStream, type TurnId, type TurnOutcome, type TurnSealed } from './conversation.events.js';
-import { handOn } from './pause.decider.js';
+import { requeue } from './pause.decider.js';
 import type { Conversation, Decide } from './turn.policy.js';
 
 /** A conversation as far as whoever sends a command knows it: what others do meanwhile is read before the decision. */
-export type KnownConversation = Folded<Conversation>;
+export type FoldedConversation = Folded<Conversation>;
 
 /** `changed`: others have stated something of the turn since it was read; `taken`: another producer runs it, or it is over. */
-export type Claim = KnownConversation | 'changed' | 'taken' | 'deleted';
+export type Claim = FoldedConversation | 'changed' | 'taken' | 'deleted';
 
 /** A producer takes a turn that was asked, as it was when it was last read. */
 export class ClaimTurn extends Command<Claim> {
@@ -21,7 +21,7 @@ export class ClaimTurn extends Command<Claim> {
     readonly turnId: TurnId,
     readonly producer: string,
     readonly cause: Cause,
-    readonly known: KnownConversation | undefined,
+    readonly known: FoldedConversation | undefined,
   ) {
     super();
   }
@@ -59,7 +59,7 @@ export class TakeTurnFrom extends Command<boolean> {
     readonly from: string | null,
     readonly by: string | null,
     readonly cause: Cause,
-    readonly known: KnownConversation,
+    readonly known: FoldedConversation,
   ) {
     super();
   }
@@ -72,7 +72,7 @@ class TakeTurnFromHandler implements Handler<TakeTurnFrom> {
   /** Whether it was: whoever has stated something of the turn since it was read is alive. What others do in the conversation says nothing of it. */
   async execute({ conversationId, turnId, from, by, cause, known }: TakeTurnFrom): Promise<boolean> {
     const turn = known.state.turns.get(turnId);
-    const decide = by === null ? handOn(turnId, from!) : takeOver(turnId, from, by);
+    const decide = by === null ? requeue(turnId, from!) : takeOver(turnId, from, by);
     const unlessChanged: Decide = (state) =>
       state.turns.get(turnId) === turn && state.status === known.state.status ? decide(state) : [];
     const stream = conversationStream(conversationId);
@@ -81,12 +81,12 @@ class TakeTurnFromHandler implements Handler<TakeTurnFrom> {
 }
 
 /** A turn has ended, as its producer says. */
-export class ConcludeTurn extends Command<KnownConversation> {
+export class ConcludeTurn extends Command<FoldedConversation> {
   constructor(
     readonly outcome: TurnOutcome,
     readonly producer: string,
     readonly cause: Cause,
-    readonly known: KnownConversation,
+    readonly known: FoldedConversation,
   ) {
     super();
   }
@@ -97,7 +97,7 @@ class ConcludeTurnHandler implements Handler<ConcludeTurn> {
   constructor(private readonly streams: Streams) {}
 
   /** @throws Rejection turn-taken */
-  execute({ outcome, producer, cause, known }: ConcludeTurn): Promise<KnownConversation> {
+  execute({ outcome, producer, cause, known }: ConcludeTurn): Promise<FoldedConversation> {
     const stream = conversationStream(outcome.data.conversationId);
     return this.streams.record(stream, conversation, conclude(outcome, producer), cause, known);
   }
@@ -108,7 +108,7 @@ export class SealTurn extends Command {
   constructor(
     readonly sealed: TurnSealed['data'],
     readonly cause: Cause,
-    readonly known: KnownConversation,
+    readonly known: FoldedConversation,
   ) {
     super();
   }

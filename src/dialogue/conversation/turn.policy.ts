@@ -39,8 +39,8 @@ export type Turn = Readonly<{
   agentKeyId: string | null;
   /** How often its stream has begun or will: once, again with every resumption, and once more for an end that nobody waited for. */
   runs: number;
-  /** How often the run after the last pause was handed on by a producer that was gone. */
-  handOns: number;
+  /** How often the run after the last pause was requeued by a producer that was gone. */
+  requeues: number;
   /** The last pause; what it waits for is still open while the turn is paused. */
   pause: Pause | null;
   /** Calls with effects that were begun and of which no end is known, by their ids. */
@@ -58,7 +58,7 @@ export const askedTurn = ({ index, settings, origin }: TurnAsked['data']): Turn 
   feedback: null,
   agentKeyId: settings.agentKeyId,
   runs: 1,
-  handOns: 0,
+  requeues: 0,
   pause: null,
   unfinishedCalls: new Map(),
 });
@@ -74,7 +74,7 @@ export const appendedTurn = ({ index, origin }: TurnAppended['data']): Turn => (
   feedback: null,
   agentKeyId: null,
   runs: 1,
-  handOns: 0,
+  requeues: 0,
   pause: null,
   unfinishedCalls: new Map(),
 });
@@ -126,9 +126,9 @@ export function withEvent(turn: Turn, event: Exclude<TurnEvent, { type: 'TurnAsk
       return { ...turn, status: 'paused', pause: { calls, expiresAt, lastId, parts, modelId, usage } };
     }
     case 'TurnResumed':
-      return { ...turn, status: 'asked', producer: null, runs: turn.runs + 1, handOns: 0 };
-    case 'TurnHandedOn':
-      return { ...turn, status: 'asked', producer: null, handOns: turn.handOns + 1 };
+      return { ...turn, status: 'asked', producer: null, runs: turn.runs + 1, requeues: 0 };
+    case 'TurnRequeued':
+      return { ...turn, status: 'asked', producer: null, requeues: turn.requeues + 1 };
     case 'TurnAnswered':
       return ended(turn, 'answered');
     case 'TurnFailed':

@@ -29,7 +29,7 @@ export class ExpireJournals implements RetentionRule<OldOutput> {
     return this.expiring.journals(new Date(now.getTime() - 1000 * this.options.retentionSeconds), limit, after);
   }
 
-  async forget(due: readonly OldOutput[], cause: Cause): Promise<void> {
+  async purge(due: readonly OldOutput[], cause: Cause): Promise<void> {
     const maxAgeSeconds = this.options.retentionSeconds;
     await eachOf(due, ({ id }) => this.store.setRetention(messageStream(id), { maxAgeSeconds }));
     await eachOf([...new Set(due.map(({ since }) => hourOf(since)))], (hour) => {

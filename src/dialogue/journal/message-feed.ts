@@ -5,7 +5,7 @@ import { Timing } from '../../kernel/timing.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 import { isTerminal, messageStream } from './message.events.js';
 import { renderFrame } from './message.policy.js';
-import { STORE_RETRY_MS, type Telling, Topics } from '../../kernel/topics.js';
+import { STORE_RETRY_MS, type Delivery, Topics } from '../../kernel/topics.js';
 
 /** What a reader keeps of frames that came while it was busy; past it the reader goes back to the log. */
 export const READER_BUFFER_BYTES_MAX = 256 * 1024;
@@ -117,7 +117,7 @@ export class MessageFeed implements FramePublisher {
     private readonly signals: Signals,
     private readonly timing: Timing,
   ) {
-    const telling: Telling<Reader> = {
+    const delivery: Delivery<Reader> = {
       subjectOf,
       tell: offerSignalled,
       look: async (readers, messageId) => {
@@ -126,7 +126,7 @@ export class MessageFeed implements FramePublisher {
         for (const reader of readers) if (isOver || (last?.revision ?? -1) >= reader.next) reader.look();
       },
     };
-    this.topics = new Topics(signals, telling, timing);
+    this.topics = new Topics(signals, delivery, timing);
   }
 
   publish(messageId: string, first: number, frames: readonly string[]): void {

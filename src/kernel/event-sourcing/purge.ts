@@ -5,7 +5,7 @@ import type { Event, Recorded } from './events.js';
 type Truncation = Readonly<{ stream: string; before: number }>;
 
 /**
- * What goes once an event says that it is forgotten: first the blobs, then what a stream said before. Each step repeats
+ * What goes once an event says that it is purged: first the blobs, then what a stream said before. Each step repeats
  * without harm: nobody else has those blobs, and a cut is never taken back.
  */
 export type Purge<E extends Event = Event> = Readonly<{

@@ -40,25 +40,25 @@ it('tells how a stream began from its first events alone', async () => {
 });
 
 describe('a stream whose sum is restated now and then', () => {
-  type Restated = Event<'Restated', { sum: number }>;
+  type SnapshotTaken = Event<'SnapshotTaken', { sum: number }>;
   const WITHIN_EVENTS_MAX = 5;
-  const restating: Aggregate<number, Counted | Restated> = {
+  const counted: Aggregate<number, Counted | SnapshotTaken> = {
     initial: 0,
-    evolve: (sum, { type, data }) => (type === 'Restated' ? data.sum : sum + data.by),
-    codec: { Counted: [], Restated: [] },
-    restated: { type: 'Restated', withinMax: WITHIN_EVENTS_MAX },
+    evolve: (sum, { type, data }) => (type === 'SnapshotTaken' ? data.sum : sum + data.by),
+    codec: { Counted: [], SnapshotTaken: [] },
+    snapshot: { type: 'SnapshotTaken', withinMax: WITHIN_EVENTS_MAX },
   };
-  /** A sum that is wrong if what was before the restatement counts as well. */
+  /** A sum that is wrong if what was before the snapshot counts as well. */
   const made = async (before: number, after: number) => {
     const store = new CountedReads();
     const streams = new Streams(store, systemTiming);
-    const add = (by: number, place: string) => streams.transact('counter-1', restating, count(by), because(place));
+    const add = (by: number, place: string) => streams.transact('counter-1', counted, count(by), because(place));
     for (let index = 0; index < before; index++) await add(1, `before-${index}`);
-    const restated: Restated = { type: 'Restated', data: { sum: 100 } };
-    await streams.transact('counter-1', restating, () => [restated], because('restated'));
+    const snapshot: SnapshotTaken = { type: 'SnapshotTaken', data: { sum: 100 } };
+    await streams.transact('counter-1', counted, () => [snapshot], because('restated'));
     for (let index = 0; index < after; index++) await add(1, `after-${index}`);
     store.events = 0;
-    return { store, folded: await streams.fold('counter-1', restating) };
+    return { store, folded: await streams.fold('counter-1', counted) };
   };
 
   it('is read from there on', async () => {
@@ -71,11 +71,11 @@ describe('a stream whose sum is restated now and then', () => {
     expect([folded.state, folded.revision]).toEqual([100 + WITHIN_EVENTS_MAX, 30 + WITHIN_EVENTS_MAX]);
   });
 
-  it('may have had no restatement, and no event', async () => {
+  it('may have had no snapshot, and no event', async () => {
     const streams = new Streams(new InMemoryEventStore(), systemTiming);
-    expect(await streams.fold('counter-1', restating)).toEqual(nothingYet(restating));
-    await streams.transact('counter-1', restating, count(2), cause);
-    expect((await streams.fold('counter-1', restating)).state).toBe(2);
+    expect(await streams.fold('counter-1', counted)).toEqual(nothingYet(counted));
+    await streams.transact('counter-1', counted, count(2), cause);
+    expect((await streams.fold('counter-1', counted)).state).toBe(2);
   });
 });
 

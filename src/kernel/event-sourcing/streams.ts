@@ -8,10 +8,10 @@ import { deterministicId } from '../ids.js';
 import type { Timing } from '../timing.js';
 
 /** A type of event that says all that those before it have come to. One is looked for among so many of the newest. */
-export type Restatement<E extends Event> = Readonly<{ type: E['type']; withinMax: number }>;
+export type SnapshotRule<E extends Event> = Readonly<{ type: E['type']; withinMax: number }>;
 
-/** An aggregate as the log keeps it: how it is folded and how its events are written. With restatements it is folded from the newest on. */
-export type Aggregate<State, E extends Event> = Decider<State, E> & Readonly<{ codec: Codec<E>; restated?: Restatement<E> }>;
+/** An aggregate as the log keeps it: how it is folded and how its events are written. With snapshots it is folded from the newest on. */
+export type Aggregate<State, E extends Event> = Decider<State, E> & Readonly<{ codec: Codec<E>; snapshot?: SnapshotRule<E> }>;
 
 export type Folded<State> = Readonly<{ state: State; revision: ExpectedRevision; position: bigint | undefined }>;
 
@@ -43,8 +43,8 @@ export class Streams {
     aggregate: Aggregate<State, E>,
     before = nothingYet(aggregate),
   ): Promise<Folded<State>> {
-    if (before.revision === 'none' && aggregate.restated) {
-      const newest = await this.sinceRestated(stream, aggregate.restated);
+    if (before.revision === 'none' && aggregate.snapshot) {
+      const newest = await this.sinceSnapshot(stream, aggregate.snapshot);
       if (newest) return newest.reduce((known, stored) => told(aggregate, known, stored), before);
     }
     let known = before;
@@ -63,10 +63,10 @@ export class Streams {
     return known.state;
   }
 
-  /** The events from the newest restatement on, or from the start; undefined where neither is near the end. */
-  private async sinceRestated<E extends Event>(
+  /** The events from the newest snapshot on, or from the start; undefined where neither is near the end. */
+  private async sinceSnapshot<E extends Event>(
     stream: string,
-    { type, withinMax }: Restatement<E>,
+    { type, withinMax }: SnapshotRule<E>,
   ): Promise<readonly StoredEvent[] | undefined> {
     const newest: StoredEvent[] = [];
     for await (const page of this.store.read(stream, { direction: 'backwards', limit: withinMax })) {

@@ -15,5 +15,5 @@ export abstract class CredentialVault {
   /** @throws CredentialsMissing, CredentialsUnreadable */
   abstract reveal(ownerId: string, credentialsId: string): Promise<Readonly<Record<string, string>>>;
   /** Harmless when they are gone already. */
-  abstract forget(ownerId: string, credentialsId: string): Promise<void>;
+  abstract delete(ownerId: string, credentialsId: string): Promise<void>;
 }

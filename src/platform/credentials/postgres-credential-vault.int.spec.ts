@@ -28,15 +28,15 @@ describe('secrets', () => {
   it('are not there for anybody else, and not under ids that are none', async () => {
     const id = await vault.keep('alice', secrets);
     await expect(vault.reveal('bob', id)).rejects.toThrow(CredentialsMissing);
-    await vault.forget('bob', id);
+    await vault.delete('bob', id);
     expect(await vault.reveal('alice', id)).toEqual(secrets);
     for (const none of [newId(), 'x', '']) await expect(vault.reveal('alice', none)).rejects.toThrow(CredentialsMissing);
   });
 
   it('are gone once forgotten, however often', async () => {
     const id = await vault.keep('alice', secrets);
-    await vault.forget('alice', id);
-    await vault.forget('alice', id);
+    await vault.delete('alice', id);
+    await vault.delete('alice', id);
     await expect(vault.reveal('alice', id)).rejects.toThrow(CredentialsMissing);
   });
 

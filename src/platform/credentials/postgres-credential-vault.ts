@@ -53,7 +53,7 @@ export class PostgresCredentialVault extends CredentialVault {
     }
   }
 
-  async forget(ownerId: string, credentialsId: string): Promise<void> {
+  async delete(ownerId: string, credentialsId: string): Promise<void> {
     if (!isId(credentialsId)) return;
     await this.sql`delete from credentials.sealed_credential where credentials_id = ${credentialsId} and owner_id = ${ownerId}`;
   }

@@ -32,10 +32,10 @@ export function endUnreadBodies(fastify: FastifyInstance, isClosing: () => boole
 /** Fastify would have the connection closed with the answer. */
 function keepOpen(request: IncomingMessage, reply: FastifyReply): void {
   void reply.removeHeader('connection');
-  if (mayBeCutOff(request)) askToClose(reply.raw);
+  if (mayBeTruncated(request)) askToClose(reply.raw);
 }
 
-const mayBeCutOff = ({ headers }: IncomingMessage): boolean => !(Number(headers['content-length']) <= UNREAD_BYTES_MAX);
+const mayBeTruncated = ({ headers }: IncomingMessage): boolean => !(Number(headers['content-length']) <= UNREAD_BYTES_MAX);
 
 /**
  * Has the answer say `Connection: close`, so that its client sends nothing more on a connection that may be cut off, without Node

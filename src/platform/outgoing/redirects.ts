@@ -12,7 +12,7 @@ export type Hop = Readonly<{
 }>;
 
 /** What may be told to a server that was not meant. Any other header can be a credential: services invent their names. */
-const TOLD_TO_ANYBODY = new Set([
+const SAFE_FOR_ANY_HOST = new Set([
   'accept',
   'accept-encoding',
   'accept-language',
@@ -43,7 +43,7 @@ function asMethodAllows(hop: Hop, status: number): Hop {
 function toStranger(hop: Hop): Hop {
   if (hop.body !== undefined)
     throw new AddressRefused('The server redirects to another one, which is not sent what was meant for the first.');
-  return { ...hop, headers: without(hop.headers, (name) => !TOLD_TO_ANYBODY.has(name)) };
+  return { ...hop, headers: without(hop.headers, (name) => !SAFE_FOR_ANY_HOST.has(name)) };
 }
 
 const without = (headers: Hop['headers'], leaveOut: (name: string) => boolean): Hop['headers'] =>

@@ -30,7 +30,7 @@ export class WatchedDatabase {
   constructor(private readonly options: Watching) {
     this.current = options.open();
     this.probe = options.probe();
-    this.sql = standingFor(() => this.current);
+    this.sql = proxyFor(() => this.current);
     this.watching = this.watch();
   }
 
@@ -71,7 +71,7 @@ export class WatchedDatabase {
 }
 
 /** Everything that can be done with the one can be done with the other. */
-function standingFor(current: () => Sql): Sql {
+function proxyFor(current: () => Sql): Sql {
   const target = (() => undefined) as unknown as Sql;
   return new Proxy(target, {
     apply: (_target, _this, args) => Reflect.apply(current(), undefined, args) as unknown,

@@ -10,15 +10,15 @@ const CHARACTERS_MAX = 2_000;
  * with every failure, so what does not get through is told soon again, and what nobody takes back runs out.
  */
 export class ProjectionFaults {
-  private readonly untold = new Map<string, string | undefined>();
-  private telling: Promise<void> | undefined;
+  private readonly unrecorded = new Map<string, string | undefined>();
+  private recording: Promise<void> | undefined;
 
   constructor(private readonly keyValue: KeyValue) {}
 
   /** What has become of a projection: it failed for this reason, or (undefined) it gets on again. */
   tell(name: string, fault: string | undefined): void {
-    this.untold.set(name, fault?.slice(0, CHARACTERS_MAX));
-    this.telling ??= this.tellAll().finally(() => (this.telling = undefined));
+    this.unrecorded.set(name, fault?.slice(0, CHARACTERS_MAX));
+    this.recording ??= this.recordAll().finally(() => (this.recording = undefined));
   }
 
   /** By the names of projections. @throws KeyValueUnavailable */
@@ -29,9 +29,9 @@ export class ProjectionFaults {
   }
 
   /** One after the other, so that the last word about a projection is what stays. */
-  private async tellAll(): Promise<void> {
-    for (const [name, fault] of this.untold) {
-      this.untold.delete(name);
+  private async recordAll(): Promise<void> {
+    for (const [name, fault] of this.unrecorded) {
+      this.unrecorded.delete(name);
       const key = `${FAULTS}${name}`;
       await (fault === undefined ? this.keyValue.delete(key) : this.keyValue.put(key, fault, { ttlMs: FAULT_TTL_MS })).catch(
         () => undefined,

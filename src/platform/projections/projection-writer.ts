@@ -17,7 +17,7 @@ export class FencedOut extends Error {
 }
 
 /** What a writer knows of its schema without asking. */
-type Standing = { position: bigint; epoch: bigint; eventAt: Date | null; parked: Set<string>; held: number };
+type WriterState = { position: bigint; epoch: bigint; eventAt: Date | null; parked: Set<string>; held: number };
 
 /**
  * Writes one projection into one schema, live or shadow. Rows and checkpoint move together, only for the newest writer,
@@ -28,7 +28,7 @@ export class ProjectionWriter {
     private readonly sql: Sql,
     readonly definition: Definition,
     readonly schema: string,
-    private readonly standing: Standing,
+    private readonly state: WriterState,
   ) {}
 
   /** Takes the schema over from whoever writes to it. */
@@ -36,21 +36,21 @@ export class ProjectionWriter {
     const { position, epoch, eventAt }: Checkpoint = await takeOver(sql, schema);
     const parked = await sql<{ entity: string }[]>`select entity from ${sql(schema)}.parked`;
     const [count] = await sql<{ held: number }[]>`select count(*)::integer as held from ${sql(schema)}.held`;
-    const standing = { position, epoch, eventAt, parked: new Set(parked.map(({ entity }) => entity)), held: count?.held ?? 0 };
-    return new ProjectionWriter(sql, definition, schema, standing);
+    const state = { position, epoch, eventAt, parked: new Set(parked.map(({ entity }) => entity)), held: count?.held ?? 0 };
+    return new ProjectionWriter(sql, definition, schema, state);
   }
 
   get position(): bigint {
-    return this.standing.position;
+    return this.state.position;
   }
 
   get eventAt(): Date | null {
-    return this.standing.eventAt;
+    return this.state.eventAt;
   }
 
   /** @throws FencedOut, TooManyHeld, or what is wrong with Postgres; then nothing has changed */
   async write(page: Pick<LogPage, 'events' | 'position'>): Promise<void> {
-    const { position } = this.standing;
+    const { position } = this.state;
     if (page.position <= position) return;
     const events = page.events.filter((event) => event.position > position && concerns(this.definition, event));
     try {
@@ -67,8 +67,8 @@ export class ProjectionWriter {
     events: readonly StoredEvent[],
     run: (tx: TransactionSql, parked: Set<string>) => Promise<number>,
   ): Promise<void> {
-    const { position, epoch, parked, held } = this.standing;
-    const eventAt = events.at(-1)?.at ?? this.standing.eventAt;
+    const { position, epoch, parked, held } = this.state;
+    const eventAt = events.at(-1)?.at ?? this.state.eventAt;
     const parkedAfter = new Set(parked);
     const newlyHeld = await this.sql.begin(async (tx) => {
       const [, moved] = await Promise.all([
@@ -81,7 +81,7 @@ export class ProjectionWriter {
       if (count > 0 && held + count > HELD_EVENTS_MAX) throw new TooManyHeld(this.schema);
       return count;
     });
-    Object.assign(this.standing, { position: to, eventAt, parked: parkedAfter, held: held + newlyHeld });
+    Object.assign(this.state, { position: to, eventAt, parked: parkedAfter, held: held + newlyHeld });
   }
 
   /** All at once. An event that cannot even be read, or whose entity is parked already, is set aside on the way. */

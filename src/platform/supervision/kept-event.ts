@@ -19,10 +19,11 @@ export function describeFault(fault: unknown): string {
     error !== undefined && reasons.length < REASONS_MAX;
     error = error instanceof Error ? error.cause : undefined
   )
-    if (!isTold(error, reasons)) reasons.push(error instanceof Error ? `${error.name}: ${error.message}` : JSON.stringify(error));
+    if (!isListed(error, reasons))
+      reasons.push(error instanceof Error ? `${error.name}: ${error.message}` : JSON.stringify(error));
   return reasons.join(' <- ').replaceAll('\0', '\uFFFD').slice(0, CHARACTERS_MAX);
 }
 
 /** Whether the error before, which this one caused, repeats all that it says. */
-const isTold = (error: unknown, reasons: readonly string[]): boolean =>
+const isListed = (error: unknown, reasons: readonly string[]): boolean =>
   error instanceof Error && error.message !== '' && (reasons.at(-1)?.includes(error.message) ?? false);

@@ -81,7 +81,7 @@ export class ServiceConditions extends Conditions {
       outcomeOf(() => store.head()),
       outcomeOf(async () => faults?.()),
       within(ANSWER_MS_MAX, Promise.all([projectionStatuses(sql, projections), reactionStatuses(sql)])).catch(
-        (error: unknown) => [unknownStandings(projections, error), []] as const,
+        (error: unknown) => [unknownStatuses(projections, error), []] as const,
       ),
     ]);
     const failureOf = ({ name, position, hasWriter }: ProjectionStatus) =>
@@ -100,8 +100,8 @@ const UNWRITTEN = 'No projector has begun to write it.';
 const isAtStart = (position: bigint | undefined, head = LOG_START): boolean =>
   (position ?? LOG_START) <= LOG_START && head > LOG_START;
 
-function conditionOf(standing: FollowerStatus, head: bigint | undefined, failure: string | undefined): FollowerCondition {
-  const { position, eventAt, parked, held, problem } = standing;
+function conditionOf(status: FollowerStatus, head: bigint | undefined, failure: string | undefined): FollowerCondition {
+  const { position, eventAt, parked, held, problem } = status;
   const isBehind = head !== undefined && position !== undefined && position < head;
   const error = problem ?? failure;
   const hasGotAnywhere = position !== undefined && position > LOG_START;
@@ -116,7 +116,7 @@ function conditionOf(standing: FollowerStatus, head: bigint | undefined, failure
   };
 }
 
-const unknownStandings = (projections: readonly Projection[], error: unknown): readonly ProjectionStatus[] =>
+const unknownStatuses = (projections: readonly Projection[], error: unknown): readonly ProjectionStatus[] =>
   projections.map(({ name }) => ({
     name,
     position: undefined,

@@ -99,7 +99,7 @@ export class DeleteAgentHandler implements Handler<DeleteAgent> {
 
   async execute({ agentId, ownerId, cause }: DeleteAgent): Promise<bigint | undefined> {
     const { state, position } = await this.streams.transact(agentStream(agentId), agent, remove(ownerId), cause);
-    if (state.webhook) await this.webhookTokens.forget(ownerId, state.webhook);
+    if (state.webhook) await this.webhookTokens.delete(ownerId, state.webhook);
     return position;
   }
 }

@@ -15,10 +15,10 @@ export class WebhookTokens {
     const token = newWebhookToken();
     const webhook = { hash: webhookTokenHash(token), credentialsId: await this.vault.keep(ownerId, { token }) };
     const outcome = await state(webhook).catch(async (error: unknown) => {
-      if (error instanceof Rejection) await this.forget(ownerId, webhook);
+      if (error instanceof Rejection) await this.delete(ownerId, webhook);
       throw error;
     });
-    if (outcome.state.webhook?.credentialsId !== webhook.credentialsId) await this.forget(ownerId, webhook);
+    if (outcome.state.webhook?.credentialsId !== webhook.credentialsId) await this.delete(ownerId, webhook);
     return outcome;
   }
 
@@ -28,7 +28,7 @@ export class WebhookTokens {
   }
 
   /** Nobody needs it any more; should that fail, what is left opens nothing. */
-  async forget(ownerId: string, { credentialsId }: AgentWebhook): Promise<void> {
-    await this.vault.forget(ownerId, credentialsId).catch(() => undefined);
+  async delete(ownerId: string, { credentialsId }: AgentWebhook): Promise<void> {
+    await this.vault.delete(ownerId, credentialsId).catch(() => undefined);
   }
 }

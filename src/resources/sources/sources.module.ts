@@ -31,8 +31,8 @@ import {
 import { ChunkSearch } from './chunks/chunk-search.js';
 import { Documents } from '../documents/document.port.js';
 import { Embeddings } from '../models/model/embeddings.port.js';
-import { ForgetSourceChunksHandler } from './chunks/chunks.commands.js';
-import { ForgetChunks } from './chunks/forget-chunks.reaction.js';
+import { PurgeSourceChunksHandler } from './chunks/chunks.commands.js';
+import { PurgeChunks } from './chunks/purge-chunks.reaction.js';
 import { IngestSource, type Searchable } from './ingest-source.js';
 import { QueueIngestion } from './queue-ingestion.reaction.js';
 import { UploadStagingFolder } from './received-upload.js';
@@ -54,7 +54,7 @@ import { sourcesRejections } from './sources.rejections.js';
 import { sourcePurges } from './source/source.purges.js';
 import { sourceNotifications } from './source/source.notifications.js';
 
-const REACTIONS = [QueueIngestion, ForgetChunks];
+const REACTIONS = [QueueIngestion, PurgeChunks];
 const TICKERS = [SyncSources];
 
 /** What agents answer from: uploads, pages on the web and their syncs, their ingestion, and search. */
@@ -78,7 +78,7 @@ const TICKERS = [SyncSources];
     CompleteIngestHandler,
     FailIngestHandler,
     DeleteSourceHandler,
-    ForgetSourceChunksHandler,
+    PurgeSourceChunksHandler,
     UploadIntake,
     RemoteIntake,
     SeedSource,

@@ -61,8 +61,8 @@ const requestsOf = async (sourceId: string) => {
 const listing = (ids: readonly string[]): SourceQueries =>
   ({
     dueForSync: async (until: Date, limit: number, after?: DueSync) => {
-      const standing = await Promise.all(ids.map(async (sourceId) => ({ sourceId, at: (await state(sourceId)).nextSyncAt })));
-      return standing
+      const current = await Promise.all(ids.map(async (sourceId) => ({ sourceId, at: (await state(sourceId)).nextSyncAt })));
+      return current
         .filter(({ sourceId, at }) => at !== null && at <= until.toISOString() && (!after || sourceId > after.sourceId))
         .slice(0, limit)
         .map(({ sourceId, at }) => ({ sourceId, nextSyncAt: new Date(at!) }));

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
 import { IdentityModule } from '../identity/identity.module.js';
 import { SwitchDefaultToolHandler } from './defaults/default-tools.commands.js';
-import { ForgetSecrets } from './toolbox/forget-secrets.reaction.js';
+import { PurgeSecrets } from './toolbox/purge-secrets.reaction.js';
 import { StoredToolbox } from './toolbox/stored-toolbox.js';
 import { ChangeToolHandler, CreateToolHandler, DeleteToolHandler } from './toolbox/tool.commands.js';
 import { ToolHistory } from './toolbox/tool-history.js';
@@ -11,7 +11,7 @@ import { Toolbox } from './toolbox/toolbox.port.js';
 import { ToolsController } from './tools.http.js';
 import { toolsRejections } from './tools.rejections.js';
 
-const REACTIONS = [ForgetSecrets];
+const REACTIONS = [PurgeSecrets];
 
 /** The tools that users set up, and what opens them for a turn. The kinds there are come from the rooms that have them. */
 @Module({

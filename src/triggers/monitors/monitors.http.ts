@@ -15,7 +15,7 @@ import { isSteering, SteerMonitor } from './monitor/monitor.commands.js';
 
 const MONITORS_SHOWN_MAX = 200;
 
-/** What a user has watched. Not for programs: what wakes somebody's chats is steered by themselves. */
+/** What a user has watched. Not for programs: the owners of chats steer what continues them. */
 @ApiTags('Monitors')
 @Controller('api/monitors')
 export class MonitorsController {

@@ -9,7 +9,7 @@ import { PatternThreads } from './patterns/pattern-threads.js';
 import { ToolsModule } from '../../resources/tools/tools.module.js';
 import { FollowUpsModule } from '../../background/follow-ups/follow-ups.module.js';
 import { AdmitMonitorHandler } from './monitor/monitor-allowance.commands.js';
-import { AskedSource } from './checks/asked-source.js';
+import { RequestedSource } from './checks/requested-source.js';
 import {
   AttendMonitorHandler,
   CancelMonitorWithConversationHandler,
@@ -25,7 +25,7 @@ import { Judge, JudgeSettings } from './checks/judge.js';
 import { MonitorRules } from './monitor/monitor-rules.js';
 import { MonitorsController } from './monitors.http.js';
 import { Patterns } from './patterns/patterns.port.js';
-import { WakeConversationsOfMonitors } from './wake-conversations-of-monitors.reaction.js';
+import { RequestMonitorFollowUps } from './request-monitor-follow-ups.reaction.js';
 import { WatchedSources } from './checks/watched-sources.js';
 import { WebToolsModule } from '../../resources/tools/web/web.module.js';
 import { NoteMonitorsInConversation } from './note-monitors-in-conversation.reaction.js';
@@ -33,11 +33,11 @@ import { MonitorTool } from './tool/monitor-tool.js';
 import { monitorsRejections } from './monitors.rejections.js';
 import { monitorNotifications } from './monitor/monitor.notifications.js';
 
-const REACTIONS = [CancelMonitorsOfConversation, WakeConversationsOfMonitors, NoteMonitorsInConversation];
+const REACTIONS = [CancelMonitorsOfConversation, RequestMonitorFollowUps, NoteMonitorsInConversation];
 const TICKERS = [CheckMonitors];
 const TOOL_KINDS = [MonitorTool];
 
-/** What is watched for conversations, and wakes them. */
+/** What is watched for conversations, and continues them. */
 @Module({
   imports: [LimitsModule, ModelsModule, ToolsModule, WebToolsModule, FollowUpsModule],
   controllers: [MonitorsController],
@@ -57,9 +57,9 @@ const TOOL_KINDS = [MonitorTool];
         intervalSecondsMin: config.monitorIntervalSecondsMin,
         ttlSeconds: config.monitorTtlSeconds,
         ttlSecondsMax: config.monitorTtlSecondsMax,
-        wakes: config.monitorWakes,
-        wakesMax: config.monitorWakesMax,
-        wakesPerHourMax: config.monitorWakesPerHourMax,
+        followUps: config.monitorFollowUps,
+        followUpsMax: config.monitorFollowUpsMax,
+        followUpsPerHourMax: config.monitorFollowUpsPerHourMax,
         perUserMax: config.monitorsPerUserMax,
         unreachableGraceMs: config.monitorUnreachableGraceMs,
         failuresMax: config.scheduleAutopauseFailures,
@@ -73,7 +73,7 @@ const TOOL_KINDS = [MonitorTool];
     },
     { provide: Patterns, useFactory: () => new PatternThreads() },
     ChatMonitors,
-    AskedSource,
+    RequestedSource,
     WatchedSources,
     Judge,
     CheckMonitor,

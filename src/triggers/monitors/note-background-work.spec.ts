@@ -40,10 +40,10 @@ const noted = async () =>
   (await eventsOf(store, conversationStream('c1')))
     .filter(({ type }) => type === 'BackgroundWorkNoted')
     .map(({ data }) => JSON.parse(data) as BackgroundWorkNoted['data'])
-    .map(({ work, standing, asOf }) => [work.id, standing, asOf]);
+    .map(({ work, status, asOf }) => [work.id, status, asOf]);
 
 it('a conversation knows of the jobs and monitors beside it, each time that it matters', async () => {
-  await happened(jobStream('j1'), ofJob('JobStarted'), ofJob('JobCancelRequested'), ofJob('JobLost'), ofJob('JobTold'));
+  await happened(jobStream('j1'), ofJob('JobStarted'), ofJob('JobCancelRequested'), ofJob('JobLost'), ofJob('JobReported'));
   await happened(monitorStream('m1'), ofMonitor('MonitorCreated'), ofMonitor('MonitorPaused'), ofMonitor('MonitorResumed'));
   await react(jobStream('j1'));
   await react(monitorStream('m1'));
@@ -65,10 +65,10 @@ it.each([
   ['JobCancelled', 'over'],
   ['JobFailed', 'failed'],
   ['JobLost', 'failed'],
-])('after %s a job is %s', async (type, standing) => {
+])('after %s a job is %s', async (type, status) => {
   await happened(jobStream('j1'), ofJob('JobStarted'), ofJob(type));
   await react(jobStream('j1'));
-  expect((await noted()).at(-1)).toEqual(['j1', standing, 1]);
+  expect((await noted()).at(-1)).toEqual(['j1', status, 1]);
 });
 
 it.each(['MonitorPaused', 'MonitorCompleted', 'MonitorCancelled'])('after %s nothing is watched', async (type) => {

@@ -7,17 +7,17 @@ import type { Reaction, ReactionHandlers } from '../../kernel/event-sourcing/rea
 import { monitorCodec } from './monitor/monitor.codec.js';
 import type { MonitorEvent } from './monitor/monitor.events.js';
 
-type Standing = BackgroundWorkNoted['data']['standing'];
+type WorkStatus = BackgroundWorkNoted['data']['status'];
 
-const STANDINGS = {
+const STATUSES = {
   MonitorCreated: 'active',
   MonitorResumed: 'active',
   MonitorPaused: 'over',
   MonitorCompleted: 'over',
   MonitorCancelled: 'over',
-} as const satisfies Partial<Record<MonitorEvent['type'], Standing>>;
+} as const satisfies Partial<Record<MonitorEvent['type'], WorkStatus>>;
 
-type Told = Extract<MonitorEvent, { type: keyof typeof STANDINGS }>;
+type Noted = Extract<MonitorEvent, { type: keyof typeof STATUSES }>;
 
 /** Has a conversation state how its monitors stand. One step: the command. A crash after it repeats it, and what was noted before is nothing new. */
 @Injectable()
@@ -28,14 +28,14 @@ export class NoteMonitorsInConversation implements Reaction<MonitorEvent> {
   readonly on: ReactionHandlers<MonitorEvent>;
 
   constructor(private readonly commands: Commands) {
-    const note = (event: Recorded<Told>) => this.note(event);
-    this.on = Object.fromEntries(Object.keys(STANDINGS).map((type) => [type, note]));
+    const note = (event: Recorded<Noted>) => this.note(event);
+    this.on = Object.fromEntries(Object.keys(STATUSES).map((type) => [type, note]));
   }
 
-  private note(event: Recorded<Told>): Promise<void> {
+  private note(event: Recorded<Noted>): Promise<void> {
     const { monitorId, conversationId } = event.data;
-    const standing = STANDINGS[event.type];
-    const noted = { conversationId, work: { kind: 'monitor', id: monitorId }, standing, asOf: event.revision } as const;
+    const status = STATUSES[event.type];
+    const noted = { conversationId, work: { kind: 'monitor', id: monitorId }, status, asOf: event.revision } as const;
     return this.commands.execute(new NoteBackgroundWork(noted, causedBy(event, `system:${this.name}`)));
   }
 }

@@ -13,7 +13,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { AdmitSchedule } from './allowance/allowance.commands.js';
 import { CreateSchedule } from './schedule/schedule.commands.js';
-import { KnownModel } from './known-model.js';
+import { ModelLookup } from './model-lookup.js';
 import { clampedNumber } from './schedule/numbers.policy.js';
 import { scheduleNotFound } from './schedule/schedule.policy.js';
 import { runRecord, scheduleRecord } from './schedule-record.http.js';
@@ -33,7 +33,7 @@ export class AgentSchedulesController {
     private readonly schedules: ScheduleQueries,
     private readonly freshness: Freshness,
     private readonly clock: Clock,
-    private readonly models: KnownModel,
+    private readonly models: ModelLookup,
   ) {}
 
   @Get()

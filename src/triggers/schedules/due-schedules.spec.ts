@@ -51,9 +51,14 @@ const commands = {
 
 async function made(scheduleId: string): Promise<void> {
   const timing = { kind: 'recurring', cron: '0 * * * *', timezone: 'UTC', endAt: null } as const;
-  const terms = { name: null, instruction: 'Look.', timing, toolAllowlist: [], modelId: null, tokenBudget: null };
+  const definition = { name: null, instruction: 'Look.', timing, toolAllowlist: [], modelId: null, tokenBudget: null };
   const origin = { agentId: 'a', conversationId: null, createdVia: 'ui' } as const;
-  await streams.transact(scheduleStream(scheduleId), schedule, create(scheduleId, { ownerId: 'ann', origin, terms, now }), cause);
+  await streams.transact(
+    scheduleStream(scheduleId),
+    schedule,
+    create(scheduleId, { ownerId: 'ann', origin, definition, now }),
+    cause,
+  );
 }
 const state = async (scheduleId: string) => (await streams.fold(scheduleStream(scheduleId), schedule)).state;
 

@@ -32,7 +32,7 @@ export const runRecord = (run: ScheduleRunRecord, { ownerId, agentId }: Pick<Sch
   schedule_id: run.scheduleId,
   user_id: ownerId,
   agent_id: agentId,
-  status: run.standing === 'missed' ? 'skipped' : run.standing,
+  status: run.status === 'missed' ? 'skipped' : run.status,
   scheduled_for: run.scheduledFor.toISOString(),
   trigger_source: run.triggerSource,
   started_at: text(run.startedAt),
@@ -45,7 +45,7 @@ export const runRecord = (run: ScheduleRunRecord, { ownerId, agentId }: Pick<Sch
   generated_tokens: run.generatedTokens,
   conversation_id: run.conversationId,
   message_id: run.messageId,
-  celery_task_id: run.standing === 'skipped' || run.standing === 'missed' ? null : run.id,
+  celery_task_id: run.status === 'skipped' || run.status === 'missed' ? null : run.id,
   created_at: run.createdAt.toISOString(),
   updated_at: run.updatedAt.toISOString(),
 });

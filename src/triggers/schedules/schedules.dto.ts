@@ -1,8 +1,8 @@
 import { Allow } from 'class-validator';
-import type { TermsAsked } from './schedule/terms.policy.js';
+import type { DefinitionRequest } from './schedule/definition.policy.js';
 
-/** What each may be is said by the terms' own rules, in the words that clients know. */
-export class ScheduleBody implements TermsAsked {
+/** What each may be is said by the definition's own rules, in the words that clients know. */
+export class ScheduleBody implements DefinitionRequest {
   @Allow() name?: unknown;
   @Allow() instruction?: unknown;
   @Allow() trigger_type?: unknown;

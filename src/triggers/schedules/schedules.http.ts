@@ -10,7 +10,7 @@ import { isId, newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { ChangeSchedule, DeleteSchedule, PauseSchedule, ResumeSchedule, RunScheduleNow } from './schedule/schedule.commands.js';
-import { KnownModel } from './known-model.js';
+import { ModelLookup } from './model-lookup.js';
 import { clampedNumber } from './schedule/numbers.policy.js';
 import { scheduleNotFound } from './schedule/schedule.policy.js';
 import { runRecord, scheduleRecord } from './schedule-record.http.js';
@@ -29,7 +29,7 @@ export class SchedulesController {
     private readonly commands: Commands,
     private readonly schedules: ScheduleQueries,
     private readonly freshness: Freshness,
-    private readonly models: KnownModel,
+    private readonly models: ModelLookup,
   ) {}
 
   @Get()
@@ -106,7 +106,7 @@ export class SchedulesController {
 
   private async runOf(schedule: ScheduleRecord, runId: string) {
     const run = isId(runId) ? await this.schedules.run(schedule.id, runId) : undefined;
-    if (!run || run.standing === 'paused') throw runNotFound();
+    if (!run || run.status === 'paused') throw runNotFound();
     return { run: runRecord(run, schedule) };
   }
 

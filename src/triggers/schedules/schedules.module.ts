@@ -26,7 +26,7 @@ import { FollowScheduledRuns } from './runs/follow-scheduled-runs.reaction.js';
 import { QueueScheduledRuns } from './runs/queue-scheduled-runs.reaction.js';
 import { runLimitMs } from './schedule/schedule.policy.js';
 import { ScheduleRules } from './schedule/schedule-rules.js';
-import { KnownModel } from './known-model.js';
+import { ModelLookup } from './model-lookup.js';
 import { KeyValueSchedulerHeartbeat } from './key-value-scheduler-heartbeat.js';
 import { SchedulerHeartbeat } from './scheduler-heartbeat.port.js';
 import { SchedulesController } from './schedules.http.js';
@@ -34,15 +34,15 @@ import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.
 import { Commands } from '../../kernel/commands.js';
 import {
   AppendScheduledRunHandler,
-  ForgetScheduledRunOutputHandler,
+  PurgeScheduledRunOutputHandler,
   QueueScheduledRunHandler,
   ReportScheduledRunHandler,
   StartScheduledRunHandler,
 } from './runs/scheduled-run.commands.js';
-import { ForgetOldOutput } from './runs/forget-old-output.js';
+import { PurgeOldOutput } from './runs/purge-old-output.js';
 import { ChatSchedules } from './tool/chat-schedules.port.js';
 import { StoredChatSchedules } from './tool/stored-chat-schedules.js';
-import { ForgetScheduledRuns } from './runs/forget-scheduled-runs.reaction.js';
+import { PurgeScheduledRuns } from './runs/purge-scheduled-runs.reaction.js';
 import { SchedulerTool } from './tool/scheduler-tool.js';
 import { schedulesRejections } from './schedules.rejections.js';
 import { scheduledRunPurges } from './runs/scheduled-run.purges.js';
@@ -51,13 +51,13 @@ import { scheduleNotifications } from './schedule/schedule.notifications.js';
 const REACTIONS = [
   QueueScheduledRuns,
   FollowScheduledRuns,
-  ForgetScheduledRuns,
+  PurgeScheduledRuns,
   AppendScheduledAnswers,
   DeleteSchedulesOfAgent,
   CancelSchedulesOfConversation,
 ];
 const TICKERS = [DueSchedules];
-const RETENTION = [ForgetOldOutput];
+const RETENTION = [PurgeOldOutput];
 const TOOL_KINDS = [SchedulerTool];
 
 /** What agents do at set times, and the ledger of it. */
@@ -85,13 +85,13 @@ const TOOL_KINDS = [SchedulerTool];
         perUserMax: config.schedulesPerUserMax,
       }),
     },
-    KnownModel,
+    ModelLookup,
     { provide: ChatSchedules, useClass: StoredChatSchedules },
     {
-      provide: ForgetOldOutput,
+      provide: PurgeOldOutput,
       inject: [Config, ExpiringQueries, Commands],
       useFactory: ({ scheduleRunOutputRetentionSeconds }: Config, ...parts: [ExpiringQueries, Commands]) =>
-        new ForgetOldOutput(...parts, 1000 * scheduleRunOutputRetentionSeconds),
+        new PurgeOldOutput(...parts, 1000 * scheduleRunOutputRetentionSeconds),
     },
     { provide: SchedulerHeartbeat, useClass: KeyValueSchedulerHeartbeat },
     AdmitScheduleHandler,
@@ -109,7 +109,7 @@ const TOOL_KINDS = [SchedulerTool];
     StartScheduledRunHandler,
     ReportScheduledRunHandler,
     AppendScheduledRunHandler,
-    ForgetScheduledRunOutputHandler,
+    PurgeScheduledRunOutputHandler,
   ],
   exports: [...REACTIONS, ...TICKERS, ...RETENTION, ...TOOL_KINDS, SchedulerHeartbeat],
 })

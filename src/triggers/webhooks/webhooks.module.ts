@@ -9,15 +9,15 @@ import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.
 import { RunsModule } from '../../background/runs/runs.module.js';
 import { Runs } from '../../background/runs/runs.port.js';
 import { AcceptDeliveryHandler } from './delivery.commands.js';
-import { ForgetWebhookRuns } from './forget-webhook-runs.js';
+import { PurgeWebhookRuns } from './purge-webhook-runs.js';
 import { findWebhook } from './webhook-lookup.http.js';
 import { RunDeliveries } from './run-deliveries.reaction.js';
 import { WebhookOptions } from './webhook-options.js';
 import { WebhooksController } from './webhooks.http.js';
-import { CutOffDeliveries } from './cut-off-deliveries.reaction.js';
+import { TruncateDeliveries } from './truncate-deliveries.reaction.js';
 
-const REACTIONS = [RunDeliveries, CutOffDeliveries];
-const RETENTION = [ForgetWebhookRuns];
+const REACTIONS = [RunDeliveries, TruncateDeliveries];
+const RETENTION = [PurgeWebhookRuns];
 
 /** Deliveries to agents' webhooks: accepted in one append, then run with nobody watching. */
 @Module({
@@ -29,11 +29,11 @@ const RETENTION = [ForgetWebhookRuns];
     ExpiringQueries,
     AcceptDeliveryHandler,
     {
-      provide: ForgetWebhookRuns,
+      provide: PurgeWebhookRuns,
       inject: [Config, ExpiringQueries, Runs],
       useFactory: ({ tracesRetentionSeconds, idempotencyTtlMs }: Config, expiring: ExpiringQueries, runs: Runs) =>
         // As long as a key stands, the delivery under it is needed.
-        new ForgetWebhookRuns(expiring, runs, Math.max(1000 * tracesRetentionSeconds, idempotencyTtlMs)),
+        new PurgeWebhookRuns(expiring, runs, Math.max(1000 * tracesRetentionSeconds, idempotencyTtlMs)),
     },
     {
       provide: WebhookOptions,

@@ -12,12 +12,12 @@ import {
   HISTORY_LIMIT_MAX,
   HISTORY_OFFSET_MAX,
   HISTORY_STATUSES,
-  type HistoryAsked,
+  type HistoryRequest,
   historyQuestion,
 } from './history.policy.js';
 import { PlannedActivity } from './planned-activity.js';
 import { RunHistory } from './run-history.js';
-import { windowIn, type WindowAsked } from './planned-window.policy.js';
+import { windowIn, type WindowRequest } from './planned-window.policy.js';
 
 /** What a user has had done, has under way and has planned. For sessions only. */
 @ApiTags('Activity')
@@ -41,7 +41,7 @@ export class ActivityController {
   @ApiQuery({ name: 'from', required: false, description: 'ISO 8601; without an offset on the clocks of tz. Default: today' })
   @ApiQuery({ name: 'to', required: false, description: 'ISO 8601. Default: a week after from' })
   @ApiQuery({ name: 'tz', required: false, description: 'An IANA zone. Default: UTC' })
-  async calendar(@SessionUser() { userId }: SignedInUser, @Query() query: WindowAsked) {
+  async calendar(@SessionUser() { userId }: SignedInUser, @Query() query: WindowRequest) {
     const now = this.clock.now();
     return this.planned.of(userId, windowIn(query, now), now);
   }
@@ -54,7 +54,7 @@ export class ActivityController {
   @ApiQuery({ name: 'days', required: false, description: `Default: ${HISTORY_DAYS}, at most ${HISTORY_DAYS_MAX}` })
   @ApiQuery({ name: 'limit', required: false, description: `Default: ${HISTORY_LIMIT}, at most ${HISTORY_LIMIT_MAX}` })
   @ApiQuery({ name: 'offset', required: false, description: `Default: 0, at most ${HISTORY_OFFSET_MAX}` })
-  async history(@SessionUser() { userId }: SignedInUser, @Query() query: HistoryAsked) {
+  async history(@SessionUser() { userId }: SignedInUser, @Query() query: HistoryRequest) {
     const { runs, hasMore } = await this.past.page(userId, historyQuestion(query), this.clock.now());
     return { runs, has_more: hasMore };
   }

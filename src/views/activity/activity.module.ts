@@ -8,7 +8,7 @@ import { RunQueries } from '../../../projections/runs/runs.queries.js';
 import { ScheduleActivityQueries } from '../../../projections/schedules/schedule-activity.queries.js';
 import { ScheduleHistoryQueries } from '../../../projections/schedules/schedule-history.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
-import { MonitorWakeQueries } from '../../../projections/wakes/monitor-wakes.queries.js';
+import { MonitorFollowUpQueries } from '../../../projections/follow-ups/monitor-follow-ups.queries.js';
 import { Config } from '../../platform/config/config.js';
 import { SchedulesModule } from '../../triggers/schedules/schedules.module.js';
 import { ActivityController } from './activity.http.js';
@@ -31,7 +31,7 @@ import { RunHistory } from './run-history.js';
     ScheduleActivityQueries,
     ScheduleHistoryQueries,
     SourceQueries,
-    MonitorWakeQueries,
+    MonitorFollowUpQueries,
     CurrentActivity,
     PlannedActivity,
     RunHistory,

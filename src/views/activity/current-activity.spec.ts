@@ -29,7 +29,7 @@ const chats = {
     rows(limit, (index) => ({ messageId: `m${index}`, askedAt: at(-2 * index - 1) })),
   approvalsAwaited: async (_owner: string, _now: Date, limit: number) => (noted('approvals', limit), []),
 };
-const monitor = (index: number) => ({ id: `w${index}`, terms: { description: '' }, nextCheckAt: at(2 * index + 1) });
+const monitor = (index: number) => ({ id: `w${index}`, definition: { description: '' }, nextCheckAt: at(2 * index + 1) });
 const nothing = { underWay: async () => [], counts: async () => none };
 const activity = new CurrentActivity(
   ...([

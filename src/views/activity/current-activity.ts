@@ -6,7 +6,7 @@ import { JobHistoryQueries } from '../../../projections/jobs/job-history.queries
 import { MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
 import { RunQueries } from '../../../projections/runs/runs.queries.js';
 import { ScheduleHistoryQueries } from '../../../projections/schedules/schedule-history.queries.js';
-import { MonitorWakeQueries } from '../../../projections/wakes/monitor-wakes.queries.js';
+import { MonitorFollowUpQueries } from '../../../projections/follow-ups/monitor-follow-ups.queries.js';
 import {
   type Approval,
   approval,
@@ -42,7 +42,7 @@ export class CurrentActivity {
     private readonly agents: AgentNameQueries,
     private readonly jobs: JobHistoryQueries,
     private readonly monitors: MonitorQueries,
-    private readonly wakes: MonitorWakeQueries,
+    private readonly followUps: MonitorFollowUpQueries,
   ) {}
 
   async of(ownerId: string, now: Date) {
@@ -99,7 +99,7 @@ export class CurrentActivity {
       this.schedules.counts(ownerId, since),
       this.webhooks.counts(ownerId, since),
       this.jobs.counts(ownerId, since),
-      this.wakes.counts(ownerId, since),
+      this.followUps.counts(ownerId, since),
     ]);
     const kinds = { schedule, webhook, workflow: { runs: 0, failed: 0 }, job, monitor };
     const sum = (of: 'runs' | 'failed') => Object.values(kinds).reduce((all, each) => all + each[of], 0);

@@ -104,13 +104,13 @@ export const comingSchedule = ({ scheduleId, title, agentId, at }: ComingSchedul
   ({ kind: 'schedule', at, title, schedule_id: scheduleId, agent_id: agentId }) as const;
 
 /** A monitor whose check is being made has none to come. */
-export const comingMonitor = ({ id, terms, agentId, conversationId, nextCheckAt }: MonitorRecord) =>
+export const comingMonitor = ({ id, definition, agentId, conversationId, nextCheckAt }: MonitorRecord) =>
   nextCheckAt
     ? [
         {
           kind: 'monitor',
           at: nextCheckAt,
-          title: terms.description,
+          title: definition.description,
           monitor_id: id,
           agent_id: agentId,
           conversation_id: conversationId,
@@ -129,11 +129,11 @@ export const markedChat = ({ id, name, agent_id: agentId, date, mark }: ListedCo
 /** A monitor as a calendar names it. */
 export const monitorRecord = (monitor: MonitorRecord) => ({
   monitor_id: monitor.id,
-  description: monitor.terms.description,
+  description: monitor.definition.description,
   status: monitor.status,
   conversation_id: monitor.conversationId,
   agent_id: monitor.agentId,
-  interval_seconds: monitor.terms.intervalSeconds,
+  interval_seconds: monitor.definition.intervalSeconds,
   next_check_at: monitor.nextCheckAt,
   last_checked_at: monitor.lastCheckedAt,
   expires_at: monitor.expiresAt,

@@ -1,9 +1,9 @@
 import type { JobOutcome, PastJob } from '../../../projections/jobs/job-history.queries.js';
 import type { WebhookRunRecord, WebhookRunStatus } from '../../../projections/runs/runs.queries.js';
 import type { PastScheduleRun } from '../../../projections/schedules/schedule-history.queries.js';
-import type { RunStanding } from '../../../projections/schedules/schedules.queries.js';
-import type { MonitorWake } from '../../../projections/wakes/monitor-wakes.queries.js';
-import type { WakeState } from '../../../projections/wakes/wakes.queries.js';
+import type { ScheduleRunStatus } from '../../../projections/schedules/schedules.queries.js';
+import type { MonitorFollowUp } from '../../../projections/follow-ups/monitor-follow-ups.queries.js';
+import type { FollowUpState } from '../../../projections/follow-ups/follow-ups.queries.js';
 import type { HistoryKind, HistoryStatus } from './history.policy.js';
 
 /** What a webhook's run is called whose agent is gone. */
@@ -29,7 +29,7 @@ export type HistoryRow = Readonly<{
   >;
 
 /** How each kind says the ways to end. */
-export const SCHEDULE_WORDS: Partial<Record<RunStanding, HistoryStatus>> = {
+export const SCHEDULE_WORDS: Partial<Record<ScheduleRunStatus, HistoryStatus>> = {
   success: 'success',
   failed: 'failed',
   timeout: 'timeout',
@@ -49,9 +49,9 @@ export const JOB_WORDS: Record<JobOutcome, HistoryStatus> = {
   timeout: 'timeout',
   cancelled: 'cancelled',
 };
-export const MONITOR_WORDS: Partial<Record<WakeState, HistoryStatus>> = {
+export const MONITOR_WORDS: Partial<Record<FollowUpState, HistoryStatus>> = {
   delivered: 'success',
-  folded: 'success',
+  merged: 'success',
   failed: 'failed',
   suppressed: 'skipped',
   superseded: 'skipped',
@@ -70,7 +70,7 @@ export const ofSchedule = (run: PastScheduleRun): HistoryRow => ({
   kind: 'schedule',
   id: run.runId,
   title: run.title,
-  status: SCHEDULE_WORDS[run.standing]!,
+  status: SCHEDULE_WORDS[run.status]!,
   at: run.scheduledFor,
   started_at: run.startedAt,
   finished_at: run.finishedAt,
@@ -116,18 +116,18 @@ export const ofJob = (job: PastJob): HistoryRow => ({
   job_id: job.jobId,
 });
 
-export const ofMonitor = (wake: MonitorWake): HistoryRow => ({
+export const ofMonitor = (followUp: MonitorFollowUp): HistoryRow => ({
   kind: 'monitor',
-  id: wake.wakeId,
-  title: wake.title,
-  status: MONITOR_WORDS[wake.state]!,
-  at: wake.requestedAt,
-  started_at: wake.requestedAt,
-  finished_at: wake.settledAt,
-  duration_ms: duration(wake.requestedAt, wake.settledAt),
+  id: followUp.followUpId,
+  title: followUp.title,
+  status: MONITOR_WORDS[followUp.state]!,
+  at: followUp.requestedAt,
+  started_at: followUp.requestedAt,
+  finished_at: followUp.settledAt,
+  duration_ms: duration(followUp.requestedAt, followUp.settledAt),
   agent_id: null,
-  conversation_id: wake.conversationId,
-  error: wake.reason,
-  monitor_id: wake.monitorId,
-  message_id: wake.messageId,
+  conversation_id: followUp.conversationId,
+  error: followUp.reason,
+  monitor_id: followUp.monitorId,
+  message_id: followUp.messageId,
 });

@@ -6,13 +6,13 @@ import {
   HISTORY_OFFSET_MAX,
   HISTORY_STATUSES,
   HISTORY_TEXT_CHARACTERS_MAX,
-  type HistoryAsked,
+  type HistoryRequest,
   historyQuestion,
   pageOf,
 } from './history.policy.js';
 
 describe('what is asked of a history', () => {
-  it.each<[HistoryAsked, object]>([
+  it.each<[HistoryRequest, object]>([
     [{}, { kinds: HISTORY_KINDS, statuses: HISTORY_STATUSES, text: '', days: 30, limit: 50, offset: 0 }],
     [
       { kind: '', status: '', q: '', days: '', limit: ' ', offset: '' },
@@ -39,7 +39,7 @@ describe('what is asked of a history', () => {
     [{ q: 'x'.repeat(HISTORY_TEXT_CHARACTERS_MAX + 1) }, { text: 'x'.repeat(HISTORY_TEXT_CHARACTERS_MAX) }],
   ])('%j', (asked, expected) => expect(historyQuestion(asked)).toMatchObject(expected));
 
-  it.each<HistoryAsked>([{ kind: 'answer' }, { kind: ['job', 'monitor'] }, { status: 'lost' }])('is refused: %j', (asked) =>
+  it.each<HistoryRequest>([{ kind: 'answer' }, { kind: ['job', 'monitor'] }, { status: 'lost' }])('is refused: %j', (asked) =>
     expect(() => historyQuestion(asked)).toThrow(Rejection),
   );
 });

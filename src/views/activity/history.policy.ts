@@ -18,7 +18,7 @@ export const HISTORY_OFFSET_MAX = 10_000;
 export const HISTORY_TEXT_CHARACTERS_MAX = 200;
 
 /** What is asked of a history, as it comes. */
-export type HistoryAsked = Readonly<Partial<Record<'kind' | 'status' | 'q' | 'days' | 'limit' | 'offset', unknown>>>;
+export type HistoryRequest = Readonly<Partial<Record<'kind' | 'status' | 'q' | 'days' | 'limit' | 'offset', unknown>>>;
 
 export type HistoryQuestion = Readonly<{
   kinds: readonly HistoryKind[];
@@ -31,7 +31,7 @@ export type HistoryQuestion = Readonly<{
 }>;
 
 /** Who asks for what failed means what took too long as well. @throws Rejection invalid-request */
-export function historyQuestion({ kind, status, q, days, limit, offset }: HistoryAsked): HistoryQuestion {
+export function historyQuestion({ kind, status, q, days, limit, offset }: HistoryRequest): HistoryQuestion {
   const chosen = oneOf('status', status, HISTORY_STATUSES);
   return {
     kinds: oneOf('kind', kind, HISTORY_KINDS),

@@ -86,10 +86,10 @@ it.each<[string, boolean]>([
   ['0 9 * * *', false],
 ])('%s comes hourly or more often: %s', (cron, expected) => expect(isFrequentTiming(every(cron))).toBe(expected));
 
-const mark = (index: number, standing: LedgerMark['standing'] = 'success'): LedgerMark => ({
+const mark = (index: number, status: LedgerMark['status'] = 'success'): LedgerMark => ({
   scheduleId: 's1',
   runId: `r${index}`,
-  standing,
+  status,
   at: NOW - index * MINUTE_MS,
   errorType: null,
 });
@@ -106,10 +106,10 @@ describe('what is shown', () => {
   it('of a summed schedule is one event per day and state, and what is never summed by itself', () => {
     const midnight = NOW - 12 * HOUR_MS;
     const of = { from: midnight, until: midnight + 2 * DAY_MS };
-    const sum = (standing: LedgerSum['standing'], count: number, from: number): LedgerSum => ({
+    const sum = (status: LedgerSum['status'], count: number, from: number): LedgerSum => ({
       scheduleId: 's1',
       stretch: 0,
-      standing,
+      status,
       count,
       first: new Date(from),
       last: new Date(from + HOUR_MS),

@@ -18,7 +18,7 @@ export type ScheduleInWindow = Readonly<{
 }>;
 
 /** What a slot or a run is to whoever looks: marks of slots have a state, runs a status. */
-type Shown = Readonly<{ state: SlotState } | { status: LedgerMark['standing']; run_id?: string; error_type?: string | null }>;
+type Shown = Readonly<{ state: SlotState } | { status: LedgerMark['status']; run_id?: string; error_type?: string | null }>;
 
 type ScheduleEventRecord = Shown &
   Readonly<{
@@ -84,8 +84,8 @@ function draftsOf(
     const until = Math.max(sum?.until ?? last, last);
     summed.set(key, { at: Math.min(at, first), shown, sum: { count: count + (sum?.count ?? 0), until } });
   };
-  for (const { stretch, standing, count, first, last } of sums) {
-    add(stretch, summedAs(standing), { count, first: first.getTime(), last: last.getTime() });
+  for (const { stretch, status, count, first, last } of sums) {
+    add(stretch, summedAs(status), { count, first: first.getTime(), last: last.getTime() });
   }
   for (const stretch of forecast) {
     for (const [day, part] of partsOf(days, until).entries()) {
@@ -99,11 +99,10 @@ function draftsOf(
 const partsOf = (starts: readonly number[], until: number): readonly Span[] =>
   starts.map((from, index) => ({ from, until: starts[index + 1] ?? until }));
 
-const summedAs = (standing: LedgerMark['standing']): Shown =>
-  standing === 'missed' ? { state: 'missed' } : { status: standing };
+const summedAs = (status: LedgerMark['status']): Shown => (status === 'missed' ? { state: 'missed' } : { status });
 
-const shownOf = ({ standing, runId, errorType }: LedgerMark): Shown =>
-  standing === 'missed' ? { state: 'missed' } : { status: standing, run_id: runId, error_type: errorType };
+const shownOf = ({ status, runId, errorType }: LedgerMark): Shown =>
+  status === 'missed' ? { state: 'missed' } : { status, run_id: runId, error_type: errorType };
 
 function eventOf({ id, agentId, title }: PlannableSchedule, { at, shown, sum }: Draft): ScheduleEventRecord {
   return {

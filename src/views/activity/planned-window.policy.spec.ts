@@ -1,14 +1,14 @@
 import { expect, it } from '@jest/globals';
 import { Rejection } from '../../kernel/rejection.js';
-import { windowIn, type WindowAsked } from './planned-window.policy.js';
+import { windowIn, type WindowRequest } from './planned-window.policy.js';
 
 const NOW = new Date('2026-03-28T23:30:00Z');
-const opened = (asked: WindowAsked) => {
+const opened = (asked: WindowRequest) => {
   const { from, until, days } = windowIn(asked, NOW);
   return [from, until, days.length].map((each, index) => (index < 2 ? new Date(each).toISOString() : each));
 };
 
-it.each<[string, WindowAsked, readonly [string, string, number]]>([
+it.each<[string, WindowRequest, readonly [string, string, number]]>([
   ['is a week from today on', {}, ['2026-03-28T00:00:00.000Z', '2026-04-04T00:00:00.000Z', 7]],
   ['begins with today where the viewer is', { tz: 'Europe/Prague' }, ['2026-03-28T23:00:00.000Z', '2026-04-04T22:00:00.000Z', 7]],
   ['reads times on the clocks of its zone', { from: '2026-03-29T03:00', to: '2026-03-30', tz: 'Europe/Prague' }, ['2026-03-29T01:00:00.000Z', '2026-03-29T22:00:00.000Z', 1]],
@@ -20,7 +20,7 @@ it.each<[string, WindowAsked, readonly [string, string, number]]>([
   ['has a day that begins at one o’clock', { from: '2026-09-05T12:00', to: '2026-09-07', tz: 'America/Santiago' }, ['2026-09-05T16:00:00.000Z', '2026-09-07T03:00:00.000Z', 2]],
 ])('a window %s', (_, asked, expected) => expect(opened(asked)).toEqual(expected)); // prettier-ignore
 
-it.each<[WindowAsked, string]>([
+it.each<[WindowRequest, string]>([
   [{ tz: 'Nowhere' }, 'unknown timezone'],
   [{ tz: '-05:00' }, 'unknown timezone'],
   [{ tz: ['UTC', 'UTC'] }, 'unknown timezone'],

@@ -14,7 +14,7 @@ const MOMENT_MAX = Date.parse('9999-01-01T00:00:00Z');
 const DAY_MS = 86_400_000;
 
 /** What is asked of a calendar, as it comes. */
-export type WindowAsked = Readonly<{ from?: unknown; to?: unknown; tz?: unknown }>;
+export type WindowRequest = Readonly<{ from?: unknown; to?: unknown; tz?: unknown }>;
 
 /** A window on the clocks of whoever looks, and where each of its days begins: the first where the window does. */
 export type PlannedWindow = Span & Readonly<{ timezone: string; days: readonly number[] }>;
@@ -25,7 +25,7 @@ const invalid = (text: string) => new Rejection('invalid-request', text);
  * The window that is asked for. Times without an offset are read on the clocks of its zone; without `from` it begins with
  * today there, and without `to` it is a week. @throws Rejection invalid-request
  */
-export function windowIn({ from, to, tz }: WindowAsked, now: Date): PlannedWindow {
+export function windowIn({ from, to, tz }: WindowRequest, now: Date): PlannedWindow {
   const timezone = timezoneIn(tz);
   const zoned = (moment: number) => Temporal.Instant.fromEpochMilliseconds(moment).toZonedDateTimeISO(timezone);
   const start = given(from) ? momentIn('from', from, timezone) : zoned(now.getTime()).startOfDay().epochMilliseconds;

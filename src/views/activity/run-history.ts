@@ -3,7 +3,7 @@ import { AgentNameQueries } from '../../../projections/agents/agent-names.querie
 import { JobHistoryQueries } from '../../../projections/jobs/job-history.queries.js';
 import { RunQueries } from '../../../projections/runs/runs.queries.js';
 import { ScheduleHistoryQueries } from '../../../projections/schedules/schedule-history.queries.js';
-import { MonitorWakeQueries } from '../../../projections/wakes/monitor-wakes.queries.js';
+import { MonitorFollowUpQueries } from '../../../projections/follow-ups/monitor-follow-ups.queries.js';
 import { ActivityRules } from './activity-rules.js';
 import { type HistoryKind, type HistoryQuestion, pageOf } from './history.policy.js';
 import {
@@ -41,7 +41,7 @@ export class RunHistory {
     private readonly webhooks: RunQueries,
     private readonly agents: AgentNameQueries,
     private readonly jobs: JobHistoryQueries,
-    private readonly wakes: MonitorWakeQueries,
+    private readonly followUps: MonitorFollowUpQueries,
     private readonly rules: ActivityRules,
   ) {}
 
@@ -54,7 +54,7 @@ export class RunHistory {
   private async ofSchedules({ ownerId, now, question, rows }: Asked): Promise<readonly HistoryRow[]> {
     const { statuses, text } = question;
     const missedUntil = new Date(now.getTime() - this.rules.missedAfterMs + 1);
-    const asked = { since: since(question, now), missedUntil, standings: inWordsOf(SCHEDULE_WORDS, statuses), text };
+    const asked = { since: since(question, now), missedUntil, statuses: inWordsOf(SCHEDULE_WORDS, statuses), text };
     return (await this.schedules.past(ownerId, asked, rows)).map(ofSchedule);
   }
 
@@ -89,7 +89,7 @@ export class RunHistory {
       states: inWordsOf(MONITOR_WORDS, statuses),
       text,
     };
-    return (await this.wakes.past(ownerId, asked, rows)).map(ofMonitor);
+    return (await this.followUps.past(ownerId, asked, rows)).map(ofMonitor);
   }
 }
 

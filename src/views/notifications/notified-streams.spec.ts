@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { CountedReads } from '../../../test/support/counted-reads.js';
 import { userEventsOptions } from '../../../test/support/user-events.js';
-import { react, reactionOver, record, toldTo } from '../../../test/support/user-reactions.js';
+import { react, reactionOver, record, notificationsOf } from '../../../test/support/user-reactions.js';
 import type { Event } from '../../kernel/event-sourcing/events.js';
 import { type NotificationRule, notificationRule, subjectOf } from '../../kernel/event-sourcing/notifications.js';
 import { NotificationRules } from './notification-rules.js';
@@ -30,13 +30,13 @@ let store: CountedReads;
 beforeEach(() => void (store = new CountedReads()));
 
 /** What ann is told by a rule of the events of the plant from a revision on, and how many events were read for it. */
-async function toldBy(rule: NotificationRule, from = 0) {
+async function reportedBy(rule: NotificationRule, from = 0) {
   const reaction = reactionOver(store, userEventsOptions(), new NotificationRules([rule]));
-  const events = (await toldTo(store, 'ann')).length;
+  const events = (await notificationsOf(store, 'ann')).length;
   store.events = 0;
   await react(reaction, store, stream, from);
   const read = store.events;
-  return { payloads: (await toldTo(store, 'ann')).slice(events).map(({ payload }) => payload), read };
+  return { payloads: (await notificationsOf(store, 'ann')).slice(events).map(({ payload }) => payload), read };
 }
 
 const noticesOf = (_: unknown, before: Plant, after: Plant) => grown(before, after);
@@ -44,7 +44,7 @@ const noticesOf = (_: unknown, before: Plant, after: Plant) => grown(before, aft
 it('folds the stream as far as the event, with it and without it', async () => {
   const rule = notificationRule({ ...plants, about: ['Grown'], noticesOf });
   await record(store, stream, named, grownBy(1), grownBy(2), grownBy(4));
-  expect((await toldBy(rule, 2)).payloads).toEqual([
+  expect((await reportedBy(rule, 2)).payloads).toEqual([
     { from: 1, to: 3 },
     { from: 3, to: 7 },
   ]);
@@ -54,9 +54,9 @@ it('reads a stream once where its state is cached, and anew after a gap', async 
   const cached = notificationRule({ ...plants, about: ['Named', 'Grown'], cachedMax: 1, noticesOf });
   const uncached = notificationRule({ ...plants, about: ['Named', 'Grown'], noticesOf });
   await record(store, stream, named, ...Array.from({ length: 20 }, () => grownBy(1)));
-  const { payloads, read } = await toldBy(cached, 10);
+  const { payloads, read } = await reportedBy(cached, 10);
   expect(payloads.at(-1)).toEqual({ from: 19, to: 20 });
-  const last = await toldBy(uncached, 10);
+  const last = await reportedBy(uncached, 10);
   expect(last.payloads).toEqual([]);
   expect(last.read).toBeGreaterThan(read + 100);
 });
@@ -64,13 +64,13 @@ it('reads a stream once where its state is cached, and anew after a gap', async 
 it('reads no more of a stream than its rule says', async () => {
   const rule = notificationRule({ ...plants, about: ['Grown'], foldedMax: 1, noticesOf });
   await record(store, stream, named, ...Array.from({ length: 20 }, () => grownBy(1)));
-  expect((await toldBy(rule, 20)).payloads).toEqual([{ from: 0, to: 0 }]);
+  expect((await reportedBy(rule, 20)).payloads).toEqual([{ from: 0, to: 0 }]);
 });
 
 it('notifies no user of what belongs to none', async () => {
   const rule = notificationRule({ ...plants, about: ['Grown'], noticesOf });
   await record(store, stream, grownBy(1));
-  expect((await toldBy(rule)).payloads).toEqual([]);
+  expect((await reportedBy(rule)).payloads).toEqual([]);
 });
 
 it('reads the subject of a notification to its end, and sends nothing where that says so', async () => {
@@ -87,8 +87,8 @@ it('reads the subject of a notification to its end, and sends nothing where that
   });
   await record(store, stream, named, grownBy(1), grownBy(1));
   await record(store, 'plant-bed', grownBy(1), grownBy(2));
-  expect((await toldBy(rule)).payloads).toEqual([{ height: 2 }, { height: 2 }]);
+  expect((await reportedBy(rule)).payloads).toEqual([{ height: 2 }, { height: 2 }]);
   await record(store, stream, grownBy(1));
   await record(store, 'plant-bed', grownBy(9));
-  expect((await toldBy(rule, 3)).payloads).toEqual([]);
+  expect((await reportedBy(rule, 3)).payloads).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { PAUSE_EXPIRES_AT, turnPaused, turnResumed, turnUnresumed, waitingCall } from '../../../test/support/pauses.js';
 import { settings } from '../../../test/support/turns.js';
-import { LossyStoreForTests, react, reactionOver, record, toldTo } from '../../../test/support/user-reactions.js';
+import { LossyStoreForTests, react, reactionOver, record, notificationsOf } from '../../../test/support/user-reactions.js';
 import { type ConversationEvent, conversationStream } from '../../dialogue/conversation/conversation.events.js';
 
 const stream = conversationStream('c1');
@@ -46,7 +46,7 @@ const cleared = (message_id: string, reason: string) => ({
 const marked = (mark: string | null) => ({ type: 'conversation.mark', scope, payload: { conversation_id: 'c1', mark } });
 
 const said = async (store: InMemoryEventStore) =>
-  (await toldTo(store, 'ann')).map(({ type, scope, payload }) => ({ type, scope, payload }));
+  (await notificationsOf(store, 'ann')).map(({ type, scope, payload }) => ({ type, scope, payload }));
 
 async function toldOf(...events: ConversationEvent[]) {
   const store = new InMemoryEventStore();
@@ -54,7 +54,7 @@ async function toldOf(...events: ConversationEvent[]) {
   await react(reactionOver(store), store, stream);
   return said(store);
 }
-const approvalsToldOf = async (...events: ConversationEvent[]) =>
+const approvalsOf = async (...events: ConversationEvent[]) =>
   (await toldOf(...events)).filter(({ type }) => type !== 'conversation.mark');
 
 const unresumed = (turnId: string, how: 'expired' | 'moved_on') => turnUnresumed(turn(turnId), how, 'k1', 'k2', 'k3');
@@ -76,7 +76,7 @@ describe('an approval', () => {
         data: { ...turn('t1'), callId, comment: null, notRun },
       }));
       const resumed: ConversationEvent = { type: 'TurnResumed', data: turn('t1') };
-      expect(await approvalsToldOf(started(), ...begun('t1'), paused('t1'), ...denied, resumed)).toEqual([
+      expect(await approvalsOf(started(), ...begun('t1'), paused('t1'), ...denied, resumed)).toEqual([
         required('t1'),
         cleared('t1', 'decided'),
       ]);
@@ -84,7 +84,7 @@ describe('an approval', () => {
   });
 
   it.each(['expired', 'moved_on'] as const)('that nobody gave is over once, however many calls waited: %s', async (how) =>
-    expect(await approvalsToldOf(started(), ...begun('t1'), paused('t1'), ...unresumed('t1', how))).toEqual([
+    expect(await approvalsOf(started(), ...begun('t1'), paused('t1'), ...unresumed('t1', how))).toEqual([
       required('t1'),
       cleared('t1', how),
     ]),
@@ -92,14 +92,14 @@ describe('an approval', () => {
 
   it('is asked for anew when the turn waits again', async () =>
     expect(
-      await approvalsToldOf(
+      await approvalsOf(
         ...[started(), ...begun('t1'), paused('t1'), ...turnResumed(turn('t1'), 'k1', 'k2', 'k3')],
         ...[paused('t1'), ...unresumed('t1', 'expired')],
       ),
     ).toEqual([required('t1'), cleared('t1', 'decided'), required('t1'), cleared('t1', 'expired')]));
 
   it('is over for each turn that waits when the conversation is deleted', async () =>
-    expect(await approvalsToldOf(started(), ...begun('t1'), ...begun('t2', 1), paused('t1'), paused('t2'), deleted)).toEqual([
+    expect(await approvalsOf(started(), ...begun('t1'), ...begun('t2', 1), paused('t1'), paused('t2'), deleted)).toEqual([
       required('t1'),
       required('t2'),
       cleared('t1', 'moved_on'),
@@ -107,14 +107,12 @@ describe('an approval', () => {
     ]));
 
   it('that is over is not over again when the conversation is deleted', async () =>
-    expect(await approvalsToldOf(started(), ...begun('t1'), paused('t1'), ...unresumed('t1', 'expired'), deleted)).toHaveLength(
-      2,
-    ));
+    expect(await approvalsOf(started(), ...begun('t1'), paused('t1'), ...unresumed('t1', 'expired'), deleted)).toHaveLength(2));
 
   it('is nobody’s to give where only the client has something to run', async () => {
     const client = turnPaused(turn('t1'), [waitingCall('k1', 'requires_client_execution')]);
     for (const end of [turnResumed(turn('t1')), turnUnresumed(turn('t1'), 'expired', 'k1'), [deleted]]) {
-      expect(await approvalsToldOf(started(), ...begun('t1'), client, ...end)).toEqual([]);
+      expect(await approvalsOf(started(), ...begun('t1'), client, ...end)).toEqual([]);
     }
   });
 

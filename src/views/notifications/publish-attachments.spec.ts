@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
-import { LossyStoreForTests, react, reactionOver, record, toldTo } from '../../../test/support/user-reactions.js';
+import { LossyStoreForTests, react, reactionOver, record, notificationsOf } from '../../../test/support/user-reactions.js';
 import { type AttachmentEvent, attachmentStream } from '../../resources/attachments/attachment.events.js';
 import { PARSE_ATTACHMENT } from '../../resources/attachments/attachment.policy.js';
 import { REASON_CHARACTERS_MAX } from '../../kernel/event-sourcing/notifications.js';
@@ -35,7 +35,7 @@ beforeEach(() => {
   store = new InMemoryEventStore();
 });
 const told = async () =>
-  (await toldTo(store, 'ann')).map(({ type, scope: where, payload: what }) => ({ type, scope: where, payload: what }));
+  (await notificationsOf(store, 'ann')).map(({ type, scope: where, payload: what }) => ({ type, scope: where, payload: what }));
 
 it('the owner is told that an attachment waits, is read, is kept, and has been read', async () => {
   const reaction = reactionOver(store);

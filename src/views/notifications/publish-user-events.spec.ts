@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { settings as turnSettings } from '../../../test/support/turns.js';
 import { userEventsOptions } from '../../../test/support/user-events.js';
-import { LossyStoreForTests, react, reactionOver, record, toldTo } from '../../../test/support/user-reactions.js';
+import { LossyStoreForTests, react, reactionOver, record, notificationsOf } from '../../../test/support/user-reactions.js';
 import { type ConversationEvent, conversationStream } from '../../dialogue/conversation/conversation.events.js';
 import { DEFAULT_SOURCE_CONFIG } from '../../resources/sources/source/source-config.policy.js';
 import { type SourceEvent, sourceStream } from '../../resources/sources/source/source.events.js';
 import { type TaskEvent, taskStream } from '../../work/tasks/task.events.js';
 
-const marksToldTo = async (store: InMemoryEventStore, userId: string) =>
-  (await toldTo(store, userId)).map(({ payload }) => (payload as { mark?: unknown }).mark);
+const marksOf = async (store: InMemoryEventStore, userId: string) =>
+  (await notificationsOf(store, userId)).map(({ payload }) => (payload as { mark?: unknown }).mark);
 
 const parts = { answer: 'So.', thought: '', sources: [], toolCalls: [], structured: false };
 const started = (conversationId: string, visibility: 'listed' | 'hidden' = 'listed'): ConversationEvent => ({
@@ -36,7 +36,7 @@ describe('the mark of a conversation', () => {
     const store = new InMemoryEventStore();
     await record(store, stream, ...whole);
     await react(reactionOver(store), store, stream);
-    expect(await marksToldTo(store, 'ann')).toEqual(marks);
+    expect(await marksOf(store, 'ann')).toEqual(marks);
   });
 
   it('is told once, wherever the process dies and however much the next one is given again', async () => {
@@ -47,7 +47,7 @@ describe('the mark of a conversation', () => {
         await react(reactionOver(store), store, stream);
         if (diesAfter < whole.length) await record(store, stream, ...whole.slice(diesAfter));
         await react(reactionOver(store), store, stream, again);
-        expect({ diesAfter, again, told: await marksToldTo(store, 'ann') }).toEqual({ diesAfter, again, told: marks });
+        expect({ diesAfter, again, told: await marksOf(store, 'ann') }).toEqual({ diesAfter, again, told: marks });
       }
     }
   });
@@ -57,7 +57,7 @@ describe('the mark of a conversation', () => {
       const store = new LossyStoreForTests(when);
       await record(store, stream, ...whole);
       await react(reactionOver(store), store, stream);
-      expect(await marksToldTo(store, 'ann')).toEqual(marks);
+      expect(await marksOf(store, 'ann')).toEqual(marks);
     }
   });
 
@@ -70,21 +70,21 @@ describe('the mark of a conversation', () => {
     await react(other, store, stream, 2);
     await record(store, stream, ...whole.slice(6));
     await react(one, store, stream, 6);
-    expect(await marksToldTo(store, 'ann')).toEqual(marks);
+    expect(await marksOf(store, 'ann')).toEqual(marks);
   });
 
   it('is nobody’s business where the conversation is not listed', async () => {
     const store = new InMemoryEventStore();
     await record(store, stream, started('c1', 'hidden'), ...turn('c1', 0));
     await react(reactionOver(store), store, stream);
-    expect(await toldTo(store, 'ann')).toEqual([]);
+    expect(await notificationsOf(store, 'ann')).toEqual([]);
   });
 
   it('is taken back when the conversation is deleted', async () => {
     const store = new InMemoryEventStore();
     await record(store, stream, ...whole, { type: 'ConversationDeleted', data: { conversationId: 'c1' } });
     await react(reactionOver(store), store, stream);
-    expect(await marksToldTo(store, 'ann')).toEqual([...marks, null]);
+    expect(await marksOf(store, 'ann')).toEqual([...marks, null]);
   });
 });
 
@@ -123,7 +123,7 @@ describe('an ingestion', () => {
       scope,
       payload: { source_id: 's1', current, total: 2, stage, files_done },
     });
-    expect(await toldTo(store, 'ann')).toMatchObject([
+    expect(await notificationsOf(store, 'ann')).toMatchObject([
       { type: 'source.ingest.queued', scope, payload: told },
       progress(25, 'embedding', 0),
       progress(50, 'parsing', 1),
@@ -140,7 +140,10 @@ describe('an ingestion', () => {
     await record(store, source, completed);
     await react(reaction, store, source);
     await react(reaction, store, task);
-    expect((await toldTo(store, 'ann')).map(({ type }) => type)).toEqual(['source.ingest.queued', 'source.ingest.completed']);
+    expect((await notificationsOf(store, 'ann')).map(({ type }) => type)).toEqual([
+      'source.ingest.queued',
+      'source.ingest.completed',
+    ]);
   });
 
   it('that failed says why, at bounded length, also when the source is deleted by then', async () => {
@@ -148,7 +151,7 @@ describe('an ingestion', () => {
     await record(store, source, ...begun, { type: 'SourceIngestFailed', data: { ...about, reason: 'No. '.repeat(1_000) } });
     await record(store, source, { type: 'SourceDeleted', data: { sourceId: 's1' } });
     await react(reactionOver(store), store, source);
-    const [, failed] = await toldTo(store, 'ann');
+    const [, failed] = await notificationsOf(store, 'ann');
     expect(failed).toMatchObject({ type: 'source.ingest.failed', scope, payload: told });
     expect((failed!.payload as { error: string }).error).toHaveLength(1_024);
   });
@@ -164,12 +167,12 @@ it('passes tasks by that ingest nothing', async () => {
     { type: 'TaskProgressed', data: { taskId: 't1', attempt: 1, percent: 50 } },
   );
   await react(reactionOver(store), store, task);
-  expect(await toldTo(store, 'ann')).toEqual([]);
+  expect(await notificationsOf(store, 'ann')).toEqual([]);
 });
 
 it('publishes nothing where that is switched off', async () => {
   const store = new InMemoryEventStore();
   await record(store, conversationStream('c1'), started('c1'), ...turn('c1', 0));
   await react(reactionOver(store, userEventsOptions({ pushEnabled: false })), store, conversationStream('c1'));
-  expect(await toldTo(store, 'ann')).toEqual([]);
+  expect(await notificationsOf(store, 'ann')).toEqual([]);
 });

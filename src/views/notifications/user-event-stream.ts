@@ -22,11 +22,11 @@ export class UserEventStream {
     const pageMax = this.options.settings.replayEventsPerRequestMax;
     // A page is closed although the connection could go on: a live event must not be sent over those between.
     let room = head - after > pageMax ? pageMax : Infinity;
-    if (truncated && !(await this.tellTruncated(userId, truncated.resumeAt, truncated.oldest, sse))) return;
+    if (truncated && !(await this.sendTruncated(userId, truncated.resumeAt, truncated.oldest, sse))) return;
     let next = after + 1;
     for await (const page of this.feed.tail(userStream(userId), after, sse.signal)) {
       const [first] = page;
-      if (first!.revision > next && !(await this.tellOvertaken(userId, first!, sse))) return;
+      if (first!.revision > next && !(await this.sendOvertaken(userId, first!, sse))) return;
       const sent = page.slice(0, room);
       room -= sent.length;
       next = page.at(-1)!.revision + 1;
@@ -38,12 +38,12 @@ export class UserEventStream {
   }
 
   /** The reader was so slow that events it had not been sent were trimmed. */
-  private tellOvertaken(userId: string, oldest: StoredEvent, sse: SseStream): Promise<boolean> {
+  private sendOvertaken(userId: string, oldest: StoredEvent, sse: SseStream): Promise<boolean> {
     const id = idOf(oldest);
-    return this.tellTruncated(userId, { millis: id.millis, revision: id.revision - 1 }, id, sse);
+    return this.sendTruncated(userId, { millis: id.millis, revision: id.revision - 1 }, id, sse);
   }
 
-  private tellTruncated(userId: string, resumeAt: UserEventId, oldest: UserEventId | undefined, sse: SseStream) {
+  private sendTruncated(userId: string, resumeAt: UserEventId, oldest: UserEventId | undefined, sse: SseStream) {
     return sse.write(renderUserEvent(resumeAt, truncatedText(userId, resumeAt, oldest, this.clock.now())));
   }
 }

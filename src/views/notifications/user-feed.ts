@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { EventStore, lastEvent, type StoredEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { Signals } from '../../kernel/signals.js';
 import { Timing } from '../../kernel/timing.js';
-import { STORE_RETRY_MS, type Telling, Topics } from '../../kernel/topics.js';
+import { STORE_RETRY_MS, type Delivery, Topics } from '../../kernel/topics.js';
 
 /** A signal on it says that the user's stream has grown. */
 export const userSubject = (stream: string): string => stream.replace('-', '.');
@@ -42,7 +42,7 @@ export class UserFeed {
     signals: Signals,
     private readonly timing: Timing,
   ) {
-    const telling: Telling<Reader> = {
+    const delivery: Delivery<Reader> = {
       subjectOf: userSubject,
       tell: (readers) => {
         for (const reader of readers) reader.wake();
@@ -52,7 +52,7 @@ export class UserFeed {
         for (const reader of readers) if (last && last.revision >= reader.next) reader.wake();
       },
     };
-    this.topics = new Topics(signals, telling, timing);
+    this.topics = new Topics(signals, delivery, timing);
   }
 
   /** Pages of a stream after a revision, then what comes; ends quietly when aborted. Events that were trimmed are missing. */

@@ -49,8 +49,8 @@ it('a limit is refused in the words that clients know', () =>
   }));
 
 it('a quota is refused with what is used, of how much, and until when', () => {
-  const standing = { used: 1234567, limit: 1000000, resetsAt: at('2026-12-01T00:00:00') };
-  const rejection = quotaExceeded(standing, at('2026-11-30T23:59:00'));
+  const status = { used: 1234567, limit: 1000000, resetsAt: at('2026-12-01T00:00:00') };
+  const rejection = quotaExceeded(status, at('2026-11-30T23:59:00'));
   expect(rejection.message).toBe(
     'The usage quota is used up: 1,234,567 of 1,000,000 tokens. It is renewed at 2026-12-01T00:00:00.000Z.',
   );

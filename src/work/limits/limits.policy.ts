@@ -44,8 +44,8 @@ export const quotaText = ({ used, limit, resetsAt }: QuotaStatus): string =>
 /** The request that crosses a quota is still answered; the next one is refused. */
 export const isUsedUp = ({ used, limit }: QuotaStatus): boolean => used >= limit;
 
-export function quotaExceeded(standing: QuotaStatus, now: Date): Rejection {
-  const { used, limit, resetsAt } = standing;
+export function quotaExceeded(status: QuotaStatus, now: Date): Rejection {
+  const { used, limit, resetsAt } = status;
   const details = {
     error_code: 'quota-exceeded',
     limit_scope: 'user_quota',
@@ -57,5 +57,5 @@ export function quotaExceeded(standing: QuotaStatus, now: Date): Rejection {
     source: 'instance',
     resets_at: resetsAt.toISOString(),
   };
-  return new Rejection('quota-exceeded', quotaText(standing), details, secondsUntil(resetsAt, now));
+  return new Rejection('quota-exceeded', quotaText(status), details, secondsUntil(resetsAt, now));
 }

@@ -53,14 +53,14 @@ export class OwnerQuota extends RunQuota implements QuotaUse {
   async check(ownerId: string, upTo?: bigint): Promise<QuotaAnswer> {
     if (!this.isSet) return { allowed: true };
     await this.freshness.reached([USAGE], upTo);
-    const standing = await this.standing(ownerId);
-    return standing && isUsedUp(standing) ? { allowed: false, error: quotaText(standing) } : { allowed: true };
+    const status = await this.status(ownerId);
+    return status && isUsedUp(status) ? { allowed: false, error: quotaText(status) } : { allowed: true };
   }
 
   /** @throws Rejection quota-exceeded */
   async refuse(ownerId: string): Promise<void> {
-    const standing = await this.standing(ownerId);
-    if (standing && isUsedUp(standing)) throw quotaExceeded(standing, this.clock.now());
+    const status = await this.status(ownerId);
+    if (status && isUsedUp(status)) throw quotaExceeded(status, this.clock.now());
   }
 
   async used(ownerId: string): Promise<UsedOfOwner & Readonly<{ period: Period }>> {
@@ -68,7 +68,7 @@ export class OwnerQuota extends RunQuota implements QuotaUse {
     return { ...(await this.usage.ofOwner(ownerId, period.start)), period };
   }
 
-  private async standing(ownerId: string): Promise<QuotaStatus | undefined> {
+  private async status(ownerId: string): Promise<QuotaStatus | undefined> {
     const limit = this.tokensPerUser;
     if (limit === undefined) return undefined;
     const { direct, agent, period } = await this.used(ownerId);

@@ -11,7 +11,7 @@ import { type Admission, type LimitedAgent, UsageLimits } from './usage-limits.p
 const USAGE = 'usage';
 
 /** Of the turns an owner was told the end of since the last look, so many are looked up in the log, the last ones. */
-const TOLD_TURNS_LOOKED_UP_MAX = 64;
+const NOTED_TURNS_LOOKED_UP_MAX = 64;
 
 /**
  * The limits as the usage read model and this process together know them. Before it decides it waits until the read model has
@@ -60,9 +60,9 @@ export class StoredUsageLimits extends UsageLimits {
 
   /** Whoever has read an answer finds its tokens counted. */
   private async knowWhatWasTold(ownerId: string): Promise<void> {
-    const told = this.underWay.toldTo(ownerId);
-    const newestTold = told.slice(-TOLD_TURNS_LOOKED_UP_MAX);
-    const last = await Promise.all(newestTold.map(({ stream }) => lastEvent(this.store, stream)));
+    const told = this.underWay.admittedFor(ownerId);
+    const newestNoted = told.slice(-NOTED_TURNS_LOOKED_UP_MAX);
+    const last = await Promise.all(newestNoted.map(({ stream }) => lastEvent(this.store, stream)));
     const positions = last.flatMap((event) => event?.position ?? []);
     const newest = positions.reduce<bigint | undefined>((max, each) => (max !== undefined && max > each ? max : each), undefined);
     await this.freshness.reached([USAGE], newest);

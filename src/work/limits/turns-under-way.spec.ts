@@ -15,7 +15,7 @@ function entered(...turns: readonly Admission[]): TurnsUnderWay {
   for (const each of turns) underWay.enter(each);
   return underWay;
 }
-const told = (underWay: TurnsUnderWay, ownerId = 'ann') => underWay.toldTo(ownerId).map(({ turnId }) => turnId);
+const told = (underWay: TurnsUnderWay, ownerId = 'ann') => underWay.admittedFor(ownerId).map(({ turnId }) => turnId);
 
 it('before a request are those of its agent that came earlier, and none that comes later', () => {
   const underWay = entered(turn('a'), turn('other', { agentId: 'other' }), turn('b'), turn('c'), turn('d'));
@@ -40,7 +40,7 @@ it('turns whose end was told are those of their owner, until they are settled', 
   const underWay = entered(turn('a'), turn('b'), turn('c'), turn('of-bob', { ownerId: 'bob' }));
   for (const id of ['of-bob', 'b', 'a', 'nobody']) underWay.told(id);
   expect([told(underWay), told(underWay, 'bob')]).toEqual([['b', 'a'], ['of-bob']]);
-  underWay.settled(underWay.toldTo('ann'));
+  underWay.settled(underWay.admittedFor('ann'));
   expect([told(underWay), told(underWay, 'bob'), underWay.size]).toEqual([[], ['of-bob'], 2]);
 });
 
@@ -48,7 +48,7 @@ it('a turn that goes on before its pause is settled was told of all the same, an
   const underWay = entered(turn('a'));
   underWay.told('a');
   underWay.enter(turn('a', { isNewRequest: false }));
-  const paused = underWay.toldTo('ann');
+  const paused = underWay.admittedFor('ann');
   expect(paused).toHaveLength(1);
   underWay.settled(paused);
   expect([underWay.size, told(underWay)]).toEqual([1, []]);

@@ -51,7 +51,7 @@ export class TurnsUnderWay {
   }
 
   /** Those of an owner whose end was told. */
-  toldTo(ownerId: string): readonly Admission[] {
+  admittedFor(ownerId: string): readonly Admission[] {
     return [...this.ended.values()].filter((turn) => turn.ownerId === ownerId);
   }
 

@@ -21,7 +21,7 @@ const ago = (seconds: number) => new Date(now.getTime() - 1000 * seconds);
 
 class Rule implements RetentionRule {
   readonly name = 'things';
-  readonly forgotten: string[] = [];
+  readonly purged: string[] = [];
   readonly broken = new Set<string>();
   constructor(private readonly things: readonly Due[]) {}
 
@@ -30,9 +30,9 @@ class Rule implements RetentionRule {
     return Promise.resolve(this.things.slice(from, from + limit));
   }
 
-  forget(due: readonly Due[]): Promise<void> {
+  purge(due: readonly Due[]): Promise<void> {
     if (due.some(({ id }) => this.broken.has(id))) return Promise.reject(new Error('broken'));
-    this.forgotten.push(...due.map(({ id }) => id));
+    this.purged.push(...due.map(({ id }) => id));
     return Promise.resolve();
   }
 }
@@ -46,24 +46,24 @@ beforeEach(() => void Logger.overrideLogger(false));
 afterEach(() => void Logger.overrideLogger(['error']));
 
 describe('a tick', () => {
-  it('has everything forgotten that is due, page by page, by every rule', async () => {
+  it('has everything purged that is due, page by page, by every rule', async () => {
     const [one, other] = [new Rule(things(2 * DUE_PER_PAGE_MAX + 1)), new Rule(things(1))];
     await ticking(one, other).tick(now);
-    expect([one.forgotten.length, new Set(one.forgotten).size, other.forgotten]).toEqual([1001, 1001, ['t0']]);
+    expect([one.purged.length, new Set(one.purged).size, other.purged]).toEqual([1001, 1001, ['t0']]);
   });
 
   it('ends after so many, and leaves the rest to the next', async () => {
     const rule = new Rule(things(DUE_PER_TICK_MAX + 1));
     await ticking(rule).tick(now);
-    expect(rule.forgotten).toHaveLength(DUE_PER_TICK_MAX);
+    expect(rule.purged).toHaveLength(DUE_PER_TICK_MAX);
   });
 
-  it('goes on after what cannot be forgotten', async () => {
+  it('goes on after what cannot be purged', async () => {
     const [broken, sound] = [new Rule(things(DUE_PER_PAGE_MAX + 1)), new Rule(things(1))];
     broken.broken.add('t0');
-    const away: RetentionRule = { name: 'away', due: () => Promise.reject(new Error('away')), forget: () => Promise.resolve() };
+    const away: RetentionRule = { name: 'away', due: () => Promise.reject(new Error('away')), purge: () => Promise.resolve() };
     await ticking(broken, away, sound).tick(now);
-    expect([broken.forgotten, sound.forgotten]).toEqual([[`t${DUE_PER_PAGE_MAX}`], ['t0']]);
+    expect([broken.purged, sound.purged]).toEqual([[`t${DUE_PER_PAGE_MAX}`], ['t0']]);
   });
 });
 

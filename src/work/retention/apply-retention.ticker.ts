@@ -11,8 +11,8 @@ export const DUE_PER_PAGE_MAX = 500;
 export const DUE_PER_TICK_MAX = 50_000;
 
 /**
- * Has everything forgotten whose time is over. The read model only says where to look: two processes that look at once, or
- * one that looks twice, have it forgotten once.
+ * Has everything purged whose time is over. The read model only says where to look: two processes that look at once, or
+ * one that looks twice, have it purged once.
  */
 @Injectable()
 export class ApplyRetention implements Ticker {
@@ -41,10 +41,10 @@ export class ApplyRetention implements Ticker {
       try {
         const due = await rule.due(now, DUE_PER_PAGE_MAX, last);
         last = due.at(-1);
-        await rule.forget(due, cause);
+        await rule.purge(due, cause);
         if (due.length < DUE_PER_PAGE_MAX) return;
       } catch (error) {
-        this.logger.error(`Not all of ${rule.name} could be forgotten; the next tick tries again.`, error);
+        this.logger.error(`Not all of ${rule.name} could be purged; the next tick tries again.`, error);
         if (!last) return;
       }
     }

@@ -3,13 +3,13 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 /** Something whose time is over. */
 export type Due = Readonly<{ id: string; since: Date }>;
 
-/** Something that is kept for a time only. Each room says what of its own is due, and forgets it. */
+/** Something that is kept for a time only. Each room says what of its own is due, and purges it. */
 export type RetentionRule<D extends Due = Due> = Readonly<{
   name: string;
   /** What is due, that which has been due longest first, after the last of the page before. */
   due(now: Date, limit: number, after: D | undefined): Promise<readonly D[]>;
-  /** States that it is forgotten; stated before, nothing is said. */
-  forget(due: readonly D[], cause: Cause): Promise<void>;
+  /** States that it is purged; stated before, nothing is said. */
+  purge(due: readonly D[], cause: Cause): Promise<void>;
 }>;
 
 /** The rules of all rooms. */

@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { Config } from '../../platform/config/config.js';
 import { ApplyRetention } from './apply-retention.ticker.js';
-import { CutOffForgotten } from './cut-off-forgotten.reaction.js';
+import { TruncatePurged } from './truncate-purged.reaction.js';
 import { RetentionOptions } from './retention-options.js';
 
-const REACTIONS = [CutOffForgotten];
+const REACTIONS = [TruncatePurged];
 const TICKERS = [ApplyRetention];
 
-/** What is kept for a time only is forgotten once that is over. The rules are those of all rooms. */
+/** What is kept for a time only is purged once that is over. The rules are those of all rooms. */
 @Module({
   providers: [
     ...REACTIONS,

@@ -12,15 +12,15 @@ import { TaskRunners } from './task-runner.port.js';
 const START = Date.parse('2026-01-01T00:00:00Z');
 const at = (seconds: number) => new Date(START + seconds * 1000);
 
-type Standing = Pick<TaskRecord, 'taskId' | 'standing'>;
+type WorkStatus = Pick<TaskRecord, 'taskId' | 'status'>;
 
 /** Tasks that were all queued before the service started, and how they stand. */
-function world(tasks: readonly Standing[]) {
-  const standings = new Map(tasks.map((task) => [task.taskId, task]));
+function world(tasks: readonly WorkStatus[]) {
+  const statuses = new Map(tasks.map((task) => [task.taskId, task]));
   const bounds: Date[] = [];
   const unfinished = (_now: Date, queuedBefore: Date, limit: number) => {
     bounds.push(queuedBefore);
-    return Promise.resolve([...standings.values()].slice(0, limit).map((task) => ({ ...task, attempt: 1 })));
+    return Promise.resolve([...statuses.values()].slice(0, limit).map((task) => ({ ...task, attempt: 1 })));
   };
   const keyValue = new InProcessKeyValue();
   const queue = new InProcessWorkQueue();
@@ -29,7 +29,7 @@ function world(tasks: readonly Standing[]) {
   const stopping = new AbortController();
   const consuming = queue.consume(TASK_QUEUE, { concurrency: 1, signal: stopping.signal }, async (taskId) => {
     nudged.push(taskId);
-    standings.delete(taskId);
+    statuses.delete(taskId);
   });
   const close = () => {
     stopping.abort();
@@ -38,7 +38,7 @@ function world(tasks: readonly Standing[]) {
   return { sweep, keyValue, bounds, nudged, close };
 }
 const queued = (count: number) =>
-  Array.from({ length: count }, (_, index): Standing => ({ taskId: `t${index}`, standing: 'queued' }));
+  Array.from({ length: count }, (_, index): WorkStatus => ({ taskId: `t${index}`, status: 'queued' }));
 
 it('after a start, everything queued is nudged, however much there is; then only what waits for long', async () => {
   const { sweep, bounds, nudged, close } = world(queued(1_200));
@@ -54,8 +54,8 @@ it('after a start, everything queued is nudged, however much there is; then only
 
 it('a started task is nudged when nobody holds it any more', async () => {
   const { sweep, keyValue, nudged, close } = world([
-    { taskId: 'held', standing: 'started' },
-    { taskId: 'lost', standing: 'progressed' },
+    { taskId: 'held', status: 'started' },
+    { taskId: 'lost', status: 'progressed' },
   ]);
   const lease = await holdLease(keyValue, taskLease('held'), {
     ttlMs: 60_000,

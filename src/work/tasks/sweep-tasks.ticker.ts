@@ -43,14 +43,14 @@ export class SweepTasks implements Ticker {
     this.isCatchingUp &&= unfinished.length === TASKS_PER_TICK_MAX;
   }
 
-  private async isRunning({ taskId, standing }: TaskRecord): Promise<boolean> {
-    return (standing === 'started' || standing === 'progressed') && (await isHeld(this.keyValue, taskLease(taskId)));
+  private async isRunning({ taskId, status }: TaskRecord): Promise<boolean> {
+    return (status === 'started' || status === 'progressed') && (await isHeld(this.keyValue, taskLease(taskId)));
   }
 
   /** The queue takes each id once for a while: the time in it makes a later nudge another one. */
   private nudge(record: TaskRecord, now: Date): Promise<void> {
-    const { taskId, standing, attempt } = record;
-    const step = standing === 'queued' ? NUDGE_AGAIN_MS : NUDGE_LOST_MS;
+    const { taskId, status, attempt } = record;
+    const step = status === 'queued' ? NUDGE_AGAIN_MS : NUDGE_LOST_MS;
     const { queue, payload } = this.runners.nudgeAbout(record);
     return this.workQueue.enqueue(queue, `${taskId}-${attempt}-${Math.floor(now.getTime() / step)}`, payload);
   }

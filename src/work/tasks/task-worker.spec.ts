@@ -185,7 +185,7 @@ it('hands back what is in hand when it stops, and is present only until then', a
   expect(await keyValue.keys(WORKER_LEASES)).toEqual([`${WORKER_LEASES}${worker.id}`]);
   stopping.abort();
   await work;
-  expect(await told(taskId)).toEqual(['TaskQueued', 'TaskStarted', 'TaskHandedBack']);
+  expect(await told(taskId)).toEqual(['TaskQueued', 'TaskStarted', 'TaskRequeued']);
   expect(await keyValue.keys('')).toEqual([]);
 });
 
@@ -260,7 +260,7 @@ it.each([
   let isFull = true;
   const worker = working(new Scripted(() => (isFull ? Promise.reject(lack) : Promise.resolve('done'))));
   for (let time = 0; time < 5; time++) await worker.attempt(taskId, never);
-  expect((await told(taskId)).slice(-2)).toEqual(['TaskStarted', 'TaskHandedBack']);
+  expect((await told(taskId)).slice(-2)).toEqual(['TaskStarted', 'TaskRequeued']);
   isFull = false;
   await worker.attempt(taskId, never);
   expect((await lastOf(taskId)).type).toBe('TaskSucceeded');

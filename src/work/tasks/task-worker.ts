@@ -67,7 +67,7 @@ export class TaskWorker {
     this.id = parts.ids.next();
   }
 
-  /** Works until the signal aborts; attempts in hand are then handed back. */
+  /** Works until the signal aborts; attempts in hand are then requeued. */
   async work(signal: AbortSignal): Promise<void> {
     await this.bePresent(signal);
     const stopRenewing = this.parts.timing.every(this.options.presenceTtlMs / 3, () => void this.bePresent(signal));
@@ -140,7 +140,7 @@ export class TaskWorker {
       });
       return { type: 'succeeded', result: await storeResult(this.parts.blobs, taskId, ended ?? null) };
     } catch (error) {
-      if (signal.aborted || error instanceof TaskPostponed || isDiskFull(error)) return { type: 'handed-back' };
+      if (signal.aborted || error instanceof TaskPostponed || isDiskFull(error)) return { type: 'requeued' };
       if (error instanceof Rejection) return { type: 'refused', reason: error.message };
       // The reason is public to whoever holds the task's id; what went wrong inside is for the operators.
       this.logger.error(`Attempt ${attempt} of task ${taskId} failed.`, error);

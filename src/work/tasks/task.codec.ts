@@ -6,8 +6,8 @@ export const taskCodec: Codec<TaskEvent> = {
   TaskStarted: [],
   TaskProgressed: [],
   TaskRetryScheduled: [],
-  TaskHandedBack: [],
+  TaskRequeued: [],
   TaskSucceeded: [],
   TaskFailed: [],
-  TaskForgotten: [],
+  TaskPurged: [],
 };

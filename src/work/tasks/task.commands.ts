@@ -9,8 +9,8 @@ import { TaskRunners } from './task-runner.port.js';
 import {
   failAttempt,
   failForGood,
-  forgetTask,
-  handBack,
+  purgeTask,
+  requeue,
   progress,
   queueTask,
   startTask,
@@ -95,7 +95,7 @@ export class ProgressTaskHandler implements Handler<ProgressTask> {
 export type AttemptEnding =
   | Readonly<{ type: 'succeeded'; result: TaskResult }>
   | Readonly<{ type: 'failed' | 'refused'; reason: string }>
-  | Readonly<{ type: 'handed-back' }>;
+  | Readonly<{ type: 'requeued' }>;
 
 /** An attempt is over. */
 export class EndAttempt extends Command {
@@ -128,14 +128,14 @@ export class EndAttemptHandler implements Handler<EndAttempt> {
         return failForGood(taskId, attempt, ending.reason);
       case 'failed':
         return failAttempt(taskId, attempt, ending.reason, this.clock.now());
-      case 'handed-back':
-        return handBack(taskId, attempt);
+      case 'requeued':
+        return requeue(taskId, attempt);
     }
   }
 }
 
-/** A task is forgotten; a forgotten one is forgotten once. */
-export class ForgetTask extends Command {
+/** A task is purged; a purged one is purged once. */
+export class PurgeTask extends Command {
   constructor(
     readonly taskId: TaskId,
     readonly cause: Cause,
@@ -144,11 +144,11 @@ export class ForgetTask extends Command {
   }
 }
 
-@CommandHandler(ForgetTask)
-export class ForgetTaskHandler implements Handler<ForgetTask> {
+@CommandHandler(PurgeTask)
+export class PurgeTaskHandler implements Handler<PurgeTask> {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ taskId, cause }: ForgetTask): Promise<void> {
-    await this.streams.transact(taskStream(taskId), task, forgetTask(taskId), cause);
+  async execute({ taskId, cause }: PurgeTask): Promise<void> {
+    await this.streams.transact(taskStream(taskId), task, purgeTask(taskId), cause);
   }
 }

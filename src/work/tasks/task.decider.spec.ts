@@ -4,8 +4,8 @@ import { given } from '../../../test/support/given.js';
 import {
   failAttempt,
   failForGood,
-  forgetTask,
-  handBack,
+  purgeTask,
+  requeue,
   progress,
   queueTask,
   startTask,
@@ -65,12 +65,12 @@ describe('a started task', () => {
     given(task, past)
       .when(failAttempt(taskId, 1, 'x', now))
       .thenRejected('task-attempt-superseded');
-    given(task, past).when(handBack(taskId, 1)).thenNothing();
+    given(task, past).when(requeue(taskId, 1)).thenNothing();
   });
-  it('that was handed back starts anew, and no failure is counted', () => {
-    const back: TaskEvent = { type: 'TaskHandedBack', data: { taskId, attempt: 1 } };
+  it('that was requeued starts anew, and no failure is counted', () => {
+    const back: TaskEvent = { type: 'TaskRequeued', data: { taskId, attempt: 1 } };
     given(task, [queued, started(1)])
-      .when(handBack(taskId, 1))
+      .when(requeue(taskId, 1))
       .then([back]);
     given(task, [queued, started(1), back])
       .when(startTask(taskId, 'c2', now))
@@ -120,7 +120,7 @@ it('whatever is decided in whatever order: said at once again it says nothing, o
     attempt.map((each) => succeed(taskId, each, inline)),
     attempt.map((each) => failForGood(taskId, each, 'x')),
     attempt.map((each) => failAttempt(taskId, each, 'x', now)),
-    attempt.map((each) => handBack(taskId, each)),
+    attempt.map((each) => requeue(taskId, each)),
   );
   fc.assert(
     fc.property(fc.array(decision, { maxLength: 25 }), (decisions) => {
@@ -155,35 +155,35 @@ function repeated(decide: (state: Task) => readonly TaskEvent[], state: Task): r
 
 describe('a task whose time is over', () => {
   const blob = { sha256: 'a'.repeat(64), size: 70_000 };
-  const forgotten = (result: typeof blob | null): TaskEvent => ({
-    type: 'TaskForgotten',
+  const purged = (result: typeof blob | null): TaskEvent => ({
+    type: 'TaskPurged',
     data: { taskId, kind: 'k', ownerId: 'u', result },
   });
   const succeeded = (result: TaskResult): TaskEvent => ({ type: 'TaskSucceeded', data: { taskId, attempt: 1, result } });
 
-  it('is forgotten once, and says which result goes with it', () => {
+  it('is purged once, and says which result goes with it', () => {
     given(task, [queued, started(1), succeeded({ blob, isOwn: true })])
-      .when(forgetTask(taskId))
-      .then([forgotten(blob)]);
+      .when(purgeTask(taskId))
+      .then([purged(blob)]);
     given(task, [queued, started(1), succeeded({ blob })])
-      .when(forgetTask(taskId))
-      .then([forgotten(null)]);
+      .when(purgeTask(taskId))
+      .then([purged(null)]);
     given(task, [queued, started(1), succeeded(inline)])
-      .when(forgetTask(taskId))
-      .then([forgotten(null)]);
-    given(task, [forgotten(blob)])
-      .when(forgetTask(taskId))
+      .when(purgeTask(taskId))
+      .then([purged(null)]);
+    given(task, [purged(blob)])
+      .when(purgeTask(taskId))
       .thenNothing();
-    given(task, []).when(forgetTask(taskId)).thenNothing();
+    given(task, []).when(purgeTask(taskId)).thenNothing();
   });
   it('is neither queued nor started again, and an attempt under way states nothing more', () => {
-    given(task, [forgotten(null)])
+    given(task, [purged(null)])
       .when(queueTask(data))
       .thenNothing();
-    given(task, [forgotten(null)])
+    given(task, [purged(null)])
       .when(startTask(taskId, 'c9', now))
       .thenRejected('task-over');
-    given(task, [queued, started(1), forgotten(null)])
+    given(task, [queued, started(1), purged(null)])
       .when(succeed(taskId, 1, inline))
       .thenRejected('task-attempt-superseded');
   });

@@ -6,8 +6,8 @@ import { taskCodec } from './task.codec.js';
 import type { TaskEvent, TaskId, TaskQueued, TaskResult } from './task.events.js';
 import { RETRIES_MAX, RETRY_DELAYS_MS } from './task.policy.js';
 
-/** `waiting` is for `dueAt`; `succeeded`, `failed` and `forgotten` are for good. */
-type TaskStatus = 'unknown' | 'queued' | 'started' | 'waiting' | 'succeeded' | 'failed' | 'forgotten';
+/** `waiting` is for `dueAt`; `succeeded`, `failed` and `purged` are for good. */
+type TaskStatus = 'unknown' | 'queued' | 'started' | 'waiting' | 'succeeded' | 'failed' | 'purged';
 
 export type Task = Readonly<{
   status: TaskStatus;
@@ -49,7 +49,7 @@ function evolve(state: Task, event: TaskEvent): Task {
       return { ...state, percent: event.data.percent };
     case 'TaskRetryScheduled':
       return { ...state, status: 'waiting', failures: state.failures + 1, dueAt: event.data.dueAt };
-    case 'TaskHandedBack':
+    case 'TaskRequeued':
       return { ...state, status: 'queued' };
     case 'TaskSucceeded': {
       const { result } = event.data;
@@ -57,8 +57,8 @@ function evolve(state: Task, event: TaskEvent): Task {
     }
     case 'TaskFailed':
       return { ...state, status: 'failed' };
-    case 'TaskForgotten':
-      return { ...initial, status: 'forgotten', kind: event.data.kind, ownerId: event.data.ownerId };
+    case 'TaskPurged':
+      return { ...initial, status: 'purged', kind: event.data.kind, ownerId: event.data.ownerId };
   }
 }
 
@@ -119,18 +119,18 @@ export const failAttempt =
     return [failedAttempt(state, taskId, reason, now, RETRY_DELAYS_MS[state.failures] ?? 0)];
   };
 
-export const handBack =
+export const requeue =
   (taskId: TaskId, attempt: number): Decision<Task, TaskEvent> =>
   (state) =>
-    state.status === 'started' && state.attempt === attempt ? [{ type: 'TaskHandedBack', data: { taskId, attempt } }] : [];
+    state.status === 'started' && state.attempt === attempt ? [{ type: 'TaskRequeued', data: { taskId, attempt } }] : [];
 
-/** However far it came: what it was for is forgotten too, and an attempt under way states nothing more. */
-export const forgetTask =
+/** However far it came: what it was for is purged too, and an attempt under way states nothing more. */
+export const purgeTask =
   (taskId: TaskId): Decision<Task, TaskEvent> =>
   ({ status, kind, ownerId, result }) =>
-    status === 'unknown' || status === 'forgotten' ? [] : [{ type: 'TaskForgotten', data: { taskId, kind, ownerId, result } }];
+    status === 'unknown' || status === 'purged' ? [] : [{ type: 'TaskPurged', data: { taskId, kind, ownerId, result } }];
 
-const isOver = ({ status }: Task): boolean => status === 'succeeded' || status === 'failed' || status === 'forgotten';
+const isOver = ({ status }: Task): boolean => status === 'succeeded' || status === 'failed' || status === 'purged';
 
 function failedAttempt({ attempt, failures }: Task, taskId: TaskId, reason: string, now: Date, delayMs: number): TaskEvent {
   if (failures >= RETRIES_MAX) return { type: 'TaskFailed', data: { taskId, attempt, reason } };

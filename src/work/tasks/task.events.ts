@@ -19,18 +19,17 @@ export type TaskProgressed = Event<'TaskProgressed', { taskId: TaskId; attempt: 
 /** The attempt failed, or its worker was lost; another may start from `dueAt`. */
 export type TaskRetryScheduled = Event<'TaskRetryScheduled', { taskId: TaskId; attempt: number; reason: string; dueAt: string }>;
 /** The worker stopped in an orderly way; the attempt does not count as a failure. */
-export type TaskHandedBack = Event<'TaskHandedBack', { taskId: TaskId; attempt: number }>;
+export type TaskRequeued = Event<'TaskRequeued', { taskId: TaskId; attempt: number }>;
 export type TaskSucceeded = Event<'TaskSucceeded', { taskId: TaskId; attempt: number; result: TaskResult }>;
 export type TaskFailed = Event<'TaskFailed', { taskId: TaskId; attempt: number; reason: string }>;
 
 /** Its time is over: nobody who asks is told of it any more. `result` is what goes with it outside of the log. */
-export type TaskForgotten = Event<'TaskForgotten', { taskId: TaskId; kind: string; ownerId: string; result: BlobRef | null }>;
+export type TaskPurged = Event<'TaskPurged', { taskId: TaskId; kind: string; ownerId: string; result: BlobRef | null }>;
 
 export type TaskEvent =
-  TaskQueued | TaskStarted | TaskProgressed | TaskRetryScheduled | TaskHandedBack | TaskSucceeded | TaskFailed | TaskForgotten;
+  TaskQueued | TaskStarted | TaskProgressed | TaskRetryScheduled | TaskRequeued | TaskSucceeded | TaskFailed | TaskPurged;
 
 /** Whether a task's last word has this type. */
-export const isTaskOver = (type: string): boolean =>
-  type === 'TaskSucceeded' || type === 'TaskFailed' || type === 'TaskForgotten';
+export const isTaskOver = (type: string): boolean => type === 'TaskSucceeded' || type === 'TaskFailed' || type === 'TaskPurged';
 
 export const taskStream = (taskId: TaskId): string => `task-${taskId}`;

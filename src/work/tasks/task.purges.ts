@@ -1,12 +1,12 @@
 import { purgeOf } from '../../kernel/event-sourcing/purge.js';
 import { taskCodec } from './task.codec.js';
-import type { TaskForgotten } from './task.events.js';
+import type { TaskPurged } from './task.events.js';
 
 export const taskPurges = [
-  purgeOf<TaskForgotten>({
+  purgeOf<TaskPurged>({
     category: 'task',
     codec: taskCodec,
-    type: 'TaskForgotten',
+    type: 'TaskPurged',
     blobsOf: ({ data: { result } }) => (result ? [result.sha256] : []),
   }),
 ];

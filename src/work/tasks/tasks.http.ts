@@ -25,17 +25,17 @@ export class TasksController {
   async status(@Query('task_id') taskId: unknown): Promise<TaskStatusBody> {
     if (typeof taskId !== 'string' || taskId === '') throw new Rejection('invalid-request', 'Task ID is required');
     const record = isId(taskId) ? await this.tasks.byId(taskId) : undefined;
-    if (!record || record.standing === 'queued') {
+    if (!record || record.status === 'queued') {
       await this.requireWorker();
       return { status: 'PENDING', result: null };
     }
-    return { status: STATUSES[record.standing], result: await this.resultOf(record) };
+    return { status: STATUSES[record.status], result: await this.resultOf(record) };
   }
 
-  private resultOf({ standing, percent, result, reason }: TaskRecord): unknown {
-    if (standing === 'progressed') return { current: percent };
-    if (standing === 'failed') return reason;
-    return standing === 'succeeded' && result ? loadResult(this.blobs, result) : null;
+  private resultOf({ status, percent, result, reason }: TaskRecord): unknown {
+    if (status === 'progressed') return { current: percent };
+    if (status === 'failed') return reason;
+    return status === 'succeeded' && result ? loadResult(this.blobs, result) : null;
   }
 
   /** Nobody to run what is pending: better said than waited for. */
@@ -50,4 +50,4 @@ const STATUSES = {
   waiting: 'RETRY',
   succeeded: 'SUCCESS',
   failed: 'FAILURE',
-} as const satisfies Partial<Record<TaskRecord['standing'], string>>;
+} as const satisfies Partial<Record<TaskRecord['status'], string>>;

@@ -11,7 +11,7 @@ import { WorkQueue } from '../../kernel/work-queue.js';
 import { Config } from '../../platform/config/config.js';
 import {
   EndAttemptHandler,
-  ForgetTaskHandler,
+  PurgeTaskHandler,
   ProgressTaskHandler,
   QueueTask,
   QueueTaskHandler,
@@ -22,13 +22,13 @@ import { TaskQueue } from './task-queue.port.js';
 import { TaskRunners } from './task-runner.port.js';
 import { TASK_WORKER_OPTIONS, TaskWorker } from './task-worker.js';
 import { TasksController } from './tasks.http.js';
-import { TellOfFailedTasks } from './tell-of-failed-tasks.reaction.js';
+import { ReportFailedTasks } from './report-failed-tasks.reaction.js';
 import { tasksRejections } from './tasks.rejections.js';
 import { taskPurges } from './task.purges.js';
 
 type Parts = [EventStore, Streams, Commands, KeyValue, WorkQueue, Blobs, Timing, Ids, TaskRunners];
 
-const REACTIONS = [TellOfFailedTasks];
+const REACTIONS = [ReportFailedTasks];
 const TICKERS = [SweepTasks];
 
 /** Work that outlives the request that asked for it. Features leave it in the `TaskQueue` and add a runner for its kind. */
@@ -43,7 +43,7 @@ const TICKERS = [SweepTasks];
     StartTaskHandler,
     ProgressTaskHandler,
     EndAttemptHandler,
-    ForgetTaskHandler,
+    PurgeTaskHandler,
     {
       provide: TaskQueue,
       inject: [Commands],
@@ -79,7 +79,7 @@ export class TasksModule implements OnApplicationBootstrap, BeforeApplicationShu
     if (this.config.roles.includes('worker')) this.working = this.worker.work(this.stopping.signal);
   }
 
-  /** Takes no more tasks; those in hand are handed back, for the next worker to start anew. */
+  /** Takes no more tasks; those in hand are requeued, for the next worker to start anew. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await this.working;

@@ -12,7 +12,7 @@ const ended = (count: number) => ({ endedAt: minute(count).toISOString() });
 
 const ids = (found: readonly { jobId: string }[]) => found.map(({ jobId }) => jobId);
 
-type Queries = Pick<JobQueries, 'working' | 'untold'>;
+type Queries = Pick<JobQueries, 'working' | 'unreported'>;
 
 /** Which jobs are under way, and of which somebody has to be told. */
 export function jobsContract(setUp: () => Promise<ReadModelUnderTest<Queries>>): void {
@@ -34,16 +34,10 @@ export function jobsContract(setUp: () => Promise<ReadModelUnderTest<Queries>>):
     await given('working', 5, { conversationId: 'c1' }, said, { type: 'JobCancelRequested', reason: 'by-owner' });
     await given('done', 1, { conversationId: 'c1' }, { type: 'JobCompleted', ...ended(2), result: blob });
     await given('failed', 3, { conversationId: 'c1' }, { type: 'JobFailed', ...ended(4), error: 'Broken.', reason: 'tool' });
-    await given('lost', 2, { toolName: 'mcp_tool' }, { type: 'JobLost', ...ended(9) }, { type: 'JobTold', by: 'wake' });
+    await given('lost', 2, { toolName: 'mcp_tool' }, { type: 'JobLost', ...ended(9) }, { type: 'JobReported', by: 'follow-up' });
     await given('silent', 2, { autoResume: false }, { type: 'JobLost', ...ended(9) });
     await given('stopped', 4, { conversationId: 'c1' }, { type: 'JobCancelled', ...ended(6) });
-    await given(
-      'gone',
-      0,
-      { conversationId: 'c1' },
-      { type: 'JobCompleted', ...ended(1), result: blob },
-      { type: 'JobForgotten' },
-    );
+    await given('gone', 0, { conversationId: 'c1' }, { type: 'JobCompleted', ...ended(1), result: blob }, { type: 'JobPurged' });
     await given('bobs', 6, { ownerId: 'bob', conversationId: 'c1' });
   });
   afterAll(() => state.close());
@@ -53,13 +47,15 @@ export function jobsContract(setUp: () => Promise<ReadModelUnderTest<Queries>>):
     expect(ids([...first, ...(await queries.working(5, first[0]))])).toEqual(['working', 'bobs']);
   });
 
-  it('untold is what ended by itself and nobody was told of, where anybody wants to know, in pages', async () => {
-    const first = await queries.untold(1);
-    expect(ids([...first, ...(await queries.untold(10, first[0]))])).toEqual(['done', 'failed']);
+  it('unreported is what ended by itself and nobody was told of, where anybody wants to know, in pages', async () => {
+    const first = await queries.unreported(1);
+    expect(ids([...first, ...(await queries.unreported(10, first[0]))])).toEqual(['done', 'failed']);
   });
 
   it('what is shown of a job is what was said of it', async () => {
-    expect(await queries.untold(1)).toMatchObject([{ jobId: 'done', status: 'completed', result: blob, finishedAt: minute(2) }]);
+    expect(await queries.unreported(1)).toMatchObject([
+      { jobId: 'done', status: 'completed', result: blob, finishedAt: minute(2) },
+    ]);
     const said = { cancelRequested: true, progress: { progress: 1, message: 'Reading.' }, outputTail: 'Reading.' };
     expect(await queries.working(1)).toMatchObject([{ jobId: 'working', startedAt: minute(5), finishedAt: null, ...said }]);
   });

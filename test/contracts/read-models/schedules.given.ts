@@ -2,14 +2,21 @@ import { runIdOf, type ScheduleEvent } from '../../../src/triggers/schedules/sch
 
 export const at = (time: string) => `2026-01-01T${time}:00.000Z`;
 export const hourly = { kind: 'recurring', cron: '0 * * * *', timezone: 'Europe/Prague', endAt: null } as const;
-export const terms = { name: 'Look', instruction: 'Nul\0', timing: hourly, toolAllowlist: ['t1'], modelId: null, tokenBudget: 5 };
+export const definition = {
+  name: 'Look',
+  instruction: 'Nul\0',
+  timing: hourly,
+  toolAllowlist: ['t1'],
+  modelId: null,
+  tokenBudget: 5,
+};
 export const created = (scheduleId: string, ownerId = 'ann', nextSlotAt: string | null = at('09:00')): ScheduleEvent => ({
   type: 'ScheduleCreated',
   data: {
     scheduleId,
     ownerId,
     origin: { agentId: `agent-of-${ownerId}`, conversationId: null, createdVia: 'ui' },
-    terms,
+    definition,
     createdAt: at('08:30'),
     nextSlotAt,
   },

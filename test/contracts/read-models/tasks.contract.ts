@@ -40,19 +40,19 @@ export function tasksContract(setUp: () => Promise<ReadModelUnderTest<Queries>>)
     await given('again', 1, queued('again'), started('again'), waiting('again', '2026-01-01T00:02:00Z'), started('again', 2));
     await given('done', 0, queued('done'), started('done'), succeeded('done'));
     await given('failed', 0, queued('failed'), started('failed'), failed('failed'));
-    await given('back', 0, queued('back'), started('back'), { type: 'TaskHandedBack', data: { taskId: 'back', attempt: 1 } });
+    await given('back', 0, queued('back'), started('back'), { type: 'TaskRequeued', data: { taskId: 'back', attempt: 1 } });
   });
   afterAll(() => state.close());
 
   it.each([
-    ['queued', { standing: 'queued', attempt: 0, result: null }],
-    ['running', { standing: 'progressed', percent: 40, attempt: 1 }],
-    ['due', { standing: 'waiting', reason: 'x' }],
-    ['again', { standing: 'started', attempt: 2, percent: 0, reason: null }],
-    ['done', { standing: 'succeeded', result: { inline: { a: [1, null] } } }],
-    ['failed', { standing: 'failed', reason: 'Broken.' }],
-    ['back', { standing: 'queued', attempt: 1 }],
-  ])('a task that is %s', async (taskId, standing) => expect(await queries.byId(taskId)).toMatchObject(standing));
+    ['queued', { status: 'queued', attempt: 0, result: null }],
+    ['running', { status: 'progressed', percent: 40, attempt: 1 }],
+    ['due', { status: 'waiting', reason: 'x' }],
+    ['again', { status: 'started', attempt: 2, percent: 0, reason: null }],
+    ['done', { status: 'succeeded', result: { inline: { a: [1, null] } } }],
+    ['failed', { status: 'failed', reason: 'Broken.' }],
+    ['back', { status: 'queued', attempt: 1 }],
+  ])('a task that is %s', async (taskId, status) => expect(await queries.byId(taskId)).toMatchObject(status));
 
   it('nobody knows a task that was not queued', async () => expect(await queries.byId('other')).toBeUndefined());
 
@@ -82,9 +82,9 @@ export function tasksContract(setUp: () => Promise<ReadModelUnderTest<Queries>>)
     expect((await queries.byId('nul failed'))?.reason).toBe('Nul\uFFFD');
   });
 
-  it('a task that is forgotten is as good as unknown', async () => {
+  it('a task that is purged is as good as unknown', async () => {
     await given('old', 0, queued('old'), started('old'), succeeded('old'), {
-      type: 'TaskForgotten',
+      type: 'TaskPurged',
       data: { taskId: 'old', kind: 'k', ownerId: 'ann', result: null },
     });
     expect(await queries.byId('old')).toBeUndefined();

@@ -102,7 +102,7 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
         ['p-c12'],
         expect.arrayContaining(['p9']),
       ]);
-      await given(15, 'c11', { type: 'TurnHandedOn', data: { ...about('c11'), producer: 'p9' } });
+      await given(15, 'c11', { type: 'TurnRequeued', data: { ...about('c11'), producer: 'p9' } });
       expect([await untaken(), idsOf(await queries.takenBy(['p9'], NONE, 10))]).toEqual([['p-c11'], []]);
       await given(16, 'c11', taken('c11', 'p-c11', 'p7'), paused('c11', 'p-c11', at(45)));
       expect([await untaken(), await expired(at(60))]).toEqual([[], ['p-c12', 'p-c11']]);

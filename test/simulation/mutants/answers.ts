@@ -61,7 +61,7 @@ export const MUTANTS_OF_ANSWERS: readonly Mutant[] = [
     foundAs: /is not over: .*task/,
     readModels: ({ tasks }) => {
       const unfinished = tasks.unfinished.bind(tasks);
-      tasks.unfinished = async (...asked) => (await unfinished(...asked)).filter(({ standing }) => standing !== 'waiting');
+      tasks.unfinished = async (...asked) => (await unfinished(...asked)).filter(({ status }) => status !== 'waiting');
     },
   },
 ];

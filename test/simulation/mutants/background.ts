@@ -1,12 +1,12 @@
 import { CancelSchedule, EndScheduleRun, RunScheduleNow } from '../../../src/triggers/schedules/schedule/schedule.commands.js';
 import { CreateMonitor } from '../../../src/triggers/monitors/monitor/monitor.commands.js';
-import { TellOfJob } from '../../../src/background/jobs/job.commands.js';
+import { ReportJob } from '../../../src/background/jobs/job.commands.js';
 import type { Mutant } from '../world/mutant.js';
 import { withoutReaction, withoutTicker } from './without.js';
 
 const written = { execute: () => Promise.resolve(undefined) };
 
-/** Faults of schedules, jobs, monitors and wakes. */
+/** Faults of schedules, jobs, monitors and follow-ups. */
 export const MUTANTS_OF_THE_BACKGROUND: readonly Mutant[] = [
   { name: 'lets slots pass', foundAs: /is not over/, ticks: withoutTicker('due-schedules') },
   {
@@ -39,35 +39,35 @@ export const MUTANTS_OF_THE_BACKGROUND: readonly Mutant[] = [
     foundAs: /was accepted, and requested 0 times/,
     roles: ({ handlers }) => void handlers.set(RunScheduleNow, written),
   },
-  { name: 'never says that a job is lost', foundAs: /is not over: .*job/, ticks: withoutTicker('lose-jobs') },
-  { name: 'never says that a job is over', foundAs: /is not over: .*job/, ticks: withoutTicker('wake-for-jobs') },
+  { name: 'never says that a job is lost', foundAs: /is not over: .*job/, ticks: withoutTicker('report-lost-jobs') },
+  { name: 'never says that a job is over', foundAs: /is not over: .*job/, ticks: withoutTicker('request-job-follow-ups') },
   {
-    name: 'wakes a conversation for a job and does not note it',
+    name: 'follow-ups a conversation for a job and does not note it',
     foundAs: /is not over: .*job/,
-    roles: ({ handlers }) => void handlers.set(TellOfJob, written),
+    roles: ({ handlers }) => void handlers.set(ReportJob, written),
   },
-  { name: 'leaves wakes where they are', foundAs: /is not over: .*wakes/, ticks: withoutTicker('deliver-wakes') },
+  { name: 'leaves follow-ups where they are', foundAs: /is not over: .*follow-ups/, ticks: withoutTicker('deliver-follow-ups') },
   {
     name: 'keeps from conversations what monitors find',
-    foundAs: /is not over: .*wake/,
-    roles: withoutReaction('wake-conversations-of-monitors'),
+    foundAs: /is not over: .*follow-up/,
+    roles: withoutReaction('request-monitor-follow-ups'),
   },
   {
-    name: 'wakes once more whenever it is asked again',
-    foundAs: /wakes were requested|has \d+ wakes for|was told \d times/,
-    roles: ({ wakes, ids }) => {
-      if (!wakes) return;
-      const wake = wakes.wake.bind(wakes);
-      wakes.wake = (what, cause) => wake({ ...what, dedupeKey: `${what.dedupeKey} ${ids.next()}` }, cause);
+    name: 'follow-ups once more whenever it is asked again',
+    foundAs: /follow-ups were requested|has \d+ follow-ups for|was told \d times/,
+    roles: ({ followUps, ids }) => {
+      if (!followUps) return;
+      const followUp = followUps.request.bind(followUps);
+      followUps.request = (what, cause) => followUp({ ...what, dedupeKey: `${what.dedupeKey} ${ids.next()}` }, cause);
     },
   },
   {
-    name: 'asks the turn of a wake under another id each time',
+    name: 'asks the turn of a follow-up under another id each time',
     foundAs: /was told in \d turns|told in another turn/,
-    roles: ({ woken, ids }) => {
-      if (!woken) return;
-      const ask = woken.ask.bind(woken);
-      woken.ask = (turn, cause) => ask({ ...turn, turnId: ids.next() }, cause);
+    roles: ({ automatic, ids }) => {
+      if (!automatic) return;
+      const ask = automatic.ask.bind(automatic);
+      automatic.ask = (turn, cause) => ask({ ...turn, turnId: ids.next() }, cause);
     },
   },
   {

@@ -2,7 +2,7 @@ import type { Fact, LogView } from '../world/log-view.js';
 import type { World } from '../world/world.js';
 
 const JOB_ENDS = ['JobCompleted', 'JobFailed', 'JobCancelled', 'JobLost'];
-const SETTLED = ['WakeDelivered', 'WakeFolded', 'WakeSuppressed', 'WakeSuperseded', 'WakeFailed'];
+const SETTLED = ['FollowUpDelivered', 'FollowUpMerged', 'FollowUpSuppressed', 'FollowUpSuperseded', 'FollowUpFailed'];
 
 /** A job has one end, and that is told once: to a conversation that is to go on with it. */
 export function* jobs(log: LogView): Generator<string> {
@@ -11,16 +11,16 @@ export function* jobs(log: LogView): Generator<string> {
     if (count('JobStarted') !== 1) yield `${stream} began ${count('JobStarted')} times.`;
     if (count(...JOB_ENDS) !== 1) yield `${stream} came to ${count(...JOB_ENDS)} ends.`;
     const { jobId } = facts[0]!.data;
-    const woken = log.named('WakeRequested').filter(({ data }) => data['refId'] === jobId).length;
-    const told = facts.filter(({ type }) => type === 'JobTold');
-    if (told.length > 1 || woken > 1) yield `The end of ${stream} was told ${Math.max(told.length, woken)} times.`;
+    const automatic = log.named('FollowUpRequested').filter(({ data }) => data['refId'] === jobId).length;
+    const told = facts.filter(({ type }) => type === 'JobReported');
+    if (told.length > 1 || automatic > 1) yield `The end of ${stream} was told ${Math.max(told.length, automatic)} times.`;
     const isSilent = count('JobCancelled') > 0;
-    if (told.length + woken > 0 && isSilent) yield `${stream} was cancelled, and that was told.`;
-    if (!isSilent && woken !== told.length) yield `The end of ${stream} was told, and nothing was woken.`;
+    if (told.length + automatic > 0 && isSilent) yield `${stream} was cancelled, and that was told.`;
+    if (!isSilent && automatic !== told.length) yield `The end of ${stream} was told, and no follow-up was requested.`;
   }
 }
 
-/** A check of a monitor is claimed and reported once, by one look; each time it finds something, one wake says so. */
+/** A check of a monitor is claimed and reported once, by one look; each time it finds something, one follow-up says so. */
 export function* monitors(log: LogView, { outside }: Pick<World, 'outside'>): Generator<string> {
   const looks = new Set<string>();
   for (const look of outside.looks) {
@@ -29,14 +29,14 @@ export function* monitors(log: LogView, { outside }: Pick<World, 'outside'>): Ge
   }
   for (const [stream, facts] of log.of('monitor')) {
     yield* checks(stream, facts);
-    const keys = facts.flatMap(({ type, data }) => wakeKeyOf(stream.slice('monitor-'.length), type, data));
+    const keys = facts.flatMap(({ type, data }) => followUpKeyOf(stream.slice('monitor-'.length), type, data));
     if (new Set(keys).size !== keys.length) yield `${stream} found the same twice.`;
     for (const key of keys) {
-      const wakes = log.named('WakeRequested').filter(({ data }) => data['dedupeKey'] === key);
-      if (wakes.length !== 1) yield `${wakes.length} wakes were requested for ${key}.`;
+      const followUps = log.named('FollowUpRequested').filter(({ data }) => data['dedupeKey'] === key);
+      if (followUps.length !== 1) yield `${followUps.length} follow-ups were requested for ${key}.`;
     }
-    const own = log.named('WakeRequested').filter(({ data }) => data['refId'] === facts[0]!.data['monitorId']);
-    if (own.length !== keys.length) yield `${stream} has ${own.length} wakes for ${keys.length} occasions.`;
+    const own = log.named('FollowUpRequested').filter(({ data }) => data['refId'] === facts[0]!.data['monitorId']);
+    if (own.length !== keys.length) yield `${stream} has ${own.length} follow-ups for ${keys.length} occasions.`;
   }
 }
 
@@ -59,30 +59,33 @@ function* checks(stream: string, facts: readonly Fact[]): Generator<string> {
   }
 }
 
-function wakeKeyOf(monitorId: string, type: string, data: Fact['data']): readonly string[] {
-  if (type === 'MonitorWoke') return [`monitor:${monitorId}:${String(data['wake'])}`];
+function followUpKeyOf(monitorId: string, type: string, data: Fact['data']): readonly string[] {
+  if (type === 'MonitorFollowUpRequested') return [`monitor:${monitorId}:${String(data['followUp'])}`];
   if (type === 'MonitorPaused' && data['reason'] !== null) return [`monitor_paused:${monitorId}:${String(data['pause'])}`];
   return type === 'MonitorCompleted' && data['isNews'] === true ? [`monitor_expired:${monitorId}:end`] : [];
 }
 
 /** What happened is told once, in a turn of its conversation, or it is said why not. */
-export function* wakes(log: LogView): Generator<string> {
-  const unasked = log.named('TurnAsked').filter(({ data }) => (data['origin'] as { kind: string } | undefined)?.kind === 'wake');
-  for (const [stream, facts] of log.of('wakes')) {
-    const keys = facts.filter(({ type }) => type === 'WakeRequested').map(({ data }) => data['dedupeKey']);
+export function* followUps(log: LogView): Generator<string> {
+  const unasked = log
+    .named('TurnAsked')
+    .filter(({ data }) => (data['origin'] as { kind: string } | undefined)?.kind === 'follow-up');
+  for (const [stream, facts] of log.of('followUps')) {
+    const keys = facts.filter(({ type }) => type === 'FollowUpRequested').map(({ data }) => data['dedupeKey']);
     if (new Set(keys).size !== keys.length) yield `${stream} was asked twice for the same.`;
-    for (const { data: wake } of facts.filter(({ type }) => type === 'WakeRequested')) {
-      const ends = facts.filter(({ type, data }) => SETTLED.includes(type) && data['wakeId'] === wake['wakeId']);
-      if (ends.length !== 1) yield `${stream}: ${String(wake['dedupeKey'])} was settled ${ends.length} times.`;
+    for (const { data: followUp } of facts.filter(({ type }) => type === 'FollowUpRequested')) {
+      const ends = facts.filter(({ type, data }) => SETTLED.includes(type) && data['followUpId'] === followUp['followUpId']);
+      if (ends.length !== 1) yield `${stream}: ${String(followUp['dedupeKey'])} was settled ${ends.length} times.`;
       const turns = unasked.filter(
         ({ data }) =>
-          data['conversationId'] === wake['conversationId'] && (data['question'] as string).includes(wake['text'] as string),
+          data['conversationId'] === followUp['conversationId'] &&
+          (data['question'] as string).includes(followUp['text'] as string),
       );
-      const isTold = ends.some(({ type }) => type === 'WakeDelivered' || type === 'WakeFolded');
+      const isTold = ends.some(({ type }) => type === 'FollowUpDelivered' || type === 'FollowUpMerged');
       if (turns.length !== (isTold ? 1 : 0))
-        yield `${stream}: ${String(wake['dedupeKey'])} was told in ${turns.length} turns, and is said to be ${ends[0]?.type ?? 'open'}.`;
+        yield `${stream}: ${String(followUp['dedupeKey'])} was told in ${turns.length} turns, and is said to be ${ends[0]?.type ?? 'open'}.`;
       if (isTold && turns[0] && turns[0].data['turnId'] !== ends[0]!.data['turnId'])
-        yield `${stream}: ${String(wake['dedupeKey'])} was told in another turn than is said.`;
+        yield `${stream}: ${String(followUp['dedupeKey'])} was told in another turn than is said.`;
     }
   }
 }

@@ -2,7 +2,7 @@ import type { LogView } from '../world/log-view.js';
 import type { World } from '../world/world.js';
 import { appends } from './appends.js';
 import { clients, deliveries, effects, readers } from './clients.js';
-import { jobs, monitors, wakes } from './follow-ups.js';
+import { jobs, monitors, followUps } from './follow-ups.js';
 import { journals } from './journals.js';
 import { schedules } from './schedules.js';
 import { turns } from './turns.js';
@@ -19,5 +19,5 @@ export const oracles = (log: LogView, world: World): readonly string[] => [
   ...schedules(log, world),
   ...jobs(log),
   ...monitors(log, world),
-  ...wakes(log),
+  ...followUps(log),
 ];

@@ -36,7 +36,7 @@ const minuteAfter = (time: number): number => (Math.floor(time / MINUTE_MS) + 1)
 function* slotsOnce(stream: string, facts: readonly Fact[]): Generator<string> {
   const created = facts.find(({ type }) => type === 'ScheduleCreated');
   if (!created) return;
-  const { timing } = created.data['terms'] as { timing: { kind: string; runAt?: string } };
+  const { timing } = created.data['definition'] as { timing: { kind: string; runAt?: string } };
   const isOnce = timing.kind === 'once';
   let next: number | undefined = isOnce ? Date.parse(timing.runAt!) : minuteAfter(ms(created, 'createdAt'));
   for (const fact of facts) {

@@ -10,7 +10,7 @@ const NOTHING_YET = {
   result: null,
   error: null,
   error_type: null,
-  told_by: null,
+  reported_by: null,
   finished_at: null,
 };
 
@@ -29,11 +29,12 @@ export class JobsTwin extends JobQueries {
     return pageOf(working, ({ startedAt, jobId }) => [startedAt, jobId], limit, after);
   }
 
-  override async untold(limit: number, after?: JobRecord): Promise<readonly JobRecord[]> {
-    const untold = this.all().filter(
-      ({ toldBy, status, autoResume }) => toldBy === null && ['completed', 'failed', 'lost'].includes(status) && autoResume,
+  override async unreported(limit: number, after?: JobRecord): Promise<readonly JobRecord[]> {
+    const unreported = this.all().filter(
+      ({ reportedBy, status, autoResume }) =>
+        reportedBy === null && ['completed', 'failed', 'lost'].includes(status) && autoResume,
     );
-    return pageOf(untold, ({ finishedAt, jobId }) => [finishedAt!, jobId], limit, after);
+    return pageOf(unreported, ({ finishedAt, jobId }) => [finishedAt!, jobId], limit, after);
   }
 
   private all(): JobRecord[] {

@@ -9,7 +9,7 @@ import { MonitorsTwin } from './monitors.twin.js';
 import { SchedulesTwin } from './schedules.twin.js';
 import { TasksTwin } from './tasks.twin.js';
 import { UnsealedTurnsTwin } from './unsealed-turns.twin.js';
-import { WakesTwin } from './wakes.twin.js';
+import { FollowUpsTwin } from './follow-ups.twin.js';
 
 const LAG_MS = [5, 60] as const;
 /** A projector that is taken over by another one, or a database that is slow. */
@@ -23,7 +23,7 @@ export class ReadModelServer {
   readonly schedules = new SchedulesTwin();
   readonly jobs = new JobsTwin();
   readonly monitors = new MonitorsTwin();
-  readonly wakes = new WakesTwin();
+  readonly followUps = new FollowUpsTwin();
   private position = LOG_START;
   private readonly random: Seeded;
 
@@ -67,6 +67,7 @@ export class ReadModelServer {
   apply(event: StoredEvent): void {
     if (event.stream.startsWith('conversation-')) this.unsealedTurns.apply(event);
     if (event.stream.startsWith('task-')) this.tasks.apply(event);
-    for (const { tables } of [this.schedules, this.jobs, this.monitors, this.wakes]) if (tables.wants(event)) tables.apply(event);
+    for (const { tables } of [this.schedules, this.jobs, this.monitors, this.followUps])
+      if (tables.wants(event)) tables.apply(event);
   }
 }

@@ -29,11 +29,11 @@ export class TasksTwin extends TaskQueries {
 
   override async unfinished(now: Date, queuedBefore: Date, limit: number): Promise<readonly TaskRecord[]> {
     const rows = [...this.rows.values()].filter(
-      ({ standing, dueAt, changedAt }) =>
-        standing !== 'succeeded' &&
-        standing !== 'failed' &&
-        (standing !== 'waiting' || (dueAt !== null && dueAt <= now)) &&
-        (standing !== 'queued' || changedAt <= queuedBefore),
+      ({ status, dueAt, changedAt }) =>
+        status !== 'succeeded' &&
+        status !== 'failed' &&
+        (status !== 'waiting' || (dueAt !== null && dueAt <= now)) &&
+        (status !== 'queued' || changedAt <= queuedBefore),
     );
     rows.sort(longestFirst);
     const turnOf = new Map<Row, number>();
@@ -53,29 +53,29 @@ export class TasksTwin extends TaskQueries {
       case 'TaskQueued': {
         if (this.rows.has(taskId)) break;
         const { kind, ownerId } = event.data;
-        const fresh = { standing: 'queued', attempt: 0, percent: 0, result: null, reason: null, dueAt: null } as const;
+        const fresh = { status: 'queued', attempt: 0, percent: 0, result: null, reason: null, dueAt: null } as const;
         this.rows.set(taskId, { taskId, kind, ownerId, ...fresh, changedAt: at });
         break;
       }
       case 'TaskStarted':
-        change({ standing: 'started', attempt: event.data.attempt, percent: 0, dueAt: null, reason: null });
+        change({ status: 'started', attempt: event.data.attempt, percent: 0, dueAt: null, reason: null });
         break;
       case 'TaskProgressed':
-        change({ standing: 'progressed', percent: event.data.percent });
+        change({ status: 'progressed', percent: event.data.percent });
         break;
       case 'TaskRetryScheduled':
-        change({ standing: 'waiting', reason: asText(event.data.reason), dueAt: new Date(event.data.dueAt) });
+        change({ status: 'waiting', reason: asText(event.data.reason), dueAt: new Date(event.data.dueAt) });
         break;
-      case 'TaskHandedBack':
-        change({ standing: 'queued' });
+      case 'TaskRequeued':
+        change({ status: 'queued' });
         break;
       case 'TaskSucceeded':
-        change({ standing: 'succeeded', percent: 100, result: asJsonb(event.data.result) as TaskResult, reason: null });
+        change({ status: 'succeeded', percent: 100, result: asJsonb(event.data.result) as TaskResult, reason: null });
         break;
       case 'TaskFailed':
-        change({ standing: 'failed', reason: asText(event.data.reason) });
+        change({ status: 'failed', reason: asText(event.data.reason) });
         break;
-      case 'TaskForgotten':
+      case 'TaskPurged':
         this.rows.delete(taskId);
     }
   }

@@ -83,7 +83,7 @@ export class UnsealedTurnsTwin extends UnsealedTurnQueries {
         this.change(event.data.turnId, { producer: null, expiresAt: null, since: at });
         break;
       case 'TurnResumed':
-      case 'TurnHandedOn':
+      case 'TurnRequeued':
         this.change(event.data.turnId, { producer: null, expiresAt: null, since: at });
         break;
       case 'TurnAnswered':

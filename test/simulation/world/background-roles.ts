@@ -4,14 +4,14 @@ import { StoredTurnAdditions } from '../../../src/dialogue/journal/stored-turn-a
 import {
   CancelJobHandler,
   EndJobHandler,
-  LoseJobHandler,
+  MarkJobLostHandler,
   ReportJobProgressHandler,
   StartJobHandler,
-  TellOfJobHandler,
+  ReportJobHandler,
 } from '../../../src/background/jobs/job.commands.js';
 import { JobRunner } from '../../../src/background/jobs/job-runner.js';
-import { LoseJobs } from '../../../src/background/jobs/lose-jobs.ticker.js';
-import { WakeForJobs } from '../../../src/background/jobs/wake-for-jobs.ticker.js';
+import { ReportLostJobs } from '../../../src/background/jobs/report-lost-jobs.ticker.js';
+import { RequestJobFollowUps } from '../../../src/background/jobs/request-job-follow-ups.ticker.js';
 import type { Blobs } from '../../../src/kernel/blobs.js';
 import type { Reaction } from '../../../src/kernel/event-sourcing/reaction.js';
 import type { Streams } from '../../../src/kernel/event-sourcing/streams.js';
@@ -24,7 +24,7 @@ import {
   ReportCheckHandler,
   SteerMonitorHandler,
 } from '../../../src/triggers/monitors/monitor/monitor.commands.js';
-import { WakeConversationsOfMonitors } from '../../../src/triggers/monitors/wake-conversations-of-monitors.reaction.js';
+import { RequestMonitorFollowUps } from '../../../src/triggers/monitors/request-monitor-follow-ups.reaction.js';
 import { WatchedSources } from '../../../src/triggers/monitors/checks/watched-sources.js';
 import type { Runs } from '../../../src/background/runs/runs.port.js';
 import { AppendScheduledAnswers } from '../../../src/triggers/schedules/runs/append-scheduled-answers.reaction.js';
@@ -48,9 +48,13 @@ import {
 import { FollowScheduledRuns } from '../../../src/triggers/schedules/runs/follow-scheduled-runs.reaction.js';
 import { KeyValueSchedulerHeartbeat } from '../../../src/triggers/schedules/key-value-scheduler-heartbeat.js';
 import { QueueScheduledRuns } from '../../../src/triggers/schedules/runs/queue-scheduled-runs.reaction.js';
-import { DeliverWakes } from '../../../src/background/follow-ups/deliver-wakes.ticker.js';
-import { RequestedWakes } from '../../../src/background/follow-ups/requested-wakes.js';
-import { GatherWakesHandler, RequestWakeHandler, SettleWakesHandler } from '../../../src/background/follow-ups/wakes.commands.js';
+import { DeliverFollowUps } from '../../../src/background/follow-ups/deliver-follow-ups.ticker.js';
+import { RequestedFollowUps } from '../../../src/background/follow-ups/requested-follow-ups.js';
+import {
+  GatherFollowUpsHandler,
+  RequestFollowUpHandler,
+  CompleteFollowUpsHandler,
+} from '../../../src/background/follow-ups/follow-ups.commands.js';
 import { NoLimits } from '../../support/no-limits.js';
 import {
   JOBS,
@@ -108,38 +112,39 @@ export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }
   };
 }
 
-/** Background jobs and monitors, and the wakes by which conversations go on with what became of them. */
+/** Background jobs and monitors, and the follow-ups by which conversations go on with what became of them. */
 export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver }: Shared) {
-  const { store, signals, keyValue, queue, clock, timing, ids, models, toolbox, unsealedTurns, jobs, monitors, wakes } = ports;
+  const { store, signals, keyValue, queue, clock, timing, ids, models, toolbox, unsealedTurns, jobs, monitors, followUps } =
+    ports;
   commands.handle(
     new StartJobHandler(streams),
     new ReportJobProgressHandler(streams),
     new EndJobHandler(streams, clock),
     new CancelJobHandler(streams, signals),
-    new LoseJobHandler(streams, clock),
-    new TellOfJobHandler(streams),
-    new RequestWakeHandler(streams),
-    new GatherWakesHandler(streams),
-    new SettleWakesHandler(streams),
+    new MarkJobLostHandler(streams, clock),
+    new ReportJobHandler(streams),
+    new RequestFollowUpHandler(streams),
+    new GatherFollowUpsHandler(streams),
+    new CompleteFollowUpsHandler(streams),
     new CreateMonitorHandler(streams, clock),
     new SteerMonitorHandler(streams, clock),
     new AttendMonitorHandler(streams, clock),
     new ReportCheckHandler(streams, clock, MONITOR_RULES),
   );
-  const requested = new RequestedWakes(commands);
+  const requested = new RequestedFollowUps(commands);
   const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing);
   const check = new CheckMonitor(streams, commands, clock, sources, NO_PATTERNS, NO_JUDGE);
-  const woken = new AutomaticTurnIntake(store, streams, commands, resolver, models, new NoLimits(), queue);
+  const automatic = new AutomaticTurnIntake(store, streams, commands, resolver, models, new NoLimits(), queue);
   return {
-    wakes: requested,
-    woken,
+    followUps: requested,
+    automatic,
     tickers: [
-      new LoseJobs(jobs, keyValue, commands, ids),
-      new WakeForJobs(jobs, unsealedTurns, blobs, requested, commands, ids),
+      new ReportLostJobs(jobs, keyValue, commands, ids),
+      new RequestJobFollowUps(jobs, unsealedTurns, blobs, requested, commands, ids),
       new CheckMonitors(monitors, check, ids),
-      new DeliverWakes(wakes, streams, commands, woken, ids),
+      new DeliverFollowUps(followUps, streams, commands, automatic, ids),
     ],
-    reactions: [new WakeConversationsOfMonitors(store, requested)],
+    reactions: [new RequestMonitorFollowUps(store, requested)],
   };
 }
 

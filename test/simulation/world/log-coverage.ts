@@ -10,9 +10,9 @@ const SHOWN: Readonly<Record<string, string>> = {
   TurnAppended: 'what a run said was added to its chat',
   JobStarted: 'a call went on as a job',
   JobLost: 'a job was lost',
-  MonitorWoke: 'a monitor found something',
-  WakeDelivered: 'a conversation went on by itself',
-  WakeFolded: 'two wakes were told together',
+  MonitorFollowUpRequested: 'a monitor found something',
+  FollowUpDelivered: 'a conversation went on by itself',
+  FollowUpMerged: 'two follow-ups were told together',
   TaskRetryScheduled: 'a task was to be tried again',
 };
 

@@ -55,24 +55,24 @@ export class LogView {
     }
     yield* this.answersKeptFromChats();
     for (const [stream, facts] of this.of('job')) {
-      if (!has(facts, 'JobTold', 'JobCancelled')) yield stream;
+      if (!has(facts, 'JobReported', 'JobCancelled')) yield stream;
     }
     for (const [stream, facts] of this.of('monitor')) {
       if (!has(facts, 'MonitorCompleted', 'MonitorCancelled')) yield stream;
     }
-    const requested = new Set(this.named('WakeRequested').map(({ data }) => String(data['dedupeKey'])));
-    for (const { data } of this.named('MonitorWoke')) {
-      const key = `monitor:${data['monitorId'] as string}:${data['wake'] as number}`;
-      if (!requested.has(key)) yield `wake ${key}`;
+    const requested = new Set(this.named('FollowUpRequested').map(({ data }) => String(data['dedupeKey'])));
+    for (const { data } of this.named('MonitorFollowUpRequested')) {
+      const key = `monitor:${data['monitorId'] as string}:${data['followUp'] as number}`;
+      if (!requested.has(key)) yield `follow-up ${key}`;
     }
     for (const { data } of this.named('MonitorCompleted')) {
       const key = `monitor_expired:${data['monitorId'] as string}:end`;
-      if (data['isNews'] === true && !requested.has(key)) yield `wake ${key}`;
+      if (data['isNews'] === true && !requested.has(key)) yield `follow-up ${key}`;
     }
-    for (const [stream, facts] of this.of('wakes')) {
+    for (const [stream, facts] of this.of('followUps')) {
       const count = (isOfType: (type: string) => boolean) => facts.filter(({ type }) => isOfType(type)).length;
-      const settled = count((type) => type !== 'WakeRequested' && type !== 'WakesGathered');
-      if (count((type) => type === 'WakeRequested') > settled) yield stream;
+      const settled = count((type) => type !== 'FollowUpRequested' && type !== 'FollowUpsGathered');
+      if (count((type) => type === 'FollowUpRequested') > settled) yield stream;
     }
   }
 

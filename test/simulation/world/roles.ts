@@ -63,7 +63,7 @@ import type { MonitorQueries } from '../../../projections/monitors/monitors.quer
 import type { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import type { TaskQueries } from '../../../projections/tasks/tasks.queries.js';
 import type { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
-import type { WakeQueries } from '../../../projections/wakes/wakes.queries.js';
+import type { FollowUpQueries } from '../../../projections/follow-ups/follow-ups.queries.js';
 import { followUpRoles, jobRunner, type Rooms, scheduleRoles } from './background-roles.js';
 import { MESSAGE_RETENTION_SECONDS } from './background-settings.js';
 import type { Mutant } from './mutant.js';
@@ -108,7 +108,7 @@ export type Ports = Readonly<{
   schedules: ScheduleQueries;
   jobs: JobQueries;
   monitors: MonitorQueries;
-  wakes: WakeQueries;
+  followUps: FollowUpQueries;
   blobs: Blobs;
   rooms: Rooms;
   acknowledged: Acknowledged[];
@@ -215,8 +215,8 @@ export function rolesOver(ports: Ports) {
     ids,
     commands,
     handlers: commands.handlers,
-    wakes: followUps?.wakes,
-    woken: followUps?.woken,
+    followUps: followUps?.followUps,
+    automatic: followUps?.automatic,
     tail: new FrameTail(feed, activity),
     reactions: [new RunDeliveries(runs) as Reaction, ...background.flatMap((room) => room.reactions)],
     start: () => {

@@ -124,7 +124,7 @@ export class ServiceProcess {
       schedules: readModels.reached(readModels.schedules, actor),
       jobs: readModels.reached(readModels.jobs, actor),
       monitors: readModels.reached(readModels.monitors, actor),
-      wakes: readModels.reached(readModels.wakes, actor),
+      followUps: readModels.reached(readModels.followUps, actor),
       blobs: around.blobs.of(actor),
       rooms: around.rooms,
       acknowledged: around.acknowledged,

@@ -54,19 +54,19 @@ export class Watcher {
     const { simulation } = this.world;
     const { random } = this;
     const expiresAt = new Date(simulation.now().getTime() + random.between(...LIVES_MS)).toISOString();
-    const terms = {
+    const definition = {
       description: 'The news',
       source: { type: 'tool', toolId: 'tool-1', name: 'Tool', actionName: WATCHED, arguments: {} },
       check: { type: 'changed' },
       condition: null,
       onMatch: null,
       intervalSeconds: 1,
-      wakesMax: random.between(1, 3),
+      followUpsMax: random.between(1, 3),
       expiresAt,
     } as const;
     const seen = { hash: 'nothing', items: [], holds: false, gist: '' };
     const about = { monitorId, ownerId: this.name, conversationId: this.conversationId, agentId: null };
-    return new CreateMonitor({ ...about, terms, seen }, cause);
+    return new CreateMonitor({ ...about, definition, seen }, cause);
   }
 
   private steer(monitorId: string, steering: Steering): Promise<Reply<unknown>> {

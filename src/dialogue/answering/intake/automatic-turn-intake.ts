@@ -3,7 +3,7 @@ import { conversationCodec } from '../../conversation/conversation.codec.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import { type ConversationEvent, conversationStream, type TurnSettings } from '../../conversation/conversation.events.js';
 import { AskAutomaticTurn } from '../../conversation/automatic-turn.commands.js';
-import { standingOf } from '../../conversation/automatic-turn.decider.js';
+import { statusOf } from '../../conversation/automatic-turn.decider.js';
 import type { Caller, SignedInUser } from '../../../resources/identity/caller.js';
 import { decode } from '../../../kernel/event-sourcing/codec.js';
 import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
@@ -18,7 +18,7 @@ import { limitedAgent, TURNS_QUEUE } from './ask-question-intake.js';
 import type { TurnToRun } from '../../journal/frame-tail.js';
 import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver } from './resolve-question.js';
-import { type Woken, type AutomaticTurn, AutomaticTurns } from './automatic-turns.port.js';
+import { type AutomaticTurnResult, type AutomaticTurn, AutomaticTurns } from './automatic-turns.port.js';
 
 /**
  * Asks in conversations by itself, as whoever asked there last would have gone on. In this order: (1) the conversation says
@@ -40,12 +40,12 @@ export class AutomaticTurnIntake extends AutomaticTurns {
     super();
   }
 
-  async ask(turn: AutomaticTurn, cause: Cause): Promise<Woken> {
+  async ask(turn: AutomaticTurn, cause: Cause): Promise<AutomaticTurnResult> {
     const { conversationId, ownerId, turnId, question, origin } = turn;
     const stream = conversationStream(conversationId);
     const known = await this.streams.fold(stream, conversation);
-    const standing = standingOf(known.state, ownerId, turnId);
-    if (standing !== 'free') return { standing };
+    const status = statusOf(known.state, ownerId, turnId);
+    if (status !== 'free') return { status };
     try {
       const { settings, agent } = await this.settle(turn, cause);
       await this.limits.admit({ turnId, stream, ownerId, agent, isNewRequest: true });
@@ -53,18 +53,18 @@ export class AutomaticTurnIntake extends AutomaticTurns {
       const now = await this.commands.execute(new AskAutomaticTurn(asked, ownerId, cause, known));
       if (now !== 'free') {
         this.limits.withdraw(turnId);
-        return { standing: now };
+        return { status: now };
       }
     } catch (error) {
       this.limits.withdraw(turnId);
       if (!(error instanceof Rejection)) throw error;
-      return { standing: 'refused', error: error.message };
+      return { status: 'refused', error: error.message };
     }
     // Nobody waits for the queue: a turn that it does not know of is found in the log.
     this.queue
       .enqueue(TURNS_QUEUE, turnId, JSON.stringify({ conversationId, turnId } satisfies TurnToRun))
       .catch(() => undefined);
-    return { standing: 'asked' };
+    return { status: 'asked' };
   }
 
   /** @throws Rejection where the conversation cannot go on as it did: its agent is gone, say */

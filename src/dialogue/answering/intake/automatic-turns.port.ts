@@ -7,19 +7,19 @@ export type AutomaticTurn = Readonly<{
   ownerId: string;
   turnId: string;
   question: string;
-  origin: Extract<TurnOrigin, { kind: 'wake' }>;
+  origin: Extract<TurnOrigin, { kind: 'follow-up' }>;
 }>;
 
 /**
  * What became of it. `busy`: not yet, for somebody is answered, or is to decide on something first. `gone`: its owner has no such
  * conversation any more. `refused`: it cannot be answered, and `error` says why.
  */
-export type Woken = Readonly<
-  { standing: 'busy' } | { standing: 'asked' | 'gone' | 'too-many-in-a-row' } | { standing: 'refused'; error: string }
+export type AutomaticTurnResult = Readonly<
+  { status: 'busy' } | { status: 'asked' | 'gone' | 'too-many-in-a-row' } | { status: 'refused'; error: string }
 >;
 
 /** Conversations that go on by themselves: as whoever asked last would have them, with what their agents are now. */
 export abstract class AutomaticTurns {
   /** The same turn twice is asked once. */
-  abstract ask(turn: AutomaticTurn, cause: Cause): Promise<Woken>;
+  abstract ask(turn: AutomaticTurn, cause: Cause): Promise<AutomaticTurnResult>;
 }

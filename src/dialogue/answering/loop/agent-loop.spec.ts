@@ -6,7 +6,7 @@ import {
   roundOf,
   ScriptedModels,
   text,
-  toldIn,
+  resultsIn,
   toolCall,
   ToolboxForTests,
   ToolsForTests,
@@ -157,7 +157,7 @@ describe('model and tools', () => {
     const calls = Array.from({ length: CALLS_PER_ROUND_MAX + 1 }, (_, index) => toolCall(`k${index}`, 'read_it'));
     const { ended, requests } = await looped(rounds(calls, [text('Done.')]), { does: () => 'x'.repeat(10_000) });
     expect(ended.map(({ status }) => status)).toEqual(Array(CALLS_PER_ROUND_MAX).fill('completed'));
-    expect(Object.keys(toldIn(requests[1]!))).toHaveLength(CALLS_PER_ROUND_MAX);
+    expect(Object.keys(resultsIn(requests[1]!))).toHaveLength(CALLS_PER_ROUND_MAX);
   });
 
   it('are no more once there is no room to keep what they do', async () => {
@@ -180,7 +180,7 @@ describe('model and tools', () => {
       ),
       { records: [{ call_id: 'k0', status: 'completed' }], transcript: { waited: new Set(['asked before']) } },
     );
-    const given = Object.keys(toldIn(requests[1]!));
+    const given = Object.keys(resultsIn(requests[1]!));
     expect(new Set(given).size).toBe(ids.length);
     expect(ended.map(({ call_id: id }) => id)).toEqual(given);
     expect(given.filter((id) => ids.includes(id))).toEqual(['k1', 'ok-1']);
@@ -194,7 +194,7 @@ describe('model and tools', () => {
         model: { contextWindow },
         does: () => 'x'.repeat(200_000),
       });
-      return Object.values(toldIn(requests[1]!)).reduce((sum, told) => sum + told.length, 0);
+      return Object.values(resultsIn(requests[1]!)).reduce((sum, told) => sum + told.length, 0);
     };
     const characters = await window(100_000);
     expect(characters).toBeLessThanOrEqual(100_000 * 3.5 * 0.5);
@@ -267,7 +267,7 @@ describe('a pause', () => {
     const denied = { type: 'ToolCallDenied', data: { ...about, callId: 'k1', comment: 'too long', notRun: null } } as const;
     const { requests, tools, ended } = await resumed(new Map([['k1', denied]]));
     expect(tools.names).toEqual([]);
-    expect(toldIn(requests[0]!)).toMatchObject({ k1: 'Tool execution denied by user. Reason: too long' });
+    expect(resultsIn(requests[0]!)).toMatchObject({ k1: 'Tool execution denied by user. Reason: too long' });
     expect(ended).toMatchObject([
       { call_id: 'k1', status: 'denied' },
       { call_id: 'k3', status: 'denied' },
@@ -283,7 +283,7 @@ describe('a pause', () => {
       transcript: { calls: { ...calls, finished: new Map([['k1', end]]) } },
     });
     expect(known.ended[0]).toMatchObject({ call_id: 'k1', status: 'completed', result: { sent: 1 } });
-    expect(toldIn(known.requests[0]!)).toMatchObject({ k1: '{"sent":1}' });
+    expect(resultsIn(known.requests[0]!)).toMatchObject({ k1: '{"sent":1}' });
     expect([...unknown.tools.names, ...known.tools.names]).toEqual([]);
   });
 
@@ -299,7 +299,7 @@ describe('a pause', () => {
     const { tools, ended, requests } = await resumed(new Map([approved('k1')]), { actions: [offeredAction('read_it')] });
     expect(tools.names).toEqual([]);
     expect(ended[0]).toMatchObject({ call_id: 'k1', status: 'error', error: expect.stringContaining('no longer') as unknown });
-    expect(toldIn(requests[0]!)['k1']).toContain('no longer available');
+    expect(resultsIn(requests[0]!)['k1']).toContain('no longer available');
   });
 
   it('counts as a round, and remembers how often the model guessed', async () => {
@@ -308,6 +308,6 @@ describe('a pause', () => {
     const { requests } = await looped(() => [text('Done.'), toolCall('k9', 'read_it')], { state, transcript: { resumption } });
     expect(requests.map(({ tools }) => tools)).toEqual([undefined]);
     const guessing = await looped(rounds([toolCall('k9', 'guess')], [text('Done.')]), { state: { ...state, round: 0 } });
-    expect(toldIn(guessing.requests[1]!)['k9']).toContain('answer with what you have');
+    expect(resultsIn(guessing.requests[1]!)['k9']).toContain('answer with what you have');
   });
 });

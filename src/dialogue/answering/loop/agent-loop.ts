@@ -102,7 +102,7 @@ export class AgentLoop {
       const round = this.round(setting, offered, state, run);
       yield* round.perform(stepsOf(transcript, transcript.resumption, tools));
       if (run.signal.aborted) return;
-      messages = [...messages, ...toldIn(messages, { ...state.results, ...Object.fromEntries(round.results) })];
+      messages = [...messages, ...withResults(messages, { ...state.results, ...Object.fromEntries(round.results) })];
       number++;
     }
     for (; ; number++) {
@@ -130,7 +130,7 @@ export class AgentLoop {
         yield { type: 'pause', calls: round.pending, continuation: JSON.stringify(paused) };
         return;
       }
-      messages = [...messages, ...toldIn(messages, results)];
+      messages = [...messages, ...withResults(messages, results)];
     }
   }
 
@@ -190,7 +190,7 @@ function callsOf(messages: readonly ChatMessage[]): readonly ModelToolCall[] {
 }
 
 /** The results of the calls of the last message, in the order of the calls. */
-const toldIn = (messages: readonly ChatMessage[], results: Readonly<Record<string, string>>): readonly ChatMessage[] =>
+const withResults = (messages: readonly ChatMessage[], results: Readonly<Record<string, string>>): readonly ChatMessage[] =>
   callsOf(messages).map(({ id }) => ({ role: 'tool', toolCallId: id, content: results[id] ?? '' }));
 
 /** What becomes of the calls of a pause now that all of them are decided. */

@@ -8,7 +8,7 @@ import { type Attached, AttachedFiles } from './attached-files.js';
 import { AnsweringOptions } from './answering-options.js';
 import { Continuations } from './continuations.js';
 import { documentsThatFit, messagesFor } from './messages.policy.js';
-import { wokenQuestion, withoutNoReply } from './no-reply.js';
+import { automaticQuestion, withoutNoReply } from './no-reply.js';
 import type { AnswerDelta } from './answer-delta.js';
 import type { Transcript } from './transcript.js';
 
@@ -35,7 +35,7 @@ export class AnswerComposer {
   /** Where nobody asked, an answer may also be none; one whose form is fixed, or that has begun, is one. */
   compose(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { asked, resumption } = transcript;
-    const mayBeNone = asked.origin?.kind === 'wake' && !asked.settings.responseSchema && !resumption?.paused.answer;
+    const mayBeNone = asked.origin?.kind === 'follow-up' && !asked.settings.responseSchema && !resumption?.paused.answer;
     const deltas = this.deltas(transcript, run);
     return mayBeNone ? withoutNoReply(deltas) : deltas;
   }
@@ -94,7 +94,7 @@ export class AnswerComposer {
     contextWindow: number,
   ): Promise<readonly ChatMessage[]> {
     const { settings, requestId } = asked;
-    const question = asked.origin?.kind === 'wake' ? wokenQuestion(asked.question) : asked.question;
+    const question = asked.origin?.kind === 'follow-up' ? automaticQuestion(asked.question) : asked.question;
     const { text: systemPrompt, holdsDocuments } = await this.prompts.render({
       promptId: settings.promptId,
       ownerId: settings.configurationOwnerId,

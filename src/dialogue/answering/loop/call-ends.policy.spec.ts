@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { waitingCall } from '../../../../test/support/pauses.js';
 import type { ToolCallFinished } from '../../conversation/conversation.events.js';
 import { recordOf, type ToolCallStatus } from '../../conversation/tool-call.policy.js';
-import { cutOff, failureOf, finishedAs, outcomeOf } from './call-ends.policy.js';
+import { interruptedCalls, failureOf, finishedAs, outcomeOf } from './call-ends.policy.js';
 import { SHOWN_RESULT_BYTES_MAX } from './tool-result.policy.js';
 
 const call = waitingCall('k1');
@@ -51,22 +51,26 @@ describe('calls of a turn that ends', () => {
   const begun = new Map([['k1', call]]);
   const shown = (status: ToolCallStatus) => [recordOf(call, { status })];
   it.each(['completed', 'error', 'denied', 'skipped'] as const)('stay as they are when they are %s', (status) => {
-    expect(cutOff(shown(status), none)).toEqual([]);
-    expect(cutOff(shown(status), { begun, finished: new Map() })).toEqual([]);
+    expect(interruptedCalls(shown(status), none)).toEqual([]);
+    expect(interruptedCalls(shown(status), { begun, finished: new Map() })).toEqual([]);
   });
   it('were interrupted when they were under way', () => {
-    expect(cutOff(shown('pending'), none)).toEqual([recordOf(call, { status: 'error', error: 'The call was interrupted.' })]);
+    expect(interruptedCalls(shown('pending'), none)).toEqual([
+      recordOf(call, { status: 'error', error: 'The call was interrupted.' }),
+    ]);
   });
   it.each(['awaiting_approval', 'requires_client_execution'] as const)('were not run when they were %s', (status) => {
-    expect(cutOff(shown(status), none)).toMatchObject([{ call_id: 'k1', status: 'skipped' }]);
+    expect(interruptedCalls(shown(status), none)).toMatchObject([{ call_id: 'k1', status: 'skipped' }]);
   });
   it.each([['pending'], ['awaiting_approval'], [undefined]] as const)(
     'with effects end as the log says, or nobody knows, when they are shown as %p',
     (status) => {
       const records = status ? shown(status) : [];
-      expect(cutOff(records, { begun, finished: new Map() })).toMatchObject([{ call_id: 'k1', error_type: 'outcome_unknown' }]);
+      expect(interruptedCalls(records, { begun, finished: new Map() })).toMatchObject([
+        { call_id: 'k1', error_type: 'outcome_unknown' },
+      ]);
       const ended = new Map([['k1', finished('{"id":7}')]]);
-      expect(cutOff(records, { begun, finished: ended })).toEqual([outcomeOf(call, { id: 7 }).record]);
+      expect(interruptedCalls(records, { begun, finished: ended })).toEqual([outcomeOf(call, { id: 7 }).record]);
     },
   );
 });

@@ -41,7 +41,7 @@ const isOver = (record: Entry | undefined): boolean =>
  * What becomes of the calls that are under way, or wait, when their turn ends. What has effects and was begun ends as the log
  * has it; where it does not say, nobody knows.
  */
-export function cutOff(records: readonly Entry[], { begun, finished }: CallHistory): readonly ToolCallRecord[] {
+export function interruptedCalls(records: readonly Entry[], { begun, finished }: CallHistory): readonly ToolCallRecord[] {
   const known = new Map(records.map((record) => [record['call_id'], record]));
   const others = records.filter((record) => !isOver(record) && !begun.has(record['call_id'] as string));
   return [

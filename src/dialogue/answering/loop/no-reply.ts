@@ -25,7 +25,7 @@ const said = (held: string | undefined): readonly AnswerDelta[] =>
   held === undefined || saysNothing(held) ? [] : [{ type: 'text', text: held }];
 
 /** What the model is told when nobody asked: what happened, and that it need not say anything. */
-export const wokenQuestion = (whatHappened: string): string =>
+export const automaticQuestion = (whatHappened: string): string =>
   `Nobody has asked anything: the conversation goes on by itself because of what it waited for. What happened:
 
 ${whatHappened}

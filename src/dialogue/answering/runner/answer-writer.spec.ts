@@ -145,8 +145,8 @@ describe('a call', () => {
       parts: { toolCalls: [recordOf(call, { status: 'pending' }), recordOf(other, { status: 'awaiting_approval' })] },
     });
     const none = { begun: new Map(), finished: new Map() };
-    writer.cutOff(none);
-    writer.cutOff(none);
+    writer.interruptCalls(none);
+    writer.interruptCalls(none);
     expect(types()).toEqual(['tool_call', 'tool_call']);
     expect(writer.progress.parts.toolCalls).toMatchObject([
       { call_id: 'k1', status: 'error' },

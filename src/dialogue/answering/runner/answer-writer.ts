@@ -3,7 +3,7 @@ import type { Frame } from '../../journal/message.events.js';
 import { isWaiting, type ToolCallRecord, withToolCalls } from '../../conversation/tool-call.policy.js';
 import { problemsWith } from '../../../resources/agents/response-schema.policy.js';
 import type { AnswerDelta } from '../loop/answer-composer.js';
-import { type CallHistory, cutOff } from '../loop/call-ends.policy.js';
+import { type CallHistory, interruptedCalls } from '../loop/call-ends.policy.js';
 import type { Journal } from '../../journal/journal.js';
 import { SOURCES_BYTES_MAX } from '../loop/messages.policy.js';
 import { INTERRUPTED_TEXT } from './turn-closer.js';
@@ -59,8 +59,8 @@ export class AnswerWriter {
   }
 
   /** Says of calls that are under way, or wait, what has become of them now that the turn ends. */
-  cutOff(calls: CallHistory): void {
-    for (const record of cutOff(this.parts.toolCalls, calls)) this.noteCall(record);
+  interruptCalls(calls: CallHistory): void {
+    for (const record of interruptedCalls(this.parts.toolCalls, calls)) this.noteCall(record);
   }
 
   /** What follows an answer that came to its end. */

@@ -25,7 +25,7 @@ export class DropContinuations implements RetentionRule<OldContinuation> {
     return this.expiring.continuations(now, limit, after);
   }
 
-  forget(due: readonly OldContinuation[], cause: Cause): Promise<void> {
+  purge(due: readonly OldContinuation[], cause: Cause): Promise<void> {
     return eachOf(due, async ({ id: sha256, turnId }) => {
       await this.kept.drop(sha256);
       await this.commands.execute(new DropContinuation(turnId, sha256, cause));

@@ -2,12 +2,12 @@ import type { AnswerParts, CalledTool, TurnSettings, Usage } from '../../convers
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 
 /** What is known of a call with effects; without an end nobody knows what came of it. */
-export type EffectKnown = Readonly<{ end: Readonly<{ status: 'completed' | 'error'; result: string }> | null }>;
+export type RecordedEffect = Readonly<{ end: Readonly<{ status: 'completed' | 'error'; result: string }> | null }>;
 
 /** Where a headless answer writes down its calls with effects. */
 export type EffectLedger = Readonly<{
   /** Before a call runs. What it resolves to is known of an earlier one, which then stands for this: it is not run again. */
-  begin: (call: CalledTool) => Promise<EffectKnown | undefined>;
+  begin: (call: CalledTool) => Promise<RecordedEffect | undefined>;
   finish: (callId: string, status: 'completed' | 'error', result: string) => Promise<void>;
 }>;
 

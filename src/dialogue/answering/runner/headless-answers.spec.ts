@@ -7,7 +7,7 @@ import {
   roundOf,
   ScriptedModels,
   text,
-  toldIn,
+  resultsIn,
   toolCall,
   ToolsForTests,
   WITH_TOOLS,
@@ -25,7 +25,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { type ModelChunk, ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { QuestionResolver } from '../intake/resolve-question.js';
 import { HeadlessAnswers } from './headless-answers.js';
-import type { EffectKnown, HeadlessWork } from './headless-answering.port.js';
+import type { RecordedEffect, HeadlessWork } from './headless-answering.port.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 
 const APPROVAL = "This tool requires approval and is not in the run's tool_allowlist.";
@@ -35,7 +35,7 @@ let store: InMemoryEventStore;
 let models: ScriptedModels;
 let tools: ToolsForTests;
 let ledger: string[];
-let known: EffectKnown | undefined;
+let known: RecordedEffect | undefined;
 let usage: Usage | null;
 beforeEach(() => {
   store = new InMemoryEventStore();
@@ -91,7 +91,7 @@ describe('with nobody watching', () => {
       ['denied', APPROVAL, 'tool_not_allowed'],
       ['denied', CLIENT, 'tool_not_allowed'],
     ]);
-    expect(toldIn(models.requests.at(-1)!)).toEqual({
+    expect(resultsIn(models.requests.at(-1)!)).toEqual({
       c1: `Tool denied (headless): ${APPROVAL}`,
       c2: `Tool denied (headless): ${CLIENT}`,
     });
@@ -122,7 +122,7 @@ describe('with nobody watching', () => {
     const { parts } = await agent.answer(work());
     expect(tools.names).toEqual([]);
     expect(parts.toolCalls).toMatchObject([{ call_id: 'c1', status: 'completed', result: { posted: true } }]);
-    expect(toldIn(models.requests.at(-1)!)).toEqual({ c1: '{"posted":true}' });
+    expect(resultsIn(models.requests.at(-1)!)).toEqual({ c1: '{"posted":true}' });
   });
 
   it('a call of which nobody knows what came of it is not made again', async () => {

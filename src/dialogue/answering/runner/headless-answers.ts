@@ -14,7 +14,7 @@ import { QuestionResolver } from '../intake/resolve-question.js';
 import type { CallLedger } from '../loop/tool-round.js';
 import { readHistory, type Transcript } from '../loop/transcript.js';
 import {
-  type EffectKnown,
+  type RecordedEffect,
   type EffectLedger,
   type HistoryPin,
   HeadlessAnswering,
@@ -64,7 +64,7 @@ export class HeadlessAnswers extends HeadlessAnswering {
     try {
       const error = await writer.write(this.composer.compose(transcriptOf(work, exchanges), run), signal).catch(saidByTheModel);
       signal.throwIfAborted();
-      writer.cutOff({ begun: new Map(), finished: new Map() });
+      writer.interruptCalls({ begun: new Map(), finished: new Map() });
       return { parts: writer.progress.parts, error: error ?? null };
     } finally {
       work.used(writer.progress.usage);
@@ -106,7 +106,7 @@ const ledgerOf = (ledger: EffectLedger, runId: string): CallLedger => ({
   finish: ledger.finish,
 });
 
-function endOf(call: CalledTool, { end }: EffectKnown, runId: string): CallEnd {
+function endOf(call: CalledTool, { end }: RecordedEffect, runId: string): CallEnd {
   if (!end) return { record: outcomeUnknown(call), text: OUTCOME_UNKNOWN_TEXT };
   return finishedAs(call, { conversationId: runId, turnId: runId, callId: call.callId, ...end });
 }

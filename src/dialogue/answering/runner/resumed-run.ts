@@ -1,7 +1,7 @@
 import type { TurnPaused } from '../../conversation/conversation.events.js';
 import type { Frame } from '../../journal/message.events.js';
 import { type Message, type MessageDigest, pauseFrames } from '../../journal/message.policy.js';
-import { mayBeHandedOn } from '../../conversation/pause.decider.js';
+import { mayBeRequeued } from '../../conversation/pause.decider.js';
 import { deniedRecord, withToolCalls } from '../../conversation/tool-call.policy.js';
 import type { Journal } from '../../journal/journal.js';
 import type { Resumption, Transcript } from '../loop/transcript.js';
@@ -64,7 +64,7 @@ export function unresumedFrames(
 export function isResumable(transcript: Transcript, soFar: JournalSoFar): boolean {
   const { folded, asked } = transcript;
   const turn = folded?.state.turns.get(asked.turnId);
-  return folded?.state.status === 'open' && turn !== undefined && mayBeHandedOn(turn) && hasOnlyDecided(transcript, soFar);
+  return folded?.state.status === 'open' && turn !== undefined && mayBeRequeued(turn) && hasOnlyDecided(transcript, soFar);
 }
 
 /** Whether the run after a pause, as far as it came, is about nothing but the calls that were decided on. */

@@ -38,7 +38,7 @@ export class SweepTurns implements Ticker {
   private missed: ReadonlySet<string> = new Set();
   /** Pauses whose stream was seen to be shown to its end: until they are resumed there is nothing more to do. */
   private readonly wholePauses = new LRUCache<string, true>({ max: PAUSES_REMEMBERED_MAX });
-  private leasesToldFrom = new Date(0);
+  private leasesReadableFrom = new Date(0);
   private leasesSeenAt = new Date(0);
   private isSilent = false;
 
@@ -78,8 +78,8 @@ export class SweepTurns implements Ticker {
       const others = producers.filter((producer) => producer !== own);
       const present = await Promise.all(others.map((producer) => isHeld(this.keyValue, producerKey(producer))));
       this.noteAnswer(now);
-      const areTold = now >= this.leasesToldFrom;
-      return producers.filter((producer) => producer === own || (areTold && !present[others.indexOf(producer)]));
+      const areReadable = now >= this.leasesReadableFrom;
+      return producers.filter((producer) => producer === own || (areReadable && !present[others.indexOf(producer)]));
     } catch (error) {
       if (!(error instanceof KeyValueUnavailable)) throw error;
       this.isSilent = true;
@@ -91,7 +91,7 @@ export class SweepTurns implements Ticker {
   private noteAnswer(now: Date): void {
     const leaseMs = producerLeaseMs(this.options);
     const silentMs = this.isSilent ? now.getTime() - this.leasesSeenAt.getTime() : 0;
-    if (silentMs > SILENCE_SHARE * leaseMs) this.leasesToldFrom = new Date(now.getTime() + leaseMs);
+    if (silentMs > SILENCE_SHARE * leaseMs) this.leasesReadableFrom = new Date(now.getTime() + leaseMs);
     this.isSilent = false;
     this.leasesSeenAt = now;
   }

@@ -18,7 +18,7 @@ import { withToolCalls } from '../../conversation/tool-call.policy.js';
 import { type Frame, INTERRUPTED, messageStream, STOPPED } from '../../journal/message.events.js';
 import { type Message, MessageDigest, noMessage, pauseFramesCount, withFrame } from '../../journal/message.policy.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
-import { cutOff } from '../loop/call-ends.policy.js';
+import { interruptedCalls } from '../loop/call-ends.policy.js';
 import { type Journal, RUN_PATIENCE_MS } from '../../journal/journal.js';
 import { firstFrame, isUnresumed, type JournalSoFar, missingOfPause, unresumedFrames } from './resumed-run.js';
 import type { Transcript } from '../loop/transcript.js';
@@ -166,7 +166,7 @@ const closingFrames = (state: Conversation, turnId: string): readonly Frame[] =>
  * was shown whole, else interrupted, with what it had shown.
  */
 function endOf(turn: Turn, { asked, calls }: Transcript, message: Message) {
-  const cut = cutOff(message.parts.toolCalls, calls);
+  const cut = interruptedCalls(message.parts.toolCalls, calls);
   const parts = { ...message.parts, toolCalls: withToolCalls(message.parts.toolCalls, cut) };
   const frames = message.error ? [] : cut.map((data): Frame => ({ type: 'tool_call', data }));
   if (turn.stopRequested) {

@@ -11,7 +11,7 @@ import {
   roundOf,
   ScriptedModels,
   text,
-  toldIn,
+  resultsIn,
   toolCall,
   ToolsForTests,
   WITH_TOOLS,
@@ -20,7 +20,7 @@ import { askedTurn, bringFurther, cause, eventsOf, framesOf, workerOver } from '
 import { conversation, remove, requestStop } from '../../conversation/conversation.decider.js';
 import { type AnswerParts, conversationStream, type TurnPaused } from '../../conversation/conversation.events.js';
 import { messageStream } from '../../journal/message.events.js';
-import { HAND_ONS_MAX, handOn, resume } from '../../conversation/pause.decider.js';
+import { REQUEUES_MAX, requeue, resume } from '../../conversation/pause.decider.js';
 import type { Decide } from '../../conversation/turn.policy.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
@@ -160,7 +160,7 @@ describe('a call with effects', () => {
     const late = door();
     const lateStore = new MortalStore(log, Infinity, (name) => (name === stream ? late.opened : undefined));
     const coming = process(lateStore).run('c1', 't1');
-    // Another one takes the turn, begins the call and dies; its turn is handed on, and is as free as it was before.
+    // Another one takes the turn, begins the call and dies; its turn is requeued, and is as free as it was before.
     const dying: MortalStore = new MortalStore(log, Infinity, (_, types) =>
       types.includes('ToolCallFinished') ? dying.die() : undefined,
     );
@@ -168,7 +168,7 @@ describe('a call with effects', () => {
       .run('c1', 't1')
       .catch(() => undefined);
     expect(effects).toEqual(['send_card']);
-    await decide(handOn('t1', (await turn()).producer!));
+    await decide(requeue('t1', (await turn()).producer!));
     late.open();
     await coming;
     expect(effects).toEqual(['send_card', 'note_it']);
@@ -285,14 +285,14 @@ it('a resumed run that takes every producer with it ends as interrupted in the e
   await begin();
   await process().run('c1', 't1');
   await approve();
-  for (let deaths = 0; deaths <= HAND_ONS_MAX; deaths++) {
+  for (let deaths = 0; deaths <= REQUEUES_MAX; deaths++) {
     const store: MortalStore = new MortalStore(log, Infinity, (_, types) =>
       types.includes('ToolCallStarted') ? store.die() : undefined,
     );
     const runner = process(store);
     await (deaths === 0 ? runner.run('c1', 't1') : bringFurther(runner, 'c1', 't1')).catch(() => undefined);
   }
-  expect((await turn()).handOns).toBe(HAND_ONS_MAX);
+  expect((await turn()).requeues).toBe(REQUEUES_MAX);
   await bringFurther(process(), 'c1', 't1');
   expect(effects).toEqual([]);
   expect(['skipped', 'error']).toContain((await outcome('TurnFailed')).statuses['k1']);
@@ -327,7 +327,7 @@ it('of however many processes that are offered a resumed turn, while it runs and
   expect(effects).toEqual(['send_card', 'note_it']);
   expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
   expect(models.requests).toHaveLength(3);
-  expect(toldIn(models.requests.at(-1)!)).toEqual({ k1: '{"done":"send_card"}', k2: '{"done":"note_it"}' });
+  expect(resultsIn(models.requests.at(-1)!)).toEqual({ k1: '{"done":"send_card"}', k2: '{"done":"note_it"}' });
 });
 
 describe('a producer that is taken for dead', () => {
@@ -338,7 +338,7 @@ describe('a producer that is taken for dead', () => {
     await approve();
     const [judged, stated, answering, settled] = [door(), door(), door(), door()];
     const mistaken = new MortalStore(log, Infinity, (_, types) => {
-      if (!types.includes('TurnHandedOn')) return undefined;
+      if (!types.includes('TurnRequeued')) return undefined;
       judged.open();
       return stated.opened;
     });
@@ -358,7 +358,7 @@ describe('a producer that is taken for dead', () => {
     settled.open();
     await running;
     expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
-    expect((await turn()).handOns).toBe(0);
+    expect((await turn()).requeues).toBe(0);
   });
 
   it('shows nothing beside what is kept of its turn, when that was to be stopped', async () => {
@@ -420,7 +420,7 @@ it.each(['works', 'waits as well'])('a pause is not stated by a producer whose s
   const slow = process('bob', slowStore);
   const running = slow.run('c1', 't1');
   await reached.opened;
-  await decide(handOn('t1', slow.producer));
+  await decide(requeue('t1', slow.producer));
 
   const nextStore = new MortalStore(log, Infinity, async (name) => {
     const types = (await eventsOf(log, stream)).map(({ type }) => type);

@@ -215,7 +215,7 @@ export class TurnRunner {
       .catch((thrown: unknown) => this.told(thrown, turnId, controller));
     const isStopped = controller.signal.aborted && controller.signal.reason === 'stopped';
     const isPaused = writer.pause && !error && !isStopped;
-    if (!isPaused) writer.cutOff({ begun: ledger.unfinished, finished: new Map() });
+    if (!isPaused) writer.interruptCalls({ begun: ledger.unfinished, finished: new Map() });
     const { parts, usage } = writer.progress;
     if (isPaused) {
       const about = { conversationId, turnId, ...parts, modelId: settings.modelId, usage };

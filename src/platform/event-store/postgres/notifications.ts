@@ -7,7 +7,7 @@ import type { WakeUps } from './wake-ups.js';
 /** How often followers are compared with the database anyway: a notification may be lost. One statement serves all of them. */
 const LOOK_MS = 1_000;
 /** Other processes are told of new events at most this often, and not at all once nobody has been heard for so long. */
-const TELL_MS = 5;
+const ANNOUNCE_MS = 5;
 const SILENCE_MS_MAX = 5_000;
 const PRESENCE_MS = 1_000;
 const TIMEOUT_MS = 5_000;
@@ -16,7 +16,7 @@ const CHANNEL = 'event_store';
 const PAYLOAD_BYTES_MAX = 7_900;
 
 /** `streams` have something new; without them, it is more than can be named. `here` only says that somebody is. */
-type Told = Readonly<{ by: string; here?: true; streams?: readonly string[] }>;
+type Announcement = Readonly<{ by: string; here?: true; streams?: readonly string[] }>;
 
 /**
  * Wakes the followers of this process when another has appended, and the other way round. Only ever a hint: the log is the
@@ -24,9 +24,9 @@ type Told = Readonly<{ by: string; here?: true; streams?: readonly string[] }>;
  */
 export class Notifications {
   private readonly id = randomUUID();
-  private readonly untold = new Set<string>();
+  private readonly unannounced = new Set<string>();
   private heardAt = -Infinity;
-  private telling: NodeJS.Timeout | undefined;
+  private announcing: NodeJS.Timeout | undefined;
   private looking: NodeJS.Timeout | undefined;
   private presence: NodeJS.Timeout | undefined;
   private closed = false;
@@ -42,7 +42,7 @@ export class Notifications {
   async start(): Promise<void> {
     await this.listener.listen(
       CHANNEL,
-      (payload) => this.hear(JSON.parse(payload) as Told),
+      (payload) => this.hear(JSON.parse(payload) as Announcement),
       // Also after the connection was lost, and with it whatever was told meanwhile.
       () => void this.look(),
     );
@@ -54,29 +54,30 @@ export class Notifications {
   /** Tells the other processes, if there are any, soon. */
   tell(streams: Iterable<string>): void {
     if (this.closed || performance.now() - this.heardAt > SILENCE_MS_MAX) return;
-    for (const stream of streams) this.untold.add(stream);
-    if (this.untold.size > 0) this.telling ??= setTimeout(() => void this.tellNow(), TELL_MS);
+    for (const stream of streams) this.unannounced.add(stream);
+    if (this.unannounced.size > 0) this.announcing ??= setTimeout(() => void this.announceNow(), ANNOUNCE_MS);
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    clearTimeout(this.telling);
+    clearTimeout(this.announcing);
     clearTimeout(this.looking);
     clearInterval(this.presence);
     await this.listener.end({ timeout: 1 });
   }
 
-  private async tellNow(): Promise<void> {
-    const streams = [...this.untold];
-    this.untold.clear();
+  private async announceNow(): Promise<void> {
+    const streams = [...this.unannounced];
+    this.unannounced.clear();
     await this.send({ by: this.id, streams });
-    this.telling = undefined;
+    this.announcing = undefined;
     this.tell([]);
   }
 
-  private async send(told: Told): Promise<void> {
-    const whole = JSON.stringify(told);
-    const payload = Buffer.byteLength(whole) < PAYLOAD_BYTES_MAX ? whole : JSON.stringify({ by: told.by } satisfies Told);
+  private async send(announced: Announcement): Promise<void> {
+    const whole = JSON.stringify(announced);
+    const payload =
+      Buffer.byteLength(whole) < PAYLOAD_BYTES_MAX ? whole : JSON.stringify({ by: announced.by } satisfies Announcement);
     try {
       await this.pool.run((sql) => sql`select pg_notify(${CHANNEL}, ${payload})`, TIMEOUT_MS);
     } catch {
@@ -84,7 +85,7 @@ export class Notifications {
     }
   }
 
-  private hear({ by, here, streams }: Told): void {
+  private hear({ by, here, streams }: Announcement): void {
     if (by === this.id) return;
     const isNew = performance.now() - this.heardAt > SILENCE_MS_MAX;
     this.heardAt = performance.now();

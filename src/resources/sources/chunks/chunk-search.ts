@@ -40,20 +40,20 @@ export class ChunkSearch extends Search {
     const total = chunksWithinBounds(chunks);
     if (total === 0 || sources.length === 0) return { chunks: [], failedSources: [] };
     const text = storableText(question.slice(0, QUESTION_CHARACTERS_MAX));
-    const [standing, terms] = await Promise.all([
+    const [statuses, terms] = await Promise.all([
       this.queries.sources(ownerId, [...new Set(sources.map(({ id }) => id))]),
       this.queries.termsOf(text),
     ]);
-    const asked = standing.map(({ sourceId, ownChunks }) => {
+    const asked = statuses.map(({ sourceId, ownChunks }) => {
       const own = sources.find(({ id }) => id === sourceId)?.chunks ?? ownChunks ?? undefined;
       return { id: sourceId, ...(own !== undefined && { chunks: chunksWithinBounds(own) }) };
     });
-    const searched = standing.flatMap((source, index): Searched[] =>
+    const searched = statuses.flatMap((source, index): Searched[] =>
       source.liveId === null
         ? []
         : [{ ...source, liveId: source.liveId, limit: (asked[index]!.chunks ?? total) + REPETITIONS_MAX }],
     );
-    const failures = new Failures(standing.filter(({ liveId }) => liveId === null));
+    const failures = new Failures(statuses.filter(({ liveId }) => liveId === null));
     const [byWords, byMeaning] = await Promise.all([
       this.byWords(searched, text, terms, failures),
       this.byMeaning(searched, text, failures),

@@ -56,7 +56,7 @@ export class Gathering {
     this.sites = new SitesRules(parts.fetcher);
     const at = (address: (file: SourceFile) => string | undefined) =>
       earlier.files.map((file) => [address(file) ?? '', file] as const);
-    this.earlierFiles = new Map([...at(({ url }) => url), ...at(({ url, askedUrl = url }) => askedUrl)]);
+    this.earlierFiles = new Map([...at(({ url }) => url), ...at(({ url, requestedUrl = url }) => requestedUrl)]);
     this.earlierSitemaps = new Map(earlier.sitemaps.map((sitemap) => [sitemap.url, sitemap]));
   }
 
@@ -155,14 +155,14 @@ export class Gathering {
     }
   }
 
-  private async earlierPage(askedUrl: string, failure: PageNotFetched): Promise<FetchedPage | undefined> {
-    const earlier = this.miss(askedUrl, failure, this.earlierFiles.get(askedUrl));
+  private async earlierPage(requestedUrl: string, failure: PageNotFetched): Promise<FetchedPage | undefined> {
+    const earlier = this.miss(requestedUrl, failure, this.earlierFiles.get(requestedUrl));
     if (!earlier) return undefined;
-    const { url = askedUrl, filename, sha256 } = earlier;
-    return { askedUrl, url, extension: extensionOf(filename), bytes: await buffer(await this.parts.blobs.get(sha256)) };
+    const { url = requestedUrl, filename, sha256 } = earlier;
+    return { requestedUrl, url, extension: extensionOf(filename), bytes: await buffer(await this.parts.blobs.get(sha256)) };
   }
 
-  private async keep({ askedUrl, url, extension, bytes }: FetchedPage): Promise<boolean> {
+  private async keep({ requestedUrl, url, extension, bytes }: FetchedPage): Promise<boolean> {
     const { bytesMax } = this.parts.limits;
     if (extension === undefined) {
       this.miss(url, new PageNotFetched('It is of a type that cannot be read.', false));
@@ -175,13 +175,13 @@ export class Gathering {
     this.bytes += bytes.byteLength;
     const blob = await this.parts.blobs.put(Readable.from([bytes]));
     const filename = pageFilename(url, extension, this.names);
-    this.files.push({ filename, ...blob, url, ...(askedUrl !== url && { askedUrl }) });
+    this.files.push({ filename, ...blob, url, ...(requestedUrl !== url && { requestedUrl }) });
     return true;
   }
 
   /** A page to which several addresses lead is read once. */
-  private isNew({ url, askedUrl }: FetchedPage): boolean {
-    return url === askedUrl || this.firstSeen([url]).length > 0;
+  private isNew({ url, requestedUrl }: FetchedPage): boolean {
+    return url === requestedUrl || this.firstSeen([url]).length > 0;
   }
 
   private firstSeen(urls: readonly string[]): readonly string[] {

@@ -19,7 +19,7 @@ const STATUSES_TO_WAIT_OUT = new Set([408, 425, 429]);
 const unpack = promisify(gunzip);
 
 /** `url` is where it came from in the end, without a place within it; what is no document has no extension. */
-export type FetchedPage = Readonly<{ askedUrl: string; url: string; extension: string | undefined; bytes: Uint8Array }>;
+export type FetchedPage = Readonly<{ requestedUrl: string; url: string; extension: string | undefined; bytes: Uint8Array }>;
 
 /** Why there is no page, in words for its owner; what is transient may be gone when it is asked for again. */
 export class PageNotFetched extends Error {
@@ -48,14 +48,14 @@ export class PageFetcher {
   }
 
   /** A document as a parser takes it: text in UTF-8 where the answer says what it was in. */
-  page(askedUrl: string): Promise<FetchedPage | PageNotFetched> {
+  page(requestedUrl: string): Promise<FetchedPage | PageNotFetched> {
     return this.attempted(async () => {
-      const response = await this.answer(askedUrl);
+      const response = await this.answer(requestedUrl);
       const type = response.headers['content-type'];
       const extension = pageExtension(type, response.url);
       const isText = extension !== undefined && TEXT_EXTENSIONS.has(extension) && /charset\s*=/i.test(type ?? '');
       const bytes = isText ? new TextEncoder().encode(textOf(response)) : response.body;
-      return { askedUrl, url: withoutPlace(response.url), extension, bytes };
+      return { requestedUrl, url: withoutPlace(response.url), extension, bytes };
     });
   }
 

@@ -64,7 +64,7 @@ describe('pages by their addresses', () => {
     pages.set('/c', (response) => redirect(response, '/d')).set('/d', '<p>D');
     const { files, names, missed, isCut, shares } = await gather('url', ['/c', '/b.txt', '/a']);
     expect([names, missed, isCut]).toEqual([['/d.html', '/b.txt', '/a.html'], [], false]);
-    expect(files[0]).toMatchObject({ askedUrl: `${site.url}/c`, url: `${site.url}/d`, size: 4 });
+    expect(files[0]).toMatchObject({ requestedUrl: `${site.url}/c`, url: `${site.url}/d`, size: 4 });
     const text: Buffer[] = [];
     for await (const piece of await blobs.get(files[1]!.sha256)) text.push(Buffer.from(piece as Uint8Array));
     expect(Buffer.concat(text).toString('utf8')).toBe('café');

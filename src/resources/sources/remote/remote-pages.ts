@@ -22,4 +22,4 @@ export class RemotePages {
 
 /** Whether all there is stands for what was missed. */
 export const isNothingFetched = ({ files, missed }: GatheredPages): boolean =>
-  files.every(({ url, askedUrl = url }) => missed.some((page) => page.url === askedUrl));
+  files.every(({ url, requestedUrl = url }) => missed.some((page) => page.url === requestedUrl));

@@ -24,7 +24,7 @@ export type IngestResult =
     }>;
 
 /** Of pages that all failed so many are named in the reason. */
-const FAILURES_TOLD_MAX = 3;
+const FAILURES_LISTED_MAX = 3;
 
 /** Files as they are told of. */
 export const namesOf = (files: readonly SourceFile[] = []): string => files.map(({ filename }) => filename).join(', ');
@@ -36,7 +36,7 @@ export const areSame = (some: readonly SourceFile[], others: readonly SourceFile
 
 /** Why an ingestion of pages came to nothing. */
 export function notFetchedText(failures: readonly PageFailure[]): string {
-  const told = failures.slice(0, FAILURES_TOLD_MAX).map(({ url, reason }) => `${url}: ${reason}`);
+  const told = failures.slice(0, FAILURES_LISTED_MAX).map(({ url, reason }) => `${url}: ${reason}`);
   return `No page could be fetched. ${told.join(' ')}`.trimEnd();
 }
 

@@ -41,8 +41,8 @@ export const sourceCodec: Codec<SourceEvent> = {
   SourceIngestCompleted: [],
   SourceIngestFailed: [],
   SourceSyncFrequencySet: [],
-  SourceSyncFellDue: [],
+  SourceSyncDue: [],
   SourceDeleted: [],
 };
 
-export const chunksCodec: Codec<ChunksEvent> = { SourceChunksIngested: [], SourceChunksForgotten: [] };
+export const chunksCodec: Codec<ChunksEvent> = { SourceChunksIngested: [], SourceChunksPurged: [] };

@@ -106,7 +106,7 @@ function evolve(state: Source, event: SourceEvent): Source {
       return withIngest(state, { status: 'failed' });
     case 'SourceSyncFrequencySet':
       return { ...state, syncFrequency: event.data.frequency, nextSyncAt: event.data.nextSyncAt };
-    case 'SourceSyncFellDue':
+    case 'SourceSyncDue':
       return { ...state, nextSyncAt: event.data.nextSyncAt };
     case 'SourceDeleted':
       return { ...state, status: 'deleted', ingest: undefined, live: undefined, nextSyncAt: null };
@@ -144,8 +144,8 @@ export const keepPages =
 export const startIngest =
   (sourceId: SourceId, ingestId: string, chunksId: string): Decision<Source, SourceEvent> =>
   (state) => {
-    const { status, chunksId: standing } = requireIngest(state, ingestId);
-    if (status === 'completed' || (status === 'started' && standing === chunksId)) return [];
+    const { status, chunksId: current } = requireIngest(state, ingestId);
+    if (status === 'completed' || (status === 'started' && current === chunksId)) return [];
     return [{ type: 'SourceIngestStarted', data: { sourceId, ingestId, chunksId } }];
   };
 

@@ -6,7 +6,7 @@ import type { SyncFrequency } from './sync.policy.js';
 export type SourceId = string;
 
 /** An uploaded file, or a page as it was fetched from `url`, to which another address may have led; its bytes are a blob. */
-export type SourceFile = Readonly<{ filename: string; sha256: string; size: number; url?: string; askedUrl?: string }>;
+export type SourceFile = Readonly<{ filename: string; sha256: string; size: number; url?: string; requestedUrl?: string }>;
 
 /** A sitemap as it was read at its address; its text is a blob. */
 export type Sitemap = Readonly<{ url: string; sha256: string; size: number }>;
@@ -61,10 +61,7 @@ export type SourceSyncFrequencySet = Event<
   { sourceId: SourceId; frequency: SyncFrequency; nextSyncAt: string | null }
 >;
 /** A time to sync has come, for the ingestion that begins with it or is under way already; the next one stands. */
-export type SourceSyncFellDue = Event<
-  'SourceSyncFellDue',
-  { sourceId: SourceId; ingestId: string; dueAt: string; nextSyncAt: string }
->;
+export type SourceSyncDue = Event<'SourceSyncDue', { sourceId: SourceId; ingestId: string; dueAt: string; nextSyncAt: string }>;
 export type SourceDeleted = Event<'SourceDeleted', { sourceId: SourceId }>;
 
 export type SourceEvent =
@@ -76,7 +73,7 @@ export type SourceEvent =
   | SourceIngestCompleted
   | SourceIngestFailed
   | SourceSyncFrequencySet
-  | SourceSyncFellDue
+  | SourceSyncDue
   | SourceDeleted;
 
 export const sourceStream = (sourceId: SourceId): string => `source-${sourceId}`;
@@ -102,8 +99,8 @@ export type SourceChunksIngested = Event<
 >;
 
 /** Nothing is kept of these chunks: others are searched in their place, they were never all there, or their source is gone. */
-export type SourceChunksForgotten = Event<'SourceChunksForgotten', { chunksId: string; sourceId: SourceId }>;
+export type SourceChunksPurged = Event<'SourceChunksPurged', { chunksId: string; sourceId: SourceId }>;
 
-export type ChunksEvent = SourceChunksIngested | SourceChunksForgotten;
+export type ChunksEvent = SourceChunksIngested | SourceChunksPurged;
 
 export const chunksStream = (chunksId: string): string => `chunks-${chunksId}`;

@@ -88,7 +88,7 @@ function withIngestionChangedBy(ingestion: Ingestion, { type, data }: SourceEven
     case 'SourceConfigured':
     case 'SourceIngestStarted':
     case 'SourceSyncFrequencySet':
-    case 'SourceSyncFellDue':
+    case 'SourceSyncDue':
       return ingestion;
   }
 }

@@ -1,7 +1,5 @@
 import { purgeOf } from '../../../kernel/event-sourcing/purge.js';
 import { chunksCodec } from './source.codec.js';
-import type { SourceChunksForgotten } from './source.events.js';
+import type { SourceChunksPurged } from './source.events.js';
 
-export const sourcePurges = [
-  purgeOf<SourceChunksForgotten>({ category: 'chunks', codec: chunksCodec, type: 'SourceChunksForgotten' }),
-];
+export const sourcePurges = [purgeOf<SourceChunksPurged>({ category: 'chunks', codec: chunksCodec, type: 'SourceChunksPurged' })];

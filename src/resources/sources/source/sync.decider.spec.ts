@@ -35,7 +35,7 @@ const frequencySet = (frequency: 'daily' | 'weekly', nextSyncAt: string): Source
   data: { sourceId, frequency, nextSyncAt },
 });
 const fellDue = (ingestId: string, dueAt: string, nextSyncAt: string): SourceEvent => ({
-  type: 'SourceSyncFellDue',
+  type: 'SourceSyncDue',
   data: { sourceId, ingestId, dueAt, nextSyncAt },
 });
 const uploaded: SourceEvent[] = [
@@ -184,7 +184,7 @@ it('whatever is decided in whatever order: each due time begins one ingestion at
         if (events.some(({ type }) => type === 'SourceIngestRequested')) expect(openIngest(before)).toBeUndefined();
         for (const event of events) {
           if (event.type === 'SourceSyncFrequencySet') lastDue = '';
-          if (event.type !== 'SourceSyncFellDue') continue;
+          if (event.type !== 'SourceSyncDue') continue;
           expect(event.data.dueAt > lastDue).toBe(true);
           expect(event.data.nextSyncAt > event.data.dueAt).toBe(true);
           lastDue = event.data.dueAt;

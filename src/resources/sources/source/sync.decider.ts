@@ -49,7 +49,7 @@ export const fallDue =
     if (nextSyncAt === null) return [];
     const open = openIngest(state);
     const fellDue: SourceEvent = {
-      type: 'SourceSyncFellDue',
+      type: 'SourceSyncDue',
       data: { sourceId, ingestId: open?.ingestId ?? ingestId, dueAt, nextSyncAt },
     };
     if (open) return [fellDue];

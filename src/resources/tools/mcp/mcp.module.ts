@@ -16,7 +16,7 @@ import {
   FailOverdueSignInHandler,
   FailSignInHandler,
   GrantSignInHandler,
-  LoseGrantHandler,
+  MarkGrantLostHandler,
   RefreshTokensHandler,
   StartHandshakeHandler,
   TakeSignInStateHandler,
@@ -28,11 +28,11 @@ import { IdentityModule } from '../../identity/identity.module.js';
 import { ToolsModule } from '../tools.module.js';
 import { FailSignIns } from './sign-in/fail-sign-ins.js';
 import { McpServerController } from './mcp-server.http.js';
-import { ForgetSignInSecrets } from './sign-in/forget-sign-in-secrets.reaction.js';
+import { PurgeSignInSecrets } from './sign-in/purge-sign-in-secrets.reaction.js';
 import { McpTool } from './mcp-tool.js';
 import { signInNotifications } from './sign-in/oauth.notifications.js';
 
-const REACTIONS = [ForgetSignInSecrets];
+const REACTIONS = [PurgeSignInSecrets];
 const RETENTION = [FailSignIns];
 const TOOL_KINDS = [McpTool];
 const HANDLERS = [
@@ -43,7 +43,7 @@ const HANDLERS = [
   FailSignInHandler,
   FailOverdueSignInHandler,
   RefreshTokensHandler,
-  LoseGrantHandler,
+  MarkGrantLostHandler,
 ];
 
 /** Tools of tool servers: the servers themselves, and the sign-ins at their authorization servers. Nothing secret of a sign-in is kept longer than it is needed. */

@@ -14,7 +14,7 @@ import {
 import type { AuthorizationServers, GrantTokens } from './authorization-server.js';
 import { SignInNeeded } from './mcp-failures.js';
 import type { TokenSource } from './mcp-session.js';
-import { LoseGrant, RefreshTokens } from './sign-in/oauth.commands.js';
+import { MarkGrantLost, RefreshTokens } from './sign-in/oauth.commands.js';
 import { type OAuthGrant, oauthGrant } from './sign-in/oauth.decider.js';
 import { oauthStream } from './sign-in/oauth.events.js';
 
@@ -122,12 +122,12 @@ export class OAuthGrants {
       const tokens = await this.servers.refreshed(before.tokens);
       const credentialsId = await this.vault.keep(ownerId, { [TOKENS]: JSON.stringify(tokens) });
       await this.commands.execute(new RefreshTokens(grantId, before.credentialsId, credentialsId, cause));
-      await this.vault.forget(ownerId, before.credentialsId);
+      await this.vault.delete(ownerId, before.credentialsId);
       return { credentialsId, tokens };
     } catch (error) {
       if (error instanceof SignInNeeded) {
-        await this.commands.execute(new LoseGrant(grantId, before.credentialsId, error.message, cause));
-        await this.vault.forget(ownerId, before.credentialsId);
+        await this.commands.execute(new MarkGrantLost(grantId, before.credentialsId, error.message, cause));
+        await this.vault.delete(ownerId, before.credentialsId);
       }
       throw error;
     }

@@ -22,7 +22,7 @@ import { TOKENS } from './oauth-grants.js';
 export const HANDSHAKE_TTL_MS = 10 * 60_000;
 
 /** The owner is told the beginning of what each tool does. */
-const TOLD_CHARACTERS_MAX = 500;
+const DESCRIPTION_CHARACTERS_MAX = 500;
 
 const STATE_BYTES = 32;
 const PENDING = 'pending';
@@ -92,12 +92,15 @@ export class OAuthHandshakes {
       const secrets = await this.vault.reveal(ownerId, pendingId);
       const tokens = await this.servers.tokensFor(JSON.parse(secrets[PENDING]!) as PendingSignIn, code, iss);
       const offered = await this.toolServers.actionsFor(serverUrl, tokens.accessToken, cause);
-      const tools = offered.map(({ name, description }) => ({ name, description: description.slice(0, TOLD_CHARACTERS_MAX) }));
+      const tools = offered.map(({ name, description }) => ({
+        name,
+        description: description.slice(0, DESCRIPTION_CHARACTERS_MAX),
+      }));
       return await this.granted(taken, tokens, tools, cause);
     } catch (failure) {
       return await this.failed(handshakeId, failure, cause);
     } finally {
-      await this.vault.forget(ownerId, pendingId);
+      await this.vault.delete(ownerId, pendingId);
     }
   }
 
@@ -105,7 +108,7 @@ export class OAuthHandshakes {
     const credentialsId = await this.vault.keep(ownerId, { [TOKENS]: JSON.stringify(tokens) });
     const state = await this.commands.execute(new GrantSignIn(id, credentialsId, tools, cause));
     // It was given up meanwhile.
-    if (state.credentialsId !== credentialsId) await this.vault.forget(ownerId, credentialsId);
+    if (state.credentialsId !== credentialsId) await this.vault.delete(ownerId, credentialsId);
     return state;
   }
 

@@ -14,7 +14,7 @@ import { ChangeMemory, type MemoryEdit } from './memory.commands.js';
 import { fileAt, filesUnder, memory, type Memory, notFound } from './memory.decider.js';
 import { memoryStream } from './memory.events.js';
 import { notebookId } from './notebook.policy.js';
-import { Notebooks, toldAsTool } from './notebooks.js';
+import { Notebooks, failuresAsToolText } from './notebooks.js';
 import { bytesOf, numberedLines } from './text-edit.policy.js';
 
 const PATH = { type: 'string', description: 'A path from the root of the memory, such as /projects/plan.md.' };
@@ -66,7 +66,7 @@ export class MemoryTool extends ToolKind {
   }
 
   run({ name }: ActionDefinition, args: CallArguments, _tool: UsedTool, context: CallContext): Promise<string> {
-    return toldAsTool(() => this.result(name, args, context));
+    return failuresAsToolText(() => this.result(name, args, context));
   }
 
   private async result(

@@ -50,7 +50,7 @@ const isNewer = ({ revision: kept }: Folded<unknown>, revision: Folded<unknown>[
   kept !== 'none' && (revision === 'none' || kept > revision);
 
 /** A refusal is told in the words of a tool; everything else is a failure of the service. @throws ToolFailed */
-export async function toldAsTool<T>(work: () => Promise<T>): Promise<T> {
+export async function failuresAsToolText<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -11,7 +11,7 @@ import {
 import type { ActionDefinition } from '../toolbox/tool.events.js';
 import { type CallContext, ToolKind, type UsedTool } from '../toolbox/tool-kind.port.js';
 import { notebookId } from './notebook.policy.js';
-import { Notebooks, toldAsTool } from './notebooks.js';
+import { Notebooks, failuresAsToolText } from './notebooks.js';
 import { ChangeNotes, type NoteEdit } from './notes.commands.js';
 import { notes, THE_NOTE } from './notes.decider.js';
 import { notesStream } from './notes.events.js';
@@ -62,7 +62,7 @@ export class NotesTool extends ToolKind {
   }
 
   run({ name }: ActionDefinition, args: CallArguments, _tool: UsedTool, context: CallContext): Promise<NotesResult> {
-    return toldAsTool(() => this.result(name, args, context));
+    return failuresAsToolText(() => this.result(name, args, context));
   }
 
   private async result(

@@ -11,7 +11,7 @@ import {
 import type { ActionDefinition } from '../toolbox/tool.events.js';
 import { type CallContext, ToolFailed, ToolKind, type UsedTool } from '../toolbox/tool-kind.port.js';
 import { notebookId } from './notebook.policy.js';
-import { Notebooks, toldAsTool } from './notebooks.js';
+import { Notebooks, failuresAsToolText } from './notebooks.js';
 import { ChangeTodoList, type TodoEdit } from './todo-list.commands.js';
 import { type TodoList, todoAt, todoCreatedBy, todoList } from './todo-list.decider.js';
 import { todoListStream } from './todo-list.events.js';
@@ -48,7 +48,7 @@ export class TodoListTool extends ToolKind {
   }
 
   run({ name }: ActionDefinition, args: CallArguments, _tool: UsedTool, context: CallContext): Promise<TodoListResult> {
-    return toldAsTool(() => this.result(name, args, context));
+    return failuresAsToolText(() => this.result(name, args, context));
   }
 
   private async result(

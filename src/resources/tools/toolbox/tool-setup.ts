@@ -73,16 +73,16 @@ export class ToolSetup {
     const credentialsId = Object.keys(secrets).length > 0 ? await this.vault.keep(ownerId, secrets) : null;
     const stated = await state({ ...wanted, credentialsId }).catch(async (error: unknown) => {
       // Of what was refused nothing was stored; of anything else that is not known.
-      if (credentialsId && error instanceof Rejection) await this.vault.forget(ownerId, credentialsId);
+      if (credentialsId && error instanceof Rejection) await this.vault.delete(ownerId, credentialsId);
       throw error;
     });
-    if (seen.credentialsId) await this.vault.forget(ownerId, seen.credentialsId);
+    if (seen.credentialsId) await this.vault.delete(ownerId, seen.credentialsId);
     return stated;
   }
 
   /** The secrets of a tool that was deleted go with it. */
-  async forget(ownerId: string, { credentialsId }: ToolDefinition): Promise<void> {
-    if (credentialsId) await this.vault.forget(ownerId, credentialsId);
+  async delete(ownerId: string, { credentialsId }: ToolDefinition): Promise<void> {
+    if (credentialsId) await this.vault.delete(ownerId, credentialsId);
   }
 
   private async setUp(ownerId: string, seen: ToolDefinition, wish: ToolWish, before: Secrets): Promise<SetUp> {

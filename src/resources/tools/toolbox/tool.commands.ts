@@ -87,7 +87,7 @@ export class DeleteToolHandler implements Handler<DeleteTool> {
   async execute({ toolId, ownerId, cause }: DeleteTool): Promise<bigint | undefined> {
     const { state, position } = await this.streams.transact(toolStream(toolId), tool, remove(ownerId), cause);
     // A crash before this leaves sealed secrets that nobody refers to.
-    if (state.definition) await this.setup.forget(ownerId, state.definition);
+    if (state.definition) await this.setup.delete(ownerId, state.definition);
     return position;
   }
 }

@@ -7,7 +7,7 @@ import { type Content, contentOfText } from '../monitor/content.policy.js';
 import type { Judge, Verdict } from './judge.js';
 import { monitorCodec } from '../monitor/monitor.codec.js';
 import { AttendMonitorHandler, ReportCheckHandler } from '../monitor/monitor.commands.js';
-import { type MonitorEvent, monitorStream, type MonitorTerms } from '../monitor/monitor.events.js';
+import { type MonitorEvent, monitorStream, type MonitorDefinition } from '../monitor/monitor.events.js';
 import type { MonitorRules } from '../monitor/monitor-rules.js';
 import { observe } from './observe.js';
 import { Patterns } from '../patterns/patterns.port.js';
@@ -18,19 +18,19 @@ const MINUTE_MS = 60_000;
 const START = Date.parse('2026-01-01T08:02:00Z');
 const cause = { actor: 'system:check-monitors', credential: 'system', correlationId: 'r', causationId: 'r' } as const;
 const rules = {
-  wakesPerHourMax: 5,
+  followUpsPerHourMax: 5,
   unreachableGraceMs: 60 * MINUTE_MS,
   failuresMax: 3,
   judgeTokensMax: 0,
 } as MonitorRules;
-const terms: MonitorTerms = {
+const definition: MonitorDefinition = {
   description: 'Price',
   source: { type: 'webpage', url: 'https://shop.example/' },
   check: { type: 'changed' },
   condition: null,
   onMatch: null,
   intervalSeconds: 900,
-  wakesMax: 9,
+  followUpsMax: 9,
   expiresAt: '2026-01-03T08:00:00.000Z',
 };
 
@@ -71,9 +71,16 @@ let ticks = 0;
 /** As a tick of its own does it. */
 const check = (by = process()) => by.check('m1', { ...cause, correlationId: `tick-${++ticks}` }, stays);
 
-async function made(more: Partial<MonitorTerms> = {}): Promise<void> {
-  const { seen } = await observe(terms.check, contentOfText('one'), undefined, new NoPatterns());
-  const data = { monitorId: 'm1', ownerId: 'ann', conversationId: 'c1', agentId: null, terms: { ...terms, ...more }, seen };
+async function made(more: Partial<MonitorDefinition> = {}): Promise<void> {
+  const { seen } = await observe(definition.check, contentOfText('one'), undefined, new NoPatterns());
+  const data = {
+    monitorId: 'm1',
+    ownerId: 'ann',
+    conversationId: 'c1',
+    agentId: null,
+    definition: { ...definition, ...more },
+    seen,
+  };
   const times = { createdAt: now.toISOString(), nextCheckAt: now.toISOString() };
   await streams.append(
     monitorStream('m1'),
@@ -95,7 +102,7 @@ const outcomes = async () => (await events()).flatMap((event) => (event.type ===
 const later = (minutes: number) => (now = new Date(now.getTime() + minutes * MINUTE_MS));
 
 describe('a check', () => {
-  it('that finds nothing new says so, and wakes nobody', async () => {
+  it('that finds nothing new says so, and requests no follow-up', async () => {
     await made();
     await check();
     expect([await types(), await outcomes()]).toEqual([['MonitorCheckStarted', 'MonitorChecked'], ['unchanged']]);
@@ -107,7 +114,7 @@ describe('a check', () => {
     expect([looks, await outcomes()]).toEqual([1, ['unchanged']]);
   });
 
-  it('whose process died is done again once its claim has run out, and wakes once', async () => {
+  it('whose process died is done again once its claim has run out, and requests one follow-up', async () => {
     await made();
     let arrive: (content: Content) => void = () => undefined;
     look = () => new Promise((resolve) => (arrive = resolve));
@@ -120,7 +127,7 @@ describe('a check', () => {
     await check();
     arrive(contentOfText('two'));
     await first;
-    expect((await types()).filter((type) => type === 'MonitorWoke')).toHaveLength(1);
+    expect((await types()).filter((type) => type === 'MonitorFollowUpRequested')).toHaveLength(1);
   });
 
   it('that is broken off states nothing', async () => {
@@ -159,13 +166,13 @@ describe('a condition', () => {
     look = () => Promise.resolve(contentOfText('two'));
   });
 
-  it('that holds wakes, and what judging used is written down', async () => {
+  it('that holds requests a follow-up, and what judging used is written down', async () => {
     await check();
     expect((await events())[1]).toMatchObject({ data: { outcome: 'matched', usage: { promptTokens: 5, completionTokens: 1 } } });
-    expect(await types()).toContain('MonitorWoke');
+    expect(await types()).toContain('MonitorFollowUpRequested');
   });
 
-  it('that does not hold wakes nobody, and the same is not judged again', async () => {
+  it('that does not hold requests no follow-up, and the same is not judged again', async () => {
     verdict = { holds: false, usage: null };
     await check();
     verdict = { holds: true, usage: null };

@@ -68,26 +68,26 @@ export class CheckMonitor {
   }
 
   private async compare(state: Monitor, check: number, cause: Cause, signal: AbortSignal): Promise<Look> {
-    const { id: monitorId, ownerId, agentId, conversationId, terms, seen: before, lastCheckedAt, lastChangedAt } = state;
+    const { id: monitorId, ownerId, agentId, conversationId, definition, seen: before, lastCheckedAt, lastChangedAt } = state;
     const times = { now: this.clock.now(), lastCheckedAt, lastChangedAt };
     const context = { monitorId, check, ownerId, agentId, conversationId, times, cause, signal };
-    const content = await this.sources.look(terms.source, context);
-    const { seen, fires, told } = await observe(terms.check, content, before, this.patterns);
+    const content = await this.sources.look(definition.source, context);
+    const { seen, fires, told } = await observe(definition.check, content, before, this.patterns);
     if (!fires)
       return seen.hash === before.hash ? { outcome: 'unchanged', seen, usage: null } : { outcome: 'changed', seen, usage: null };
-    const { description, condition } = terms;
-    if (condition === null) return { outcome: 'matched', seen, text: matchedText(terms, told, true), usage: null };
+    const { description, condition } = definition;
+    if (condition === null) return { outcome: 'matched', seen, text: matchedText(definition, told, true), usage: null };
     const found = { ownerId, description, condition, found: told, content: content.text };
     const verdict = await this.judge.judge(found, signal);
     const { usage } = verdict;
     if ('holds' in verdict) {
       if (!verdict.holds) return { outcome: 'changed', seen, usage };
-      return { outcome: 'matched', seen, text: matchedText(terms, told, true), usage };
+      return { outcome: 'matched', seen, text: matchedText(definition, told, true), usage };
     }
     const { error } = verdict;
     if (verdict.refusedBy === 'quota') return { outcome: 'unreachable', error, usage };
     if (state.judgeFailures + 1 < JUDGE_FAILURES_MAX) return { outcome: 'unjudged', error, usage };
-    return { outcome: 'matched', seen, text: matchedText(terms, told, false), usage };
+    return { outcome: 'matched', seen, text: matchedText(definition, told, false), usage };
   }
 
   private remember(monitorId: MonitorId, { state, revision, position }: Folded<Monitor>): void {

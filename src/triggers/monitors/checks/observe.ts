@@ -4,7 +4,7 @@ import { type Patterns, PatternTooSlow } from '../patterns/patterns.port.js';
 
 /** Items of one look that count, and items of earlier ones that are remembered. */
 export const ITEMS_MAX = 500;
-const ITEMS_TOLD_MAX = 10;
+const ITEMS_LISTED_MAX = 10;
 const EXCERPT_CHARACTERS_MAX = 2000;
 
 /** What a look found. `fires`: it is what the check looks for, and was not so before. */
@@ -59,8 +59,8 @@ function freshAmong(items: readonly Item[], before: Seen | undefined) {
 }
 
 const listed = (what: string, items: readonly Item[]): string => {
-  const told = items.slice(0, ITEMS_TOLD_MAX).map(({ text }) => `- ${gistOf(text)}`);
-  const more = items.length > ITEMS_TOLD_MAX ? [`- and ${items.length - ITEMS_TOLD_MAX} more`] : [];
+  const told = items.slice(0, ITEMS_LISTED_MAX).map(({ text }) => `- ${gistOf(text)}`);
+  const more = items.length > ITEMS_LISTED_MAX ? [`- and ${items.length - ITEMS_LISTED_MAX} more`] : [];
   return [`${what}:`, ...told, ...more].join('\n');
 };
 

@@ -16,7 +16,7 @@ export type Look = Readonly<
 
 /** By what a monitor pauses itself. */
 export type CheckRules = Readonly<{
-  wakesPerHourMax: number;
+  followUpsPerHourMax: number;
   unreachableGraceMs: number;
   /** Failures in a row; 0: any number. */
   failuresMax: number;
@@ -63,16 +63,21 @@ const isSame = (one: Seen, other: Seen): boolean =>
   one.items.length === other.items.length &&
   one.items.every((item, index) => item === other.items[index]);
 
-function matched(state: Monitor, text: string, { wakesPerHourMax }: CheckRules, now: Date): readonly MonitorEvent[] {
-  const wokeAt = now.toISOString();
-  if (withinAnHour(state.wokeAt, wokeAt).length >= wakesPerHourMax) {
-    return [paused(state, `It matched again, after it had woken this chat ${wakesPerHourMax} times within an hour.`, now)];
+function matched(state: Monitor, text: string, { followUpsPerHourMax }: CheckRules, now: Date): readonly MonitorEvent[] {
+  const requestedAt = now.toISOString();
+  if (withinAnHour(state.requestedAt, requestedAt).length >= followUpsPerHourMax) {
+    return [
+      paused(state, `It matched again, after it had continued this chat ${followUpsPerHourMax} times within an hour.`, now),
+    ];
   }
   const about = aboutMonitor(state);
-  const wake = state.wakes + 1;
-  const woke: MonitorEvent = { type: 'MonitorWoke', data: { ...about, wake, text, wokeAt } };
-  if (wake < state.terms.wakesMax) return [woke];
-  return [woke, { type: 'MonitorCompleted', data: { ...about, reason: 'wakes_used', isNews: false, completedAt: wokeAt } }];
+  const followUp = state.followUps + 1;
+  const requested: MonitorEvent = { type: 'MonitorFollowUpRequested', data: { ...about, followUp, text, requestedAt } };
+  if (followUp < state.definition.followUpsMax) return [requested];
+  return [
+    requested,
+    { type: 'MonitorCompleted', data: { ...about, reason: 'follow_ups_used', isNews: false, completedAt: requestedAt } },
+  ];
 }
 
 function pauseReason(after: Monitor, look: Look, rules: CheckRules, now: Date): string | null {

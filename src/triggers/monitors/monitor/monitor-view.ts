@@ -6,18 +6,18 @@ import { targetText, watchingText } from './monitor-words.policy.js';
 /** A monitor as clients and models see it. */
 export type MonitorView = Readonly<Record<string, unknown>>;
 
-export function monitorView({ terms, ...monitor }: MonitorRecord): MonitorView {
-  const { source, intervalSeconds, wakesMax } = terms;
+export function monitorView({ definition, ...monitor }: MonitorRecord): MonitorView {
+  const { source, intervalSeconds, followUpsMax } = definition;
   return {
     monitor_id: monitor.id,
-    description: terms.description,
+    description: definition.description,
     status: monitor.status,
     source_type: source.type,
     watching: watchingText(source),
     target: targetText(source),
-    check: checkView(terms.check),
-    condition: terms.condition,
-    on_match: terms.onMatch,
+    check: checkView(definition.check),
+    condition: definition.condition,
+    on_match: definition.onMatch,
     interval: durationText(intervalSeconds),
     interval_seconds: intervalSeconds,
     conversation_id: monitor.conversationId,
@@ -27,11 +27,11 @@ export function monitorView({ terms, ...monitor }: MonitorRecord): MonitorView {
     next_check_at: text(monitor.nextCheckAt),
     last_checked_at: text(monitor.lastCheckedAt),
     last_changed_at: text(monitor.lastChangedAt),
-    last_woken_at: text(monitor.lastWokenAt),
+    last_woken_at: text(monitor.lastFollowUpAt),
     check_count: monitor.checkCount,
-    wake_count: monitor.wakeCount,
-    max_wakes: wakesMax,
-    wakes_left: Math.max(0, wakesMax - monitor.wakeCount),
+    wake_count: monitor.followUpCount,
+    max_wakes: followUpsMax,
+    wakes_left: Math.max(0, followUpsMax - monitor.followUpCount),
     last_error: monitor.lastError,
     paused_reason: monitor.pausedReason,
     approval_required: false,

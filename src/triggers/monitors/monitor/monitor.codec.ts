@@ -5,7 +5,7 @@ export const monitorCodec: Codec<MonitorEvent> = {
   MonitorCreated: [],
   MonitorCheckStarted: [],
   MonitorChecked: [],
-  MonitorWoke: [],
+  MonitorFollowUpRequested: [],
   MonitorPaused: [],
   MonitorResumed: [],
   MonitorCompleted: [],

@@ -30,7 +30,7 @@ export class CreateMonitorHandler implements Handler<CreateMonitor> {
     const now = this.clock.now();
     const times = {
       createdAt: now.toISOString(),
-      nextCheckAt: nextCheckAt({ monitorId, checkNumber: 1, ...more.terms }, now),
+      nextCheckAt: nextCheckAt({ monitorId, checkNumber: 1, ...more.definition }, now),
     };
     const decision = create({ monitorId, ...more, ...times });
     return (await this.streams.transact(monitorStream(monitorId), monitor, decision, cause)).position;
@@ -125,7 +125,7 @@ export class ReportCheckHandler implements Handler<ReportCheck> {
   }
 }
 
-/** The conversation that a monitor was to wake is gone. */
+/** The conversation that a monitor follows up is gone. */
 export class CancelMonitorWithConversation extends Command<void> {
   constructor(
     readonly monitorId: MonitorId,

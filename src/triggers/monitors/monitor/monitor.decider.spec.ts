@@ -13,7 +13,7 @@ import {
   pause,
   resume,
 } from './monitor.decider.js';
-import type { MonitorEvent, MonitorTerms, Seen } from './monitor.events.js';
+import type { MonitorEvent, MonitorDefinition, Seen } from './monitor.events.js';
 
 const MINUTE_MS = 60_000;
 const START = Date.parse('2026-01-01T08:00:00Z');
@@ -23,25 +23,25 @@ const LEASE_MS = 3 * MINUTE_MS;
 const about = { monitorId: 'm1', ownerId: 'ann', conversationId: 'c1' };
 const seen: Seen = { hash: 'one', items: [], holds: false, gist: '1' };
 const other: Seen = { ...seen, hash: 'two', gist: '2' };
-const terms: MonitorTerms = {
+const definition: MonitorDefinition = {
   description: 'Price',
   source: { type: 'webpage', url: 'https://shop.example/' },
   check: { type: 'changed' },
   condition: null,
   onMatch: null,
   intervalSeconds: 900,
-  wakesMax: 2,
+  followUpsMax: 2,
   expiresAt: iso(600),
 };
 const rules: CheckRules = {
-  wakesPerHourMax: 5,
+  followUpsPerHourMax: 5,
   unreachableGraceMs: 60 * MINUTE_MS,
   failuresMax: 3,
   judgeTokensMax: 100,
 };
-const created = (more: Partial<MonitorTerms> = {}): MonitorEvent => ({
+const created = (more: Partial<MonitorDefinition> = {}): MonitorEvent => ({
   type: 'MonitorCreated',
-  data: { ...about, agentId: null, terms: { ...terms, ...more }, seen, createdAt: iso(0), nextCheckAt: iso(15) },
+  data: { ...about, agentId: null, definition: { ...definition, ...more }, seen, createdAt: iso(0), nextCheckAt: iso(15) },
 });
 const started = (check: number, minutes: number): MonitorEvent => ({
   type: 'MonitorCheckStarted',
@@ -62,9 +62,9 @@ const checked = (check: number, minutes: number, more: Partial<Checked['data']> 
     ...more,
   },
 });
-const woke = (wake: number, minutes: number): MonitorEvent => ({
-  type: 'MonitorWoke',
-  data: { ...about, wake, text: 'Now 2', wokeAt: iso(minutes) },
+const requested = (followUp: number, minutes: number): MonitorEvent => ({
+  type: 'MonitorFollowUpRequested',
+  data: { ...about, followUp, text: 'Now 2', requestedAt: iso(minutes) },
 });
 const paused = (reason: string | null, minutes: number, count = 1): MonitorEvent => ({
   type: 'MonitorPaused',
@@ -115,7 +115,7 @@ describe('a monitor', () => {
     given(monitor, last)
       .when(attend(at(17), LEASE_MS))
       .thenNothing();
-    expect(after(last, match, 1, 17)).toEqual([woke(1, 17)]);
+    expect(after(last, match, 1, 17)).toEqual([requested(1, 17)]);
     const ended: MonitorEvent = {
       type: 'MonitorCompleted',
       data: { ...about, reason: 'expired', isNews: true, completedAt: iso(18) },
@@ -132,21 +132,21 @@ describe('a monitor', () => {
     expect(report({ outcome: 'changed', seen: other, usage: null })).toMatchObject({ outcome: 'changed', seen: other });
   });
 
-  it('wakes its conversation on a match, and is over with its last wake', () => {
+  it('requests a follow-up on a match, and is over with its last follow-up', () => {
     const past = [created(), started(1, 15)];
-    expect(after(past, match, 1, 15)).toEqual([woke(1, 15)]);
-    const second = [...past, checked(1, 15), woke(1, 15), started(2, 30)];
-    const over = { ...about, reason: 'wakes_used', isNews: false, completedAt: iso(30) } as const;
-    expect(after(second, match, 2, 30)).toEqual([woke(2, 30), { type: 'MonitorCompleted', data: over }]);
+    expect(after(past, match, 1, 15)).toEqual([requested(1, 15)]);
+    const second = [...past, checked(1, 15), requested(1, 15), started(2, 30)];
+    const over = { ...about, reason: 'follow_ups_used', isNews: false, completedAt: iso(30) } as const;
+    expect(after(second, match, 2, 30)).toEqual([requested(2, 30), { type: 'MonitorCompleted', data: over }]);
   });
 
-  it('pauses itself instead of waking more often within an hour than it may', () => {
-    const past = [created({ wakesMax: 20 }), started(1, 15), checked(1, 15), woke(1, 15), started(2, 30)];
-    expect(after(past, match, 2, 30, { wakesPerHourMax: 1 })).toEqual([
+  it('pauses itself instead of requesting follow-ups more often within an hour than it may', () => {
+    const past = [created({ followUpsMax: 20 }), started(1, 15), checked(1, 15), requested(1, 15), started(2, 30)];
+    expect(after(past, match, 2, 30, { followUpsPerHourMax: 1 })).toEqual([
       paused(expect.stringMatching(/1 times within an hour/) as never, 30),
     ]);
     const later = [...past, checked(2, 30), started(3, 75)];
-    expect(after(later, match, 3, 75, { wakesPerHourMax: 1 })).toEqual([woke(2, 75)]);
+    expect(after(later, match, 3, 75, { followUpsPerHourMax: 1 })).toEqual([requested(2, 75)]);
   });
 
   it('pauses itself once its source was out of reach for too long, and not when it came back in between', () => {
@@ -195,7 +195,7 @@ describe('a monitor', () => {
     given(monitor, [created(), paused(null, 20)])
       .when(attend(at(600), LEASE_MS))
       .then([ended(false)]);
-    given(monitor, [created(), started(1, 15), checked(1, 15), woke(1, 15)])
+    given(monitor, [created(), started(1, 15), checked(1, 15), requested(1, 15)])
       .when(attend(at(600), LEASE_MS))
       .then([ended(false)]);
     given(monitor, [created(), ended(true)])
@@ -226,10 +226,10 @@ describe('an owner', () => {
   });
 
   it('does nothing to what is over', () => {
-    const over = [created({ wakesMax: 1 }), started(1, 15), checked(1, 15), woke(1, 15)];
+    const over = [created({ followUpsMax: 1 }), started(1, 15), checked(1, 15), requested(1, 15)];
     const done: MonitorEvent = {
       type: 'MonitorCompleted',
-      data: { ...about, reason: 'wakes_used', isNews: false, completedAt: iso(15) },
+      data: { ...about, reason: 'follow_ups_used', isNews: false, completedAt: iso(15) },
     };
     for (const decide of [pause, resume, cancel])
       given(monitor, [...over, done])
@@ -255,7 +255,7 @@ describe('an owner', () => {
   });
 });
 
-it('a decision repeated at once says nothing more, and no monitor wakes more often than it may', () => {
+it('a decision repeated at once says nothing more, and no monitor requests follow-ups more often than it may', () => {
   const usage = { promptTokens: 30, completionTokens: 0 };
   const looks = fc.constantFrom<Look>(
     match,
@@ -284,9 +284,9 @@ it('a decision repeated at once says nothing more, and no monitor wakes more oft
     { maxLength: 60 },
   );
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 12 }), steps, (wakesMax, chosen) => {
-      let state = monitor.evolve(monitor.initial, created({ wakesMax }));
-      const wakes: number[] = [];
+    fc.property(fc.integer({ min: 1, max: 12 }), steps, (followUpsMax, chosen) => {
+      let state = monitor.evolve(monitor.initial, created({ followUpsMax }));
+      const followUps: number[] = [];
       let minutes = 0;
       for (const { afterMinutes, decide } of chosen) {
         minutes += afterMinutes;
@@ -298,13 +298,15 @@ it('a decision repeated at once says nothing more, and no monitor wakes more oft
           continue;
         }
         if (before === 'completed' || before === 'cancelled') expect(events).toEqual([]);
-        wakes.push(...events.flatMap(({ type }) => (type === 'MonitorWoke' ? minutes * MINUTE_MS : [])));
+        followUps.push(...events.flatMap(({ type }) => (type === 'MonitorFollowUpRequested' ? minutes * MINUTE_MS : [])));
         state = events.reduce(monitor.evolve, state);
         expect(decide(at(minutes))(state)).toEqual([]);
       }
-      expect(wakes.length).toBeLessThanOrEqual(wakesMax);
-      for (const wake of wakes) {
-        expect(wakes.filter((each) => each >= wake && each - wake < HOUR_MS).length).toBeLessThanOrEqual(rules.wakesPerHourMax);
+      expect(followUps.length).toBeLessThanOrEqual(followUpsMax);
+      for (const followUp of followUps) {
+        expect(followUps.filter((each) => each >= followUp && each - followUp < HOUR_MS).length).toBeLessThanOrEqual(
+          rules.followUpsPerHourMax,
+        );
       }
     }),
     { numRuns: 300 },

@@ -3,7 +3,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 import type { Aggregate } from '../../../kernel/event-sourcing/streams.js';
 import { nextCheckAt } from './check-times.policy.js';
 import { monitorCodec } from './monitor.codec.js';
-import type { MonitorCreated, MonitorEvent, MonitorId, MonitorTerms, Seen } from './monitor.events.js';
+import type { MonitorCreated, MonitorEvent, MonitorId, MonitorDefinition, Seen } from './monitor.events.js';
 
 /** `completed` and `cancelled` are for good. */
 type MonitorStatus = 'none' | 'active' | 'paused' | 'completed' | 'cancelled';
@@ -14,7 +14,7 @@ export type Monitor = Readonly<{
   conversationId: string;
   agentId: string | null;
   status: MonitorStatus;
-  terms: MonitorTerms;
+  definition: MonitorDefinition;
   seen: Seen;
   nextCheckAt: string;
   /** Checks that were started, and the one that is under way. */
@@ -22,9 +22,9 @@ export type Monitor = Readonly<{
   openCheck: Readonly<{ check: number; leaseUntil: string }> | null;
   lastCheckedAt: string;
   lastChangedAt: string | null;
-  wakes: number;
-  /** When it woke its conversation within an hour before the last time. */
-  wokeAt: readonly string[];
+  followUps: number;
+  /** When it requested follow-ups within an hour before the last time. */
+  requestedAt: readonly string[];
   pauses: number;
   unreachableSince: string | null;
   failuresInARow: number;
@@ -38,14 +38,14 @@ const initial: Monitor = {
   conversationId: '',
   agentId: null,
   status: 'none',
-  terms: {
+  definition: {
     description: '',
     source: { type: 'webpage', url: '' },
     check: { type: 'changed' },
     condition: null,
     onMatch: null,
     intervalSeconds: 0,
-    wakesMax: 0,
+    followUpsMax: 0,
     expiresAt: '',
   },
   seen: { hash: '', items: [], holds: false, gist: '' },
@@ -54,8 +54,8 @@ const initial: Monitor = {
   openCheck: null,
   lastCheckedAt: '',
   lastChangedAt: null,
-  wakes: 0,
-  wokeAt: [],
+  followUps: 0,
+  requestedAt: [],
   pauses: 0,
   unreachableSince: null,
   failuresInARow: 0,
@@ -70,8 +70,8 @@ export const HOUR_MS = 3_600_000;
 function evolve(state: Monitor, event: MonitorEvent): Monitor {
   switch (event.type) {
     case 'MonitorCreated': {
-      const { monitorId: id, ownerId, conversationId, agentId, terms, seen, createdAt, nextCheckAt } = event.data;
-      const created = { id, ownerId, conversationId, agentId, terms, seen, lastCheckedAt: createdAt, nextCheckAt };
+      const { monitorId: id, ownerId, conversationId, agentId, definition, seen, createdAt, nextCheckAt } = event.data;
+      const created = { id, ownerId, conversationId, agentId, definition, seen, lastCheckedAt: createdAt, nextCheckAt };
       return { ...state, ...created, status: 'active' };
     }
     case 'MonitorCheckStarted': {
@@ -80,9 +80,9 @@ function evolve(state: Monitor, event: MonitorEvent): Monitor {
     }
     case 'MonitorChecked':
       return checked(state, event);
-    case 'MonitorWoke': {
-      const { wake, wokeAt } = event.data;
-      return { ...state, wakes: wake, wokeAt: [...withinAnHour(state.wokeAt, wokeAt), wokeAt] };
+    case 'MonitorFollowUpRequested': {
+      const { followUp, requestedAt } = event.data;
+      return { ...state, followUps: followUp, requestedAt: [...withinAnHour(state.requestedAt, requestedAt), requestedAt] };
     }
     case 'MonitorPaused':
       return { ...state, status: 'paused', openCheck: null, pauses: event.data.pause };
@@ -138,10 +138,10 @@ export const attend =
   (state) => {
     if (!isLive(state)) return [];
     const at = now.toISOString();
-    const { status, id: monitorId, terms, openCheck, checks, wakes } = state;
+    const { status, id: monitorId, definition, openCheck, checks, followUps } = state;
     if (openCheck !== null && at < openCheck.leaseUntil) return [];
-    if (at >= terms.expiresAt) {
-      const isNews = status === 'active' && wakes === 0;
+    if (at >= definition.expiresAt) {
+      const isNews = status === 'active' && followUps === 0;
       return [{ type: 'MonitorCompleted', data: { ...aboutMonitor(state), reason: 'expired', isNews, completedAt: at } }];
     }
     if (status === 'paused' || at < state.nextCheckAt) return [];
@@ -180,7 +180,7 @@ export const resume =
     own(state, ownerId);
     if (state.status === 'active') return [];
     const at = now.toISOString();
-    if (state.status !== 'paused' || at >= state.terms.expiresAt) throw cannotBe('resumed');
+    if (state.status !== 'paused' || at >= state.definition.expiresAt) throw cannotBe('resumed');
     return [{ type: 'MonitorResumed', data: { ...aboutMonitor(state), resumedAt: at, nextCheckAt: at } }];
   };
 
@@ -203,5 +203,5 @@ export const cancelWithConversation =
       : [];
 
 /** When the check after this one is due. */
-export const checkAfter = ({ id, checks, terms }: Pick<Monitor, 'id' | 'checks' | 'terms'>, now: Date): string =>
-  nextCheckAt({ monitorId: id, checkNumber: checks + 1, ...terms }, now);
+export const checkAfter = ({ id, checks, definition }: Pick<Monitor, 'id' | 'checks' | 'definition'>, now: Date): string =>
+  nextCheckAt({ monitorId: id, checkNumber: checks + 1, ...definition }, now);

@@ -27,7 +27,7 @@ export type MonitorCheck =
   | Readonly<{ type: 'status'; valuePath: string | null; terminal: readonly string[] }>;
 
 /** What is waited for, and for how long. */
-export type MonitorTerms = Readonly<{
+export type MonitorDefinition = Readonly<{
   description: string;
   source: MonitorSource;
   check: MonitorCheck;
@@ -36,7 +36,7 @@ export type MonitorTerms = Readonly<{
   /** What is to be done then, in words. */
   onMatch: string | null;
   intervalSeconds: number;
-  wakesMax: number;
+  followUpsMax: number;
   expiresAt: string;
 }>;
 
@@ -55,7 +55,7 @@ type About = { monitorId: MonitorId; ownerId: string; conversationId: string };
 
 export type MonitorCreated = Event<
   'MonitorCreated',
-  About & { agentId: string | null; terms: MonitorTerms; seen: Seen; createdAt: string; nextCheckAt: string }
+  About & { agentId: string | null; definition: MonitorDefinition; seen: Seen; createdAt: string; nextCheckAt: string }
 >;
 
 /** Somebody looks, and nobody else does until `leaseUntil`. Checks are counted from 1, also those that nobody finished. */
@@ -89,7 +89,10 @@ export type MonitorChecked = Event<
 >;
 
 /** The conversation is to go on, for the so manieth time. */
-export type MonitorWoke = Event<'MonitorWoke', About & { wake: number; text: string; wokeAt: string }>;
+export type MonitorFollowUpRequested = Event<
+  'MonitorFollowUpRequested',
+  About & { followUp: number; text: string; requestedAt: string }
+>;
 
 /** `reason`: it paused itself; null: its owner did. Pauses are counted from 1. */
 export type MonitorPaused = Event<'MonitorPaused', About & { pause: number; reason: string | null; pausedAt: string }>;
@@ -97,7 +100,7 @@ export type MonitorResumed = Event<'MonitorResumed', About & { resumedAt: string
 /** `isNews`: its conversation has heard nothing of it and is told. */
 export type MonitorCompleted = Event<
   'MonitorCompleted',
-  About & { reason: 'wakes_used' | 'expired'; isNews: boolean; completedAt: string }
+  About & { reason: 'follow_ups_used' | 'expired'; isNews: boolean; completedAt: string }
 >;
 /** `by` its owner, or because its conversation is gone. */
 export type MonitorCancelled = Event<'MonitorCancelled', About & { by: 'owner' | 'conversation'; cancelledAt: string }>;
@@ -106,7 +109,7 @@ export type MonitorEvent =
   | MonitorCreated
   | MonitorCheckStarted
   | MonitorChecked
-  | MonitorWoke
+  | MonitorFollowUpRequested
   | MonitorPaused
   | MonitorResumed
   | MonitorCompleted

@@ -10,7 +10,7 @@ type NotifiedMonitor = Readonly<{
   ownerId: string;
   conversationId: string;
   status: 'active' | 'paused' | 'completed' | 'cancelled';
-  wakesLeft: number;
+  followUpsLeft: number;
   lastCheckedAt: string | null;
   checkCount: number;
   lastError: string | null;
@@ -20,32 +20,32 @@ const noMonitor: NotifiedMonitor = {
   ownerId: '',
   conversationId: '',
   status: 'active',
-  wakesLeft: 0,
+  followUpsLeft: 0,
   lastCheckedAt: null,
   checkCount: 0,
   lastError: null,
 };
 
-function withStatusChangedBy(standing: NotifiedMonitor, { type, data }: MonitorEvent): NotifiedMonitor {
+function withStatusChangedBy(status: NotifiedMonitor, { type, data }: MonitorEvent): NotifiedMonitor {
   switch (type) {
     case 'MonitorCreated': {
-      const { ownerId, conversationId, createdAt, terms } = data;
-      return { ...standing, ownerId, conversationId, wakesLeft: terms.wakesMax, lastCheckedAt: createdAt };
+      const { ownerId, conversationId, createdAt, definition } = data;
+      return { ...status, ownerId, conversationId, followUpsLeft: definition.followUpsMax, lastCheckedAt: createdAt };
     }
     case 'MonitorCheckStarted':
-      return standing;
+      return status;
     case 'MonitorChecked':
-      return { ...standing, lastCheckedAt: data.checkedAt, checkCount: data.check, lastError: data.error };
-    case 'MonitorWoke':
-      return { ...standing, wakesLeft: standing.wakesLeft - 1 };
+      return { ...status, lastCheckedAt: data.checkedAt, checkCount: data.check, lastError: data.error };
+    case 'MonitorFollowUpRequested':
+      return { ...status, followUpsLeft: status.followUpsLeft - 1 };
     case 'MonitorPaused':
-      return { ...standing, status: 'paused' };
+      return { ...status, status: 'paused' };
     case 'MonitorResumed':
-      return { ...standing, status: 'active' };
+      return { ...status, status: 'active' };
     case 'MonitorCompleted':
-      return { ...standing, status: 'completed' };
+      return { ...status, status: 'completed' };
     case 'MonitorCancelled':
-      return { ...standing, status: 'cancelled' };
+      return { ...status, status: 'cancelled' };
   }
 }
 
@@ -71,18 +71,18 @@ export type MonitorNotification = Notification<
 >;
 
 /** What a monitor's owner is told of it. */
-function monitorNotification(monitorId: string, standing: NotifiedMonitor): MonitorNotification {
+function monitorNotification(monitorId: string, status: NotifiedMonitor): MonitorNotification {
   return {
     type: 'monitor.updated',
     scope: { kind: 'monitor', id: monitorId },
     payload: {
       monitor_id: monitorId,
-      status: standing.status,
-      wakes_left: standing.wakesLeft,
-      last_checked_at: standing.lastCheckedAt,
-      conversation_id: standing.conversationId,
-      check_count: standing.checkCount,
-      last_error: standing.lastError,
+      status: status.status,
+      wakes_left: status.followUpsLeft,
+      last_checked_at: status.lastCheckedAt,
+      conversation_id: status.conversationId,
+      check_count: status.checkCount,
+      last_error: status.lastError,
     },
   };
 }

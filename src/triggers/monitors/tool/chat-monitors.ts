@@ -11,23 +11,23 @@ import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { AdmitMonitor } from '../monitor/monitor-allowance.commands.js';
-import { AskedSource } from '../checks/asked-source.js';
+import { RequestedSource } from '../checks/requested-source.js';
 import { Unfit } from '../monitor/content.policy.js';
 import { CreateMonitor, SteerMonitor } from '../monitor/monitor.commands.js';
 import { monitor, monitorNotFound } from '../monitor/monitor.decider.js';
-import { type MonitorId, monitorStream, type MonitorTerms, type Seen } from '../monitor/monitor.events.js';
+import { type MonitorId, monitorStream, type MonitorDefinition, type Seen } from '../monitor/monitor.events.js';
 import { MonitorRules } from '../monitor/monitor-rules.js';
 import { type MonitorView, monitorView } from '../monitor/monitor-view.js';
 import { observe } from '../checks/observe.js';
 import { Patterns, PatternTooSlow } from '../patterns/patterns.port.js';
-import { type MonitorAsked, termsIn } from '../monitor/terms.policy.js';
+import { type MonitorRequest, parseDefinition } from '../monitor/definition.policy.js';
 import { LookFailed, WatchedSources } from '../checks/watched-sources.js';
 
 /** The read model behind what chats are shown. */
 const READ = ['monitors'];
 const MONITORS_LISTED_MAX = 200;
 
-const NOBODY_TO_WAKE =
+const NO_FOLLOW_UPS =
   'a monitor reports back by going on with its chat, and this is not a chat of its own user with an agent of their own';
 
 const refused = (text: string): Rejection => new Rejection('monitor-refused', text);
@@ -38,7 +38,7 @@ type MonitoredChat = Readonly<{ ownerId: string; agentId: string | null; convers
 /** What a look found when the monitor was made, and what was made of what was asked for. */
 type MadeMonitor = Readonly<{ monitor: MonitorView; current: string; notes: readonly string[] }>;
 
-/** Monitors of chats, made within the limits of their users. A monitor wakes its chat when what it waits for happens. */
+/** Monitors of chats, made within the limits of their users. A monitor continues its chat when what it waits for happens. */
 @Injectable()
 export class ChatMonitors {
   constructor(
@@ -49,7 +49,7 @@ export class ChatMonitors {
     private readonly rules: MonitorRules,
     private readonly monitors: MonitorQueries,
     private readonly freshness: Freshness,
-    private readonly asked: AskedSource,
+    private readonly asked: RequestedSource,
     private readonly sources: WatchedSources,
     private readonly patterns: Patterns,
   ) {}
@@ -57,7 +57,7 @@ export class ChatMonitors {
   /**
    * The same id twice is one monitor, as it was asked for first. `turnId`: where it is asked for.
    *
-   * (1) Whether the chat can be woken; (2) what is to be watched, and how; (3) a place; (4) a first look, with which later ones
+   * (1) Whether the chat can go on by itself; (2) what is to be watched, and how; (3) a place; (4) a first look, with which later ones
    * are compared; (5) the monitor. What is there is not made again; a crash before it is leaves a place that is free again a
    * while later.
    * @throws Rejection monitor-refused, too-many-monitors
@@ -65,26 +65,26 @@ export class ChatMonitors {
   async create(
     monitorId: MonitorId,
     chat: MonitoredChat & Readonly<{ turnId: string }>,
-    asked: MonitorAsked,
+    asked: MonitorRequest,
     cause: Cause,
     signal: AbortSignal,
   ): Promise<MadeMonitor> {
     const known = await this.stored(monitorId);
     if (known) return known;
     if (!this.rules.isEnabled) throw refused('monitors are switched off on this server');
-    if (!(await this.canWake(chat))) throw refused(NOBODY_TO_WAKE);
+    if (!(await this.canFollowUp(chat))) throw refused(NO_FOLLOW_UPS);
     const { ownerId, agentId, conversationId } = chat;
     const source = await this.asked.resolve(asked.source, ownerId);
-    const { terms, notes } = termsIn(asked, source, this.rules, this.clock.now());
+    const { definition, notes } = parseDefinition(asked, source, this.rules, this.clock.now());
     await this.commands.execute(new AdmitMonitor(ownerId, monitorId, cause));
     let seen: Seen;
     try {
-      seen = await this.firstLook(monitorId, chat, terms, cause, signal);
+      seen = await this.firstLook(monitorId, chat, definition, cause, signal);
     } catch (error) {
       await this.commands.execute(new AdmitMonitor(ownerId, monitorId, cause, 'no-place'));
       throw error;
     }
-    const created = new CreateMonitor({ monitorId, ownerId, conversationId, agentId, terms, seen }, cause);
+    const created = new CreateMonitor({ monitorId, ownerId, conversationId, agentId, definition, seen }, cause);
     await this.freshness.reached(READ, await this.commands.execute(created));
     return { ...(await this.stored(monitorId))!, notes };
   }
@@ -104,7 +104,7 @@ export class ChatMonitors {
   }
 
   /** A chat of somebody signed in, with no agent or their own; no key and nobody else takes part. */
-  private async canWake({ ownerId, conversationId, turnId }: MonitoredChat & Readonly<{ turnId: string }>): Promise<boolean> {
+  private async canFollowUp({ ownerId, conversationId, turnId }: MonitoredChat & Readonly<{ turnId: string }>): Promise<boolean> {
     let isOwn = false;
     for await (const page of this.store.read(conversationStream(conversationId))) {
       for (const stored of page) {
@@ -122,7 +122,7 @@ export class ChatMonitors {
   private async firstLook(
     monitorId: MonitorId,
     { ownerId, agentId, conversationId }: MonitoredChat,
-    terms: MonitorTerms,
+    definition: MonitorDefinition,
     cause: Cause,
     signal: AbortSignal,
   ): Promise<Seen> {
@@ -130,8 +130,8 @@ export class ChatMonitors {
     const times = { now, lastCheckedAt: now.toISOString(), lastChangedAt: null };
     const context = { monitorId, check: 0, ownerId, agentId, conversationId, times, cause, signal };
     try {
-      const content = await this.sources.look(terms.source, context);
-      return (await observe(terms.check, content, undefined, this.patterns)).seen;
+      const content = await this.sources.look(definition.source, context);
+      return (await observe(definition.check, content, undefined, this.patterns)).seen;
     } catch (error) {
       if (error instanceof SyntaxError) throw refused(`check.pattern is no regular expression: ${error.message}`);
       const isAboutSource = error instanceof LookFailed || error instanceof Unfit || error instanceof PatternTooSlow;

@@ -4,14 +4,14 @@ import { isId } from '../../../kernel/ids.js';
 import { ChatMonitors } from './chat-monitors.js';
 import { monitorIdOf } from '../monitor/monitor.events.js';
 import { type CallArguments, filledAction, unknownAction } from '../../../resources/tools/toolbox/call-arguments.policy.js';
-import { errorText, toldAsText } from '../../../resources/tools/toolbox/told-as-text.policy.js';
+import { errorText, failuresAsText } from '../../../resources/tools/toolbox/failures-as-text.policy.js';
 import type { ActionDefinition } from '../../../resources/tools/toolbox/tool.events.js';
 import { type CallContext, ToolKind, type UsedTool } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import { MonitorRules } from '../monitor/monitor-rules.js';
 
 const CREATE = filledAction(
   'monitor_create',
-  'Has something outside this chat watched, and wakes this chat when it happens, whether or not the user is still there. The first look is taken now, as what later looks are compared with: only what changes after it counts. After creating a monitor, tell the user and end your turn.',
+  'Has something outside this chat watched, and continues this chat when it happens, whether or not the user is still there. The first look is taken now, as what later looks are compared with: only what changes after it counts. After creating a monitor, tell the user and end your turn.',
   'write',
   {
     description: { type: 'string', description: 'What is waited for, in one sentence.' },
@@ -58,7 +58,7 @@ const CREATE = filledAction(
     expires_in: { type: 'string', description: "How long to watch, such as '12h' or '7d'.", optional: true },
     max_wakes: {
       type: 'integer',
-      description: 'How often to wake this chat before it is over; once unless given.',
+      description: 'How often to continue this chat before it is over; once unless given.',
       optional: true,
     },
   },
@@ -76,7 +76,7 @@ export class MonitorTool extends ToolKind {
   override readonly name = 'monitor';
   override readonly isEnabled: boolean;
   override readonly displayName = 'Monitor';
-  override readonly description = 'Watches pages, tools and sources, and wakes the chat.';
+  override readonly description = 'Watches pages, tools and sources, and continues the chat.';
   override readonly internal = true;
   override readonly configFields = {};
   override readonly actions = [CREATE, LIST, CANCEL];
@@ -91,7 +91,7 @@ export class MonitorTool extends ToolKind {
   }
 
   run({ name }: ActionDefinition, args: CallArguments, _tool: UsedTool, context: CallContext): Promise<unknown> {
-    return toldAsText(() => this.result(name, args, context));
+    return failuresAsText(() => this.result(name, args, context));
   }
 
   private async result(name: string, args: CallArguments, context: CallContext): Promise<unknown> {

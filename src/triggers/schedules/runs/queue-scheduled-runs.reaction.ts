@@ -44,13 +44,13 @@ export class QueueScheduledRuns implements Reaction<Queued> {
     const { scheduleId, runId } = event.data;
     const cause = causedBy(event, `system:${this.name}`);
     const { state } = await this.streams.fold(scheduleStream(scheduleId), schedule);
-    const { ownerId, agentId, conversationId, terms, openRun, status } = state;
+    const { ownerId, agentId, conversationId, definition, openRun, status } = state;
     if (openRun?.runId !== runId || status === 'deleted') return;
     await this.commands.execute(new QueueScheduledRun({ runId, scheduleId, ownerId }, cause));
-    const { instruction: input, modelId, toolAllowlist } = terms;
-    const runTerms = { modelId, toolAllowlist, timeoutMs: this.rules.runTimeoutMs };
-    const goesOn = terms.timing.kind === 'once' && conversationId !== null;
-    const what = { runId, ownerId, agentId, trigger: 'schedule', input, terms: runTerms } as const;
+    const { instruction: input, modelId, toolAllowlist } = definition;
+    const runDefinition = { modelId, toolAllowlist, timeoutMs: this.rules.runTimeoutMs };
+    const goesOn = definition.timing.kind === 'once' && conversationId !== null;
+    const what = { runId, ownerId, agentId, trigger: 'schedule', input, definition: runDefinition } as const;
     await this.runs.queue({ ...what, ...(goesOn && { conversationId }) }, cause);
   }
 }

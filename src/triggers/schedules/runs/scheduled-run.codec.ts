@@ -6,5 +6,5 @@ export const scheduleRunCodec: Codec<ScheduledRunEvent> = {
   ScheduledRunStarted: [],
   ScheduledRunReported: [],
   ScheduledRunAppended: [],
-  ScheduledRunOutputForgotten: [],
+  ScheduledRunOutputPurged: [],
 };

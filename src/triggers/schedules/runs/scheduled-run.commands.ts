@@ -6,7 +6,7 @@ import { nothingYet, Streams } from '../../../kernel/event-sourcing/streams.js';
 import type { RunId, ScheduleId } from '../schedule/schedule.events.js';
 import {
   appendScheduledRun,
-  forgetOutput,
+  purgeOutput,
   queueScheduledRun,
   reportScheduledRun,
   scheduledRun,
@@ -101,7 +101,7 @@ export class AppendScheduledRunHandler implements Handler<AppendScheduledRun> {
 }
 
 /** What a run said is no longer kept; that it ran, and how it went, is. */
-export class ForgetScheduledRunOutput extends Command<void> {
+export class PurgeScheduledRunOutput extends Command<void> {
   constructor(
     readonly runId: RunId,
     readonly cause: Cause,
@@ -110,14 +110,14 @@ export class ForgetScheduledRunOutput extends Command<void> {
   }
 }
 
-@CommandHandler(ForgetScheduledRunOutput)
-export class ForgetScheduledRunOutputHandler implements Handler<ForgetScheduledRunOutput> {
+@CommandHandler(PurgeScheduledRunOutput)
+export class PurgeScheduledRunOutputHandler implements Handler<PurgeScheduledRunOutput> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
   ) {}
 
-  async execute({ runId, cause }: ForgetScheduledRunOutput): Promise<void> {
-    await this.streams.transact(scheduledRunStream(runId), scheduledRun, forgetOutput(runId, this.clock.now()), cause);
+  async execute({ runId, cause }: PurgeScheduledRunOutput): Promise<void> {
+    await this.streams.transact(scheduledRunStream(runId), scheduledRun, purgeOutput(runId, this.clock.now()), cause);
   }
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { given } from '../../../../test/support/given.js';
 import {
   appendScheduledRun,
-  forgetOutput,
+  purgeOutput,
   queueScheduledRun,
   reportScheduledRun,
   scheduledRun,
@@ -21,19 +21,19 @@ const queued: ScheduledRunEvent = { type: 'ScheduledRunQueued', data: { runId, s
 const started: ScheduledRunEvent = { type: 'ScheduledRunStarted', data: { runId, startedAt } };
 const reported: ScheduledRunEvent = { type: 'ScheduledRunReported', data: { runId, report } };
 const appended: ScheduledRunEvent = { type: 'ScheduledRunAppended', data: { runId, ...message } };
-const left = { runId, scheduleId: 's1', ownerId: 'ann', promptTokens: 7, generatedTokens: 2, forgottenAt: now.toISOString() };
-const forgotten: ScheduledRunEvent = { type: 'ScheduledRunOutputForgotten', data: { ...left, startedAt, message } };
+const left = { runId, scheduleId: 's1', ownerId: 'ann', promptTokens: 7, generatedTokens: 2, purgedAt: now.toISOString() };
+const purged: ScheduledRunEvent = { type: 'ScheduledRunOutputPurged', data: { ...left, startedAt, message } };
 
 describe('what a scheduled run said', () => {
-  it('is forgotten once, and what stays says when it ran and what it used', () => {
-    given(scheduledRun, [queued, started, reported, appended]).when(forgetOutput(runId, now)).then([forgotten]);
+  it('is purged once, and what stays says when it ran and what it used', () => {
+    given(scheduledRun, [queued, started, reported, appended]).when(purgeOutput(runId, now)).then([purged]);
     given(scheduledRun, [queued, reported])
-      .when(forgetOutput(runId, now))
-      .then([{ type: 'ScheduledRunOutputForgotten', data: { ...left, startedAt: null } }]);
-    given(scheduledRun, [queued, started, reported, appended, forgotten]).when(forgetOutput(runId, now)).thenNothing();
+      .when(purgeOutput(runId, now))
+      .then([{ type: 'ScheduledRunOutputPurged', data: { ...left, startedAt: null } }]);
+    given(scheduledRun, [queued, started, reported, appended, purged]).when(purgeOutput(runId, now)).thenNothing();
   });
-  it('is not there to be forgotten before it is said', () => {
-    for (const past of [[], [queued], [queued, started]]) given(scheduledRun, past).when(forgetOutput(runId, now)).thenNothing();
+  it('is not there to be purged before it is said', () => {
+    for (const past of [[], [queued], [queued, started]]) given(scheduledRun, past).when(purgeOutput(runId, now)).thenNothing();
   });
   it('is not said again when nothing else is left of it', () => {
     const decisions = [
@@ -41,9 +41,9 @@ describe('what a scheduled run said', () => {
       startScheduledRun({ runId, startedAt }),
       reportScheduledRun({ runId, report }),
       appendScheduledRun(runId, message),
-      forgetOutput(runId, now),
+      purgeOutput(runId, now),
     ];
-    for (const decision of decisions) given(scheduledRun, [forgotten]).when(decision).thenNothing();
+    for (const decision of decisions) given(scheduledRun, [purged]).when(decision).thenNothing();
   });
 });
 
@@ -53,7 +53,7 @@ it('says each thing once, in whatever order it is asked', () => {
     start: startScheduledRun({ runId, startedAt }),
     report: reportScheduledRun({ runId, report }),
     append: appendScheduledRun(runId, message),
-    forget: forgetOutput(runId, now),
+    purge: purgeOutput(runId, now),
   };
   const names = Object.keys(decisions) as (keyof typeof decisions)[];
   fc.assert(
@@ -67,8 +67,8 @@ it('says each thing once, in whatever order it is asked', () => {
         types.push(...events.map(({ type }) => type));
       }
       expect(new Set(types).size).toBe(types.length);
-      const forgottenFrom = types.indexOf('ScheduledRunOutputForgotten');
-      if (forgottenFrom >= 0) expect(types.slice(0, forgottenFrom)).toContain('ScheduledRunReported');
+      const purgedFrom = types.indexOf('ScheduledRunOutputPurged');
+      if (purgedFrom >= 0) expect(types.slice(0, purgedFrom)).toContain('ScheduledRunReported');
     }),
   );
 });

@@ -18,11 +18,11 @@ export type ScheduledRun = Readonly<{
   used: Readonly<{ promptTokens: number; generatedTokens: number }> | null;
   /** Where what it said was added to a chat. */
   message: RunMessage | null;
-  isOutputForgotten: boolean;
+  isOutputPurged: boolean;
 }>;
 
 export const scheduledRun: Aggregate<ScheduledRun, ScheduledRunEvent> = {
-  initial: { queued: null, startedAt: null, used: null, message: null, isOutputForgotten: false },
+  initial: { queued: null, startedAt: null, used: null, message: null, isOutputPurged: false },
   evolve,
   codec: scheduleRunCodec,
 };
@@ -42,10 +42,10 @@ function evolve(state: ScheduledRun, event: ScheduledRunEvent): ScheduledRun {
       return { ...state, message: { conversationId, messageId } };
     }
     // From then on it is all that is left.
-    case 'ScheduledRunOutputForgotten': {
+    case 'ScheduledRunOutputPurged': {
       const { runId, scheduleId, ownerId, startedAt, promptTokens, generatedTokens, message = null } = event.data;
       const queued = { runId, scheduleId, ownerId };
-      return { queued, startedAt, used: { promptTokens, generatedTokens }, message, isOutputForgotten: true };
+      return { queued, startedAt, used: { promptTokens, generatedTokens }, message, isOutputPurged: true };
     }
   }
 }
@@ -75,11 +75,11 @@ export const appendScheduledRun =
     !queued || message ? [] : [{ type: 'ScheduledRunAppended', data: { runId, ...where } }];
 
 /** Of a run that has reported, what it said goes; of one that has not there is nothing yet. */
-export const forgetOutput =
+export const purgeOutput =
   (runId: RunId, now: Date): Decide =>
-  ({ queued, startedAt, used, message, isOutputForgotten }) => {
-    if (!queued || !used || isOutputForgotten) return [];
+  ({ queued, startedAt, used, message, isOutputPurged }) => {
+    if (!queued || !used || isOutputPurged) return [];
     const { scheduleId, ownerId } = queued;
-    const data = { runId, scheduleId, ownerId, startedAt, ...used, forgottenAt: now.toISOString(), ...(message && { message }) };
-    return [{ type: 'ScheduledRunOutputForgotten', data }];
+    const data = { runId, scheduleId, ownerId, startedAt, ...used, purgedAt: now.toISOString(), ...(message && { message }) };
+    return [{ type: 'ScheduledRunOutputPurged', data }];
   };

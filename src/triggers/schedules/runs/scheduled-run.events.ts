@@ -23,8 +23,8 @@ export type ScheduledRunReported = Event<'ScheduledRunReported', { runId: RunId;
 export type ScheduledRunAppended = Event<'ScheduledRunAppended', { runId: RunId } & RunMessage>;
 
 /** What it said is no longer kept, here or anywhere; that it ran, and what it used, is. */
-export type ScheduledRunOutputForgotten = Event<
-  'ScheduledRunOutputForgotten',
+export type ScheduledRunOutputPurged = Event<
+  'ScheduledRunOutputPurged',
   {
     runId: RunId;
     scheduleId: ScheduleId;
@@ -32,14 +32,14 @@ export type ScheduledRunOutputForgotten = Event<
     startedAt: string | null;
     promptTokens: number;
     generatedTokens: number;
-    forgottenAt: string;
+    purgedAt: string;
     /** Of one that was added to a chat. */
     message?: RunMessage;
   }
 >;
 
 export type ScheduledRunEvent =
-  ScheduledRunQueued | ScheduledRunStarted | ScheduledRunReported | ScheduledRunAppended | ScheduledRunOutputForgotten;
+  ScheduledRunQueued | ScheduledRunStarted | ScheduledRunReported | ScheduledRunAppended | ScheduledRunOutputPurged;
 
 /** The message of a run is named by the run: however often it is added, it is one. */
 export const messageIdOf = (runId: RunId): string => deterministicId('scheduled-message', runId);

@@ -24,9 +24,9 @@ let streams: Streams;
 beforeEach(async () => {
   streams = new Streams(new InMemoryEventStore(), systemTiming);
   const timing = { kind: 'recurring', cron: '* * * * *', timezone: 'UTC', endAt: null } as const;
-  const terms = { name: null, instruction: 'Look.', timing, toolAllowlist: [], modelId: null, tokenBudget: null };
+  const definition = { name: null, instruction: 'Look.', timing, toolAllowlist: [], modelId: null, tokenBudget: null };
   const origin = { agentId: 'a', conversationId: null, createdVia: 'ui' } as const;
-  const decide = create('s1', { ownerId: 'ann', origin, terms, now: afterMinutes(0) });
+  const decide = create('s1', { ownerId: 'ann', origin, definition, now: afterMinutes(0) });
   await streams.transact(scheduleStream('s1'), schedule, decide, cause);
 });
 const ask = (decide: Parameters<typeof transactCaughtUp>[2], asking: Parameters<typeof transactCaughtUp>[3]) =>
@@ -40,8 +40,8 @@ describe('a schedule that is far behind', () => {
     const asking = by(afterMinutes(3 * SLOTS_PER_APPEND_MAX + 7));
     const { events, revision } = await ask(decide(asking), asking);
     expect(events.slice(-3).map(({ type }) => type)).toEqual(ends);
-    const restatements = 3;
-    expect(revision).toBe(3 * SLOTS_PER_APPEND_MAX + 7 + restatements + 1);
+    const snapshots = 3;
+    expect(revision).toBe(3 * SLOTS_PER_APPEND_MAX + 7 + snapshots + 1);
   });
 
   it('is not brought further by a stranger', async () => {

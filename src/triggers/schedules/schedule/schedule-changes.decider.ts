@@ -1,7 +1,7 @@
 import type { Decision } from '../../../kernel/event-sourcing/decider.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { nextSlotText, type Schedule, schedule } from './schedule.decider.js';
-import type { RunId, ScheduleEvent, ScheduleTerms, ScheduleTiming } from './schedule.events.js';
+import type { RunId, ScheduleEvent, ScheduleDefinition, ScheduleTiming } from './schedule.events.js';
 import { type LedgerRules, scheduleNotFound } from './schedule.policy.js';
 import { completion, type LedgerMode, settledFirst } from './slot-ledger.decider.js';
 
@@ -25,27 +25,27 @@ function requireOwn({ status, ownerId }: Schedule, asking: Asked): void {
 const isOver = ({ status }: Schedule): boolean => status === 'completed' || status === 'cancelled';
 
 /**
- * Other terms. Those that are as they were are no change, and those that are not about time leave slots that wait to wait.
+ * Other definition. Those that are as they were are no change, and those that are not about time leave slots that wait to wait.
  * @throws Rejection schedule-not-found, schedule-terminal, schedule-run-started, invalid-schedule
  */
 export const change =
-  (asking: Asked, termsAfter: (before: ScheduleTerms) => Partial<ScheduleTerms>): Decide =>
+  (asking: Asked, definitionAfter: (before: ScheduleDefinition) => Partial<ScheduleDefinition>): Decide =>
   (state) => {
     requireOwn(state, asking);
-    const changes = differing(state.terms, termsAfter(state.terms));
+    const changes = differing(state.definition, definitionAfter(state.definition));
     if (Object.keys(changes).length === 0) return [];
     const mode = changes.timing ? 'closing' : 'open';
     return settledFirst(asking.rules, asking.now, mode, changedTo(changes, asking.now))(state);
   };
 
 const changedTo =
-  (changes: Partial<ScheduleTerms>, now: Date): Decide =>
+  (changes: Partial<ScheduleDefinition>, now: Date): Decide =>
   (state) => {
     const { timing } = changes;
-    if (timing && state.terms.timing.kind === 'once') refuseNewRunAt(state);
+    if (timing && state.definition.timing.kind === 'once') refuseNewRunAt(state);
     const moves = timing && !isOver(state);
     const nextSlotAt = moves ? nextSlotText(timing, state.decidedUntil, now) : state.nextSlotAt;
-    if (timing) refuseRunAtPassed(state.terms.timing, timing, nextSlotAt);
+    if (timing) refuseRunAtPassed(state.definition.timing, timing, nextSlotAt);
     const data = { scheduleId: state.id, changes, changedAt: now.toISOString(), nextSlotAt };
     const changed: ScheduleEvent = { type: 'ScheduleChanged', data };
     return [changed, ...completion(schedule.evolve(state, changed), now)];
@@ -79,8 +79,8 @@ export const resume = (
   asked(asking, 'closing', (state) => {
     if (isOver(state)) throw new Rejection('schedule-terminal', 'schedule is terminal');
     if (state.status === 'active') return [];
-    const timing = timingAfter(state.terms.timing);
-    const next = timing ?? state.terms.timing;
+    const timing = timingAfter(state.definition.timing);
+    const next = timing ?? state.definition.timing;
     const nextSlotAt = nextSlotText(next, state.decidedUntil, asking.now);
     if (nextSlotAt === null) throw new Rejection('schedule-elapsed', elapsedText(next, timing !== undefined));
     const resumedAt = asking.now.toISOString();
@@ -110,8 +110,8 @@ export const cancelTask = (asking: Asked, scope: ChatScope): Decide =>
     return calledOff(state, asking.now);
   });
 
-const isTaskIn = (scope: ChatScope, { agentId, conversationId, terms }: Schedule): boolean =>
-  terms.timing.kind === 'once' && agentId === scope.agentId && (agentId !== null || conversationId === scope.conversationId);
+const isTaskIn = (scope: ChatScope, { agentId, conversationId, definition }: Schedule): boolean =>
+  definition.timing.kind === 'once' && agentId === scope.agentId && (agentId !== null || conversationId === scope.conversationId);
 
 export const remove = (asking: Asked): Decide =>
   asked(asking, 'cancelling', (state) => [
@@ -123,15 +123,15 @@ export const requestRun = (asking: Asked, runId: RunId): Decide =>
   asked(asking, 'open', (state) => {
     if (state.openRun?.runId === runId) return [];
     if (state.status === 'cancelled') throw new Rejection('schedule-cancelled', 'schedule is cancelled');
-    if (state.status === 'completed' && state.terms.timing.kind === 'once') {
+    if (state.status === 'completed' && state.definition.timing.kind === 'once') {
       throw new Rejection('schedule-terminal', 'schedule is terminal');
     }
     if (state.openRun) throw new Rejection('schedule-run-in-flight', 'a run is already in flight');
     return [{ type: 'ScheduleRunRequested', data: { scheduleId: state.id, runId, requestedAt: asking.now.toISOString() } }];
   });
 
-function differing(before: ScheduleTerms, after: Partial<ScheduleTerms>): Partial<ScheduleTerms> {
-  const keys = Object.keys(after) as (keyof ScheduleTerms)[];
+function differing(before: ScheduleDefinition, after: Partial<ScheduleDefinition>): Partial<ScheduleDefinition> {
+  const keys = Object.keys(after) as (keyof ScheduleDefinition)[];
   return Object.fromEntries(
     keys.filter((key) => JSON.stringify(after[key]) !== JSON.stringify(before[key])).map((key) => [key, after[key]]),
   );

@@ -16,5 +16,5 @@ export const scheduleCodec: Codec<ScheduleEvent> = {
   ScheduleSlotSkipped: [],
   ScheduleRunRequested: [],
   ScheduleRunEnded: [],
-  ScheduleRestated: [],
+  ScheduleSnapshotTaken: [],
 };

@@ -11,8 +11,8 @@ import { create, schedule, type Schedule } from './schedule.decider.js';
 import { type RunId, type ScheduleId, type ScheduleOrigin, scheduleStream } from './schedule.events.js';
 import { SLOTS_PER_APPEND_MAX } from './schedule.policy.js';
 import { endRun, type RunEnding, settle } from './slot-ledger.decider.js';
-import { type TaskAsked, taskTermsIn } from './task-terms.policy.js';
-import { changesIn, type TermsAsked, termsIn, timingResumed } from './terms.policy.js';
+import { type TaskRequest, parseTaskDefinition } from './task-definition.policy.js';
+import { changesIn, type DefinitionRequest, parseDefinition, timingResumed } from './definition.policy.js';
 
 /** A user wants something done later, or again and again. Whether there is a place for it was asked before. */
 export class CreateSchedule extends Command<bigint | undefined> {
@@ -20,7 +20,7 @@ export class CreateSchedule extends Command<bigint | undefined> {
     readonly scheduleId: ScheduleId,
     readonly ownerId: string,
     readonly origin: ScheduleOrigin,
-    readonly asked: TermsAsked,
+    readonly asked: DefinitionRequest,
     readonly cause: Cause,
   ) {
     super();
@@ -37,7 +37,7 @@ export class CreateScheduleHandler implements Handler<CreateSchedule> {
 
   async execute({ scheduleId, ownerId, origin, asked, cause }: CreateSchedule): Promise<bigint | undefined> {
     const now = this.clock.now();
-    const decision = create(scheduleId, { ownerId, origin, terms: termsIn(asked, this.rules, now), now });
+    const decision = create(scheduleId, { ownerId, origin, definition: parseDefinition(asked, this.rules, now), now });
     return (await this.streams.transact(scheduleStream(scheduleId), schedule, decision, cause)).position;
   }
 }
@@ -48,7 +48,7 @@ export class ScheduleTask extends Command<bigint | undefined> {
     readonly scheduleId: ScheduleId,
     readonly ownerId: string,
     readonly chat: ChatScope,
-    readonly asked: TaskAsked,
+    readonly asked: TaskRequest,
     readonly cause: Cause,
   ) {
     super();
@@ -65,8 +65,8 @@ export class ScheduleTaskHandler implements Handler<ScheduleTask> {
 
   async execute({ scheduleId, ownerId, chat, asked, cause }: ScheduleTask): Promise<bigint | undefined> {
     const now = this.clock.now();
-    const terms = taskTermsIn(asked, this.rules, now);
-    const decision = create(scheduleId, { ownerId, origin: { ...chat, createdVia: 'chat' }, terms, now });
+    const definition = parseTaskDefinition(asked, this.rules, now);
+    const decision = create(scheduleId, { ownerId, origin: { ...chat, createdVia: 'chat' }, definition, now });
     return (await this.streams.transact(scheduleStream(scheduleId), schedule, decision, cause)).position;
   }
 }
@@ -76,7 +76,7 @@ export class ChangeSchedule extends Command<bigint | undefined> {
   constructor(
     readonly scheduleId: ScheduleId,
     readonly ownerId: string,
-    readonly asked: TermsAsked,
+    readonly asked: DefinitionRequest,
     readonly cause: Cause,
   ) {
     super();

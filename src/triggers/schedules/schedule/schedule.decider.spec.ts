@@ -3,7 +3,13 @@ import fc from 'fast-check';
 import { given } from '../../../../test/support/given.js';
 import { create, type Schedule, schedule } from './schedule.decider.js';
 import { type Asked, cancel, cancelTask, change, pause, remove, requestRun, resume } from './schedule-changes.decider.js';
-import { runIdOf, type ScheduleCreated, type ScheduleEvent, type ScheduleTerms, type ScheduleTiming } from './schedule.events.js';
+import {
+  runIdOf,
+  type ScheduleCreated,
+  type ScheduleEvent,
+  type ScheduleDefinition,
+  type ScheduleTiming,
+} from './schedule.events.js';
 import type { LedgerRules } from './schedule.policy.js';
 import { endRun, type RunEnding, settle } from './slot-ledger.decider.js';
 
@@ -15,7 +21,7 @@ const by = (time: string, ownerId = 'ann'): Asked => ({ ownerId, rules, now: at(
 
 const hourly: ScheduleTiming = { kind: 'recurring', cron: '0 * * * *', timezone: 'UTC', endAt: null };
 const once: ScheduleTiming = { kind: 'once', runAt: iso('09:00:00'), timezone: 'UTC' };
-const terms = (timing: ScheduleTiming): ScheduleTerms => ({
+const definition = (timing: ScheduleTiming): ScheduleDefinition => ({
   name: 'Look',
   instruction: 'Look.',
   timing,
@@ -26,7 +32,7 @@ const terms = (timing: ScheduleTiming): ScheduleTerms => ({
 const origin = { agentId: 'a1', conversationId: null, createdVia: 'ui' } as const;
 const created = (timing: ScheduleTiming, nextSlotAt = iso('09:00:00')): ScheduleEvent => ({
   type: 'ScheduleCreated',
-  data: { scheduleId, ownerId: 'ann', origin, terms: terms(timing), createdAt: iso('08:30:00'), nextSlotAt },
+  data: { scheduleId, ownerId: 'ann', origin, definition: definition(timing), createdAt: iso('08:30:00'), nextSlotAt },
 });
 const slot = (hour: string, next: string | null) => ({
   scheduleId,
@@ -308,7 +314,7 @@ it('a decision repeated at once says nothing more, and no slot is decided twice'
   fc.assert(
     fc.property(other, fc.array(steps, { maxLength: 30 }), (timing, chosen) => {
       const slots: string[] = [];
-      let state = create(scheduleId, { ownerId: 'ann', origin, terms: terms(timing), now: at('08:30:00') })(
+      let state = create(scheduleId, { ownerId: 'ann', origin, definition: definition(timing), now: at('08:30:00') })(
         schedule.initial,
       ).reduce(schedule.evolve, schedule.initial);
       for (const { decide, repeats } of chosen) {

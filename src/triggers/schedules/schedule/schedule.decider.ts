@@ -6,23 +6,23 @@ import type {
   ScheduleEvent,
   ScheduleId,
   ScheduleOrigin,
-  ScheduleStanding,
-  ScheduleTerms,
+  ScheduleSnapshot,
+  ScheduleDefinition,
   ScheduleTiming,
   SlotDecided,
 } from './schedule.events.js';
-import { RESTATED_AFTER_SLOTS, RESTATED_WITHIN_EVENTS_MAX } from './schedule.policy.js';
+import { SNAPSHOT_AFTER_SLOTS, SNAPSHOT_WITHIN_EVENTS_MAX } from './schedule.policy.js';
 import { nextSlot } from './slots.policy.js';
 
 /** `completed` and `cancelled` are for good but can be looked at; after `deleted` nothing is. */
-type ScheduleStatus = ScheduleStanding['status'] | 'none' | 'deleted';
+type ScheduleStatus = ScheduleSnapshot['status'] | 'none' | 'deleted';
 
-export type Schedule = Omit<ScheduleStanding, 'status'> &
+export type Schedule = Omit<ScheduleSnapshot, 'status'> &
   Readonly<{
     id: ScheduleId;
     status: ScheduleStatus;
     /** Slots decided on since it was said how it stands. */
-    slotsSinceRestated: number;
+    slotsSinceSnapshot: number;
   }>;
 
 const initial: Schedule = {
@@ -31,7 +31,7 @@ const initial: Schedule = {
   agentId: null,
   conversationId: null,
   status: 'none',
-  terms: {
+  definition: {
     name: null,
     instruction: '',
     timing: { kind: 'once', runAt: '', timezone: 'UTC' },
@@ -43,35 +43,52 @@ const initial: Schedule = {
   decidedUntil: '',
   openRun: null,
   failuresInARow: 0,
-  slotsSinceRestated: 0,
+  slotsSinceSnapshot: 0,
 };
 
 export const schedule: Aggregate<Schedule, ScheduleEvent> = {
   initial,
   evolve,
   codec: scheduleCodec,
-  restated: { type: 'ScheduleRestated', withinMax: RESTATED_WITHIN_EVENTS_MAX },
+  snapshot: { type: 'ScheduleSnapshotTaken', withinMax: SNAPSHOT_WITHIN_EVENTS_MAX },
 };
 
 function evolve(state: Schedule, event: ScheduleEvent): Schedule {
   switch (event.type) {
     case 'ScheduleCreated': {
-      const { scheduleId: id, ownerId, origin, terms, createdAt, nextSlotAt } = event.data;
+      const { scheduleId: id, ownerId, origin, definition, createdAt, nextSlotAt } = event.data;
       const { agentId, conversationId } = origin;
-      return { ...state, id, ownerId, agentId, conversationId, status: 'active', terms, nextSlotAt, decidedUntil: createdAt };
+      return {
+        ...state,
+        id,
+        ownerId,
+        agentId,
+        conversationId,
+        status: 'active',
+        definition,
+        nextSlotAt,
+        decidedUntil: createdAt,
+      };
     }
     case 'ScheduleChanged': {
       const { changes, changedAt, nextSlotAt } = event.data;
       const decidedUntil = changes.timing ? latest(state.decidedUntil, changedAt) : state.decidedUntil;
-      return { ...state, terms: { ...state.terms, ...changes }, nextSlotAt, decidedUntil };
+      return { ...state, definition: { ...state.definition, ...changes }, nextSlotAt, decidedUntil };
     }
     case 'SchedulePaused':
     case 'ScheduleAutoPaused':
       return { ...state, status: 'paused' };
     case 'ScheduleResumed': {
-      const { timing = state.terms.timing, resumedAt, nextSlotAt } = event.data;
+      const { timing = state.definition.timing, resumedAt, nextSlotAt } = event.data;
       const decidedUntil = latest(state.decidedUntil, resumedAt);
-      return { ...state, status: 'active', terms: { ...state.terms, timing }, nextSlotAt, decidedUntil, failuresInARow: 0 };
+      return {
+        ...state,
+        status: 'active',
+        definition: { ...state.definition, timing },
+        nextSlotAt,
+        decidedUntil,
+        failuresInARow: 0,
+      };
     }
     case 'ScheduleCompleted':
       return { ...state, status: 'completed', nextSlotAt: null };
@@ -89,9 +106,9 @@ function evolve(state: Schedule, event: ScheduleEvent): Schedule {
       return { ...state, openRun: { runId: event.data.runId, isSlot: false, since: event.data.requestedAt } };
     case 'ScheduleRunEnded':
       return { ...state, openRun: null, failuresInARow: event.data.failuresInARow };
-    case 'ScheduleRestated': {
-      const { scheduleId: id, ...standing } = event.data;
-      return { ...standing, id, slotsSinceRestated: 0 };
+    case 'ScheduleSnapshotTaken': {
+      const { scheduleId: id, ...snapshot } = event.data;
+      return { ...snapshot, id, slotsSinceSnapshot: 0 };
     }
   }
 }
@@ -100,13 +117,13 @@ const decided = (state: Schedule, { data }: SlotDecided): Schedule => ({
   ...state,
   nextSlotAt: data.nextSlotAt,
   decidedUntil: data.slot,
-  slotsSinceRestated: state.slotsSinceRestated + 1,
+  slotsSinceSnapshot: state.slotsSinceSnapshot + 1,
 });
 
 /** How it stands, once so many slots were decided on that it is long to read. */
-export function restatement({ id, status, slotsSinceRestated, ...standing }: Schedule): readonly ScheduleEvent[] {
-  if (slotsSinceRestated < RESTATED_AFTER_SLOTS || status === 'none' || status === 'deleted') return [];
-  return [{ type: 'ScheduleRestated', data: { scheduleId: id, status, ...standing } }];
+export function takeSnapshot({ id, status, slotsSinceSnapshot, ...snapshot }: Schedule): readonly ScheduleEvent[] {
+  if (slotsSinceSnapshot < SNAPSHOT_AFTER_SLOTS || status === 'none' || status === 'deleted') return [];
+  return [{ type: 'ScheduleSnapshotTaken', data: { scheduleId: id, status, ...snapshot } }];
 }
 
 const latest = (one: string, other: string): string => (one > other ? one : other);
@@ -115,13 +132,13 @@ const latest = (one: string, other: string): string => (one > other ? one : othe
 export const nextSlotText = (timing: ScheduleTiming, decidedUntil: string, now: Date): string | null =>
   nextSlot(timing, new Date(latest(decidedUntil, now.toISOString())))?.toISOString() ?? null;
 
-export type NewSchedule = Readonly<{ ownerId: string; origin: ScheduleOrigin; terms: ScheduleTerms; now: Date }>;
+export type NewSchedule = Readonly<{ ownerId: string; origin: ScheduleOrigin; definition: ScheduleDefinition; now: Date }>;
 
 export const create =
-  (scheduleId: ScheduleId, { ownerId, origin, terms, now }: NewSchedule): Decision<Schedule, ScheduleEvent> =>
+  (scheduleId: ScheduleId, { ownerId, origin, definition, now }: NewSchedule): Decision<Schedule, ScheduleEvent> =>
   (state) => {
     if (state.status !== 'none') return [];
-    const nextSlotAt = nextSlotText(terms.timing, '', now);
-    const data: ScheduleCreated['data'] = { scheduleId, ownerId, origin, terms, createdAt: now.toISOString(), nextSlotAt };
+    const nextSlotAt = nextSlotText(definition.timing, '', now);
+    const data: ScheduleCreated['data'] = { scheduleId, ownerId, origin, definition, createdAt: now.toISOString(), nextSlotAt };
     return [{ type: 'ScheduleCreated', data }];
   };

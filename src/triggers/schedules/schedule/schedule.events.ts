@@ -10,7 +10,7 @@ export type ScheduleTiming =
   | Readonly<{ kind: 'recurring'; cron: string; timezone: string; endAt: string | null }>;
 
 /** What a schedule's owner decides. */
-export type ScheduleTerms = Readonly<{
+export type ScheduleDefinition = Readonly<{
   name: string | null;
   instruction: string;
   timing: ScheduleTiming;
@@ -35,15 +35,15 @@ export type ScheduleCreated = Event<
     scheduleId: ScheduleId;
     ownerId: string;
     origin: ScheduleOrigin;
-    terms: ScheduleTerms;
+    definition: ScheduleDefinition;
     createdAt: string;
     nextSlotAt: string | null;
   }
 >;
-/** Holds exactly the terms that changed, each whole. */
+/** Holds exactly the definition that changed, each whole. */
 export type ScheduleChanged = Event<
   'ScheduleChanged',
-  { scheduleId: ScheduleId; changes: Partial<ScheduleTerms>; changedAt: string; nextSlotAt: string | null }
+  { scheduleId: ScheduleId; changes: Partial<ScheduleDefinition>; changedAt: string; nextSlotAt: string | null }
 >;
 export type SchedulePaused = Event<'SchedulePaused', { scheduleId: ScheduleId; pausedAt: string }>;
 /** It paused itself after that many failures in a row, this run the last of them. */
@@ -96,13 +96,13 @@ export type ScheduleRunEnded = Event<
 export type OpenRun = Readonly<{ runId: RunId; isSlot: boolean; since: string }>;
 
 /** All that decisions are made on. */
-export type ScheduleStanding = Readonly<{
+export type ScheduleSnapshot = Readonly<{
   ownerId: string;
   agentId: string | null;
   /** The chat that it was made in. */
   conversationId: string | null;
   status: 'active' | 'paused' | 'completed' | 'cancelled';
-  terms: ScheduleTerms;
+  definition: ScheduleDefinition;
   nextSlotAt: string | null;
   /** No slot up to here is decided on any more, whatever the clock says. */
   decidedUntil: string;
@@ -111,7 +111,7 @@ export type ScheduleStanding = Readonly<{
 }>;
 
 /** How it stands, said again so that whoever decides need not read years of slots. Nothing has changed. */
-export type ScheduleRestated = Event<'ScheduleRestated', ScheduleStanding & { scheduleId: ScheduleId }>;
+export type ScheduleSnapshotTaken = Event<'ScheduleSnapshotTaken', ScheduleSnapshot & { scheduleId: ScheduleId }>;
 
 export type SlotDecided = ScheduleRunQueued | ScheduleMissed | ScheduleSlotPaused | ScheduleSlotSkipped;
 
@@ -127,7 +127,7 @@ export type ScheduleEvent =
   | SlotDecided
   | ScheduleRunRequested
   | ScheduleRunEnded
-  | ScheduleRestated;
+  | ScheduleSnapshotTaken;
 
 export const scheduleStream = (scheduleId: ScheduleId): string => `schedule-${scheduleId}`;
 

@@ -36,7 +36,7 @@ type NotifiedEvent = Extract<ScheduleEvent, { type: (typeof NOTIFIED)[number] }>
 function scheduleNotification({ type, data }: NotifiedEvent, created: ScheduleCreated['data']): ScheduleNotification {
   const { scheduleId: schedule_id } = data;
   const scope = { kind: 'schedule', id: schedule_id } as const;
-  const about = { schedule_id, agent_id: created.origin.agentId, trigger_type: created.terms.timing.kind };
+  const about = { schedule_id, agent_id: created.origin.agentId, trigger_type: created.definition.timing.kind };
   switch (type) {
     case 'ScheduleRunEnded': {
       const { runId: run_id, status, errorType: error_type } = data;

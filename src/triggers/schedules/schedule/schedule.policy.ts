@@ -23,8 +23,8 @@ export const runLimitMs = (timeoutMs: number): number => timeoutMs + RUN_SLACK_M
 export const SLOTS_PER_APPEND_MAX = 200;
 
 /** How a schedule stands is said again after so many slots. */
-export const RESTATED_AFTER_SLOTS = 200;
-/** Two restatements are hardly ever further apart: an append of slots, and a run, a pause and a change for some of them. */
-export const RESTATED_WITHIN_EVENTS_MAX = 1_000;
+export const SNAPSHOT_AFTER_SLOTS = 200;
+/** Two snapshots are hardly ever further apart: an append of slots, and a run, a pause and a change for some of them. */
+export const SNAPSHOT_WITHIN_EVENTS_MAX = 1_000;
 
 export const scheduleNotFound = () => new Rejection('schedule-not-found', 'schedule not found');

@@ -1,6 +1,6 @@
 import type { Decision } from '../../../kernel/event-sourcing/decider.js';
 import { Rejection } from '../../../kernel/rejection.js';
-import { restatement, type Schedule, schedule } from './schedule.decider.js';
+import { takeSnapshot, type Schedule, schedule } from './schedule.decider.js';
 import { type RunError, type RunId, runIdOf, type RunStatus, type ScheduleEvent, type SlotDecided } from './schedule.events.js';
 import { type LedgerRules, SLOTS_PER_APPEND_MAX } from './schedule.policy.js';
 import { nextSlot, slotsBetween } from './slots.policy.js';
@@ -23,7 +23,7 @@ export const settle =
   (rules: LedgerRules, now: Date): Decide =>
   (state) => {
     const events = settled(rules, now, 'open')(state);
-    return events.length === 0 ? events : [...events, ...restatement(events.reduce(schedule.evolve, state))];
+    return events.length === 0 ? events : [...events, ...takeSnapshot(events.reduce(schedule.evolve, state))];
   };
 
 const settled =
@@ -54,7 +54,7 @@ export const endRun =
   (runId: RunId, ending: RunEnding, rules: LedgerRules, now: Date): Decide =>
   (state) => {
     if (state.openRun?.runId !== runId || state.status === 'deleted') return [];
-    const { tokenBudget } = state.terms;
+    const { tokenBudget } = state.definition;
     const isTooDear = ending.status === 'success' && tokenBudget !== null && ending.tokens > tokenBudget;
     const outcome: Outcome = isTooDear ? { status: 'failed', errorType: 'budget_exceeded' } : ending;
     const pauses = outcome.status !== 'success' && pausesAt(state, rules, state.failuresInARow + 1);
@@ -71,12 +71,12 @@ export type RunEnding = Outcome & Readonly<{ tokens: number }>;
 /** Until when it is no use to look at a schedule again whose slot has come and was left undecided; undefined where none was. */
 export function waitsUntil(state: Schedule, { missedAfterMs, runLimitMs }: LedgerRules, now: Date): Date | undefined {
   if (!isDue(state, now)) return undefined;
-  const { openRun, terms, nextSlotAt } = state;
+  const { openRun, definition, nextSlotAt } = state;
   const slot = new Date(nextSlotAt!);
-  if (terms.timing.kind === 'once')
+  if (definition.timing.kind === 'once')
     return openRun ? new Date(Math.min(now.getTime() + ONCE_LOOKS_MS, Date.parse(openRun.since) + runLimitMs)) : undefined;
   const missed = slot.getTime() + missedAfterMs;
-  return new Date(Math.min(missed, nextSlot(terms.timing, slot)?.getTime() ?? Infinity));
+  return new Date(Math.min(missed, nextSlot(definition.timing, slot)?.getTime() ?? Infinity));
 }
 
 /** How often a one-time schedule looks whether the run that is in its way is over. */
@@ -87,7 +87,7 @@ const isDue = ({ nextSlotAt }: Schedule, now: Date): boolean => nextSlotAt !== n
 
 function decideSlots(state: Schedule, rules: LedgerRules, now: Date, mode: LedgerMode): readonly SlotDecided[] {
   if (!isDue(state, now)) return [];
-  const { timing } = state.terms;
+  const { timing } = state.definition;
   const events: SlotDecided[] = [];
   const slots = slotsBetween(timing, new Date(state.decidedUntil), now, SLOTS_PER_APPEND_MAX + 1);
   let known = state;
@@ -107,7 +107,7 @@ function decideSlot(state: Schedule, at: Date, next: Date | undefined, look: Loo
   const { rules, now, mode } = look;
   const data = { scheduleId: state.id, slot: at.toISOString(), nextSlotAt: next?.toISOString() ?? null };
   if (state.status === 'paused') return { type: 'ScheduleSlotPaused', data };
-  const isOnce = state.terms.timing.kind === 'once';
+  const isOnce = state.definition.timing.kind === 'once';
   const lateMs = now.getTime() - at.getTime();
   if (isOnce || lateMs <= rules.misfireGraceMs) {
     if (mode === 'cancelling') return { type: 'ScheduleSlotSkipped', data: { ...data, reason: 'cancelled' } };
@@ -130,7 +130,7 @@ function givenUp(state: Schedule, rules: LedgerRules, now: Date): readonly Sched
 }
 
 function runEnded(state: Schedule, { status, errorType }: Outcome, rules: LedgerRules, now: Date): readonly ScheduleEvent[] {
-  const { id: scheduleId, openRun, terms } = state;
+  const { id: scheduleId, openRun, definition } = state;
   const failuresInARow = status === 'success' ? 0 : state.failuresInARow + 1;
   const endedAt = now.toISOString();
   const ended: ScheduleEvent = {
@@ -143,17 +143,17 @@ function runEnded(state: Schedule, { status, errorType }: Outcome, rules: Ledger
       { type: 'ScheduleAutoPaused', data: { scheduleId, runId: openRun!.runId, failuresInARow, pausedAt: endedAt } },
     ];
   }
-  if (state.status === 'active' && terms.timing.kind === 'once' && openRun!.isSlot && state.nextSlotAt === null) {
+  if (state.status === 'active' && definition.timing.kind === 'once' && openRun!.isSlot && state.nextSlotAt === null) {
     return [ended, { type: 'ScheduleCompleted', data: { scheduleId, completedAt: endedAt } }];
   }
   return [ended];
 }
 
-const pausesAt = ({ status, terms }: Schedule, { failuresMax }: LedgerRules, failures: number): boolean =>
-  status === 'active' && terms.timing.kind === 'recurring' && failuresMax > 0 && failures >= failuresMax;
+const pausesAt = ({ status, definition }: Schedule, { failuresMax }: LedgerRules, failures: number): boolean =>
+  status === 'active' && definition.timing.kind === 'recurring' && failuresMax > 0 && failures >= failuresMax;
 
 /** A recurring schedule is complete with its last slot; its last run may still be under way. */
-export function completion({ id, status, terms, nextSlotAt }: Schedule, now: Date): readonly ScheduleEvent[] {
-  const isOver = status === 'active' && terms.timing.kind === 'recurring' && nextSlotAt === null;
+export function completion({ id, status, definition, nextSlotAt }: Schedule, now: Date): readonly ScheduleEvent[] {
+  const isOver = status === 'active' && definition.timing.kind === 'recurring' && nextSlotAt === null;
   return isOver ? [{ type: 'ScheduleCompleted', data: { scheduleId: id, completedAt: now.toISOString() } }] : [];
 }

@@ -1,5 +1,5 @@
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import type { TaskAsked } from '../schedule/task-terms.policy.js';
+import type { TaskRequest } from '../schedule/task-definition.policy.js';
 
 /** A chat, and whose it is. Its tasks are those of its agent's chats; without an agent, those that were made in it. */
 export type Chat = Readonly<{ ownerId: string; agentId: string | null; conversationId: string }>;
@@ -21,7 +21,7 @@ export const TASKS_LISTED_MAX = 100;
 /** Where chats have things done later. */
 export abstract class ChatSchedules {
   /** The same id twice is one task, as it was asked for first. @throws Rejection invalid-schedule, too-many-schedules */
-  abstract schedule(taskId: string, chat: Chat, asked: TaskAsked, cause: Cause): Promise<ChatTask>;
+  abstract schedule(taskId: string, chat: Chat, asked: TaskRequest, cause: Cause): Promise<ChatTask>;
   /** The tasks that are still to come. */
   abstract pending(chat: Chat): Promise<readonly ChatTask[]>;
   /** @throws Rejection schedule-not-found, schedule-terminal */

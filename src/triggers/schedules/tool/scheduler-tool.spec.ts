@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { callContext, callTool } from '../../../../test/support/tool-calls.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { type Chat, ChatSchedules, type ChatTask } from './chat-schedules.port.js';
-import type { TaskAsked } from '../schedule/task-terms.policy.js';
+import type { TaskRequest } from '../schedule/task-definition.policy.js';
 import type { CallArguments } from '../../../resources/tools/toolbox/call-arguments.policy.js';
 import { builtInToolId } from '../../../resources/tools/defaults/default-tools.policy.js';
 import type { CallContext } from '../../../resources/tools/toolbox/tool-kind.port.js';
@@ -11,9 +11,9 @@ import { SchedulerTool } from './scheduler-tool.js';
 const TASK_ID = '6d1e8f2a-3b4c-8d5e-9f60-718293a4b5c6';
 
 class SchedulesForTests extends ChatSchedules {
-  readonly asked: Readonly<{ id: string; chat: Chat; asked?: TaskAsked }>[] = [];
+  readonly asked: Readonly<{ id: string; chat: Chat; asked?: TaskRequest }>[] = [];
   refusal: Error | undefined;
-  override async schedule(id: string, chat: Chat, asked: TaskAsked): Promise<ChatTask> {
+  override async schedule(id: string, chat: Chat, asked: TaskRequest): Promise<ChatTask> {
     this.note({ id, chat, asked });
     return { ...task, id };
   }

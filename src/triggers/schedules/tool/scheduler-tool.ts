@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { deterministicId, isId } from '../../../kernel/ids.js';
 import { type Chat, ChatSchedules, type ChatTask } from './chat-schedules.port.js';
 import { type CallArguments, filledAction, unknownAction } from '../../../resources/tools/toolbox/call-arguments.policy.js';
-import { errorText, toldAsText } from '../../../resources/tools/toolbox/told-as-text.policy.js';
+import { errorText, failuresAsText } from '../../../resources/tools/toolbox/failures-as-text.policy.js';
 import { isBuiltIn } from '../../../resources/tools/defaults/default-tools.policy.js';
 import type { ActionDefinition } from '../../../resources/tools/toolbox/tool.events.js';
 import { type CallContext, ToolKind, type UsedTool } from '../../../resources/tools/toolbox/tool-kind.port.js';
@@ -48,7 +48,7 @@ export class SchedulerTool extends ToolKind {
 
   run({ name }: ActionDefinition, args: CallArguments, _tool: UsedTool, context: CallContext): Promise<unknown> {
     const { userId: ownerId, agentId, conversationId } = context;
-    return toldAsText(() => this.result(name, args, { ownerId, agentId, conversationId }, context), WORDS);
+    return failuresAsText(() => this.result(name, args, { ownerId, agentId, conversationId }, context), WORDS);
   }
 
   private async result(name: string, args: CallArguments, chat: Chat, { turnId, callId, ungatedTools, cause }: CallContext) {

@@ -10,7 +10,7 @@ import { CancelSchedule, ScheduleTask } from '../schedule/schedule.commands.js';
 import { type Chat, ChatSchedules, type ChatTask, TASKS_LISTED_MAX } from './chat-schedules.port.js';
 import { schedule } from '../schedule/schedule.decider.js';
 import { scheduleStream } from '../schedule/schedule.events.js';
-import type { TaskAsked } from '../schedule/task-terms.policy.js';
+import type { TaskRequest } from '../schedule/task-definition.policy.js';
 
 /** The read model behind what chats list. */
 const READ = ['schedules'];
@@ -28,7 +28,7 @@ export class StoredChatSchedules extends ChatSchedules {
   }
 
   /** What is there is not made again; a crash before it is leaves a place that is free again a while later. */
-  async schedule(taskId: string, chat: Chat, asked: TaskAsked, cause: Cause): Promise<ChatTask> {
+  async schedule(taskId: string, chat: Chat, asked: TaskRequest, cause: Cause): Promise<ChatTask> {
     const known = await this.stored(taskId);
     if (known) return known;
     const { ownerId, agentId, conversationId } = chat;
@@ -58,9 +58,9 @@ export class StoredChatSchedules extends ChatSchedules {
 
   private async stored(taskId: string): Promise<ChatTask | undefined> {
     const { state } = await this.streams.fold(scheduleStream(taskId), schedule);
-    const { status, terms } = state;
+    const { status, definition } = state;
     if (status === 'none') return undefined;
-    const { name, instruction, timing } = terms;
+    const { name, instruction, timing } = definition;
     const runAt = timing.kind === 'once' ? timing.runAt : null;
     return { id: taskId, name, instruction, runAt, timezone: timing.timezone, status };
   }

@@ -9,7 +9,7 @@ import { decode } from '../../../../kernel/event-sourcing/codec.js';
 import { lastEvent } from '../../../../kernel/event-sourcing/event-store.js';
 import type { Recorded } from '../../../../kernel/event-sourcing/events.js';
 import { FailSignIns, SIGN_IN_GRACE_MS } from './fail-sign-ins.js';
-import { ForgetSignInSecrets } from './forget-sign-in-secrets.reaction.js';
+import { PurgeSignInSecrets } from './purge-sign-in-secrets.reaction.js';
 import { HANDSHAKE_TTL_MS } from '../oauth-handshakes.js';
 import { oauthCodec } from './oauth.codec.js';
 import { type OAuthHandshakeFailed, oauthStream } from './oauth.events.js';
@@ -40,7 +40,7 @@ const start = () =>
     redirectUrl: 'https://service.example/api/mcp_server/callback',
   });
 const later = (ms: number) => (now = new Date(now.getTime() + ms));
-const giveUp = (id: string) => rule.forget([{ id, since: now }], kit.cause);
+const giveUp = (id: string) => rule.purge([{ id, since: now }], kit.cause);
 const last = async (id: string) => decode(oauthCodec, (await lastEvent(kit.store, oauthStream(id)))!)!;
 
 it('a sign-in that nobody came back from fails a while after its time, and its secrets go', async () => {
@@ -55,7 +55,7 @@ it('a sign-in that nobody came back from fails a while after its time, and its s
   await giveUp(id);
   const failed = (await last(id)) as Recorded<OAuthHandshakeFailed>;
   expect(failed.data.reason).toBe('This sign-in took too long. Please start again.');
-  const reaction = new ForgetSignInSecrets(kit.store, kit.vault);
+  const reaction = new PurgeSignInSecrets(kit.store, kit.vault);
   await reaction.on.OAuthHandshakeFailed(failed);
   await reaction.on.OAuthHandshakeFailed(failed);
   expect([...kit.vault.rows.keys()]).toEqual([other.pendingId]);

@@ -23,7 +23,7 @@ export class FailSignIns implements RetentionRule<OldOutput> {
     return this.expiring.signIns(graceBefore(now), limit, after);
   }
 
-  forget(due: readonly OldOutput[], cause: Cause): Promise<void> {
+  purge(due: readonly OldOutput[], cause: Cause): Promise<void> {
     const by = graceBefore(this.clock.now());
     return eachOf(due, ({ id }) => this.commands.execute(new FailOverdueSignIn(id, by, cause)));
   }

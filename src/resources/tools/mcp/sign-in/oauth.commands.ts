@@ -168,7 +168,7 @@ export class RefreshTokensHandler implements Handler<RefreshTokens> {
 }
 
 /** The authorization server does not take a grant's tokens any more. */
-export class LoseGrant extends Command {
+export class MarkGrantLost extends Command {
   constructor(
     readonly grantId: string,
     readonly before: string,
@@ -179,11 +179,11 @@ export class LoseGrant extends Command {
   }
 }
 
-@CommandHandler(LoseGrant)
-export class LoseGrantHandler implements Handler<LoseGrant> {
+@CommandHandler(MarkGrantLost)
+export class MarkGrantLostHandler implements Handler<MarkGrantLost> {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ grantId, before, reason, cause }: LoseGrant): Promise<void> {
+  async execute({ grantId, before, reason, cause }: MarkGrantLost): Promise<void> {
     await this.streams.transact(oauthStream(grantId), oauthGrant, lose(before, reason), cause);
   }
 }

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { ReadModels } from '../read-models.js';
+
+/** `claimed`: it is told as soon as its conversation is free. */
+export type FollowUpState = 'pending' | 'claimed' | 'delivered' | 'merged' | 'suppressed' | 'superseded' | 'failed';
+
+/** A conversation with follow-ups of which nothing more is to become, and since when that is so of the oldest. */
+export type OldFollowUpsOfConversation = Readonly<{ id: string; since: Date }>;
+
+@Injectable()
+export class FollowUpQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** Conversations of which nobody asks anything now and with a follow-up from before a time, the longest waiting first. */
+  async due(requestedBefore: Date, limit: number): Promise<readonly string[]> {
+    const rows = await this.readModels.sql<{ conversation_id: string }[]>`
+      select conversation_id from follow_ups.follow_up
+      where state in ('pending', 'claimed') and requested_at <= ${requestedBefore} and not exists (
+        select from follow_ups.turn_under_way under_way where under_way.conversation_id = follow_up.conversation_id
+      )
+      group by conversation_id order by min(requested_at), conversation_id limit ${limit}`;
+    return rows.map(({ conversation_id: id }) => id);
+  }
+
+  /** Conversations with a follow-up that was settled before a time, those of longest ago first, after the last of the page before. */
+  async settledBefore(
+    before: Date,
+    limit: number,
+    after: OldFollowUpsOfConversation = { id: '', since: new Date(0) },
+  ): Promise<readonly OldFollowUpsOfConversation[]> {
+    return this.readModels.sql<OldFollowUpsOfConversation[]>`
+      select conversation_id as id, min(settled_at) as since from follow_ups.follow_up where settled_at < ${before}
+      group by conversation_id having (min(settled_at), conversation_id) > (${after.since}, ${after.id})
+      order by since, id limit ${limit}`;
+  }
+}

@@ -1,0 +1,257 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { FollowUpQueries } from '../../../projections/follow-ups/follow-ups.queries.js';
+import { commandsOver } from '../../../test/support/commands-over.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { MortalStore } from '../../../test/support/mortal-store.js';
+import { askedTurn, cause, eventsOf, deltas, scripted, workerOver } from '../../../test/support/turns.js';
+import { turnSettings } from '../../../test/support/turn-settings.js';
+import { AutomaticTurnIntake } from '../../dialogue/answering/intake/automatic-turn-intake.js';
+import type { QuestionResolver } from '../../dialogue/answering/intake/resolve-question.js';
+import { conversation, remove } from '../../dialogue/conversation/conversation.decider.js';
+import { conversationStream, type TurnAsked } from '../../dialogue/conversation/conversation.events.js';
+import { FOLLOW_UPS_IN_A_ROW_MAX } from '../../dialogue/conversation/automatic-turn.decider.js';
+import { type EventStore } from '../../kernel/event-sourcing/event-store.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import type { WorkQueue } from '../../kernel/work-queue.js';
+import type { Admission, UsageLimits } from '../../work/limits/usage-limits.port.js';
+import type { LanguageModels } from '../../resources/models/model/language-model.port.js';
+import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
+import { DeliverFollowUps, FOLLOW_UP_BATCH_MS } from './deliver-follow-ups.ticker.js';
+import { RequestedFollowUps } from './requested-follow-ups.js';
+import { FOLLOW_UP_TEXT_CHARACTERS_MAX } from './follow-up-text.policy.js';
+import { GatherFollowUpsHandler, RequestFollowUpHandler, CompleteFollowUpsHandler } from './follow-ups.commands.js';
+import { FOLLOW_UPS_PER_TURN_MAX } from './follow-ups.decider.js';
+import { followUpsStream } from './follow-ups.events.js';
+import { systemIds } from '../../platform/system-ids.js';
+import { systemTiming } from '../../platform/system-timing.js';
+import { turnCommands } from '../../../test/support/turn-commands.js';
+
+const NOW = new Date('2026-01-01T00:00:10Z');
+const stream = conversationStream('c1');
+
+let log: InMemoryEventStore;
+/** Why nothing may be asked; the error that settling or admitting throws. */
+let refusal: Error | undefined;
+let admitted: string[];
+let resolved: unknown[];
+let lookedBefore: Date | undefined;
+
+/** A process that has conversations go on. */
+function delivering(store: EventStore = log): DeliverFollowUps {
+  const streams = new Streams(store, systemTiming);
+  const resolver = {
+    resolve: async (request: unknown) => {
+      resolved.push(request);
+      return { settings: turnSettings({ modelId: 'scripted' }) };
+    },
+  } as unknown as QuestionResolver;
+  const limits = {
+    admit: async ({ turnId }: Admission) => {
+      if (refusal) throw refusal;
+      admitted.push(turnId);
+    },
+    withdraw: (turnId: string) => void (admitted = admitted.filter((id) => id !== turnId)),
+  } as UsageLimits;
+  const models = { has: async () => true } as unknown as LanguageModels;
+  const queue = { enqueue: () => Promise.reject(new Error('No queue.')) } as unknown as WorkQueue;
+  const turns = new AutomaticTurnIntake(store, streams, turnCommands(streams), resolver, models, limits, queue);
+  const queries = {
+    due: async (before: Date) => {
+      lookedBefore = before;
+      return ['c1'];
+    },
+  } as unknown as FollowUpQueries;
+  const commands = commandsOver(new GatherFollowUpsHandler(streams), new CompleteFollowUpsHandler(streams));
+  return new DeliverFollowUps(queries, streams, commands, turns, systemIds);
+}
+
+const followUp = (key: string, more: Readonly<{ text?: string; ownerId?: string }> = {}) =>
+  new RequestedFollowUps(commandsOver(new RequestFollowUpHandler(new Streams(log, systemTiming)))).request(
+    {
+      conversationId: 'c1',
+      ownerId: 'alice',
+      source: 'job',
+      refId: `ref of ${key}`,
+      dedupeKey: key,
+      text: `${key} is done.`,
+      ...more,
+    },
+    cause,
+  );
+const answer = async (turnId: string, ...texts: string[]) => {
+  const { runner } = workerOver(log, new InProcessSignals(), scripted(deltas(...texts)));
+  await runner.run('c1', turnId);
+};
+const automatic = async () =>
+  (await eventsOf(log, stream))
+    .filter(({ type }) => type === 'TurnAsked')
+    .map(({ data }) => JSON.parse(data) as TurnAsked['data'])
+    .filter(({ origin }) => origin);
+const settled = async () =>
+  (await eventsOf(log, followUpsStream('c1')))
+    .map(({ type }) => type)
+    .filter((type) => type !== 'FollowUpRequested' && type !== 'FollowUpsGathered');
+
+beforeEach(async () => {
+  log = new InMemoryEventStore();
+  [refusal, admitted, resolved, lookedBefore] = [undefined, [], [], undefined];
+  await askedTurn(log, 'c1', 't1');
+});
+
+describe('what a conversation waits for', () => {
+  beforeEach(() => answer('t1', 'So.'));
+
+  it('has it go on, in one turn for all that happened, once', async () => {
+    for (const key of ['a', 'b', 'a']) await followUp(key);
+    await delivering().tick(NOW);
+    expect(lookedBefore).toEqual(new Date(NOW.getTime() - FOLLOW_UP_BATCH_MS));
+    const [turn, ...others] = await automatic();
+    expect([turn!.question, turn!.index, others]).toEqual(['1. a is done.\n\n2. b is done.', 1, []]);
+    expect(turn!.origin).toEqual({ kind: 'follow-up', source: 'job', refId: 'ref of a', dedupeKey: 'a' });
+    expect(await settled()).toEqual(['FollowUpDelivered', 'FollowUpMerged']);
+    expect(admitted).toEqual([turn!.turnId]);
+    await delivering().tick(NOW);
+    expect(await automatic()).toHaveLength(1);
+  });
+
+  it('goes on as it was gone on with before, with what its agent is now', async () => {
+    await followUp('a');
+    await delivering().tick(NOW);
+    expect(resolved).toEqual([
+      {
+        question: 'a is done.',
+        conversation_id: 'c1',
+        passthrough: {},
+        model_id: 'scripted',
+        prompt_id: '',
+        active_docs: [],
+        chunks: expect.any(Number),
+        retriever: 'classic',
+      },
+    ]);
+    await answer((await automatic())[0]!.turnId, 'NO_REPLY');
+  });
+
+  it('tells of so much at once, and of the rest when that was answered', async () => {
+    for (let n = 0; n <= FOLLOW_UPS_PER_TURN_MAX; n++) await followUp(`w${n}`);
+    await delivering().tick(NOW);
+    await delivering().tick(NOW);
+    const [first, ...others] = await automatic();
+    expect([first!.question.split('\n\n').length, others]).toEqual([FOLLOW_UPS_PER_TURN_MAX, []]);
+    await answer(first!.turnId, 'Fine.');
+    await delivering().tick(NOW);
+    expect((await automatic())[1]!.question).toBe(`w${FOLLOW_UPS_PER_TURN_MAX} is done.`);
+  });
+
+  it('tells no more of each than it may', async () => {
+    await followUp('a', { text: '😀'.repeat(FOLLOW_UP_TEXT_CHARACTERS_MAX) });
+    await delivering().tick(NOW);
+    const { question } = (await automatic())[0]!;
+    expect([question.length <= FOLLOW_UP_TEXT_CHARACTERS_MAX, question.endsWith('😀…')]).toEqual([true, true]);
+  });
+
+  it('waits until somebody else was answered', async () => {
+    await askedTurn(log, 'c1', 't2');
+    await followUp('a');
+    await delivering().tick(NOW);
+    expect([await automatic(), await settled(), admitted]).toEqual([[], [], []]);
+    await answer('t2', 'So.');
+    await delivering().tick(NOW);
+    expect([(await automatic()).length, await settled()]).toEqual([1, ['FollowUpDelivered']]);
+  });
+
+  it('is suppressed when it went on by itself too often in a row', async () => {
+    for (let n = 0; n <= FOLLOW_UPS_IN_A_ROW_MAX; n++) {
+      await followUp(`w${n}`);
+      await delivering().tick(NOW);
+      await answer((await automatic()).at(-1)!.turnId, 'Fine.');
+    }
+    expect(await settled()).toEqual([
+      ...Array.from({ length: FOLLOW_UPS_IN_A_ROW_MAX }, () => 'FollowUpDelivered'),
+      'FollowUpSuppressed',
+    ]);
+    await askedTurn(log, 'c1', 't2');
+    await answer('t2', 'So.');
+    await followUp('more');
+    await delivering().tick(NOW);
+    expect((await settled()).at(-1)).toBe('FollowUpDelivered');
+  });
+
+  it('is superseded when the conversation is gone, or somebody else’s', async () => {
+    await followUp('a', { ownerId: 'mallory' });
+    await delivering().tick(NOW);
+    await followUp('b');
+    await new Streams(log, systemTiming).transact(stream, conversation, remove, cause);
+    await delivering().tick(NOW);
+    expect([await settled(), await automatic()]).toEqual([['FollowUpSuperseded', 'FollowUpSuperseded'], []]);
+  });
+
+  it('has failed when the owner’s quota has no room for it', async () => {
+    await followUp('a');
+    refusal = new Rejection('quota-exceeded', 'The usage quota is used up.');
+    await delivering().tick(NOW);
+    const last = (await eventsOf(log, followUpsStream('c1'))).at(-1)!;
+    expect([last.type, JSON.parse(last.data)]).toEqual([
+      'FollowUpFailed',
+      expect.objectContaining({ error: 'The usage quota is used up.' }),
+    ]);
+  });
+
+  it('is tried again when it could not be asked for now', async () => {
+    await followUp('a');
+    refusal = new Error('The database is away.');
+    await expect(delivering().tick(NOW)).rejects.toThrow('The database is away.');
+    expect([await settled(), admitted]).toEqual([[], []]);
+    refusal = undefined;
+    await delivering().tick(NOW);
+    expect(await settled()).toEqual(['FollowUpDelivered']);
+  });
+
+  it('is delivered once by two processes at a time', async () => {
+    for (let round = 0; round < 4; round++) {
+      await Promise.all([followUp(`a${round}`), followUp(`b${round}`)]);
+      // Whoever loses a race looks again at the next tick.
+      const racing = () =>
+        delivering()
+          .tick(NOW)
+          .catch(() => undefined);
+      await Promise.all([racing(), followUp(`c${round}`), racing(), racing()]);
+      for (const { turnId } of await automatic()) await answer(turnId, 'Fine.');
+      await askedTurn(log, 'c1', `q${round}`);
+      await answer(`q${round}`, 'So.');
+    }
+    await delivering().tick(NOW);
+    for (const { turnId } of await automatic()) await answer(turnId, 'Fine.');
+    await delivering().tick(NOW);
+    const told = (await automatic()).flatMap(({ question }) => question.match(/[abc]\d(?= is done)/g) ?? []);
+    expect(told.sort()).toEqual(['a0', 'a1', 'a2', 'a3', 'b0', 'b1', 'b2', 'b3', 'c0', 'c1', 'c2', 'c3']);
+    expect((await settled()).filter((type) => type === 'FollowUpDelivered' || type === 'FollowUpMerged')).toHaveLength(
+      told.length,
+    );
+  });
+
+  it('is delivered once, whenever a process dies on the way', async () => {
+    let deaths = 0;
+    for (let appends = 0; appends < 5; appends++) {
+      log = new InMemoryEventStore();
+      await askedTurn(log, 'c1', 't1');
+      await answer('t1', 'So.');
+      for (const key of ['a', 'b']) await followUp(key);
+      const mortal = new MortalStore(log, appends);
+      await delivering(mortal)
+        .tick(NOW)
+        .catch(() => undefined);
+      if (mortal.isDead) deaths++;
+      await followUp('c');
+      for (let tick = 0; tick < 3; tick++) {
+        await delivering().tick(NOW);
+        for (const { turnId } of await automatic()) await answer(turnId, 'Fine.');
+      }
+      const told = (await automatic()).flatMap(({ question }) => question.match(/[abc](?= is done)/g) ?? []);
+      expect(told.sort()).toEqual(['a', 'b', 'c']);
+      expect(await settled()).toHaveLength(3);
+    }
+    expect(deaths).toBe(3);
+  });
+});

@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { FollowUpQueries } from '../../../projections/follow-ups/follow-ups.queries.js';
+import { AutomaticTurns } from '../../dialogue/answering/intake/automatic-turns.port.js';
+import { Commands } from '../../kernel/commands.js';
+import { eachOf } from '../../kernel/each-of.js';
+import { Ids } from '../../kernel/ids.js';
+import { deterministicId } from '../../kernel/ids.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
+import { questionOf } from './follow-up-text.policy.js';
+import { GatherFollowUps, CompleteFollowUps } from './follow-ups.commands.js';
+import { toGather, followUps } from './follow-ups.decider.js';
+import { followUpsStream } from './follow-ups.events.js';
+
+const DELIVER_EVERY_MS = 500;
+/** So long a follow-up waits for others to be told with. */
+export const FOLLOW_UP_BATCH_MS = 2_000;
+/** Conversations that one tick has go on; the others have their turn in the next. */
+const CONVERSATIONS_PER_TICK_MAX = 100;
+const CONVERSATIONS_AT_ONCE_MAX = 8;
+
+/**
+ * Has conversations go on because of what has happened, once they are free for it. Steps for each: (1) what waits is gathered
+ * for one turn, whose id follows from it; (2) the turn is asked; (3) what became of the follow-ups is stated. A crash after (1) or (2)
+ * leaves them gathered: the next tick, here or elsewhere, asks the same turn, which is asked once. Two processes at once gather
+ * once, because the second finds it done. A conversation that is not free, or cannot be asked for now, is looked at again.
+ */
+@Injectable()
+export class DeliverFollowUps implements Ticker {
+  readonly name = 'deliver-follow-ups';
+  readonly everyMs = DELIVER_EVERY_MS;
+
+  constructor(
+    private readonly queries: FollowUpQueries,
+    private readonly streams: Streams,
+    private readonly commands: Commands,
+    private readonly turns: AutomaticTurns,
+    private readonly ids: Ids,
+  ) {}
+
+  async tick(now: Date): Promise<void> {
+    const due = await this.queries.due(new Date(now.getTime() - FOLLOW_UP_BATCH_MS), CONVERSATIONS_PER_TICK_MAX);
+    await eachOf(due, (conversationId) => this.deliver(conversationId), CONVERSATIONS_AT_ONCE_MAX);
+  }
+
+  private async deliver(conversationId: string): Promise<void> {
+    const cause = causeOfTick(this, this.ids.next());
+    const read = await this.streams.fold(followUpsStream(conversationId), followUps);
+    const followUpIds = toGather(read.state);
+    const next = { conversationId, turnId: deterministicId('automatic-turn', conversationId, ...followUpIds), followUpIds };
+    const known = await this.commands.execute(new GatherFollowUps(next, read, cause));
+    const { gathered, pending } = known.state;
+    const told = gathered?.followUpIds.flatMap((id) => pending.get(id) ?? []) ?? [];
+    const [lead] = told;
+    if (!gathered || !lead) return;
+    const { ownerId, source, refId, dedupeKey } = lead;
+    const origin = { kind: 'follow-up', source, refId, dedupeKey } as const;
+    const question = questionOf(told.map(({ text }) => text));
+    const automatic = await this.turns.ask({ conversationId, ownerId, turnId: gathered.turnId, question, origin }, cause);
+    if (automatic.status === 'busy') return;
+    await this.commands.execute(new CompleteFollowUps(gathered, automatic, known, cause));
+  }
+}

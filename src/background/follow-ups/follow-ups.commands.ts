@@ -1,0 +1,66 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Command, type Handler } from '../../kernel/commands.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
+import { gather, request, settle, type Settlement, followUps, type FollowUpsOfConversation } from './follow-ups.decider.js';
+import { type FollowUpRequested, type FollowUpsGathered, followUpsStream } from './follow-ups.events.js';
+
+/** Something has happened that a conversation waits for. Said again, it is said once. */
+export class RequestFollowUp extends Command<void> {
+  constructor(
+    readonly followUp: FollowUpRequested['data'],
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RequestFollowUp)
+export class RequestFollowUpHandler implements Handler<RequestFollowUp> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ followUp, cause }: RequestFollowUp): Promise<void> {
+    await this.streams.transact(followUpsStream(followUp.conversationId), followUps, request(followUp), cause);
+  }
+}
+
+/** What waits in a conversation is to be told in one turn. Answers how its follow-ups stand then: others may be gathered already. */
+export class GatherFollowUps extends Command<Folded<FollowUpsOfConversation>> {
+  constructor(
+    readonly gathered: FollowUpsGathered['data'],
+    readonly known: Folded<FollowUpsOfConversation>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(GatherFollowUps)
+export class GatherFollowUpsHandler implements Handler<GatherFollowUps> {
+  constructor(private readonly streams: Streams) {}
+
+  execute({ gathered, known, cause }: GatherFollowUps): Promise<Folded<FollowUpsOfConversation>> {
+    return this.streams.transact(followUpsStream(gathered.conversationId), followUps, gather(gathered), cause, known);
+  }
+}
+
+/** A conversation has made something of the follow-ups that were gathered for a turn. */
+export class CompleteFollowUps extends Command<void> {
+  constructor(
+    readonly gathered: FollowUpsGathered['data'],
+    readonly settlement: Settlement,
+    readonly known: Folded<FollowUpsOfConversation>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CompleteFollowUps)
+export class CompleteFollowUpsHandler implements Handler<CompleteFollowUps> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ gathered: { conversationId, turnId }, settlement, known, cause }: CompleteFollowUps): Promise<void> {
+    await this.streams.record(followUpsStream(conversationId), followUps, settle(turnId, settlement), cause, known);
+  }
+}

@@ -1,0 +1,181 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../../test/support/given.js';
+import {
+  gather,
+  request,
+  settle,
+  type Settlement,
+  toGather,
+  followUps,
+  FOLLOW_UPS_PER_TURN_MAX,
+  FOLLOW_UPS_WAITING_MAX,
+  type FollowUpsOfConversation,
+} from './follow-ups.decider.js';
+import type { FollowUpRequested, FollowUpsEvent } from './follow-ups.events.js';
+
+const conversationId = 'c1';
+const followUp = (followUpId: string, more: Partial<FollowUpRequested['data']> = {}): FollowUpRequested['data'] => ({
+  conversationId,
+  followUpId,
+  ownerId: 'alice',
+  source: 'job',
+  refId: 'j1',
+  dedupeKey: `key ${followUpId}`,
+  text: 'It is done.',
+  ...more,
+});
+const requested = (followUpId: string, more: Partial<FollowUpRequested['data']> = {}): FollowUpsEvent => ({
+  type: 'FollowUpRequested',
+  data: followUp(followUpId, more),
+});
+const gathered = (turnId: string, ...followUpIds: string[]): FollowUpsEvent => ({
+  type: 'FollowUpsGathered',
+  data: { conversationId, turnId, followUpIds },
+});
+const delivered = (followUpId: string, turnId = 't1'): FollowUpsEvent => ({
+  type: 'FollowUpDelivered',
+  data: { conversationId, followUpId, turnId },
+});
+const folded = (followUpId: string, turnId = 't1'): FollowUpsEvent => ({
+  type: 'FollowUpMerged',
+  data: { conversationId, followUpId, turnId },
+});
+const asked: Settlement = { status: 'asked' };
+const many = (count: number) => Array.from({ length: count }, (_, index) => requested(`w${index}`));
+const stateAfter = (...past: FollowUpsEvent[]) => past.reduce(followUps.evolve, followUps.initial);
+
+describe('a follow-up', () => {
+  it('is requested', () =>
+    given(followUps, [])
+      .when(request(followUp('w1')))
+      .then([requested('w1')]));
+  it('is one, however often the same is said, also when it was told long ago', () => {
+    given(followUps, [requested('w1')])
+      .when(request(followUp('w1', { text: 'Again.' })))
+      .thenNothing();
+    given(followUps, [requested('w1'), gathered('t1', 'w1'), delivered('w1')])
+      .when(request(followUp('w1')))
+      .thenNothing();
+  });
+  it('is suppressed where too many wait', () => {
+    given(followUps, many(FOLLOW_UPS_WAITING_MAX - 1))
+      .when(request(followUp('w')))
+      .then([requested('w')]);
+    given(followUps, many(FOLLOW_UPS_WAITING_MAX))
+      .when(request(followUp('w')))
+      .then([
+        requested('w'),
+        { type: 'FollowUpSuppressed', data: { conversationId, followUpId: 'w', reason: 'too-many-waiting' } },
+      ]);
+  });
+});
+
+describe('what waits', () => {
+  it('is told together, up to so many, the oldest first', () => {
+    expect(toGather(stateAfter(requested('w1'), requested('w2')))).toEqual(['w1', 'w2']);
+    expect(toGather(stateAfter(...many(FOLLOW_UPS_PER_TURN_MAX + 1)))).toEqual(
+      many(FOLLOW_UPS_PER_TURN_MAX).map(({ data }) => 'followUpId' in data && data.followUpId),
+    );
+    expect(toGather(followUps.initial)).toEqual([]);
+  });
+  it('is not told together with what is somebody else’s', () =>
+    expect(toGather(stateAfter(requested('w1'), requested('w2', { ownerId: 'mallory' }), requested('w3')))).toEqual([
+      'w1',
+      'w3',
+    ]));
+  it('is told once in a turn, however often it is named', () =>
+    given(followUps, [requested('w1')])
+      .when(gather({ conversationId, turnId: 't1', followUpIds: ['w1', 'w1'] }))
+      .then([gathered('t1', 'w1')]));
+  it('is gathered for one turn at a time', () => {
+    const next = { conversationId, turnId: 't1', followUpIds: ['w1'] };
+    given(followUps, [requested('w1')])
+      .when(gather(next))
+      .then([gathered('t1', 'w1')]);
+    given(followUps, [requested('w1'), requested('w2'), gathered('t1', 'w1')])
+      .when(gather({ conversationId, turnId: 't2', followUpIds: ['w1', 'w2'] }))
+      .thenNothing();
+    given(followUps, [requested('w1'), gathered('t1', 'w1'), delivered('w1'), requested('w2')])
+      .when(gather(next))
+      .thenNothing();
+    given(followUps, [requested('w1'), gathered('t1', 'w1'), delivered('w1'), requested('w2')])
+      .when(gather({ conversationId, turnId: 't2', followUpIds: ['w2'] }))
+      .then([gathered('t2', 'w2')]);
+  });
+});
+
+describe('what was gathered', () => {
+  const past = [requested('w1'), requested('w2'), gathered('t1', 'w1', 'w2')];
+  const about = (followUpId: string) => ({ conversationId, followUpId });
+  it('is delivered, the others in the turn of the first', () =>
+    given(followUps, past)
+      .when(settle('t1', asked))
+      .then([delivered('w1'), folded('w2')]));
+  it('is suppressed where the conversation went on by itself too often', () =>
+    given(followUps, past)
+      .when(settle('t1', { status: 'too-many-in-a-row' }))
+      .then(['w1', 'w2'].map((id) => ({ type: 'FollowUpSuppressed', data: { ...about(id), reason: 'too-many-in-a-row' } }))));
+  it('is superseded where the conversation is gone', () =>
+    given(followUps, past)
+      .when(settle('t1', { status: 'gone' }))
+      .then(['w1', 'w2'].map((id) => ({ type: 'FollowUpSuperseded', data: about(id) }))));
+  it('has failed where the conversation cannot go on', () =>
+    given(followUps, past)
+      .when(settle('t1', { status: 'refused', error: 'No.' }))
+      .then(['w1', 'w2'].map((id) => ({ type: 'FollowUpFailed', data: { ...about(id), error: 'No.' } }))));
+  it('is settled once, by whoever asked that turn', () => {
+    given(followUps, past).when(settle('t2', asked)).thenNothing();
+    given(followUps, [...past, delivered('w1'), folded('w2')])
+      .when(settle('t1', asked))
+      .thenNothing();
+  });
+});
+
+it('whatever is decided, each decision repeated at once adds nothing, and nothing becomes of a follow-up twice', () => {
+  const followUpIds = Array.from({ length: 12 }, (_, index) => `w${index}`);
+  const id = fc.constantFrom(...followUpIds);
+  const turnId = fc.constantFrom('t1', 't2', 't3');
+  const settlement = fc.constantFrom<Settlement>(
+    asked,
+    { status: 'gone' },
+    { status: 'too-many-in-a-row' },
+    { status: 'refused', error: 'No.' },
+  );
+  const decision = fc.oneof(
+    id.map((followUpId) => () => request(followUp(followUpId))),
+    turnId.map(
+      (turn) => (state: FollowUpsOfConversation) => gather({ conversationId, turnId: turn, followUpIds: toGather(state) }),
+    ),
+    fc.tuple(turnId, fc.array(id)).map(
+      ([turn, ids]) =>
+        () =>
+          gather({ conversationId, turnId: turn, followUpIds: ids }),
+    ),
+    fc.tuple(turnId, settlement).map(
+      ([turn, how]) =>
+        () =>
+          settle(turn, how),
+    ),
+  );
+  fc.assert(
+    fc.property(fc.array(decision, { maxLength: 40 }), (decisions) => {
+      let state = followUps.initial;
+      const ends = new Map<string, number>();
+      for (const decided of decisions) {
+        const decide = decided(state);
+        const events = decide(state);
+        state = events.reduce(followUps.evolve, state);
+        for (const { type, data } of events) {
+          if (type === 'FollowUpRequested' || type === 'FollowUpsGathered') continue;
+          ends.set(data.followUpId, (ends.get(data.followUpId) ?? 0) + 1);
+        }
+        expect(decide(state)).toEqual([]);
+        for (const followUpId of state.gathered?.followUpIds ?? []) expect(state.pending.has(followUpId)).toBe(true);
+      }
+      for (const followUpId of state.pending.keys()) expect(ends.has(followUpId)).toBe(false);
+      expect([...ends.values()].every((count) => count === 1)).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});

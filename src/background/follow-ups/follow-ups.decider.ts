@@ -1,0 +1,113 @@
+import type { Decision } from '../../kernel/event-sourcing/decider.js';
+import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
+import { followUpsCodec } from './follow-ups.codec.js';
+import type { FollowUpId, FollowUpRequested, FollowUpsEvent, FollowUpsGathered } from './follow-ups.events.js';
+
+/** Follow-ups that one turn tells of. */
+export const FOLLOW_UPS_PER_TURN_MAX = 8;
+/** Follow-ups of a conversation that wait to be told. */
+export const FOLLOW_UPS_WAITING_MAX = 64;
+
+/** What decisions need to know of a conversation's follow-ups. */
+export type FollowUpsOfConversation = Readonly<{
+  dedupeKeys: ReadonlySet<string>;
+  /** Those that nothing has become of yet, the oldest first. */
+  pending: ReadonlyMap<FollowUpId, FollowUpRequested['data']>;
+  /** What is to be told next. */
+  gathered: FollowUpsGathered['data'] | null;
+}>;
+
+type Decide = Decision<FollowUpsOfConversation, FollowUpsEvent>;
+
+const initial: FollowUpsOfConversation = { dedupeKeys: new Set(), pending: new Map(), gathered: null };
+
+export const followUps: Aggregate<FollowUpsOfConversation, FollowUpsEvent> = { initial, evolve, codec: followUpsCodec };
+
+function evolve(state: FollowUpsOfConversation, event: FollowUpsEvent): FollowUpsOfConversation {
+  switch (event.type) {
+    case 'FollowUpRequested':
+      return {
+        ...state,
+        dedupeKeys: new Set(state.dedupeKeys).add(event.data.dedupeKey),
+        pending: new Map(state.pending).set(event.data.followUpId, event.data),
+      };
+    case 'FollowUpsGathered':
+      return { ...state, gathered: event.data };
+    case 'FollowUpDelivered':
+    case 'FollowUpMerged':
+    case 'FollowUpSuppressed':
+    case 'FollowUpSuperseded':
+    case 'FollowUpFailed':
+      return settled(state, event.data.followUpId);
+  }
+}
+
+function settled(state: FollowUpsOfConversation, followUpId: FollowUpId): FollowUpsOfConversation {
+  const pending = new Map([...state.pending].filter(([id]) => id !== followUpId));
+  const isNext = state.gathered?.followUpIds.some((id) => pending.has(id)) ?? false;
+  return { ...state, pending, gathered: isNext ? state.gathered : null };
+}
+
+/** Something has happened: once, whoever says so how often. */
+export const request =
+  (followUp: FollowUpRequested['data']): Decide =>
+  ({ dedupeKeys, pending }) => {
+    if (dedupeKeys.has(followUp.dedupeKey)) return [];
+    const { conversationId, followUpId } = followUp;
+    const isTooMuch = pending.size >= FOLLOW_UPS_WAITING_MAX;
+    const suppressed: FollowUpsEvent = {
+      type: 'FollowUpSuppressed',
+      data: { conversationId, followUpId, reason: 'too-many-waiting' },
+    };
+    return [{ type: 'FollowUpRequested', data: followUp }, ...(isTooMuch ? [suppressed] : [])];
+  };
+
+/** The follow-ups that one turn is to tell of: the oldest, and those of the same owner that came since. */
+export function toGather({ pending }: FollowUpsOfConversation): readonly FollowUpId[] {
+  const [oldest, ...others] = pending.values();
+  const together = others.filter(({ ownerId }) => ownerId === oldest?.ownerId);
+  return [...(oldest ? [oldest] : []), ...together].slice(0, FOLLOW_UPS_PER_TURN_MAX).map(({ followUpId }) => followUpId);
+}
+
+/** One turn at a time, which tells of each once: whoever gathers others while one waits to be asked finds those gathered that are. */
+export const gather =
+  (gathered: FollowUpsGathered['data']): Decide =>
+  ({ gathered: before, pending }) => {
+    const followUpIds = [...new Set(gathered.followUpIds)];
+    if (before !== null || followUpIds.length === 0 || !followUpIds.every((id) => pending.has(id))) return [];
+    return [{ type: 'FollowUpsGathered', data: { ...gathered, followUpIds } }];
+  };
+
+/** What the conversation made of them. */
+export type Settlement =
+  Readonly<{ status: 'asked' | 'gone' | 'too-many-in-a-row' }> | Readonly<{ status: 'refused'; error: string }>;
+
+/** Nothing more is to become of the follow-ups that were gathered for a turn. */
+export const settle =
+  (turnId: string, settlement: Settlement): Decide =>
+  ({ gathered, pending }) =>
+    gathered?.turnId === turnId
+      ? gathered.followUpIds
+          .filter((followUpId) => pending.has(followUpId))
+          .map((followUpId, place) =>
+            settledAs({ conversationId: gathered.conversationId, followUpId }, place, turnId, settlement),
+          )
+      : [];
+
+function settledAs(
+  about: Readonly<{ conversationId: string; followUpId: FollowUpId }>,
+  place: number,
+  turnId: string,
+  settlement: Settlement,
+): FollowUpsEvent {
+  switch (settlement.status) {
+    case 'asked':
+      return { type: place === 0 ? 'FollowUpDelivered' : 'FollowUpMerged', data: { ...about, turnId } };
+    case 'gone':
+      return { type: 'FollowUpSuperseded', data: about };
+    case 'too-many-in-a-row':
+      return { type: 'FollowUpSuppressed', data: { ...about, reason: 'too-many-in-a-row' } };
+    case 'refused':
+      return { type: 'FollowUpFailed', data: { ...about, error: settlement.error } };
+  }
+}

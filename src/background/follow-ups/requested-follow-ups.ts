@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import { Commands } from '../../kernel/commands.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { deterministicId } from '../../kernel/ids.js';
+import { clipped } from './follow-up-text.policy.js';
+import { RequestFollowUp } from './follow-ups.commands.js';
+import { type FollowUp, FollowUps } from './follow-ups.port.js';
+
+/** Writes down what has happened; who delivers it finds it in the log. */
+@Injectable()
+export class RequestedFollowUps extends FollowUps {
+  constructor(private readonly commands: Commands) {
+    super();
+  }
+
+  async request({ conversationId, ownerId, source, refId, dedupeKey, text }: FollowUp, cause: Cause): Promise<void> {
+    const followUpId = deterministicId('follow-up', conversationId, dedupeKey);
+    const requested = { conversationId, followUpId, ownerId, source, refId, dedupeKey, text: clipped(text) };
+    await this.commands.execute(new RequestFollowUp(requested, cause));
+  }
+}

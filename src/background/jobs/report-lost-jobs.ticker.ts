@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import { Commands } from '../../kernel/commands.js';
+import { JobQueries, type JobRecord } from '../../../projections/jobs/jobs.queries.js';
+import { eachOf } from '../../kernel/each-of.js';
+import { Ids } from '../../kernel/ids.js';
+import { KeyValue } from '../../kernel/key-value.js';
+import { isHeld } from '../../kernel/lease.js';
+import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
+import { jobLease } from './job.policy.js';
+import { MarkJobLost } from './job.commands.js';
+
+const EVERY_MS = 1_000;
+/** Jobs that are read at a time; a tick looks at all of them. */
+const JOBS_PER_PAGE = 200;
+
+/**
+ * States that jobs are lost whose process holds no lease on them any more. A job counts as lost when two ticks in a row find
+ * it so: it may have ended a moment ago, and the read model not know it yet.
+ */
+@Injectable()
+export class ReportLostJobs implements Ticker {
+  readonly name = 'report-lost-jobs';
+  readonly everyMs = EVERY_MS;
+  private missed: ReadonlySet<string> = new Set();
+
+  constructor(
+    private readonly jobs: JobQueries,
+    private readonly keyValue: KeyValue,
+    private readonly commands: Commands,
+    private readonly ids: Ids,
+  ) {}
+
+  async tick(): Promise<void> {
+    const cause = causeOfTick(this, this.ids.next());
+    const alone = new Set<string>();
+    let page: readonly JobRecord[] = [];
+    do {
+      page = await this.jobs.working(JOBS_PER_PAGE, page.at(-1));
+      for (const { jobId } of page) if (!(await isHeld(this.keyValue, jobLease(jobId)))) alone.add(jobId);
+    } while (page.length === JOBS_PER_PAGE);
+    const lost = [...alone].filter((jobId) => this.missed.has(jobId));
+    this.missed = alone;
+    await eachOf(lost, (jobId) => this.commands.execute(new MarkJobLost(jobId, cause)));
+  }
+}

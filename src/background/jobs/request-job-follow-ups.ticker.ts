@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { Commands } from '../../kernel/commands.js';
+import { JobQueries, type JobRecord } from '../../../projections/jobs/jobs.queries.js';
+import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { Blobs } from '../../kernel/blobs.js';
+import { eachOf } from '../../kernel/each-of.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Ids } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
+import { FollowUps } from '../follow-ups/follow-ups.port.js';
+import { followUpText } from './job.policy.js';
+import { keptResult, shownResult } from './job-result.js';
+import { textOf } from '../../dialogue/answering/loop/tool-result.policy.js';
+import { ReportJob } from './job.commands.js';
+
+const EVERY_MS = 1_000;
+/** Jobs that one tick tells of; the others have their turn in the next. */
+export const REPORTS_PER_TICK_MAX = 200;
+const JOBS_PER_PAGE = 200;
+/** What a conversation is told of a result when it goes on by itself: a follow-up tells no more, and says something besides. */
+const FOLLOW_UP_RESULT_CHARACTERS_MAX = 7_000;
+
+/**
+ * Has conversations go on whose jobs are over and whose models do not know it yet. While an answer is being written there, its
+ * model may still ask. Steps for each job: request a follow-up of the conversation, whose key for it makes a second request none; state that it was
+ * told. A crash in between repeats the follow-up.
+ */
+@Injectable()
+export class RequestJobFollowUps implements Ticker {
+  readonly name = 'request-job-follow-ups';
+  readonly everyMs = EVERY_MS;
+
+  constructor(
+    private readonly jobs: JobQueries,
+    private readonly turns: UnsealedTurnQueries,
+    private readonly blobs: Blobs,
+    private readonly followUps: FollowUps,
+    private readonly commands: Commands,
+    private readonly ids: Ids,
+  ) {}
+
+  async tick(): Promise<void> {
+    const cause = causeOfTick(this, this.ids.next());
+    // One after the other: what ended first is told first.
+    await eachOf(await this.due(), (job) => this.request(job, cause), 1);
+  }
+
+  /** Jobs of conversations in which no answer is being written: however many are busy, the others are found. */
+  private async due(): Promise<readonly JobRecord[]> {
+    const due: JobRecord[] = [];
+    let page: readonly JobRecord[] = [];
+    do {
+      page = await this.jobs.unreported(JOBS_PER_PAGE, page.at(-1));
+      const busy = await this.turns.conversationsUnderWay(page.map(({ conversationId }) => conversationId));
+      due.push(...page.filter(({ conversationId }) => !busy.has(conversationId)));
+    } while (page.length === JOBS_PER_PAGE && due.length < REPORTS_PER_TICK_MAX);
+    return due.slice(0, REPORTS_PER_TICK_MAX);
+  }
+
+  private async request(job: JobRecord, cause: Cause): Promise<void> {
+    const { jobId, conversationId, ownerId, status } = job;
+    const source = status === 'lost' ? 'lost' : 'job';
+    const followUp = {
+      conversationId,
+      ownerId,
+      source,
+      refId: jobId,
+      dedupeKey: `job:${jobId}`,
+      text: await this.textOn(job),
+    } as const;
+    const reportedBy = await this.followUps.request(followUp, cause).then(
+      () => 'follow-up' as const,
+      (error: unknown) => {
+        // Of a conversation that is gone nobody is told anything.
+        if (error instanceof Rejection && error.code === 'conversation-not-found') return 'none' as const;
+        throw error;
+      },
+    );
+    await this.commands.execute(new ReportJob(jobId, reportedBy, cause));
+  }
+
+  private async textOn(job: JobRecord): Promise<string> {
+    const kept = job.result ? await keptResult(this.blobs, job.result) : undefined;
+    const result = kept && textOf(shownResult(kept.value, FOLLOW_UP_RESULT_CHARACTERS_MAX));
+    return followUpText(job, result ?? null);
+  }
+}

@@ -1,5 +1,0 @@
-/** A fact whose name ends so says that nothing is kept of what its stream said before: it is all that is left of it. */
-const FORGETTING = 'Forgotten';
-
-/** Whether nothing is kept of what a stream said before an event of this type. */
-export const forgets = (type: string): boolean => type.endsWith(FORGETTING);

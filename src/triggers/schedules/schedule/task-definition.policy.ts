@@ -1,0 +1,90 @@
+import { Rejection } from '../../../kernel/rejection.js';
+import type { ScheduleDefinition } from './schedule.events.js';
+import { isTimezone, momentOf } from './slots.policy.js';
+import {
+  INSTRUCTION_CHARACTERS_MAX,
+  TEXT_CHARACTERS_MAX,
+  type DefinitionLimits,
+  TOOL_ALLOWLIST_ENTRIES_MAX,
+} from './definition.policy.js';
+
+/** What a task is called, after the first line of what is to be done. */
+export const TASK_NAME_CHARACTERS_MAX = 80;
+/** Of what was asked for in vain this much is said back. */
+const QUOTED_CHARACTERS_MAX = 100;
+
+/** What somebody asks for in a chat, in whatever types it is said. */
+export type TaskRequest = Readonly<{
+  instruction?: unknown;
+  delay?: unknown;
+  run_at?: unknown;
+  timezone?: unknown;
+  /** The tools of the chat that need nobody's approval. */
+  toolAllowlist: readonly string[];
+}>;
+
+const invalid = (text: string) => new Rejection('invalid-schedule', text);
+
+/** The definition of a task that is to be done once. @throws Rejection invalid-schedule */
+export function parseTaskDefinition(
+  asked: TaskRequest,
+  { horizonMs }: Pick<DefinitionLimits, 'horizonMs'>,
+  now: Date,
+): ScheduleDefinition {
+  const instruction = instructionIn(asked.instruction);
+  const timezone = timezoneIn(asked.timezone);
+  if (isLeftOut(asked.delay) && isLeftOut(asked.run_at)) throw invalid('provide either `delay` or `run_at`.');
+  if (!isLeftOut(asked.delay) && !isLeftOut(asked.run_at)) throw invalid('provide only one of `delay` or `run_at`.');
+  const inMs = isLeftOut(asked.delay) ? momentIn(asked.run_at, timezone).getTime() - now.getTime() : delayMs(asked.delay);
+  if (inMs <= 0) throw invalid('run_at is in the past.');
+  if (inMs > horizonMs) throw invalid('run_at is beyond the maximum allowed scheduling horizon.');
+  return {
+    name: nameOf(instruction),
+    instruction,
+    timing: { kind: 'once', runAt: new Date(now.getTime() + inMs).toISOString(), timezone },
+    toolAllowlist: asked.toolAllowlist.slice(0, TOOL_ALLOWLIST_ENTRIES_MAX),
+    modelId: null,
+    tokenBudget: null,
+  };
+}
+
+const isLeftOut = (value: unknown): boolean => value === undefined || value === null || value === '';
+
+function instructionIn(value: unknown): string {
+  if (typeof value !== 'string' || value.trim() === '') throw invalid('instruction is required.');
+  if (value.length > INSTRUCTION_CHARACTERS_MAX)
+    throw invalid(`instruction is longer than ${INSTRUCTION_CHARACTERS_MAX} characters.`);
+  return value.trim();
+}
+
+function timezoneIn(value: unknown): string {
+  if (isLeftOut(value)) return 'UTC';
+  const text = String(value).trim();
+  if (text.length > TEXT_CHARACTERS_MAX || !isTimezone(text)) throw invalid(`Unknown timezone: ${quoted(text)}`);
+  return text;
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DELAY = /^\s*(\d+)\s*([smhd])\s*$/i;
+
+function delayMs(value: unknown): number {
+  const [, amount, unit] = DELAY.exec(String(value)) ?? [];
+  if (amount === undefined || unit === undefined) throw invalid("delay must look like '30s', '15m', '2h', or '1d'.");
+  if (Number(amount) === 0) throw invalid('delay must be positive.');
+  return Number(amount) * UNITS_MS[unit.toLowerCase()]!;
+}
+
+function momentIn(value: unknown, timezone: string): Date {
+  if (typeof value !== 'string') throw invalid('run_at must be an ISO 8601 string.');
+  const moment = momentOf(value.trim(), timezone);
+  if (!moment) throw invalid(`Invalid run_at: ${quoted(value)}`);
+  return moment;
+}
+
+const quoted = (text: string): string => text.slice(0, QUOTED_CHARACTERS_MAX).toWellFormed();
+
+function nameOf(instruction: string): string {
+  const [line = ''] = instruction.split(/\r?\n/, 1);
+  if (line.length <= TASK_NAME_CHARACTERS_MAX) return line.trimEnd();
+  return `${line.slice(0, TASK_NAME_CHARACTERS_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}

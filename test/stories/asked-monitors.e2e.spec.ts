@@ -1,4 +1,0 @@
-import { onPostgres } from '../support/backing.js';
-import { askedMonitorsStory } from './asked-monitors.story.js';
-
-askedMonitorsStory(onPostgres);
