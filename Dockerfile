@@ -5,7 +5,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY src/platform/postgres/repair-postgres-js.mjs src/platform/postgres/
 RUN npm ci
 COPY . .
-RUN npx nest build && npm prune --omit=dev
+RUN npm run --silent build:if-needed && npm prune --omit=dev
 
 FROM node:20-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=7091 DATA_DIR=/data LOG_FORMAT=json

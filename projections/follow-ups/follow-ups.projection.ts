@@ -8,10 +8,10 @@ import type { FollowUpId, FollowUpsEvent } from '../../src/background/follow-ups
 import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom, type RemovedRow } from '../projection.js';
 import { asText } from '../text.js';
 
-/** So much of what a model is told is shown of a follow-up. */
+/** How many characters of a follow-up's text are shown. */
 export const TEXT_HEAD_CHARACTERS = 300;
 
-/** What had conversations go on by themselves, and what became of it; and which conversations are busy. */
+/** Follow-ups of conversations and their outcomes, and which conversations are busy. */
 export const followUps = defineProjection<FollowUpsEvent | ExpiredFollowUpsEvent | ConversationEvent>({
   name: 'follow-ups',
   categories: ['followUps', 'expiredFollowUps', 'conversation'],

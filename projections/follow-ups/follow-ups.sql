@@ -1,11 +1,11 @@
 create table follow_up (
-  follow_up_id         text primary key,
+  follow_up_id    text primary key,
   conversation_id text not null,
   owner_id        text not null,
   source          text not null,
   ref_id          text not null,
   dedupe_key      text not null,
-  -- pending, claimed, delivered, folded, suppressed, superseded or failed
+  -- pending, claimed, delivered, merged, suppressed, superseded or failed
   state           text not null,
   -- why it was suppressed, or failed
   reason          text,

@@ -20,8 +20,8 @@ create table job (
   -- of one that failed: what went wrong, and whether that was its time
   error            text,
   error_type       text,
-  -- model, follow-up or nobody, once the end was told
-  reported_by          text,
+  -- model, follow-up or none, once the end was reported
+  reported_by      text,
   started_at       timestamptz not null,
   deadline_at      timestamptz not null,
   finished_at      timestamptz

@@ -5,7 +5,7 @@ create table monitor (
   agent_id         text,
   -- active, paused, completed or cancelled
   status           text not null,
-  definition            jsonb not null,
+  definition       jsonb not null,
   created_at       timestamptz not null,
   expires_at       timestamptz not null,
   -- Also while it is paused, when nothing is checked.
@@ -14,9 +14,9 @@ create table monitor (
   due_at           timestamptz,
   last_checked_at  timestamptz,
   last_changed_at  timestamptz,
-  last_follow_up_at    timestamptz,
+  last_follow_up_at timestamptz,
   check_count      integer not null default 0,
-  follow_up_count       integer not null default 0,
+  follow_up_count  integer not null default 0,
   last_error       text,
   paused_reason    text
 );

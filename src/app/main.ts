@@ -1,10 +1,7 @@
 import 'reflect-metadata';
-import { DemoSeeding } from '../views/demo/demo-seeding.js';
-import { DEMO_KEY } from '../views/demo/seed-demo.js';
 import { configOrExit } from '../platform/config/load-config.js';
 import { openPlatform } from './platform.js';
 import { openLog } from '../platform/telemetry/log.js';
-import { startService } from './service.js';
 
 const config = configOrExit();
 const log = openLog({ level: config.logLevel, format: config.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json') });
@@ -13,8 +10,12 @@ const fail = (error: unknown): never => {
   process.exit(1);
 };
 const onOutage = (error: unknown, waitMs: number) => log.warn({ err: error, waitMs }, 'What this process rests on is waited for');
-const platform = await openPlatform(config, fail, onOutage).catch(fail);
-const service = await startService(platform, log).catch(fail);
+const opening = openPlatform(config, fail, onOutage).catch(fail);
+// The rest of the program is read in while Postgres starts.
+const { startService } = await import('./service.js');
+const { DemoSeeding } = await import('../views/demo/demo-seeding.js');
+const { DEMO_KEY } = await import('../views/demo/seed-demo.js');
+const service = await startService(await opening, log).catch(fail);
 log.info(`Listening on ${service.url}, the API reference is at ${service.url}/api/docs`);
 
 process.once('SIGTERM', shutDown);

@@ -4,9 +4,13 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { append, opened } from '../../test/support/accounts.js';
+import { type Backing, onEmptyPostgres, onEventStoreDb } from '../../test/support/backing.js';
 import { freePort } from '../../test/support/free-port.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { LOG_FORMAT_STREAM } from '../kernel/event-sourcing/log-format.events.js';
 import { readConfig } from '../platform/config/config.js';
+import { PostgresEventStore } from '../platform/event-store/postgres/postgres-event-store.js';
 import { openPlatform } from './platform.js';
 
 /** Another address of the same server, which nobody answers at before `open`. */
@@ -69,7 +73,7 @@ describe('Opening the platform', () => {
       if (outages.length === 2) void elsewhere.open();
     });
     expect(outages.slice(0, 2)).toEqual(['ECONNREFUSED', 'ECONNREFUSED']);
-    expect(await platform.store.head()).toBe(-1n);
+    expect(await platform.store.lastRevision(LOG_FORMAT_STREAM)).toBe(0);
     await platform.close();
     await elsewhere.close();
   });
@@ -81,4 +85,31 @@ describe('Opening the platform', () => {
     await expect(openPlatform(config(url), noneIsLost, (error) => void outages.push(error))).rejects.toThrow('no_such_database');
     expect(outages).toEqual([]);
   });
+});
+
+describe('The log that a platform opens', () => {
+  const lost = (error: Error) => {
+    throw error;
+  };
+
+  it.each([
+    ['Postgres', onEmptyPostgres, /^The log in the database \w+ at .* set DATABASE_URL to another database, or start/],
+    ['EventStoreDB', onEventStoreDb, /^The log in the event store at .* set EVENT_STORE to another server and DATABASE_URL to/],
+  ] as const)(
+    'in %s goes on where it declares its format, and is refused where a version before 0.2.0 wrote it',
+    async (...given) => {
+      const [, makeBacking, refusal] = given;
+      const [older, own, dataDir] = await Promise.all([makeBacking(), makeBacking(), mkdtemp(join(tmpdir(), 'verbatim-log-'))]);
+      const settings = { DATA_DIR: dataDir, ENCRYPTION_SECRET_KEY: 'a secret for tests, long enough' };
+      const open = ({ environment }: Backing) => openPlatform(readConfig({ ...environment, ...settings }), lost);
+      if (older.store instanceof PostgresEventStore) await older.store.start();
+      await append(older.store, 'account-1', opened('1'));
+      const refused = await open(older).catch((error: Error) => error.message);
+      expect(refused).toMatch(refusal);
+      expect(refused).toContain('was written by a version before 0.2.0, and version 0.2.0 cannot read it');
+      for (let start = 0; start < 2; start++) await (await open(own)).close();
+      expect(await own.store.lastRevision(LOG_FORMAT_STREAM)).toBe(0);
+      await Promise.all([older.close(), own.close(), rm(dataDir, { recursive: true })]);
+    },
+  );
 });

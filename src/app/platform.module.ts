@@ -17,6 +17,7 @@ import { OutgoingHttp } from '../platform/outgoing/outgoing-http.port.js';
 import { Config } from '../platform/config/config.js';
 import type { Platform } from './platform.js';
 import { systemIds } from '../platform/system-ids.js';
+import { systemClock } from '../platform/system-clock.js';
 import { systemTiming } from '../platform/system-timing.js';
 import { Commands } from '../kernel/commands.js';
 import { NestCommands } from '../platform/commands/nest-commands.js';
@@ -46,7 +47,7 @@ export class PlatformModule {
       { provide: CredentialVault, useValue: platform.credentials },
       { provide: OutgoingHttp, useValue: platform.outgoing },
       { provide: ReadModels, useValue: new ReadModels(platform.sql) },
-      { provide: Clock, useValue: { now: () => new Date() } satisfies Clock },
+      { provide: Clock, useValue: systemClock },
       { provide: Timing, useValue: systemTiming },
       { provide: Ids, useValue: systemIds },
     ];

@@ -30,6 +30,8 @@ import { InProcessSignals } from '../platform/messaging/signals/in-process-signa
 import { NatsSignals } from '../platform/messaging/signals/nats-signals.js';
 import { InProcessWorkQueue } from '../platform/messaging/work-queue/in-process-work-queue.js';
 import { NatsWorkQueue } from '../platform/messaging/work-queue/nats-work-queue.js';
+import { logUseOf } from './log-use.js';
+import { readableLog } from './readable-log.js';
 
 /** Everything outside the process that the service rests on, connected. */
 export type Platform = Readonly<{
@@ -55,7 +57,10 @@ export type Platform = Readonly<{
 /** How long queries in hand may still take when the process ends. */
 const CLOSE_SECONDS = 5;
 
-/** Connects what the configuration names, and waits for it where it is away; what it does not name runs embedded. */
+/**
+ * Connects what the configuration names, and waits for it where it is away; what it does not name runs embedded.
+ * @throws UnreadableLog where another version's events are in the log
+ */
 export async function openPlatform(
   config: Config,
   onLost: (error: Error) => void,
@@ -76,18 +81,20 @@ export async function openPlatform(
       const claimed = throughOutages(systemTiming, () => claimDatabaseAlone(url, onLost), onOutage);
       await opened(claimed, (claim) => claim.release());
     }
-    const store = await openEventStore(config, url, opened, onOutage);
+    const log = await openEventStore(config, url, opened, onOutage);
+    const closing = await opened(new AbortController(), async (controller) => controller.abort());
+    const store = await readableLog(log, logUseOf(config), { onLost, onOutage, signal: closing.signal });
     const credentials = new PostgresCredentialVault(sql, config.encryptionSecretKey);
     await throughOutages(systemTiming, () => credentials.start(), onOutage);
     const shared = config.natsUrl ? await openNats(config.natsUrl, config, opened) : inProcess(config);
     const outgoing = await opened(new GuardedHttp({ privateHosts: config.allowedPrivateHosts }), (http) => http.close());
     const checks = {
       postgres: () => answers(sql, embedded),
-      'event store': async () => void (await (store instanceof EventStoreDbEventStore ? store.ping() : store.head())),
+      'event store': async () => void (await (log instanceof EventStoreDbEventStore ? log.ping() : log.head())),
       'file descriptors': () => checkDescriptors(),
       ...shared.checks,
     };
-    const warnings = warningsOf(store);
+    const warnings = warningsOf(log);
     const isDownForSpace = () => embedded?.outage()?.isDiskFull ?? false;
     const close = () => closers.close();
     return { config, sql, store, ...shared, credentials, outgoing, checks, isDownForSpace, warnings, close };

@@ -3,6 +3,7 @@ import type { Sql } from 'postgres';
 import { projections } from '../../projections/catalogue.js';
 import type { Projection } from '../../projections/projection.js';
 import type { EventStore } from '../kernel/event-sourcing/event-store.js';
+import type { LogUse } from '../kernel/event-sourcing/log-format.js';
 import { configOrExit } from '../platform/config/load-config.js';
 import { EventStoreDbEventStore } from '../platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { PostgresEventStore } from '../platform/event-store/postgres/postgres-event-store.js';
@@ -17,7 +18,10 @@ import { outcomeJson, outcomeLines, RebuildDisplay } from '../platform/projectio
 import { askToRetry, takeBackReactions } from '../platform/reactions/reaction-tables.js';
 import { backOffMs } from '../platform/supervision/back-off.js';
 import { isOutage } from '../platform/supervision/outage.js';
+import { throughOutages } from '../platform/supervision/start-up.js';
 import { systemTiming } from '../platform/system-timing.js';
+import { logUseOf } from './log-use.js';
+import { requireReadable } from './readable-log.js';
 
 /** Rebuilds read models from the log while the service runs, or only says whether they are what the log says. */
 const CONNECTIONS = 6;
@@ -48,8 +52,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const { sql, store, close } = await open();
+const { sql, store, logUse, close } = await open();
 try {
+  await requireReadableLog();
   process.exitCode = await run();
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
@@ -59,7 +64,7 @@ try {
 }
 
 /** As the service opens them, and beside it: an embedded Postgres that it runs is shared, one that nobody runs is started. */
-async function open(): Promise<{ sql: Sql; store: EventStore; close: () => Promise<void> }> {
+async function open(): Promise<{ sql: Sql; store: EventStore; logUse: LogUse; close: () => Promise<void> }> {
   const config = configOrExit();
   const embedded = config.databaseUrl === undefined ? await embeddedPostgres(config.dataDir) : undefined;
   const url = config.databaseUrl ?? embedded!.url;
@@ -71,6 +76,7 @@ async function open(): Promise<{ sql: Sql; store: EventStore; close: () => Promi
   return {
     sql: database,
     store: log,
+    logUse: logUseOf(config),
     close: async () => {
       await log.close();
       await database.end({ timeout: 5 });
@@ -87,6 +93,17 @@ async function embeddedPostgres(dataDir: string): Promise<{ url: string; stop: (
     if (url === undefined) throw error;
     return { url, stop: async () => undefined };
   }
+}
+
+async function requireReadableLog(): Promise<void> {
+  await throughOutages(
+    systemTiming,
+    () => requireReadable(store, logUse),
+    (error) => {
+      if (cancel.signal.aborted) throw new RebuildCancelled('The rebuild was cancelled; nothing was changed.');
+      process.stderr.write(`${(error as Error).message} Trying again.\n`);
+    },
+  );
 }
 
 async function run(): Promise<number> {

@@ -9,8 +9,7 @@ import { observeRequests } from '../platform/telemetry/observe-requests.js';
 import { PrometheusMeasurements } from '../platform/telemetry/prometheus-measurements.js';
 import type { Platform } from './platform.js';
 import { REJECTIONS } from './rejections.js';
-
-const VERSION = '0.1.0';
+import { VERSION } from './version.js';
 
 /** A running service. */
 export type Service = Readonly<{ app: NestFastifyApplication; url: string; close(): Promise<void> }>;

@@ -15,8 +15,8 @@ export type FollowerCondition = Readonly<{
 }>;
 
 /**
- * `ready`: the process can do its work. `degraded`: it answers, but something that its work needs does not get on.
- * `not_ready`: it cannot do its work, so nobody should be sent to it.
+ * `ready`: the process can do its work. `degraded`: it answers, but something that its work needs does not get on. `not_ready`: it
+ * cannot do its work, so it should get no requests.
  */
 export type Readiness = 'ready' | 'degraded' | 'not_ready';
 

@@ -1,4 +1,4 @@
-/** Things are worked on so many at a time, unless whoever has it done says otherwise. */
+/** How many items are worked on at a time, unless the caller says otherwise. */
 const AT_ONCE_MAX = 8;
 
 /**

@@ -2,8 +2,8 @@
 export const SIGNAL_BYTES_MAX = 64 * 1024;
 
 /**
- * Wake-ups between parts of the service, in one process or many. A signal may be lost, late or doubled: whoever waits
- * for one also looks at the log by itself now and then. Nothing is ever learned from a signal alone.
+ * Wake-ups between parts of the service, in one process or many. A signal may be lost, late or doubled: its receivers also poll
+ * the log. A signal alone carries no information.
  */
 export abstract class Signals {
   /** Subjects are dot-separated tokens without spaces. Never throws and never waits. */

@@ -7,12 +7,12 @@ export const LOOK_UNHEALTHY_MS = 250;
 /** A reader outlives an event store that is away; it asks again this often. */
 export const STORE_RETRY_MS = 250;
 
-/** What is told to the readers of one thing, and how. */
+/** How the readers of one topic get its events. */
 export type Delivery<Reader> = Readonly<{
   subjectOf: (key: string) => string;
   /** A signal has come. */
   tell: (readers: ReadonlySet<Reader>, payload: string) => void;
-  /** Tells those for whom there is something in the log. */
+  /** Delivers to the readers that are behind the log. */
   look: (readers: ReadonlySet<Reader>, key: string) => Promise<void>;
 }>;
 
@@ -42,7 +42,7 @@ class Topic<Reader> {
     try {
       await this.delivery.look(this.readers, this.key);
     } catch {
-      // The log is away, as whoever reads it finds out too: the next look tells.
+      // The log is away, which its readers notice too: the next poll tries again.
     }
     if (!this.closed) this.cancelLook = this.lookLater();
   }
@@ -64,7 +64,7 @@ export class Topics<Reader> {
     private readonly timing: Timing,
   ) {}
 
-  /** From here on the reader is told, until the returned function is called. */
+  /** From here on events are delivered to the reader, until the returned function is called. */
   join(key: string, reader: Reader): () => void {
     let topic = this.topics.get(key);
     if (!topic) this.topics.set(key, (topic = new Topic(key, this.signals, this.delivery, this.timing)));

@@ -4,8 +4,8 @@ export type Rank = (ownerId: string) => number;
 const ALIKE: Rank = () => 0;
 
 /**
- * What waits, by whose it is. Owners take turns, so that whoever leaves a thousand things is as far on after one of them as whoever
- * leaves one; the things of an owner come in the order in which they were left.
+ * Waiting items, by owner. Owners take turns, so that an owner with a thousand items is served as often as an owner with one. The
+ * items of an owner come in the order in which they were added.
  */
 export class Turns<Item> {
   /** In the order of their turns. */

@@ -5,7 +5,7 @@ import { answerIn, Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
 import { pageServer } from '../support/page-server.js';
-import { call, say, type Step, until, write } from '../support/scripted-model-server.js';
+import { broken, call, say, type Step, until } from '../support/scripted-model-server.js';
 import { SeverableProxy } from '../support/severable-proxy.js';
 import { addedSource } from '../support/sources.js';
 import { WebPage } from '../support/web-page.js';
@@ -14,7 +14,6 @@ import { openWorld, type World } from '../support/world.js';
 type Stored = Readonly<{ queries: readonly Readonly<{ prompt: string; response: string; status: string }>[] }>;
 
 const QUESTION = 'When does the garage open?';
-const BREAKS: Step = write('data: {"error":{"message":"The model broke."}}\n\n');
 
 let site: LocalServer;
 let shop: LocalServer;
@@ -160,7 +159,7 @@ describe('a question', () => {
   });
 
   it('whose answer failed is retried in its place, under its key', async () => {
-    world.model.next([...say('Half'), BREAKS]);
+    world.model.next([...say('Half'), broken]);
     await web.ask(QUESTION);
     expect(await web.answer(0, 'failed')).toBe('Half');
     await retry();

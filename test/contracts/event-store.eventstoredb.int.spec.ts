@@ -6,6 +6,8 @@ import { eventStoreContract } from './event-store.contract.js';
 import type { Subject } from './event-store.subject.js';
 
 const server = process.env['TEST_EVENTSTOREDB_URL'];
+/** A machine that stands still for a while must not look like a store that is away. */
+const PATIENT = { appendDeadlineMs: 30_000, answerDeadlineMs: 30_000 };
 
 async function bury(connectionString: string, stream: string): Promise<void> {
   const client = EventStoreDBClient.connectionString(connectionString);
@@ -15,7 +17,7 @@ async function bury(connectionString: string, stream: string): Promise<void> {
 
 async function onDouble(): Promise<Subject> {
   const double = await EventStoreDbDouble.start();
-  const store = new EventStoreDbEventStore({ connectionString: double.connectionString });
+  const store = new EventStoreDbEventStore({ connectionString: double.connectionString, ...PATIENT });
   return {
     store,
     close: async () => {
@@ -32,7 +34,7 @@ async function onDouble(): Promise<Subject> {
 }
 
 async function onServer(connectionString: string): Promise<Subject> {
-  const store = new EventStoreDbEventStore({ connectionString });
+  const store = new EventStoreDbEventStore({ connectionString, ...PATIENT });
   return { store, close: () => store.close(), bury: (stream) => bury(connectionString, stream) };
 }
 

@@ -66,5 +66,5 @@ it.each([0, 300, 900])(
     const { frames } = await client.stream({ question: 'Which page is the last of file 3?', attachments });
     expect(frames.at(-1)!.data.type).toBe('end');
   },
-  120_000,
+  300_000,
 );

@@ -24,13 +24,13 @@ afterAll(async () => {
 it.each([50, 900, 2_200])(
   'an ingestion killed %i ms after its upload goes on after the restart, and no chunk comes twice',
   (milliseconds) => killedAfter(story, milliseconds),
-  120_000,
+  300_000,
 );
 
 it.each([300, 1_500])(
   'a sync killed after %i ms goes on after the restart, and until it is whole the old pages are searched',
   (milliseconds) => killedDuringSync(story, site, milliseconds),
-  180_000,
+  300_000,
 );
 
 it('a service that is stopped in an orderly way hands the task back, and its successor finishes it', async () => {

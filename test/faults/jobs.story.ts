@@ -45,7 +45,7 @@ export function killedJobsStory(makeBacking: MakeBacking): void {
     model.next([call('c1', 'build', {})], say('It is being built.'), say('Nobody knows what came of it.'));
     const asked = await askOver('/stream', client, { question: 'Build it.', agent_id: agentId, visibility: 'listed' });
     const job = () => client.json<{ status: string }>(`/api/background_jobs/${jobIdOf(asked.messageId!, 'c1')}`);
-    await eventually(async () => (await job()).status === 'working');
+    await eventually(async () => (await job()).status === 'working' && post.requests.length === 1);
     await running.service.kill();
     await running.service.start();
     await eventually(async () => (await job()).status === 'lost');

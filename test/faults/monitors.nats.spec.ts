@@ -10,5 +10,5 @@ it.each([
 ])(
   `two processes whose clocks are apart, and which are killed, tell each finding of a monitor once, with %s (seed ${seed})`,
   async (_, makeBacking) => monitorsFaultStory(await makeBacking(), seed),
-  300_000,
+  600_000,
 );

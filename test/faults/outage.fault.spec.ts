@@ -3,7 +3,7 @@ import { onPostgres } from '../support/backing.js';
 import { EventStoreDbEventStore } from '../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/event-store-db-double.js';
 import { PostgresLine } from '../support/postgres-for-tests.line.js';
-import { type Breakable, outageStory } from './outage.story.js';
+import { type Breakable, OUTAGE_TEST_MS_MAX, outageStory } from './outage.story.js';
 
 const overBreakablePostgres = async (): Promise<Breakable> => {
   const backing = await onPostgres();
@@ -34,5 +34,9 @@ const overBreakableEventStoreDb = async (): Promise<Breakable> => {
   };
 };
 
-it('streams outlive a Postgres that is gone for ten seconds', () => outageStory(overBreakablePostgres), 120_000);
-it('streams outlive an EventStoreDB that is gone for ten seconds', () => outageStory(overBreakableEventStoreDb), 120_000);
+it('streams outlive a Postgres that is gone for ten seconds', () => outageStory(overBreakablePostgres), OUTAGE_TEST_MS_MAX);
+it(
+  'streams outlive an EventStoreDB that is gone for ten seconds',
+  () => outageStory(overBreakableEventStoreDb),
+  OUTAGE_TEST_MS_MAX,
+);

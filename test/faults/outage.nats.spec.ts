@@ -1,11 +1,15 @@
 import { it } from '@jest/globals';
 import { onEventStoreDbAndNats } from '../support/backing.js';
-import { outageStory } from './outage.story.js';
+import { OUTAGE_TEST_MS_MAX, outageStory } from './outage.story.js';
 
-it('streams outlive a NATS that is gone for ten seconds', async () => {
-  const make = async () => {
-    const backing = await onEventStoreDbAndNats();
-    return { backing, goAway: () => backing.nats.kill(), comeBack: () => backing.nats.restart() };
-  };
-  await outageStory(make);
-});
+it(
+  'streams outlive a NATS that is gone for ten seconds',
+  async () => {
+    const make = async () => {
+      const backing = await onEventStoreDbAndNats();
+      return { backing, goAway: () => backing.nats.kill(), comeBack: () => backing.nats.restart() };
+    };
+    await outageStory(make);
+  },
+  OUTAGE_TEST_MS_MAX,
+);

@@ -21,6 +21,8 @@ const ASKED_MEANWHILE = 10;
 const WORDS = 120;
 const EVERY_MS = 100;
 const OVER_MS_MAX = 80_000;
+/** With the start of the service, and a look at each answer afterwards. */
+export const OUTAGE_TEST_MS_MAX = 300_000;
 
 /** Streams in flight while something is gone for ten seconds: each goes on where it was, and is answered whole. */
 export async function outageStory(make: () => Promise<Breakable>): Promise<void> {

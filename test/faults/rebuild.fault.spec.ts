@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { conversations } from '../../projections/conversations/conversations.projection.js';
+import { logUseOf } from '../../src/app/log-use.js';
+import { requireReadable } from '../../src/app/readable-log.js';
+import { readConfig } from '../../src/platform/config/config.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 import { PostgresFreshness } from '../../src/platform/projections/postgres-freshness.js';
 import { Progress } from '../../src/platform/projections/progress.js';
@@ -38,6 +41,7 @@ beforeAll(async () => {
   ];
   store = new PostgresEventStore({ url: database.url });
   await store.start();
+  await requireReadable(store, logUseOf(readConfig({ DATABASE_URL: database.url })));
   const last = await fillWithConversations(database.sql, CONVERSATIONS);
   projector = new Projector({ sql: database.sql, store, progress, timing: systemTiming, log: pino({ level: 'silent' }) }, [
     conversations,
@@ -59,10 +63,12 @@ const reached = (position: bigint) =>
   );
 
 /** `npm run rebuild -- conversations`, as a process of its own. */
-function rebuild(...options: string[]) {
+const rebuild = (...options: string[]) => rebuildIn(database.url, options);
+
+function rebuildIn(url: string, options: readonly string[] = []) {
   const { PATH, HOME } = process.env;
   const child: ChildProcess = spawn(process.execPath, [join(program, 'src/app/rebuild.js'), 'conversations', ...options], {
-    env: { PATH, HOME, DATABASE_URL: database.url, DATA_DIR: dataDir },
+    env: { PATH, HOME, DATABASE_URL: url, DATA_DIR: dataDir },
     cwd: tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -145,6 +151,17 @@ describe('A rebuild as a process', () => {
     },
     MINUTES,
   );
+
+  it('refuses a log that a version before 0.2.0 wrote, in a sentence', async () => {
+    const other = await testDatabase();
+    const older = new PostgresEventStore({ url: other.url });
+    await older.start();
+    await append(older, 'conversation-old', { type: 'ConversationOpened', data: { conversationId: 'old' } });
+    const { code, said } = await rebuildIn(other.url).ended;
+    expect([code, said]).toEqual([1, expect.stringMatching(/^The log in .* was written by a version before 0\.2\.0.*\n$/)]);
+    await older.close();
+    await other.close();
+  });
 
   it('refuses what there is not, and names what there is', async () => {
     const child = spawn(process.execPath, [join(program, 'src/app/rebuild.js'), 'nonsense'], { cwd: tmpdir() });

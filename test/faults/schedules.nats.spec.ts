@@ -10,5 +10,5 @@ it.each([
 ])(
   `two processes whose clocks are apart, and which are killed, leave each slot one fate over %i nights, with %s (seed ${seed})`,
   async (nights, _, makeBacking) => schedulesFaultStory(await makeBacking(), seed, nights),
-  300_000,
+  600_000,
 );

@@ -42,7 +42,9 @@ async function inFlight(options: { asksAgain?: boolean } = {}): Promise<{ viewer
 }
 
 async function expectWhole(viewers: readonly Viewer[]): Promise<TurnLog> {
-  const log = await new TurnLog(backing.store).refresh();
+  const log = new TurnLog(backing.store);
+  // An answer is sealed after its readers have seen its end.
+  await eventually(async () => (await log.refresh()).unsealed.length === 0);
   for (const viewer of viewers) {
     await expectTurnWhole(log, viewer.messageId!, client);
     expect(recordsIn((await client.resume(viewer.messageId!)).text)).toBe(viewer.seen);

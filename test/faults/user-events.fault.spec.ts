@@ -141,4 +141,4 @@ it(`a service killed ${KILLS} times tells every mark and every approval once and
     await backing.close();
     await rm(dataDir, { recursive: true, force: true });
   }
-}, 180_000);
+}, 600_000);

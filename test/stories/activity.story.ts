@@ -4,7 +4,6 @@ import { type JobStarted, jobStream } from '../../src/background/jobs/job.events
 import { runIdOf } from '../../src/triggers/schedules/schedule/schedule.events.js';
 import {
   type Fields,
-  type Now,
   DAY_MS,
   given,
   history,
@@ -135,9 +134,9 @@ export function activityStory(makeBacking: MakeBacking): void {
       world.model.next([call('c1', 'send', { to: 'bob' })]);
       const waiting = await ask();
       const asked = Date.now();
-      let seen: Now | undefined;
-      await eventually(async () => ((seen = await now(client)), seen.needs_attention.approvals.length === 1));
-      const [approval] = seen!.needs_attention.approvals;
+      await eventually(async () => (await now(client)).needs_attention.approvals.length === 1);
+      const seen = await now(client);
+      const [approval] = seen.needs_attention.approvals;
       expect(approval).toEqual({
         conversation_id: waiting,
         message_id: expect.any(String),
@@ -151,7 +150,7 @@ export function activityStory(makeBacking: MakeBacking): void {
       expect(left).toBeGreaterThan(29 * MINUTE_MS);
       expect(left).toBeLessThan(31 * MINUTE_MS);
       const chat = { name: expect.any(String), agent_id: agent.id, date: expect.any(String) };
-      expect(seen!.conversations).toEqual([{ ...chat, conversation_id: waiting, mark: 'approval' }]);
+      expect(seen.conversations).toEqual([{ ...chat, conversation_id: waiting, mark: 'approval' }]);
       world.model.next([refuse(400)]);
       await ask();
       await eventually(async () => (await now(client)).conversations.length === 2);

@@ -103,7 +103,7 @@ export function agentKeysStory(makeBacking: MakeBacking): void {
         expect([reply.status, reply.text]).toEqual([403, expect.stringContaining('This origin is not allowed')]);
       }
     }
-    expect(await world.backing.store.head()).toBe(before);
+    expect(await world.quietHead()).toBe(before);
   });
 
   it.each(uses)('$route is open to pages that the agent is for, and to callers that are no page: $way', async ({ use }) => {

@@ -123,7 +123,8 @@ export function approvalEventsStory(makeBacking: MakeBacking): void {
     });
 
     it('that nobody gave in time is over', async () => {
-      await restart({ APPROVAL_TTL_SECONDS: '1' });
+      // Longer than it takes to read the stream up to its pause.
+      await restart({ APPROVAL_TTL_SECONDS: '3' });
       await tab.close();
       tab = await TabForTests.open(alice);
       const { asked, messageId, conversationId } = await ask('listed');

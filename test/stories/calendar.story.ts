@@ -139,7 +139,7 @@ export function calendarStory(makeBacking: MakeBacking): void {
       });
       // Those that the ledger tells of and those it does not tell of yet are one row of slots.
       expect(new Set(missed.events.map(({ at }) => at)).size).toBe(missed.events.length);
-      const since = await planned(client, { from: iso(current - 9 * MINUTE_MS), to: iso(Date.now()) });
+      const since = await planned(client, { from: iso(Date.now() - 9 * MINUTE_MS), to: iso(Date.now()) });
       expect(since.events.filter(({ state }) => state === 'missed')).toEqual([]);
       const act = (action: string) => client.patch(`/api/schedules/${id}`, { action });
       expect((await act('pause')).status).toBe(200);
@@ -245,10 +245,13 @@ export function calendarStory(makeBacking: MakeBacking): void {
       expect((await now(client)).up_next).toEqual([
         { kind: 'monitor', at: iso(at), title: 'Prices', monitor_id: monitorId, agent_id: null, conversation_id: conversationId },
       ]);
-      await world.service.service.app
-        .get(KeyValue, { strict: false })
-        .put(SCHEDULER_KEPT_UP, iso(Date.now() - SCHEDULER_BEHIND_MAX_MS - 1));
-      expect((await planned(client)).events).toEqual([]);
+      // The scheduler says now and then that it has kept up, perhaps in between.
+      await eventually(async () => {
+        await world.service.service.app
+          .get(KeyValue, { strict: false })
+          .put(SCHEDULER_KEPT_UP, iso(Date.now() - SCHEDULER_BEHIND_MAX_MS - 1));
+        return (await planned(client)).events.length === 0;
+      });
       await eventually(async () => (await planned(client)).events.length === 1);
     });
 

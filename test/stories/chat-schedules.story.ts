@@ -5,7 +5,7 @@ import { askOver } from '../support/asked.js';
 import type { MakeBacking } from '../support/backing.js';
 import { answerIn, type Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
-import { call, refuse, say, type Step, wait } from '../support/scripted-model-server.js';
+import { call, refuse, say, type Step, until } from '../support/scripted-model-server.js';
 import { TabForTests } from '../support/tab.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
@@ -25,13 +25,14 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
   afterAll(() => world.close());
   beforeEach(async () => {
     world.model.reset();
+    world.model.always(say('Done.'));
     // Somebody new, with no task of anybody else's in the way of the limits.
     alice = await world.as(`user-${newId()}`);
   });
 
   /** What a call of the scheduler comes to in a chat. */
   const calling = async (action: string, args: Fields, chat: Fields = {}, as = alice) => {
-    world.model.next([call('c1', action, args)], say('Done.'));
+    world.model.next([call('c1', action, args)]);
     const asked = await askOver('/stream', as, { question: 'Please.', visibility: 'listed', ...chat });
     const [toolCall] = asked.toolCalls;
     return { conversationId: asked.conversationId, result: toolCall?.['result'], toolCall };
@@ -161,10 +162,12 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
     });
 
     it('whose chat is deleted meanwhile is done, and answered nowhere', async () => {
-      whenDue('Look again.', wait(1_500), ...say('Too late.'));
+      let goOn = (): void => undefined;
+      whenDue('Look again.', until(new Promise<void>((resolve) => (goOn = resolve))), ...say('Too late.'));
       const { id, conversationId } = await schedule({ delay: '1s' });
       await eventually(async () => (await runsOf(id))[0]?.['status'] === 'running');
       expect((await alice.post(`/api/delete_conversation?id=${conversationId}`, {})).status).toBe(200);
+      goOn();
       expect(await endOfRun(id)).toMatchObject({ status: 'success', output: 'Too late.', conversation_id: null });
       expect((await alice.get(`/api/get_single_conversation?id=${conversationId}`)).status).toBe(404);
     });

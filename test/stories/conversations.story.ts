@@ -225,7 +225,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
         text = seen;
         return false;
       });
-      await eventually(() => text.includes('message_id'));
+      await eventually(() => text.includes('Half'));
       expect(await post(`/api/delete_conversation?id=${id}`)).toEqual(OK);
       expect((await running).frames.at(-1)!.data['code']).toBe('stopped');
     });

@@ -217,7 +217,8 @@ export function followUpsStory(makeBacking: MakeBacking): void {
         ...{ prompt: 'Water them.', response: parts.answer, message_id: turnId, status: 'complete' },
         metadata: { scheduled: true, schedule_id: scheduleId, run_id: runId, scheduled_run_at: origin.scheduledFor },
       });
-      expect(await listed(conversationId)).toMatchObject({ mark: 'unread', unread: true });
+      await eventually(async () => (await listed(conversationId))?.mark === 'unread');
+      expect(await listed(conversationId)).toMatchObject({ unread: true });
       expect(await expectWhole(turnId)).toBe(parts.answer);
       expect(await alice.json(`/api/messages/${turnId}/tail`)).toMatchObject({ status: 'complete', response: parts.answer });
       world.model.next([...say('Yes.')]);

@@ -109,9 +109,12 @@ export function monitorsStory(makeBacking: MakeBacking): void {
         [],
       ]);
       expect(automatic!.prompt).toMatch(/ACME gets cheap.*Tell me\..*The value is now 89\.5 \(< 90\)/s);
-      const told = tab.events.filter(({ scope }) => scope.id === id).map(({ type, payload }) => [type, payload['status']]);
-      expect(told[0]).toEqual(['monitor.updated', 'active']);
-      expect(told.at(-1)).toEqual(['monitor.updated', 'completed']);
+      const told = () =>
+        tab.events.filter(({ scope }) => scope['id'] === id).map(({ type, payload }) => [type, payload['status']]);
+      // The events of a user come on their own way.
+      await eventually(() => told().at(-1)?.[1] === 'completed');
+      expect(told()[0]).toEqual(['monitor.updated', 'active']);
+      expect(told().at(-1)).toEqual(['monitor.updated', 'completed']);
       for (const action of ['pause', 'resume', 'cancel']) {
         const done = { pause: 'paused', resume: 'resumed', cancel: 'cancelled' }[action];
         const { status, body } = await shop.steer(id, action);

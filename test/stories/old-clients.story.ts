@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import type { MakeBacking } from '../support/backing.js';
 import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
-import { cut, hang, say, think, wait } from '../support/scripted-model-server.js';
+import { broken, hang, say, think, wait } from '../support/scripted-model-server.js';
 import { TEST_SETTINGS } from '../support/service.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
@@ -215,7 +215,7 @@ export function oldClientsStory(makeBacking: MakeBacking): void {
     });
 
     it('shows why an answer failed, at once and after a reload', async () => {
-      world.model.next([...say('Half'), wait(50), cut]);
+      world.model.next([...say('Half'), broken]);
       const chat = new WebClient();
       await chat.read(await web.post('/stream', webBody('Why?')));
       expect(chat).toMatchObject({ answer: 'Half', error: expect.any(String), over: true });

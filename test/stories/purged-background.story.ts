@@ -12,7 +12,7 @@ import { openWorld, replyOf, type World } from '../support/world.js';
 import { expiredFollowUpsStream } from '../../src/background/follow-ups/expired-follow-ups.events.js';
 import { followUpsStream } from '../../src/background/follow-ups/follow-ups.events.js';
 
-const RETENTION_SECONDS = 4;
+const RETENTION_SECONDS = 8;
 const SETTINGS = {
   BACKGROUND_RESULT_RETENTION_DAYS: String(RETENTION_SECONDS / 86_400),
   BACKGROUND_YIELD_SECONDS: '0.3',
@@ -66,10 +66,11 @@ export function purgedBackgroundStory(makeBacking: MakeBacking): void {
   const audited = async (stream: string) =>
     (await auditor.json<{ events: Fields[] }>(`/api/audit/events?stream=${stream}`)).events;
   const begin = async () => {
+    const jobs = open.length;
     world.model.next([call('c1', 'build', {})], say('It is being built.'));
     const asked = await askOver('/stream', alice, { question: 'Build it.', agent_id: agentId, visibility: 'listed' });
     const jobId = jobIdOf(asked.messageId!, 'c1');
-    await eventually(async () => (await alice.get(`/api/background_jobs/${jobId}`)).status === 200);
+    await eventually(async () => (await alice.get(`/api/background_jobs/${jobId}`)).status === 200 && open.length === jobs + 1);
     return { jobId, conversationId: asked.conversationId };
   };
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { MakeBacking } from '../support/backing.js';
 import { answerIn, conversationIdIn, messageIdIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
-import { cut, hang, say, think, wait } from '../support/scripted-model-server.js';
+import { broken, hang, say, think } from '../support/scripted-model-server.js';
 import { TurnLog } from '../support/turn-log.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
@@ -64,7 +64,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
     it('of a conversation leaves out what failed and what was stopped', async () => {
       const { model, alice } = world;
       const conversation_id = conversationIdIn(await ask({}));
-      model.next([...say('Half'), wait(50), cut]);
+      model.next([...say('Half'), broken]);
       await ask({ question: 'Fails?', conversation_id });
       model.next([...say('Half'), hang]);
       await alice.stream({ question: 'Stops?', conversation_id }, (text) => {

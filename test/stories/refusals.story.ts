@@ -172,7 +172,7 @@ export function refusalsStory(makeBacking: MakeBacking): void {
     const reply = await replyOf(world[as].post(route, body, headers));
     expect(reply.status).toBe(status);
     expectRefusal(reply, uniform ? 'uniform' : route, says, code);
-    expect(await world.backing.store.head()).toBe(before);
+    expect(await world.quietHead()).toBe(before);
   });
 
   describe.each(['/stream', '/api/answer'] as const)('%s', (route) => {
@@ -194,7 +194,7 @@ export function refusalsStory(makeBacking: MakeBacking): void {
         expect(reply.status).toBe(404);
         expectRefusal(reply, route, /^Conversation not found$/);
       }
-      expect(await world.backing.store.head()).toBe(before);
+      expect(await world.quietHead()).toBe(before);
     });
 
     it('does not tell an unknown agent from a foreign one', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MakeBacking } from '../support/backing.js';
 import { Client, messageIdIn, recordsIn, type Streamed, streamed } from '../support/client.js';
+import { eventually } from '../support/eventually.js';
 import { ScriptedModelServer, say, think, wait } from '../support/scripted-model-server.js';
 import { serviceForTests, type TestService } from '../support/service.js';
 import { TurnLog } from '../support/turn-log.js';
@@ -69,7 +70,9 @@ export function replayStory(makeBacking: MakeBacking): void {
       const sha256 = digestOf(live.text);
       const seen = async () => [digestOf(recordsIn((await client.resume(id)).text)), await digest(id)];
       expect(await seen()).toEqual([sha256, sha256]);
-      const log = await new TurnLog(service.backing.store).refresh();
+      const log = new TurnLog(service.backing.store);
+      // An answer is sealed after its readers have seen its end.
+      await eventually(async () => (await log.refresh()).unsealed.length === 0);
       await expectTurnWhole(log, id, client);
       await service.restart();
       expect(await seen()).toEqual([sha256, sha256]);

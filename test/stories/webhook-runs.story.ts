@@ -8,7 +8,7 @@ import { defaultToolId } from '../../src/resources/tools/defaults/default-tools.
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
-import { call, cut, hang, refuse, say, wait } from '../support/scripted-model-server.js';
+import { broken, call, hang, refuse, say } from '../support/scripted-model-server.js';
 import { endOf, statusOf, taskOf, webhookPath } from '../support/webhooks.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
@@ -104,7 +104,7 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
       status: 'SUCCESS',
       result: { status: 'success', result: { answer: '', sources: [], tool_calls: [], thought: '' } },
     });
-    world.model.always([...say('Half of '), wait(50), cut]);
+    world.model.always([...say('Half of '), broken]);
     expect(await outcomeOf('{}')).toMatchObject({ status: 'SUCCESS', result: { result: { answer: 'Half of ' } } });
   });
 

@@ -13,7 +13,8 @@ beforeAll(async () => {
   backing = await onEventStoreDbAndNats();
   const shared = async () => ({ ...backing, close: async () => undefined });
   const settings = { AUTH_TYPE: 'session_jwt', WRONG_CREDENTIALS_MAX_PER_MINUTE: String(MAX), TRUSTED_PROXIES: 'loopback' };
-  const start = () => serviceForTests({ ...USUAL_DEADLINES, ...settings }, shared);
+  // A machine that stands still for a while must not look like a server that is away.
+  const start = () => serviceForTests({ ...USUAL_DEADLINES, NATS_DEADLINE_SECONDS: '10', ...settings }, shared);
   fronts = [await start(), await start()];
 });
 afterAll(async () => {

@@ -14,7 +14,7 @@ import type { World } from './world.js';
 export type Fields = Record<string, unknown>;
 export type Planned = Readonly<{ events: Fields[]; monitors: Fields[]; truncated: string[] }>;
 export type History = Readonly<{ runs: Fields[]; has_more: boolean }>;
-export type Now = Readonly<{
+type Now = Readonly<{
   running: Fields[];
   needs_attention: Readonly<{ approvals: Fields[]; paused_schedules: Fields[] }>;
   up_next: Fields[];
@@ -36,11 +36,10 @@ export const planned = (client: Client, fields: Fields = {}) => client.json<Plan
 export const history = (client: Client, fields: Fields = {}) => client.json<History>(`/api/activity/history?${query(fields)}`);
 export const now = (client: Client) => client.json<Now>('/api/activity/now');
 
-/** The calendar, once there is as much in it. */
+/** The calendar, once there is as much in it. Its parts are read side by side: one may be older than another at the first sight. */
 export async function shown(client: Client, fields: Fields, much: number): Promise<Planned> {
-  let seen: Planned | undefined;
-  await eventually(async () => ((seen = await planned(client, fields)), seen.events.length >= much));
-  return seen!;
+  await eventually(async () => (await planned(client, fields)).events.length >= much);
+  return planned(client, fields);
 }
 
 /** A slot with a run, and how that ended; the next slot is far away. */

@@ -43,11 +43,16 @@ const SIDE_BY_SIDE = 50;
 const metadata = encodeMetadata({ actor: 'user:local', credential: 'none', correlationId: turnId(0), causationId: turnId(0) });
 
 /**
- * Writes conversations of two turns into an empty log in Postgres, as the event store would have, but far faster; each
+ * Writes conversations of two turns to the end of a log in Postgres, as the event store would have, but far faster; each
  * with ids of its own. Answers the position of the last event.
  */
 export async function fillWithConversations(sql: Sql, conversations: number): Promise<bigint> {
   const templates = conversation.map(({ type, data }, revision) => ({ revision, type, data: JSON.stringify(data) }));
+  const [found] = await sql<{ position: string; stream: string }[]>`
+    select (select coalesce(max(position) + 1, 0) from event_store.event) as position,
+      (select coalesce(max(number), 0) from event_store.stream) as stream`;
+  const [first, streams] = [Number(found!.position), Number(found!.stream)];
+  const last = first + conversations * EVENTS_PER_CONVERSATION - 1;
   await sql.begin(async (tx) => {
     await tx`select set_config('statement_timeout', '0', true), set_config('synchronous_commit', 'off', true)`;
     await tx`
@@ -56,7 +61,7 @@ export async function fillWithConversations(sql: Sql, conversations: number): Pr
       from generate_series(1, ${conversations}) as n order by n`;
     await tx`
       insert into event_store.event (position, stream, revision, category, id, at, type, data, metadata)
-      select row_number() over (order by (n - 1) / ${SIDE_BY_SIDE}, t.revision, n) - 1, n, t.revision, 'conversation', gen_random_uuid(),
+      select row_number() over (order by (n - 1) / ${SIDE_BY_SIDE}, t.revision, n) - 1 + ${first}, n + ${streams}, t.revision, 'conversation', gen_random_uuid(),
         timestamptz '2026-01-01' + (n * ${EVENTS_PER_CONVERSATION} + t.revision) * interval '1 second', t.type,
         replace(replace(replace(t.data, ${CONVERSATION}, ${uuidOf(tx, CONVERSATION)}), ${turnId(0)}, ${uuidOf(tx, turnId(0))}),
           ${turnId(1)}, ${uuidOf(tx, turnId(1))}),
@@ -64,10 +69,10 @@ export async function fillWithConversations(sql: Sql, conversations: number): Pr
       from generate_series(1, ${conversations}) as n,
         jsonb_to_recordset(${tx.json(templates)}) as t (revision integer, type text, data text)
       order by 1`;
-    await tx`select setval('event_store.position', ${conversations * EVENTS_PER_CONVERSATION - 1})`;
+    await tx`select setval('event_store.position', ${last})`;
   });
   await sql`analyze event_store.event`;
-  return BigInt(conversations * EVENTS_PER_CONVERSATION - 1);
+  return BigInt(last);
 }
 
 /** The template's id for the conversation numbered `n`: scattered, as ids are. */

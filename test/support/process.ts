@@ -6,7 +6,8 @@ import { compiledProgram } from './compiled-program.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
-const START_MS_MAX = 60_000;
+/** A cold start reads and compiles all of the program, on a busy machine beside others. */
+const START_MS_MAX = 110_000;
 const KEPT_OUTPUT_CHARACTERS = 40_000;
 const WARM_START = join(import.meta.dirname, 'warm-start.js');
 

@@ -43,6 +43,8 @@ export const refuse = (status: number, message = 'refused', headers: Readonly<Re
 export const hang: Step = { do: 'hang' };
 export const end: Step = { do: 'end' };
 export const cut: Step = { do: 'cut' };
+/** It fails after what it said, which a connection that is cut may take with it. */
+export const broken: Step = write('data: {"error":{"message":"The model broke."}}\n\n');
 /** So many words at an even pace. */
 export const words = (count: number, everyMs: number): Step[] =>
   Array.from({ length: count }, (_, index): Step[] => [

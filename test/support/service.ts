@@ -6,6 +6,7 @@ import { readConfig } from '../../src/platform/config/config.js';
 import { openPlatform } from '../../src/app/platform.js';
 import { type Service, startService } from '../../src/app/service.js';
 import { type Backing, type MakeBacking, onPostgres } from './backing.js';
+import { freePort } from './free-port.js';
 import type { TestDatabase } from './postgres-for-tests.js';
 
 /** A whole service on a port of its own, over data of its own. */
@@ -51,8 +52,9 @@ export async function serviceForTests(
     };
     return startService(await openPlatform(config, lost), log ?? pino({ level: config.logLevel }));
   };
-  let service = await start({ PORT: '0' });
-  const { port } = new URL(service.url);
+  // The same one after each restart.
+  const port = String(await freePort());
+  let service = await start({ PORT: port });
   return {
     get service() {
       return service;

@@ -1,3 +1,4 @@
+import { categoryOf, LOG_START } from '../../src/kernel/event-sourcing/event-store.js';
 import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
 import { type Backing, type MakeBacking, onPostgres } from './backing.js';
 import { Client } from './client.js';
@@ -18,7 +19,7 @@ export type World = Readonly<{
   as(userId: string, options?: Readonly<{ expiresInSeconds?: number; roles?: readonly 'admin'[] }>): Promise<Client>;
   /** A published agent, Alice's unless somebody else makes it. */
   agent(fields?: Readonly<Record<string, unknown>>, owner?: Client): Promise<Readonly<{ id: string; key: string }>>;
-  /** Where the log ends once every turn is at its end: from here on nothing is added by itself. */
+  /** Where the newest event is once every turn is at its end, those aside that tell tabs of it: they come in their own time. */
   quietHead(): Promise<bigint>;
   close(): Promise<void>;
 }>;
@@ -42,6 +43,7 @@ export async function openWorld(
     return new Client(service.url, { authorization: `Bearer ${await tokens.issue({ userId, roles }, expiresInSeconds)}` });
   };
   const log = new TurnLog(service.backing.store);
+  let [newest, readTo] = [LOG_START, LOG_START];
   const [alice, bob] = await Promise.all([as('alice'), as('bob')]);
   return {
     service,
@@ -59,7 +61,11 @@ export async function openWorld(
     },
     quietHead: async () => {
       await eventually(async () => (await log.refresh()).unsealed.length === 0);
-      return service.backing.store.head();
+      for await (const page of service.backing.store.readAll({ after: readTo })) {
+        newest = page.events.findLast(({ stream }) => categoryOf(stream) !== 'user')?.position ?? newest;
+        readTo = page.position;
+      }
+      return newest;
     },
     close: async () => {
       await service.close();

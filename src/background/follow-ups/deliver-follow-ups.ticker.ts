@@ -13,7 +13,7 @@ import { toGather, followUps } from './follow-ups.decider.js';
 import { followUpsStream } from './follow-ups.events.js';
 
 const DELIVER_EVERY_MS = 500;
-/** So long a follow-up waits for others to be told with. */
+/** How long a follow-up waits for others, so that one turn reports all of them. */
 export const FOLLOW_UP_BATCH_MS = 2_000;
 /** Conversations that one tick has go on; the others have their turn in the next. */
 const CONVERSATIONS_PER_TICK_MAX = 100;

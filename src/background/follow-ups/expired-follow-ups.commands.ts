@@ -11,7 +11,7 @@ import { oldFollowUps } from './old-follow-ups.policy.js';
 import { followUpsCodec } from './follow-ups.codec.js';
 import { type FollowUpsEvent, followUpsStream } from './follow-ups.events.js';
 
-/** Of a conversation's follow-ups of which nothing more is to become since a time, nothing is kept. */
+/** Purges the follow-ups of a conversation that ended before a time. */
 export class ExpireFollowUps extends Command<void> {
   constructor(
     readonly conversationId: string,

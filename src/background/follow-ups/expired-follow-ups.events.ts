@@ -1,7 +1,7 @@
 import type { Event } from '../../kernel/event-sourcing/events.js';
 import type { FollowUpId } from './follow-ups.events.js';
 
-/** Nothing is kept any more of these follow-ups, which were settled long ago: of their stream, the events from `from` on and before `before` go. */
+/** These follow-ups ended long ago and are purged: their stream loses the events from `from` up to, and without, `before`. */
 export type FollowUpsExpired = Event<
   'FollowUpsExpired',
   { conversationId: string; followUpIds: readonly FollowUpId[]; from: number; before: number; expiredAt: string }
@@ -9,5 +9,5 @@ export type FollowUpsExpired = Event<
 
 export type ExpiredFollowUpsEvent = FollowUpsExpired;
 
-/** What was purged of a conversation's follow-ups. */
+/** Which follow-ups of a conversation were purged. */
 export const expiredFollowUpsStream = (conversationId: string): string => `expiredFollowUps-${conversationId}`;

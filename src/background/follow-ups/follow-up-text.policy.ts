@@ -1,4 +1,4 @@
-/** What a model is told of one follow-up, at most. */
+/** The longest text of one follow-up, in characters. */
 export const FOLLOW_UP_TEXT_CHARACTERS_MAX = 8_000;
 
 /** A text that is not longer than it may be, and says so where it was. */
@@ -7,6 +7,6 @@ export function clipped(text: string): string {
   return `${text.slice(0, FOLLOW_UP_TEXT_CHARACTERS_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** What happened, for the one turn that tells of all of it. */
+/** The question of the one turn that reports all of it. */
 export const questionOf = (texts: readonly string[]): string =>
   texts.length === 1 ? texts[0]! : texts.map((text, index) => `${index + 1}. ${text}`).join('\n\n');

@@ -5,7 +5,7 @@ import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import { gather, request, settle, type Settlement, followUps, type FollowUpsOfConversation } from './follow-ups.decider.js';
 import { type FollowUpRequested, type FollowUpsGathered, followUpsStream } from './follow-ups.events.js';
 
-/** Something has happened that a conversation waits for. Said again, it is said once. */
+/** Requests a follow-up of a conversation. Repeated, it adds nothing. */
 export class RequestFollowUp extends Command<void> {
   constructor(
     readonly followUp: FollowUpRequested['data'],
@@ -24,7 +24,7 @@ export class RequestFollowUpHandler implements Handler<RequestFollowUp> {
   }
 }
 
-/** What waits in a conversation is to be told in one turn. Answers how its follow-ups stand then: others may be gathered already. */
+/** Gathers the waiting follow-ups of a conversation for one turn. Returns the follow-ups as they are then: others may be gathered already. */
 export class GatherFollowUps extends Command<Folded<FollowUpsOfConversation>> {
   constructor(
     readonly gathered: FollowUpsGathered['data'],
@@ -44,7 +44,7 @@ export class GatherFollowUpsHandler implements Handler<GatherFollowUps> {
   }
 }
 
-/** A conversation has made something of the follow-ups that were gathered for a turn. */
+/** Records how the follow-ups that were gathered for a turn ended. */
 export class CompleteFollowUps extends Command<void> {
   constructor(
     readonly gathered: FollowUpsGathered['data'],

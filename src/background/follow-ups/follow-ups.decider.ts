@@ -3,9 +3,9 @@ import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
 import { followUpsCodec } from './follow-ups.codec.js';
 import type { FollowUpId, FollowUpRequested, FollowUpsEvent, FollowUpsGathered } from './follow-ups.events.js';
 
-/** Follow-ups that one turn tells of. */
+/** Follow-ups that one turn reports, at most. */
 export const FOLLOW_UPS_PER_TURN_MAX = 8;
-/** Follow-ups of a conversation that wait to be told. */
+/** Follow-ups of a conversation that may wait, at most. */
 export const FOLLOW_UPS_WAITING_MAX = 64;
 
 /** What decisions need to know of a conversation's follow-ups. */
@@ -13,7 +13,7 @@ export type FollowUpsOfConversation = Readonly<{
   dedupeKeys: ReadonlySet<string>;
   /** Those that nothing has become of yet, the oldest first. */
   pending: ReadonlyMap<FollowUpId, FollowUpRequested['data']>;
-  /** What is to be told next. */
+  /** What the next turn reports. */
   gathered: FollowUpsGathered['data'] | null;
 }>;
 
@@ -48,7 +48,7 @@ function settled(state: FollowUpsOfConversation, followUpId: FollowUpId): Follow
   return { ...state, pending, gathered: isNext ? state.gathered : null };
 }
 
-/** Something has happened: once, whoever says so how often. */
+/** Requests a follow-up. Repeated requests with the same id add nothing. */
 export const request =
   (followUp: FollowUpRequested['data']): Decide =>
   ({ dedupeKeys, pending }) => {
@@ -62,14 +62,14 @@ export const request =
     return [{ type: 'FollowUpRequested', data: followUp }, ...(isTooMuch ? [suppressed] : [])];
   };
 
-/** The follow-ups that one turn is to tell of: the oldest, and those of the same owner that came since. */
+/** The follow-ups that one turn reports: the oldest, and the later ones of the same owner. */
 export function toGather({ pending }: FollowUpsOfConversation): readonly FollowUpId[] {
   const [oldest, ...others] = pending.values();
   const together = others.filter(({ ownerId }) => ownerId === oldest?.ownerId);
   return [...(oldest ? [oldest] : []), ...together].slice(0, FOLLOW_UPS_PER_TURN_MAX).map(({ followUpId }) => followUpId);
 }
 
-/** One turn at a time, which tells of each once: whoever gathers others while one waits to be asked finds those gathered that are. */
+/** Gathers follow-ups for one turn at a time. While a gathered turn waits to be asked, nothing else is gathered. */
 export const gather =
   (gathered: FollowUpsGathered['data']): Decide =>
   ({ gathered: before, pending }) => {
@@ -82,7 +82,7 @@ export const gather =
 export type Settlement =
   Readonly<{ status: 'asked' | 'gone' | 'too-many-in-a-row' }> | Readonly<{ status: 'refused'; error: string }>;
 
-/** Nothing more is to become of the follow-ups that were gathered for a turn. */
+/** Ends the follow-ups that were gathered for a turn. */
 export const settle =
   (turnId: string, settlement: Settlement): Decide =>
   ({ gathered, pending }) =>

@@ -12,11 +12,11 @@ export type FollowUp = Readonly<{
   refId: string;
   /** Two follow-ups of a conversation with the same key are one. */
   dedupeKey: string;
-  /** What the model is told. */
+  /** What the model reads. */
   text: string;
 }>;
 
-/** Where other features say that a conversation is to go on although nobody asks. */
+/** Where other features request that a conversation goes on by itself. */
 export abstract class FollowUps {
   abstract request(followUp: FollowUp, cause: Cause): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { clipped } from './follow-up-text.policy.js';
 import { RequestFollowUp } from './follow-ups.commands.js';
 import { type FollowUp, FollowUps } from './follow-ups.port.js';
 
-/** Writes down what has happened; who delivers it finds it in the log. */
+/** Appends requested follow-ups to the log, where the ticker that delivers them finds them. */
 @Injectable()
 export class RequestedFollowUps extends FollowUps {
   constructor(private readonly commands: Commands) {

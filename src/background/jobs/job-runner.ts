@@ -16,7 +16,7 @@ import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js
 const START_PATIENCE_MS = 20_000;
 const ACTOR = 'system:jobs';
 
-/** What a model is told of a call that has become a job. */
+/** The result that a model reads for a call that has become a job. */
 export type RunningNote = Readonly<{
   status: 'running';
   job_id: JobId;
@@ -68,7 +68,7 @@ export class JobRunner extends BackgroundCalls {
         return this.note(call, begunAt);
       }
     } catch (error) {
-      // Whoever waited does so no more, and nobody else does.
+      // The caller that waited has gone, and there is no other.
       controller.abort(error);
       throw error;
     } finally {
@@ -123,7 +123,7 @@ export class JobRunner extends BackgroundCalls {
     }
   }
 
-  /** Room for the job, and the word that somebody runs it; undefined where there is none, or nobody can tell. */
+  /** A place for the job and its lease; undefined where there is no place, or where that is unknown. */
   private async claim({ jobId, ownerId, conversationId }: JobStarted['data']): Promise<Claim | undefined> {
     const { staleMs, perConversationMax, perUserMax } = this.options.settings;
     const { timing, ids } = this.parts;

@@ -137,7 +137,7 @@ export class PurgeJobHandler implements Handler<PurgeJob> {
   }
 }
 
-/** Nobody runs a job any more that nobody brought to its end. */
+/** Records that a job is lost: its process is gone, and no end was recorded. */
 export class MarkJobLost extends Command<void> {
   constructor(
     readonly jobId: JobId,

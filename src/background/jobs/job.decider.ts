@@ -96,7 +96,7 @@ export type JobEnding =
   | Readonly<{ type: 'failed' } & Pick<Extract<JobEnd, { type: 'JobFailed' }>['data'], 'error' | 'reason'>>
   | Readonly<{ type: 'cancelled' | 'lost' }>;
 
-/** The end was told; whoever tells it first has told it. */
+/** Records that the end was reported. The first report counts. */
 export const reportJob =
   (by: ReportedBy): Decide =>
   ({ started, end, reportedBy, purged }) =>

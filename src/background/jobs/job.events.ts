@@ -6,7 +6,7 @@ export type JobId = string;
 
 /** Why a job is to end before its work does: its owner said so, or its conversation is gone. */
 export type CancelReason = 'by-owner' | 'conversation-deleted';
-/** What told the conversation of the job's end: a model that asked for it, or a follow-up; `nobody` where none is to. */
+/** How the conversation learned of the job's end: its model asked (`model`), or a turn of its own (`follow-up`); `none`: no report is due. */
 export type ReportedBy = 'model' | 'follow-up' | 'none';
 
 /** How far a job has come: the newest that its tool said, and the end of all that it said in words. */
@@ -38,7 +38,7 @@ export type JobStarted = Event<
     autoResume: boolean;
   }>
 >;
-/** Its tool has said more of how far it has come; stated now and then only, the newest of it. */
+/** The tool has reported progress. Only the newest report is recorded, from time to time. */
 export type JobProgressed = Event<'JobProgressed', About<JobProgress>>;
 export type JobCancelRequested = Event<'JobCancelRequested', About<{ reason: CancelReason }>>;
 /** What came of it is kept outside of the log, for as long as results are kept. */
@@ -46,9 +46,9 @@ export type JobCompleted = Event<'JobCompleted', About<{ endedAt: string; result
 export type JobFailed = Event<'JobFailed', About<{ endedAt: string; error: string; reason: 'tool' | 'timeout' }>>;
 /** The work has really ended. */
 export type JobCancelled = Event<'JobCancelled', About<{ endedAt: string }>>;
-/** The process at which the call ran is gone, or has let go of it: nobody knows what came of it. */
+/** The process that ran the call is gone, or has given the call up. Its outcome is unknown. */
 export type JobLost = Event<'JobLost', About<{ endedAt: string }>>;
-/** The end of the job was told where the job began. */
+/** The conversation of the job has learned of its end. */
 export type JobReported = Event<'JobReported', About<{ by: ReportedBy }>>;
 /** It and what came of it are no longer shown: it is long over, or its conversation is gone. */
 export type JobPurged = Event<'JobPurged', About>;

@@ -4,7 +4,7 @@ import type { JobEnd, JobId, ReportedBy } from './job.events.js';
 
 export type JobStatus = 'working' | 'completed' | 'failed' | 'cancelled' | 'lost';
 
-/** Whether the end of a job has reached its conversation; `suppressed`: nobody is to be told. */
+/** Whether the end of a job has reached its conversation; `suppressed`: no report is due. */
 export type DeliveryState = 'pending' | 'seen' | 'delivered' | 'suppressed';
 
 /** What anybody is shown of a result. */
@@ -12,7 +12,7 @@ export const SHOWN_CHARACTERS_MAX = 2_000;
 /** What is kept of the error of a job that failed. */
 export const ERROR_CHARACTERS_MAX = 2_000;
 
-/** A call is at most one job, whoever runs it. */
+/** A call becomes one job at most, in whichever process it runs. */
 export const jobIdOf = (turnId: string, callId: string): JobId => deterministicId('job', turnId, callId);
 
 /** Held by the process at which a job's call runs. */
@@ -22,7 +22,7 @@ export const jobLease = (jobId: JobId): string => `jobs.run.${jobId}`;
 export const conversationSlots = (conversationId: string): string => `jobs.conversation.${conversationId}`;
 export const ownerSlots = (ownerId: string): string => `jobs.owner.${deterministicId('owner', ownerId)}`;
 
-/** Where the process at which a job runs is told to look for a cancellation. */
+/** The signal by which the process of a job learns that a cancellation may have been requested. */
 export const cancelSubject = (jobId: JobId): string => `job.cancel.${jobId}`;
 
 export const jobNotFound = () => new Rejection('job-not-found', 'Job not found');
@@ -64,7 +64,7 @@ type Ended = Readonly<{
   error: string | null;
 }>;
 
-/** What a model is told when its conversation goes on because a job of it is over. */
+/** The text of the follow-up for a job that is over. */
 export function followUpText({ jobId, toolName, actionName, status, hasEffects, error }: Ended, result: string | null): string {
   const said = result === null ? [] : ['Its result:', result];
   return [

@@ -46,7 +46,7 @@ const TICKERS = [ReportLostJobs, RequestJobFollowUps];
 const RETENTION = [PurgeJobs];
 const TOOL_KINDS = [CheckJobTool];
 
-/** Tool calls that go on while the turns that made them do: where they run, what is told of them, and what becomes of them. Every turn may make one. */
+/** Tool calls that go on while their turns go on: where they run, how they are reported, and how they end. Every turn may start one. */
 @Global()
 @Module({
   imports: [FollowUpsModule],

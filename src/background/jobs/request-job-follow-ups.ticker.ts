@@ -15,16 +15,16 @@ import { textOf } from '../../dialogue/answering/loop/tool-result.policy.js';
 import { ReportJob } from './job.commands.js';
 
 const EVERY_MS = 1_000;
-/** Jobs that one tick tells of; the others have their turn in the next. */
+/** Jobs that one tick reports, at most; the next tick takes the others. */
 export const REPORTS_PER_TICK_MAX = 200;
 const JOBS_PER_PAGE = 200;
-/** What a conversation is told of a result when it goes on by itself: a follow-up tells no more, and says something besides. */
+/** How much of a result a follow-up contains, which has a text of its own around it. */
 const FOLLOW_UP_RESULT_CHARACTERS_MAX = 7_000;
 
 /**
- * Has conversations go on whose jobs are over and whose models do not know it yet. While an answer is being written there, its
- * model may still ask. Steps for each job: request a follow-up of the conversation, whose key for it makes a second request none; state that it was
- * told. A crash in between repeats the follow-up.
+ * Requests follow-ups of conversations whose jobs are over and whose models have not read that yet. A conversation with a running
+ * turn is left alone, because its model may still ask. Steps for each job: request the follow-up, whose key makes a repetition
+ * harmless; record that the job was reported. A crash in between repeats both.
  */
 @Injectable()
 export class RequestJobFollowUps implements Ticker {
@@ -42,7 +42,7 @@ export class RequestJobFollowUps implements Ticker {
 
   async tick(): Promise<void> {
     const cause = causeOfTick(this, this.ids.next());
-    // One after the other: what ended first is told first.
+    // One after the other: what ended first is reported first.
     await eachOf(await this.due(), (job) => this.request(job, cause), 1);
   }
 
@@ -72,7 +72,7 @@ export class RequestJobFollowUps implements Ticker {
     const reportedBy = await this.followUps.request(followUp, cause).then(
       () => 'follow-up' as const,
       (error: unknown) => {
-        // Of a conversation that is gone nobody is told anything.
+        // A conversation that is gone gets no report.
         if (error instanceof Rejection && error.code === 'conversation-not-found') return 'none' as const;
         throw error;
       },

@@ -16,7 +16,7 @@ import { type JobProgress, type JobStarted, jobStream } from './job.events.js';
 import { beginningOf, cancelSubject, ERROR_CHARACTERS_MAX } from './job.policy.js';
 import { keepResult } from './job-result.js';
 
-/** A cancellation is told by a signal, which may be lost: so often a job looks for one in the log, and says how far it has come. */
+/** A cancellation is sent as a signal, which may be lost: so often a job also looks for one in the log and reports its progress. */
 export const CANCEL_LOOK_MS = 2_000;
 /** How long work whose time is up is waited for. One that is cancelled is waited for until then: it is over when it really is. */
 export const LATE_WORK_MS_MAX = 10_000;
@@ -66,7 +66,7 @@ export class RunningJob {
     private readonly work: Work,
     private readonly cause: Cause,
   ) {
-    // Whoever stopped the answer did so while the job was being made of its call.
+    // The answer was stopped while its call was becoming a job.
     const { signal } = work.controller;
     if (signal.aborted) this.end(signal.reason === 'stopped' ? 'cancelled' : 'lost');
     this.over = this.follow();

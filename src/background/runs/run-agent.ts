@@ -15,7 +15,7 @@ import { RUN_PATIENCE_MS } from './run.policy.js';
 import { RunLedger } from './run-ledger.js';
 import { RUN_AGENT } from './runs.port.js';
 
-/** What is told of a run to whoever waits for its task. */
+/** What the result of a run's task says. */
 export type RunResult =
   Readonly<{ status: 'success'; result: RunAnswer }> | Readonly<{ status: 'quota_exceeded'; error: string }>;
 

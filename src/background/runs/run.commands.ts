@@ -33,7 +33,7 @@ import {
   runStream,
 } from './run.events.js';
 
-/** An agent is to answer an input with nobody watching. Asked again, it is queued once. */
+/** Queues a headless run of an agent. Repeated, it queues one run. */
 export class QueueRun extends Command<void> {
   constructor(
     readonly run: RunQueued['data'],
@@ -120,7 +120,7 @@ export class StartEffectHandler implements Handler<StartEffect> {
   }
 }
 
-/** What came of a call, as the model is told. */
+/** Records the outcome of a call, as the model reads it. */
 export type EffectEnd = Readonly<{ status: 'completed' | 'error'; result: string }>;
 
 /** A call with effects has ended. Answers how the run stands then. */

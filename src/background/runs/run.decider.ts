@@ -16,7 +16,7 @@ import type {
   RunUse,
 } from './run.events.js';
 
-/** A call with effects that some attempt began; without an end nobody knows what came of it. */
+/** A call with effects that some attempt began. Without an end its outcome is unknown. */
 export type Effect = Readonly<{ attempt: number; call: CalledTool; end: RunToolCallFinished['data'] | null }>;
 
 export type Run = Readonly<{

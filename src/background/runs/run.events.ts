@@ -2,13 +2,13 @@ import type { HistoryPin } from '../../dialogue/answering/runner/headless-answer
 import type { AnswerParts, CalledTool, TurnSettings, Usage } from '../../dialogue/conversation/conversation.events.js';
 import type { Event } from '../../kernel/event-sourcing/events.js';
 
-/** A run is known to whoever waits for it as a task: one id for both. */
+/** Clients know a run as a task: one id for both. */
 export type RunId = string;
 
 /** What made an agent run. */
 export type RunTrigger = 'webhook' | 'schedule';
 
-/** What whoever set a run up has settled for it beforehand. */
+/** What the trigger of a run has fixed for it. */
 export type RunDefinition = Readonly<{
   /** The model that answers, whatever the agent's own is. */
   modelId: string | null;
@@ -24,7 +24,7 @@ export type EffectNumber = number;
 type About<More = unknown> = { runId: RunId } & More;
 type AboutAttempt<More = unknown> = About<{ attempt: number } & More>;
 
-/** An agent, or a chat without one, is to answer an input as its owner, with nobody watching. */
+/** An agent, or a chat without one, answers an input as its owner, in headless mode. */
 export type RunQueued = Event<
   'RunQueued',
   About<{
@@ -41,7 +41,7 @@ export type RunQueued = Event<
 export type RunStarted = Event<'RunStarted', AboutAttempt<{ settings: TurnSettings; history?: HistoryPin }>>;
 /** A call with effects is about to run: should its end never be known, it is not repeated. */
 export type RunToolCallStarted = Event<'RunToolCallStarted', AboutAttempt<{ effect: EffectNumber; call: CalledTool }>>;
-/** What came of it, as the model is told. */
+/** The outcome of the call, as the model reads it. */
 export type RunToolCallFinished = Event<
   'RunToolCallFinished',
   AboutAttempt<{ effect: EffectNumber; status: 'completed' | 'error'; result: string }>
@@ -69,7 +69,7 @@ export type RunUse = Readonly<{
 }>;
 /** Where in the log the delivery is that asked for a run. */
 export type DeliveryPlace = Readonly<{ stream: string; revision: number }>;
-/** Its time is over: nothing is kept of what it was asked, did and said, nor of its task and its delivery. What it used stays known. */
+/** Its retention time is over: its input, calls and answer are deleted, with its task and its delivery. Its usage is kept here. */
 export type RunPurged = Event<
   'RunPurged',
   About<{

@@ -34,7 +34,7 @@ const HANDLERS = [
   PurgeRunHandler,
 ];
 
-/** Agents at work with nobody watching. */
+/** Headless runs of agents. */
 @Module({
   imports: [AnsweringModule, LimitsModule, TasksModule],
   providers: [...REACTIONS, ...HANDLERS, RunAgent, { provide: Runs, useClass: QueuedRuns }],

@@ -22,7 +22,7 @@ export function statusOf(state: Conversation, ownerId: string, turnId: TurnId): 
     : 'free';
 }
 
-/** Nobody asks: the conversation goes on by itself, where it may. */
+/** Asks an automatic turn, where the conversation may go on by itself. */
 export const askAutomatically =
   (question: Omit<TurnAsked['data'], 'index' | 'origin'> & { origin: TurnOrigin }, ownerId: string): Decide =>
   (state) =>

@@ -70,7 +70,7 @@ export class EntitleConversationHandler implements Handler<EntitleConversation> 
   }
 }
 
-/** The owner wants the conversation gone: nobody reads it from here on, and what runs in it stops. */
+/** Deletes the conversation for its owner: it cannot be read any more, and its running turns stop. */
 export class DeleteConversation extends Command<bigint | undefined> {
   constructor(
     readonly conversationId: string,

@@ -61,7 +61,7 @@ function evolve(state: Conversation, event: ConversationEvent): Conversation {
       return { ...state, turns: afterLeaving(state.turns, event), nextIndex: event.data.fromIndex };
     case 'TurnAnswered':
     case 'TurnFailed':
-      // Of what no longer counts nobody has anything to open.
+      // A superseded turn leaves nothing unopened.
       return {
         ...changed(state, event.data.turnId, (turn) => withEvent(turn, event)),
         unopened: state.unopened || state.turns.get(event.data.turnId)?.superseded === false,
@@ -126,7 +126,7 @@ export const ask =
     return [...starting, ...moveOn(open), ...supersede(open, index), { type: 'TurnAsked', data: { ...question, index } }];
   };
 
-/** Whoever asks on does not mean to answer what an earlier turn waits for. */
+/** A new question ends the wait of an earlier turn: its calls are denied. */
 const moveOn = (state: Conversation): ConversationEvent[] =>
   [...state.turns].flatMap(([turnId, turn]) => (turn.status === 'paused' ? unresumed(state, turnId, turn, 'moved_on') : []));
 
@@ -150,7 +150,7 @@ export const startTurn =
     return [{ type: 'TurnStarted', data: { conversationId: state.id, turnId, producer } }];
   };
 
-/** A producer that is gone gives way to whoever ends its turn: should it live after all, it states nothing any more. */
+/** A process that ends the turn takes it over from a producer that is gone. That producer, if it is alive, appends nothing more. */
 export const takeOver =
   (turnId: TurnId, from: string | null, by: string): Decide =>
   (state) => {
@@ -170,7 +170,7 @@ export const requestStop =
 
 /**
  * How a turn ended, as its producer states it. A stop that was accepted before wins over an answer, so that its 202 was true.
- * A turn that nobody asked and that says nothing makes way for those after it.
+ * An automatic turn that answers NO_REPLY is removed, and later turns are renumbered.
  */
 export const conclude =
   (outcome: TurnOutcome, producer?: string): Decide =>
@@ -225,7 +225,7 @@ const renamed = (state: Conversation, name: string, by: 'owner' | 'title'): Conv
 export const open: Decide = (state) =>
   opened(state).unopened ? [{ type: 'ConversationOpened', data: { conversationId: state.id } }] : [];
 
-/** Ends access at once; what still runs is told to stop. The log keeps that it happened. */
+/** Ends access at once and requests that running turns stop. The log keeps the conversation's events. */
 export const remove: Decide = (state) => {
   if (state.status === 'deleted') return [];
   const running = [...opened(state).turns].filter(([, turn]) => isUnfinished(turn) && !turn.stopRequested);

@@ -15,7 +15,7 @@ export type ClientTool = Readonly<{ name: string; description: string; parameter
 /** A file that goes with a question, as it was when the question was accepted. */
 export type AttachedFile = Readonly<{ id: string; filename: string; mimeType: string }>;
 
-/** How a turn is to be run, settled when the question was accepted: later edits of the agent do not reach it. */
+/** How a turn is run, fixed when the question was accepted: later edits of the agent do not reach it. */
 export type TurnSettings = Readonly<{
   agentId: string | null;
   /** The key the question was asked with; null: signed in. */
@@ -29,13 +29,13 @@ export type TurnSettings = Readonly<{
   retriever: string;
   passthrough: Readonly<Record<string, unknown>>;
   responseSchema: Readonly<Record<string, unknown>> | null;
-  /** The tools as they were when the question was accepted; none in turns of before there were any. */
+  /** The tools as they were when the question was accepted; missing where there are none. */
   tools?: readonly Readonly<{ toolId: string; revision: number }>[];
   clientTools?: readonly ClientTool[];
   agentType?: string;
   /** What a caller who is not the owner may have written with the owner's credentials, as `<tool id>:<action>`; null: the caller is the owner. */
   writeAllowlist?: readonly string[] | null;
-  /** None in turns of before there were any. */
+  /** Missing where there are none. */
   attachments?: readonly AttachedFile[];
 }>;
 
@@ -70,10 +70,10 @@ export type PendingCall = CalledTool & Readonly<{ pauseType: PauseType }>;
 /** What a paused turn goes on from: in the log while it is small, else a blob. One that is its own names the turn and may be deleted once that is over. */
 export type Continuation = Readonly<{ text: string } | { blob: BlobRef; isOwn?: true }>;
 
-/** Why a call was not run, where nobody said so. */
+/** Why a call was not run although no user denied it. */
 export type NotRun = 'expired' | 'moved_on' | 'no_response';
 
-/** Why a conversation has a turn that nobody asked in it. */
+/** What caused an automatic turn. */
 export type TurnOrigin =
   | Readonly<{ kind: 'schedule'; scheduleId: string; runId: string; scheduledFor: string }>
   | Readonly<{ kind: 'follow-up'; source: string; refId: string; dedupeKey: string }>;
@@ -105,7 +105,7 @@ export type ConversationRenamed = Event<'ConversationRenamed', About<{ name: str
 export type ConversationOpened = Event<'ConversationOpened', About>;
 export type ConversationDeleted = Event<'ConversationDeleted', About>;
 
-/** With `origin` nobody asked: the conversation goes on by itself. */
+/** With `origin` it is an automatic turn: the conversation goes on by itself. */
 export type TurnAsked = Event<
   'TurnAsked',
   AboutTurn<{ index: number; question: string; requestId: string; settings: TurnSettings; origin?: TurnOrigin }>
@@ -121,7 +121,7 @@ export type TurnsSuperseded = Event<'TurnsSuperseded', About<{ fromIndex: number
 export type TurnStarted = Event<'TurnStarted', AboutTurn<{ producer: string }>>;
 export type TurnStopRequested = Event<'TurnStopRequested', AboutTurn>;
 export type TurnAnswered = Event<'TurnAnswered', AboutTurn<AnswerParts & { modelId: string; usage: Usage | null }>>;
-/** `usage` is what the model had used by then; missing where nobody knows, as when the producer died, and in turns of before it was told. */
+/** `usage` is what the model had used by then; missing where it is unknown, as after the death of the producer. */
 export type TurnFailed = Event<
   'TurnFailed',
   AboutTurn<AnswerParts & { error: string; code: string | null; usage?: Usage | null }>
@@ -129,7 +129,7 @@ export type TurnFailed = Event<
 export type TurnStopped = Event<'TurnStopped', AboutTurn<AnswerParts & { usage?: Usage | null }>>;
 /** A call with effects is about to run: should its end never be known, it is not repeated. */
 export type ToolCallStarted = Event<'ToolCallStarted', AboutTurn<{ call: CalledTool }>>;
-/** What came of it, as the model is told. */
+/** The outcome of the call, as the model reads it. */
 export type ToolCallFinished = Event<
   'ToolCallFinished',
   AboutTurn<{ callId: string; status: 'completed' | 'error'; result: string }>
@@ -157,15 +157,15 @@ export type ToolCallDenied = Event<
 export type ToolCallAnswered = Event<'ToolCallAnswered', AboutTurn<{ callId: string; result: string }>>;
 /** All that the turn waited for is decided: a producer may take it again. */
 export type TurnResumed = Event<'TurnResumed', AboutTurn>;
-/** The producer of a resumed run is gone, and nothing it showed stands in the way of another one. */
+/** The producer of a resumed run is gone. Another producer may take the turn: what was shown allows it. */
 export type TurnRequeued = Event<'TurnRequeued', AboutTurn<{ producer: string }>>;
 /** The turn's journal is complete: so much was shown, and nothing will follow. */
 export type TurnSealed = Event<'TurnSealed', AboutTurn<Shown>>;
-/** A turn that nobody asked came to nothing that anybody is to see: it no longer counts, and those after it move up. */
+/** An automatic turn that answered NO_REPLY is removed, and later turns are renumbered. */
 export type TurnWithdrawn = Event<'TurnWithdrawn', AboutTurn>;
 /** What goes on for a conversation beside its turns: a tool call that works on, or something that is watched. */
 export type BackgroundWork = Readonly<{ kind: 'job' | 'monitor'; id: string }>;
-/** How such work stands by now, as far as the conversation shows it; `asOf` counts what has happened to it. */
+/** The status of such work, as the conversation shows it; `asOf` is the revision of the work's stream. */
 export type BackgroundWorkNoted = Event<
   'BackgroundWorkNoted',
   About<{ work: BackgroundWork; status: 'active' | 'over' | 'failed'; asOf: number }>

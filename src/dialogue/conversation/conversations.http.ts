@@ -108,7 +108,7 @@ export class ConversationsController {
     return this.settle(reply, await this.commands.execute(command));
   }
 
-  /** As the log has it now: whoever saw an answer's end sees the answer, also when another process wrote it. */
+  /** As the log has it now: a client that saw an answer's end finds the answer, also when another process wrote it. */
   private async asItStands(userId: string, id: string) {
     const stream = conversationStream(id);
     if (!belongsTo(await this.streams.beginning(stream, conversation, BEGINNING_EVENTS_MAX), { userId })) return undefined;

@@ -1,4 +1,4 @@
-/** What a model answers, and nothing else, when nobody asked and there is nothing to say. */
+/** The whole answer of a model that has nothing to say in an automatic turn. */
 export const NO_REPLY = 'NO_REPLY';
 
 export const saysNothing = (answer: string): boolean => ['', NO_REPLY].includes(answer.trim());

@@ -81,7 +81,7 @@ class PauseTurnHandler implements Handler<PauseTurn> {
   }
 }
 
-/** Nobody decided in time: the turn ends without its calls. */
+/** Ends a paused turn whose time is over, without its calls. */
 export class ExpirePause extends Command<boolean> {
   constructor(
     readonly conversationId: string,

@@ -94,7 +94,7 @@ export const pause =
     return [{ type: 'TurnStopped', data: { conversationId, turnId, ...parts, ...(usage && { usage }) } }];
   };
 
-/** The end of a turn that nobody resumed: its text stays, what it waited for counts as denied. */
+/** The end of a turn that was not resumed: its text stays, and its pending calls count as denied. */
 export function unresumed(state: Conversation, turnId: TurnId, { pause: open }: Turn, notRun: NotRun): ConversationEvent[] {
   const { calls, parts, modelId, usage } = open!;
   const about = { conversationId: state.id, turnId };
@@ -111,7 +111,7 @@ export function unresumed(state: Conversation, turnId: TurnId, { pause: open }: 
   ];
 }
 
-/** Nobody came in time. */
+/** No decision came in time. */
 export const expire =
   (turnId: TurnId, now: Date): Decide =>
   (state) => {

@@ -3,7 +3,7 @@ import type { CalledTool, NotRun } from './conversation.events.js';
 export type ToolCallStatus =
   'pending' | 'completed' | 'error' | 'denied' | 'skipped' | 'awaiting_approval' | 'requires_client_execution';
 
-/** What is told of a call of a tool: in its frames while it goes on, and with the answer for good. */
+/** What is shown of a tool call: in its frames while it runs, and in the answer afterwards. */
 export type ToolCallRecord = Readonly<{
   tool_name: string;
   call_id: string;
@@ -28,7 +28,7 @@ export const recordOf = (
   ...outcome,
 });
 
-/** Why a call that nobody decided on was not run: for the model and for whoever reads the conversation. */
+/** Why a call without a decision was not run: for the model and for readers of the conversation. */
 const NOT_RUN_TEXTS: Readonly<Record<NotRun, string>> = {
   expired: 'Nobody decided in time, so the call was not run.',
   moved_on: 'The conversation went on with another question, so the call was not run.',
@@ -41,7 +41,7 @@ export const deniedRecord = (call: CalledTool, notRun: NotRun | null): ToolCallR
     ...(notRun && notRun !== 'no_response' ? { not_run: notRun, result: NOT_RUN_TEXTS[notRun] } : {}),
   });
 
-/** What the model is told of a call that was denied. */
+/** What the model reads of a call that was denied. */
 export function denialFor(comment: string | null, notRun: NotRun | null): string {
   const reason = comment?.trim() || (notRun ? NOT_RUN_TEXTS[notRun] : '');
   return `Tool execution denied by user.${reason ? ` Reason: ${reason}` : ''}`;

@@ -8,7 +8,7 @@ import { conversationStream, type TurnId, type TurnOutcome, type TurnSealed } fr
 import { requeue } from './pause.decider.js';
 import type { Conversation, Decide } from './turn.policy.js';
 
-/** A conversation as far as whoever sends a command knows it: what others do meanwhile is read before the decision. */
+/** A conversation as the sender of a command has folded it. Later events are read before the decision. */
 export type FoldedConversation = Folded<Conversation>;
 
 /** `changed`: others have stated something of the turn since it was read; `taken`: another producer runs it, or it is over. */
@@ -123,5 +123,5 @@ class SealTurnHandler implements Handler<SealTurn> {
   }
 }
 
-/** What whoever runs turns asks. */
+/** The commands of the processes that run turns. */
 export const TURN_HANDLERS = [ClaimTurnHandler, TakeTurnFromHandler, ConcludeTurnHandler, SealTurnHandler] as const;

@@ -13,7 +13,7 @@ import type {
 
 export type TurnStatus = 'asked' | 'running' | 'paused' | 'answered' | 'failed' | 'stopped';
 
-/** What a paused turn waits for, and what it ends with when nobody comes. */
+/** What a paused turn waits for, and what it ends with when its time is over. */
 type Pause = Readonly<{
   calls: readonly PendingCall[];
   expiresAt: string;
@@ -32,12 +32,12 @@ export type Turn = Readonly<{
   /** It no longer counts. */
   superseded: boolean;
   sealed: boolean;
-  /** How it came about, where nobody asked. */
+  /** The cause of an automatic turn; null: it was asked. */
   origin: TurnOrigin['kind'] | null;
   feedback: string | null;
   /** The key it was asked with. */
   agentKeyId: string | null;
-  /** How often its stream has begun or will: once, again with every resumption, and once more for an end that nobody waited for. */
+  /** Number of runs in the journal: 1, plus 1 for each resumption, plus 1 if a pause expired. */
   runs: number;
   /** How often the run after the last pause was requeued by a producer that was gone. */
   requeues: number;

@@ -1,4 +1,4 @@
-/** Tells readers, wherever they are, of frames that have just become durable. */
+/** Notifies the readers in all processes of frames that have just become durable. */
 export abstract class FramePublisher {
   abstract publish(messageId: string, first: number, frames: readonly string[]): void;
 }

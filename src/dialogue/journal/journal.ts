@@ -20,7 +20,7 @@ export class JournalLost extends Error {
   override readonly name = 'JournalLost';
 }
 
-/** Whoever else writes to the journal has taken the turn over, and is to be left to it. */
+/** Another writer of the journal has taken the turn over: this one stops. */
 export async function unlessLost(work: Promise<void>): Promise<void> {
   try {
     await work;
@@ -33,7 +33,7 @@ export type JournalOptions = Readonly<{
   messageId: string;
   /** Where the journal ends now: the digest of what is there. */
   digest: MessageDigest;
-  /** Names the writer, so that a repeated append is told from another writer's. */
+  /** Names the writer, so that a repeated append is distinguished from another writer's. */
   writer: string;
   /** Names who writes the very first frame, where that is not this writer alone. */
   firstWriter?: string;

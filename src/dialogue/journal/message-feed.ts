@@ -146,7 +146,7 @@ export class MessageFeed implements FramePublisher {
         try {
           let last: FrameBatch | undefined;
           for await (const page of this.store.read(messageStream(messageId), { from: reader.next })) {
-            // What comes next is no longer kept: who comes back is told so, and nobody is shown a stream with a gap.
+            // The next frames are no longer kept: a reader gets that answer when it returns, and never a stream with a gap.
             if (page[0]!.revision > reader.next) return;
             for (last of batchesOf(page[0]!.revision, page.map(dataOf))) {
               reader.next = last.last + 1;

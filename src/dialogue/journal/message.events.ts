@@ -42,7 +42,7 @@ export const messageStream = (id: TurnId): string => `message-${id}`;
 export const STOPPED = 'stopped';
 export const INTERRUPTED = 'interrupted';
 
-/** Whether a run of the turn ends with this frame, told from its stored text. Most frames are told apart by their first bytes. */
+/** Whether a run of the turn ends with this frame, judged by its stored text. For most frames the first bytes decide. */
 export function isTerminal(data: string): boolean {
   if (data === '{"type":"end"}') return true;
   if (!data.startsWith('{"type":"error"')) return false;

@@ -92,7 +92,7 @@ export class MessageDigest {
   }
 }
 
-/** The frames that show a pause and end its run, the same whoever writes them. */
+/** The frames that show a pause and end its run, the same in every process. */
 export function pauseFrames({ conversationId, calls, expiresAt, sources, toolCalls }: TurnPaused['data']): readonly Frame[] {
   const pending = calls.map(({ callId, name, toolName, actionName, arguments: args, pauseType }): PendingToolCall => ({
     call_id: callId,

@@ -18,11 +18,10 @@ import type { Conversation } from '../conversation/turn.policy.js';
 const BATCH_BYTES_MAX = APPEND_BYTES_MAX / 2;
 
 /**
- * Adds turns to the log. In this order: (1) the conversation is asked whether it takes the turn; (2) the journal gets its
- * retention; (3) its frames are written, as far as they are not there yet; (4) the turn is stated, with the digest of what
- * the journal holds. A crash after any step repeats it whole: frames that are there stay as they are, and who finds the
- * turn stated does nothing. A conversation that is deleted before (4) leaves a journal that nobody may read, and that its
- * retention clears.
+ * Adds turns to the log. In this order: (1) the conversation decides whether it takes the turn; (2) the journal gets its
+ * retention; (3) the missing frames are written; (4) the turn is appended, with the digest of the journal. A crash after any step
+ * repeats all of them: frames that exist stay as they are, and a turn that was appended is left alone. A conversation that is
+ * deleted before (4) leaves a journal that cannot be read and that its retention deletes.
  */
 export class StoredTurnAdditions extends TurnAdditions {
   constructor(
@@ -47,7 +46,7 @@ export class StoredTurnAdditions extends TurnAdditions {
   private async show(added: AddedTurn, cause: Cause): Promise<Shown> {
     const stream = messageStream(added.turnId);
     await this.store.setRetention(stream, { maxAgeSeconds: this.retentionSeconds });
-    // Whoever adds the same turn at the same time writes the same frames: what is missing is looked for anew.
+    // Another process that adds the same turn writes the same frames: read again what is missing.
     await this.streams.race(stream, async () => {
       const { lastId } = await this.shown(stream);
       let last = lastId;

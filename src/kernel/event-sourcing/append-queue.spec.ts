@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { VirtualTiming } from '../../../test/support/virtual-timing.js';
-import { AppendQueue, QUEUE_LENGTH_MAX, QUEUE_STALL_MS } from './append-queue.js';
+import { AppendQueue, type Place, QUEUE_LENGTH_MAX, QUEUE_STALL_MS } from './append-queue.js';
 
 const PATIENCE_MS = 60_000;
 const never = new Promise<never>(() => undefined);
@@ -49,11 +49,36 @@ describe('callers of one stream', () => {
     expect((await next).waited).toBe(true);
   });
 
-  it('are all let go when the one in front stands still, and so is whoever comes then', async () => {
+  it('do not wait for one in front that stands still: the next takes its place, and the others wait for that', async () => {
     void queue.run('s', PATIENCE_MS, () => never);
     const done = await Promise.all([work('b', 100), work('c', 100)]);
-    expect(done.map(({ at }) => at)).toEqual([QUEUE_STALL_MS + 100, QUEUE_STALL_MS + 100]);
-    expect((await work('d', 100)).at).toBe(QUEUE_STALL_MS + 200);
+    expect(done.map(({ at }) => at)).toEqual([QUEUE_STALL_MS + 100, QUEUE_STALL_MS + 200]);
+    expect(await work('d', 100)).toEqual({ name: 'd', waited: false, at: QUEUE_STALL_MS + 300 });
+  });
+
+  it('are called by the one in front alone, not by one that stood still and ends after all', async () => {
+    const slow = work('a', QUEUE_STALL_MS + 50);
+    const done = await Promise.all([slow, work('b', 100), work('c', 100)]);
+    expect(done.map(({ at }) => at)).toEqual([QUEUE_STALL_MS + 50, QUEUE_STALL_MS + 100, QUEUE_STALL_MS + 200]);
+  });
+
+  it('are let go twice as many at a time for as long as none of them gets anywhere', async () => {
+    const hanging = () => queue.run('s', PATIENCE_MS, () => (began.push('one'), never));
+    for (let count = 0; count < 20; count++) void hanging();
+    const begun: number[] = [];
+    for (let stall = 0; stall < 4; stall++) {
+      await timing.pause(QUEUE_STALL_MS - (stall === 0 ? 1 : 0));
+      begun.push(began.length);
+    }
+    expect(begun).toEqual([1, 2, 4, 8]);
+  });
+
+  it('are let go one at a time again once one of them gets somewhere', async () => {
+    void queue.run('s', PATIENCE_MS, () => never);
+    const losing = ({ progressed }: Place) => timing.pause(QUEUE_STALL_MS / 2).then(() => (progressed(), never));
+    void queue.run('s', PATIENCE_MS, losing);
+    const done = await Promise.all([work('c', 100), work('d', 100)]);
+    expect(done.map(({ at }) => at)).toEqual([2.5 * QUEUE_STALL_MS + 100, 2.5 * QUEUE_STALL_MS + 200]);
   });
 
   it('wait on while the one in front gets somewhere', async () => {

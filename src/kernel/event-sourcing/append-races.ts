@@ -2,7 +2,7 @@ import { AppendQueue } from './append-queue.js';
 import { WrongRevision } from './event-store.js';
 import type { Timing } from '../timing.js';
 
-/** How long a request that keeps losing races is tried again before its caller is told 503. */
+/** How long a request that keeps losing races is tried again before its caller gets 503. */
 export const RACE_PATIENCE_MS = 30_000;
 
 /** The longest pause after the first lost race; it doubles with each further one. */

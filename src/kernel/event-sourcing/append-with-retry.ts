@@ -8,14 +8,14 @@ import {
 } from './event-store.js';
 import type { Timing } from '../timing.js';
 
-/** How long an append whose outcome is unknown is repeated before its caller is told 503. EventStoreDB itself takes 2 to 3 s. */
+/** How long an append whose outcome is unknown is repeated before its caller gets 503. EventStoreDB itself takes 2 to 3 s. */
 export const APPEND_PATIENCE_MS = 8_000;
 /** How long after that the last repetition may still be answered. */
 export const LAST_ANSWER_MS_MAX = 1_000;
 const REPEAT_DELAY_MS_MIN = 50;
 const REPEAT_DELAY_MS_MAX = 1_000;
 
-/** How long the winner of a race may stay invisible before the append that lost to it is sent again, to be told anew. */
+/** How long the winner of a race may stay invisible before the append that lost to it is sent again and answered anew. */
 export const WINNER_VISIBLE_MS_MAX = 1_000;
 const VISIBLE_DELAY_MS_MIN = 5;
 const VISIBLE_DELAY_MS_MAX = 100;
@@ -23,8 +23,8 @@ const VISIBLE_DELAY_MS_MAX = 100;
 type Store = Pick<EventStore, 'append' | 'lastRevision'>;
 
 /**
- * Appends, and repeats the append while its outcome is unknown: the ids make that harmless. A server may tell of a revision
- * that it does not show yet; who loses to one is told once reads show it, so that nobody decides again on what is old.
+ * Appends, and repeats the append while its outcome is unknown: the ids make that harmless. A server may name a revision that it
+ * does not show yet. The loser of a race to such a revision fails once reads show it, so that no caller decides again on old state.
  * Where a winner never shows, because it was lost with its leader, the same append is the one that counts.
  * @throws WrongRevision when a later revision can be read, StoreUnavailable when patience has run out, and as `append` does
  */
@@ -70,7 +70,7 @@ async function answeredBy<T>(
   return Promise.race([ask(), late]).finally(forget);
 }
 
-/** Whether reads show, sooner or later, the revision that the loser of a race was told of. */
+/** Whether reads show, sooner or later, the revision that the answer to a lost race named. */
 async function isVisible(store: Store, timing: Timing, givingUpAt: number, { stream, actual }: WrongRevision): Promise<boolean> {
   if (typeof actual !== 'number') return true;
   const until = Math.min(givingUpAt, timing.elapsedMs() + WINNER_VISIBLE_MS_MAX);
@@ -84,8 +84,8 @@ async function isVisible(store: Store, timing: Timing, givingUpAt: number, { str
 }
 
 /**
- * Does what is harmless to repeat, again and ever less often while the store is away, until it is done or the elapsed time has
- * come to `givingUpAt`. The work is told how it failed before. @throws StoreUnavailable then, and whatever else at once
+ * Repeats harmless work, with growing pauses while the store is away, until it succeeds or the elapsed time has come to
+ * `givingUpAt`. The work gets its previous failure. @throws StoreUnavailable then, and every other error at once
  */
 export async function whileUnavailable<T>(
   timing: Timing,

@@ -103,8 +103,8 @@ export abstract class EventStore {
   abstract read(stream: string, reading?: StreamReading): AsyncIterable<readonly StoredEvent[]>;
 
   /**
-   * The revision of the stream's newest event as far as reads show it, also of one that its bounds hide by now; `none`
-   * where reads show no stream. An append that lost may have been told of a later one: `untilVisible` waits for that.
+   * The revision of the stream's newest event as far as reads show it, also of one that its bounds hide by now; `none` where reads
+   * show no stream. The answer to a lost append may have named a later one: `appendWithRetry` waits until reads show that.
    */
   abstract lastRevision(stream: string): Promise<ExpectedRevision>;
 

@@ -16,7 +16,7 @@ export type IdempotencyKey = Readonly<{
   /** Whose key it is; the same key of another caller is another key. */
   callerId: string;
   key: string;
-  /** Tells a repetition from another request under the same key. */
+  /** Distinguishes a repetition from another request under the same key. */
   fingerprint: string;
   /** How long the key stands for its first request. */
   ttlMs: number;
@@ -70,7 +70,7 @@ export async function useIdempotencyKey<T>(
       metadata: encodeMetadata(cause),
     };
     await streams.appendEvents(stream, expected, [event]);
-    // Nobody waits for this: the age is judged anyway, the bound only lets the store forget.
+    // Not awaited: the age is checked anyway, the bound only lets the store delete the event.
     store.setRetention(stream, { maxAgeSeconds: Math.ceil(key.ttlMs / 1000) }).catch(() => undefined);
     return { used: 'first', value };
   });

@@ -1,5 +1,5 @@
-/** A fact whose name ends so says that nothing is kept of what its stream said before: it is all that is left of it. */
+/** An event whose type ends so records a purge: all earlier events of its stream are deleted. */
 const PURGED = 'Purged';
 
-/** Whether nothing is kept of what a stream said before an event of this type. */
+/** Whether an event of this type purges all earlier events of its stream. */
 export const isPurge = (type: string): boolean => type.endsWith(PURGED);

@@ -5,16 +5,16 @@ import type { Event, Recorded } from './events.js';
 type Truncation = Readonly<{ stream: string; before: number }>;
 
 /**
- * What goes once an event says that it is purged: first the blobs, then what a stream said before. Each step repeats
- * without harm: nobody else has those blobs, and a cut is never taken back.
+ * What is deleted after a purge event: first the blobs, then the earlier events of a stream. Each step can be repeated: the blobs
+ * have no other user, and a truncation is never taken back.
  */
 export type Purge<E extends Event = Event> = Readonly<{
   category: string;
   codec: Codec<E>;
   type: E['type'];
-  /** By their SHA-256; none unless told. */
+  /** The SHA-256 of each; none by default. */
   blobsOf?: { of(event: Recorded<E>): readonly string[] }['of'];
-  /** The stream of the event itself, up to the event, unless told. */
+  /** Which stream is truncated, and before what; by default the event's own stream, before the event. */
   truncated?: { by(event: Recorded<E>): Truncation }['by'];
 }>;
 

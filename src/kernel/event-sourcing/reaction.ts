@@ -3,8 +3,8 @@ import type { LogFilter } from './event-store.js';
 import type { Event, Recorded } from './events.js';
 
 /**
- * Acts on one event. It comes at least once, so it asks what is done already and derives its ids from the event. Whoever
- * waits for others for long stops and throws when the signal aborts: the event then comes again to a successor.
+ * Acts on one event. Events are delivered at least once, so a reaction checks what is done already and derives its ids from the
+ * event. A reaction that waits for long stops and throws when the signal aborts: its successor gets the event again.
  */
 type ReactionHandler<E extends Event> = { act(event: Recorded<E>, signal: AbortSignal): Promise<void> }['act'];
 
@@ -18,7 +18,7 @@ export type Reaction<E extends Event = Event> = Readonly<{
   name: string;
   codec: Codec<E>;
   on: ReactionHandlers<E>;
-  /** How many events are acted on side by side; 8 unless told. */
+  /** How many events are acted on side by side; 8 by default. */
   concurrency?: number;
   /** Where it begins when it runs for the first time ever: with the whole log (the default), or with what comes next. */
   begins?: 'with-the-log' | 'now';

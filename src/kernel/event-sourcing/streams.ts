@@ -79,8 +79,8 @@ export class Streams {
   }
 
   /**
-   * Folds, asks the decision, appends what it says; after a lost race it folds and asks again. Whoever knows the stream from
-   * a moment ago says so and saves a read: should it have gone on since, the race is lost.
+   * Folds, decides, appends the events; after a lost race it folds and decides again. A caller that has just folded the stream
+   * passes that and saves a read: if the stream has gone on since, the race is lost.
    * @throws Rejection, StoreUnavailable, WrongRevision when races were lost for as long as `patienceMs`
    */
   async transact<State, E extends Event>(

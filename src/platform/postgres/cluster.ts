@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type Binaries, NoEmbeddedPostgres } from './postgres-binaries.js';
 import { directoryArgument, SERVER_ENVIRONMENT } from './postmaster.js';
 import { isReachableBy, type UnixUser } from './unix-user.js';
@@ -19,10 +20,10 @@ export type Cluster = Readonly<{ directory: string; argument: string; password: 
 type Place = Readonly<{ root: string; binaries: Binaries; user: UnixUser | undefined; sync: boolean }>;
 
 /** The data files under a root, made at the first start: whole or not at all. */
-export function openCluster(place: Place): Cluster {
+export async function openCluster(place: Place): Promise<Cluster> {
   const { root, binaries, user } = place;
   const directory = join(root, 'cluster');
-  if (!existsSync(directory)) create(place, directory);
+  if (!existsSync(directory)) await create(place, directory);
   const major = readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim();
   if (major !== binaries.major) {
     throw new NoEmbeddedPostgres(
@@ -36,52 +37,61 @@ export function openCluster(place: Place): Cluster {
     );
   }
   writeFileSync(join(directory, 'pg_hba.conf'), HOST_BASED_AUTHENTICATION);
-  return { directory, argument: argumentFor(directory, user), password: passwordOf(place, directory) };
+  return { directory, argument: argumentFor(directory, user), password: await passwordOf(place, directory) };
 }
 
-function create(place: Place, directory: string): void {
+async function create(place: Place, directory: string): Promise<void> {
   const { binaries, user, sync } = place;
   const draft = `${directory}.new`;
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { mode: 0o700 });
   if (user) chownSync(draft, user.uid, user.gid);
   const options = ['-D', argumentFor(draft, user), '-U', DATABASE, '--auth=trust', '-E', 'UTF8', '--locale=C.UTF-8'];
-  run(place, draft, binaries.initdb, [...options, ...(sync ? [] : ['--no-sync'])]);
-  setPassword(place, draft, `create database ${DATABASE};\n`);
+  await run(place, draft, binaries.initdb, [...options, ...(sync ? [] : ['--no-sync'])]);
+  await setPassword(place, draft, `create database ${DATABASE};\n`);
   renameSync(draft, directory);
 }
 
 const passwordFile = ({ root }: Place): string => join(root, 'password');
 
-function passwordOf(place: Place, directory: string): string {
+async function passwordOf(place: Place, directory: string): Promise<string> {
   // A disk that was full leaves an empty file.
   const isKept = (statSync(passwordFile(place), { throwIfNoEntry: false })?.size ?? 0) > 0;
-  if (!isKept) setPassword(place, directory);
+  if (!isKept) await setPassword(place, directory);
   return readFileSync(passwordFile(place), 'utf8');
 }
 
 /** The server itself, alone with the data and reading its standard input, so that no password stands in a command line. */
-function setPassword(place: Place, directory: string, more = ''): void {
+async function setPassword(place: Place, directory: string, more = ''): Promise<void> {
   const password = randomBytes(24).toString('base64url');
   const options = ['--single', '-D', argumentFor(directory, place.user), ...(place.sync ? [] : ['-F']), 'template1'];
-  run(place, directory, place.binaries.postgres, options, `alter role ${DATABASE} password '${password}';\n${more}`);
+  await run(place, directory, place.binaries.postgres, options, `alter role ${DATABASE} password '${password}';\n${more}`);
   writeFileSync(passwordFile(place), password, { mode: 0o600 });
 }
 
 const argumentFor = (directory: string, user: UnixUser | undefined): string =>
   directoryArgument(directory, !user || isReachableBy(user, directory));
 
-function run(place: Place, cwd: string, program: string, args: readonly string[], input = ''): void {
-  const { error, status, stderr } = spawnSync(program, args, {
+async function run(place: Place, cwd: string, program: string, args: readonly string[], input = ''): Promise<void> {
+  const child = spawn(program, args, {
     ...place.user,
     cwd,
-    input,
     env: SERVER_ENVIRONMENT,
-    encoding: 'utf8',
+    stdio: ['pipe', 'ignore', 'pipe'],
     timeout: CREATION_TIMEOUT_MS,
   });
+  // A program that has ended does not read; what it said is told below.
+  child.stdin.on('error', () => undefined).end(input);
+  const [status, stderr] = await Promise.all([ended(child), text(child.stderr)]).catch((cause: Error) => {
+    throw new NoEmbeddedPostgres(`${program} failed: ${cause.message}`, { cause });
+  });
   // Alone with the data, the server reports a failed statement and goes on.
-  if (error || status !== 0 || /^(ERROR|FATAL)|(ERROR|FATAL): /m.test(stderr)) {
-    throw new NoEmbeddedPostgres(`${program} failed: ${error?.message ?? stderr}`, { cause: error });
-  }
+  if (status !== 0 || /^(ERROR|FATAL)|(ERROR|FATAL): /m.test(stderr))
+    throw new NoEmbeddedPostgres(`${program} failed: ${stderr}`);
 }
+
+/** With which status a process ends; `null` where a signal ended it. */
+const ended = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve, reject) => {
+    child.once('error', reject).once('close', resolve);
+  });

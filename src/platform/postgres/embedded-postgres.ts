@@ -54,7 +54,7 @@ export async function startEmbeddedPostgres(options: { dataDir: string; forTests
     await clearAway(root, name);
     const user = serverUser(join(root, 'cluster'));
     const binaries = binariesFor(user);
-    const cluster = openCluster({ root, binaries, user, sync: !options.forTests });
+    const cluster = await openCluster({ root, binaries, user, sync: !options.forTests });
     const logFile = join(root, 'server.log');
     const run = (port: number) => {
       limitLog(logFile);

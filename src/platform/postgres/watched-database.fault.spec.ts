@@ -4,7 +4,8 @@ import { testDatabase, type TestDatabase } from '../../../test/support/postgres-
 import { isConnectionError, openDatabase } from './database.js';
 import { WatchedDatabase } from './watched-database.js';
 
-const SILENCE_MS = 500;
+/** Longer than a busy machine stands still. */
+const SILENCE_MS = 2_000;
 
 let database: TestDatabase;
 let line: PostgresLine;

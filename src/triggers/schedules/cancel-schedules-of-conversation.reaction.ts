@@ -11,9 +11,9 @@ import { Rejection } from '../../kernel/rejection.js';
 import { CancelSchedule } from './schedule/schedule.commands.js';
 
 /**
- * What a chat without an agent wanted done later is called off with the chat: nobody could see it any more. What was made
- * in a chat with an agent stays among the agent's schedules. Steps: wait until the schedules of before are listed; cancel each. A
- * crash in between repeats it for those that are left.
+ * Cancels the tasks of a deleted chat without an agent, which could not be seen any more. Schedules that were made in a chat with
+ * an agent stay with the agent. Steps: wait until the schedules of before are listed; cancel each. A crash in between repeats it
+ * for those that are left.
  */
 @Injectable()
 export class CancelSchedulesOfConversation implements Reaction<ConversationDeleted> {

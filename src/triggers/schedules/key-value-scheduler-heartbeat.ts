@@ -12,7 +12,7 @@ export const SCHEDULER_KEPT_UP = 'scheduler-kept-up';
 
 /** How long a scheduler that has died still counts as there. */
 const PRESENCE_TTL_MS = 15_000;
-/** It is said no more often than this: fifteen minutes are not told by the second. */
+/** The heartbeat is written no more often than this: readers compare it with fifteen minutes. */
 const SAID_EVERY_MS = 5_000;
 
 /** The pulse as the processes share it: a lease of each scheduler, and how far they have come. */

@@ -5,6 +5,6 @@ export const SCHEDULER_BEHIND_MAX_MS = 15 * 60_000;
 export abstract class SchedulerHeartbeat {
   /** Everything that had come by then is decided on. */
   abstract beat(now: Date): Promise<void>;
-  /** Somebody is there to decide, and behind by no more than SCHEDULER_BEHIND_MAX_MS. Whoever cannot tell says no. */
+  /** Whether a scheduler is alive and behind by no more than SCHEDULER_BEHIND_MAX_MS; false where that is unknown. */
   abstract isKeepingUp(now: Date): Promise<boolean>;
 }

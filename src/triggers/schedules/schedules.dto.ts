@@ -1,7 +1,7 @@
 import { Allow } from 'class-validator';
 import type { DefinitionRequest } from './schedule/definition.policy.js';
 
-/** What each may be is said by the definition's own rules, in the words that clients know. */
+/** The rules of the definition check each field, in the words that clients know. */
 export class ScheduleBody implements DefinitionRequest {
   @Allow() name?: unknown;
   @Allow() instruction?: unknown;

@@ -21,7 +21,7 @@ export type Delivery = Readonly<{
   value: unknown;
 }>;
 
-/** Whoever holds the token of an agent's webhook sets it to work. */
+/** Accepts a delivery from a caller that holds the token of an agent's webhook. */
 export class AcceptDelivery extends Command<Accepted> {
   constructor(
     readonly delivery: Delivery,

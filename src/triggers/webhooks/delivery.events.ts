@@ -10,7 +10,7 @@ export type DeliveryAccepted = Event<
     agentId: string;
     ownerId: string;
     taskId: string;
-    /** Tells a repetition from another delivery under the same key. */
+    /** Distinguishes a repetition from another delivery under the same key. */
     fingerprint: string;
     acceptedAt: string;
     /** What was delivered, as JSON text. */

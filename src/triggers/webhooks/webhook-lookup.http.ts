@@ -16,8 +16,8 @@ export function webhookAgentOf(request: FastifyRequest): AgentRecord {
 }
 
 /**
- * A hook that looks an agent up before anything is read of what is delivered to it: whoever does not know a token learns
- * nothing, and sends nothing large.
+ * A hook that looks an agent up before the body of a delivery is read: a caller without a valid token learns nothing and sends
+ * nothing large.
  */
 export const findWebhook =
   (agents: AgentQueries, wrong: WrongCredentials, bodyBytesMax: number) =>

@@ -19,7 +19,7 @@ import { TruncateDeliveries } from './truncate-deliveries.reaction.js';
 const REACTIONS = [RunDeliveries, TruncateDeliveries];
 const RETENTION = [PurgeWebhookRuns];
 
-/** Deliveries to agents' webhooks: accepted in one append, then run with nobody watching. */
+/** Deliveries to agents' webhooks: accepted in one append, then run in headless mode. */
 @Module({
   imports: [IdentityModule, RunsModule],
   controllers: [WebhooksController],

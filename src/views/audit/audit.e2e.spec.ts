@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, messageIdIn } from '../../../test/support/client.js';
+import { eventually } from '../../../test/support/eventually.js';
 import { serviceForTests, type TestService } from '../../../test/support/service.js';
+import { TurnLog } from '../../../test/support/turn-log.js';
 import { SessionTokens } from '../../resources/identity/session-tokens.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { EventStore } from '../../kernel/event-sourcing/event-store.js';
@@ -25,6 +27,9 @@ beforeAll(async () => {
   messageId = messageIdIn(await ann.stream({ question: 'What is kept?' }));
   await bob.stream({ question: 'And mine?' });
   await ann.get(`/api/messages/${messageId}/events`).then((response) => response.text());
+  // A seal comes after the last frame that the client waits for; from here on nothing is added.
+  const log = new TurnLog(service.backing.store);
+  await eventually(async () => (await log.refresh()).unsealed.length === 0);
   const { app } = service.service;
   await app.get(Freshness, { strict: false }).reached(['audit-log'], await app.get(EventStore, { strict: false }).head());
 });
@@ -32,13 +37,9 @@ afterAll(() => service.close());
 
 const events = (client: Client, query = '') => client.json<Page>(`/api/audit/events${query}`);
 
-/** The seal comes after the last frame that the client waits for. */
 async function sealedEvent(): Promise<Event> {
-  for (;;) {
-    const { events: found } = await events(admin, '?type=TurnSealed');
-    const sealed = found.find(({ data }) => data['turnId'] === messageId);
-    if (sealed) return sealed;
-  }
+  const { events: found } = await events(admin, '?type=TurnSealed');
+  return found.find(({ data }) => data['turnId'] === messageId)!;
 }
 
 describe('The audit', () => {

@@ -7,6 +7,7 @@ import { AgentKeyDirectory } from '../../resources/identity/agent-key-directory.
 import { agentKeyHash } from '../../resources/identity/agent-keys.policy.js';
 import { EventStore, lastEvent, LOG_START, type StoredEvent, STREAM_START } from '../../kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { LOG_CATEGORY } from '../../kernel/event-sourcing/log-format.events.js';
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
 import { deterministicId, newId } from '../../kernel/ids.js';
 import { KeyValue } from '../../kernel/key-value.js';
@@ -52,9 +53,13 @@ export class SeedDemo {
     return true;
   }
 
-  /** Nobody has used the service yet: its log begins with the demo's own source, or with nothing. */
+  /** The service has not been used yet: after the declaration of its format the log begins with the demo's own source, or is empty. */
   private async isWanted(): Promise<boolean> {
-    for await (const { events } of this.store.readAll({ after: LOG_START, limit: 1 })) {
+    for await (const { events } of this.store.readAll({
+      after: LOG_START,
+      filter: { exceptCategories: [LOG_CATEGORY] },
+      limit: 1,
+    })) {
       if (events.length > 0) return events[0]!.stream === sourceStream(SOURCE_ID);
     }
     return true;

@@ -10,7 +10,7 @@ import { type Admission, type LimitedAgent, UsageLimits } from './usage-limits.p
 
 const USAGE = 'usage';
 
-/** Of the turns an owner was told the end of since the last look, so many are looked up in the log, the last ones. */
+/** How many of the turns whose end an owner has seen since the last poll are looked up in the log, the newest first. */
 const NOTED_TURNS_LOOKED_UP_MAX = 64;
 
 /**
@@ -38,7 +38,7 @@ export class StoredUsageLimits extends UsageLimits {
     const { ownerId, agent, turnId } = admission;
     const isLimited = agent !== undefined && (agent.tokenLimit !== null || agent.requestLimit !== null);
     if (!isLimited && !this.quota.isSet) return;
-    // It takes its place before anything is waited for: whoever comes meanwhile counts it.
+    // It takes its place before the first await, so that concurrent requests count it.
     this.underWay.enter(admission);
     try {
       await this.knowWhatWasTold(ownerId);
@@ -58,7 +58,7 @@ export class StoredUsageLimits extends UsageLimits {
     this.underWay.told(turnId);
   }
 
-  /** Whoever has read an answer finds its tokens counted. */
+  /** After a client has read an answer, its tokens are counted. */
   private async knowWhatWasTold(ownerId: string): Promise<void> {
     const told = this.underWay.admittedFor(ownerId);
     const newestNoted = told.slice(-NOTED_TURNS_LOOKED_UP_MAX);

@@ -6,13 +6,13 @@ export const TURNS_UNDER_WAY_MAX = 10_000;
 type UnderWay = Admission & { isKnown: boolean };
 
 /**
- * What this process has admitted and its read model may not know of yet. A read model lags: requests that come while it does
- * would not see one another, nor what an answer has used that was told a moment ago.
+ * Turns that this process has admitted and that its read model may not have yet. A read model lags: without this, concurrent
+ * requests would not count each other, nor the usage of an answer that has just ended.
  */
 export class TurnsUnderWay {
   /** In the order of their admission. */
   private readonly turns = new Map<string, UnderWay>();
-  /** Those whose end was told, in that order. */
+  /** The turns whose end their owner has seen, in that order. */
   private readonly ended = new Map<string, UnderWay>();
 
   get size(): number {
@@ -50,7 +50,7 @@ export class TurnsUnderWay {
     if (turn) setLast(this.ended, turnId, turn);
   }
 
-  /** Those of an owner whose end was told. */
+  /** The turns of an owner whose end the owner has seen. */
   admittedFor(ownerId: string): readonly Admission[] {
     return [...this.ended.values()].filter((turn) => turn.ownerId === ownerId);
   }

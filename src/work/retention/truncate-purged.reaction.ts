@@ -7,7 +7,7 @@ import type { Purge } from '../../kernel/event-sourcing/purge.js';
 import type { Reaction, ReactionHandlers } from '../../kernel/event-sourcing/reaction.js';
 import { Purges } from './purges.js';
 
-/** What was stated to be purged goes, as the rooms say of their events. A crash on the way repeats it. */
+/** Deletes what a purge event names, as its room describes it. A crash on the way repeats it. */
 @Injectable()
 export class TruncatePurged implements Reaction {
   readonly name = 'truncate-purged';

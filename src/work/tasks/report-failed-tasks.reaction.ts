@@ -9,8 +9,8 @@ import { type TaskFailed, taskStream } from './task.events.js';
 import { TaskRunners } from './task-runner.port.js';
 
 /**
- * A task that failed for good may have left something open: its runner is told. One step; a crash before the checkpoint
- * tells it again, and the runner makes nothing of that.
+ * Reports a task that failed for good to its runner, which may have to close something. One step; a crash before the checkpoint
+ * repeats it, and the runner ignores a repetition.
  */
 @Injectable()
 export class ReportFailedTasks implements Reaction<TaskFailed> {

@@ -3,7 +3,7 @@ import type { WorkerLimits } from './task-runner.port.js';
 
 /** So many nudges are held while their tasks wait, so that the queue hands them to another worker if this one dies. */
 const NUDGES_HELD_MAX = 256;
-/** So many tasks may wait at a worker: what is more is left to whoever sweeps the log. */
+/** How many tasks may wait at a worker; the sweep enqueues the others again. */
 const TASKS_WAITING_MAX = 10_000;
 
 type Waiting = Readonly<{ taskId: string; ownerId: string; work: () => Promise<void>; letGo: () => void }>;

@@ -7,7 +7,7 @@ import { WorkQueue } from '../../kernel/work-queue.js';
 import { taskLease } from './task.policy.js';
 import { TaskRunners } from './task-runner.port.js';
 
-/** How often somebody looks for tasks that nobody is at; with a lease's time to live it bounds how long a lost one waits. */
+/** How often tasks without a worker are looked for; with a lease's time to live it bounds how long a lost task waits. */
 const EVERY_MS = 1_000;
 const TASKS_PER_TICK_MAX = 500;
 
@@ -17,9 +17,8 @@ const NUDGE_AGAIN_MS = 30_000;
 const NUDGE_LOST_MS = 2_000;
 
 /**
- * Nudges the workers about tasks that should be under way and are not: due for a retry, started by a worker that was lost,
- * or queued for long. After a start everything queued counts as long, until all of it has been looked at: whoever was to be
- * nudged may be gone.
+ * Nudges the workers about tasks that should be under way and are not: due for a retry, started by a worker that was lost, or
+ * queued for long. After a start every queued task is nudged once, because the process that had its nudge may be gone.
  */
 @Injectable()
 export class SweepTasks implements Ticker {

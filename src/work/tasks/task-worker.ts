@@ -51,8 +51,8 @@ const UNEXPECTED = 'The task failed unexpectedly.';
 const NOT_OURS = new Set(['task-over', 'task-not-due', 'task-unknown', 'task-attempt-superseded']);
 
 /**
- * Runs tasks. An attempt: take the task's lease, claim the task by an append, run it, state what it came to. A worker that
- * dies at any point leaves a started task without a lease; whoever looks next starts another attempt.
+ * Runs tasks. An attempt: take the task's lease, claim the task by an append, run it, append its outcome. A worker that dies at
+ * any point leaves a started task without a lease; the next sweep starts another attempt.
  */
 export class TaskWorker {
   /** Names this worker in its leases. */
@@ -142,7 +142,7 @@ export class TaskWorker {
     } catch (error) {
       if (signal.aborted || error instanceof TaskPostponed || isDiskFull(error)) return { type: 'requeued' };
       if (error instanceof Rejection) return { type: 'refused', reason: error.message };
-      // The reason is public to whoever holds the task's id; what went wrong inside is for the operators.
+      // Every caller with the task's id reads the reason; internal errors are for the operators.
       this.logger.error(`Attempt ${attempt} of task ${taskId} failed.`, error);
       return { type: 'failed', reason: UNEXPECTED };
     }
@@ -166,7 +166,7 @@ export class TaskWorker {
     return queued && causedBy(queued, ACTOR);
   }
 
-  /** Holds a lease that tells others somebody works; while the key-value store is away, nobody can tell. */
+  /** Holds a lease that shows other processes that the task is worked on; while the key-value store is away, they cannot see it. */
   private async bePresent(signal: AbortSignal): Promise<void> {
     if (signal.aborted || (this.presence && !this.presence.lost.aborted)) return;
     const key = `${WORKER_LEASES}${this.id}`;

@@ -4,8 +4,8 @@ import type { Event } from '../../kernel/event-sourcing/events.js';
 export type TaskId = string;
 
 /**
- * What a task came to: in the event while it is small, else a blob of the same JSON. One that is its own names the task beside
- * the result, so that nobody else has the same bytes and it may be deleted with the task.
+ * The result of a task: in the event while it is small, else a blob of the same JSON. A blob with `isOwn` has the task's id among
+ * its bytes, so that no other task shares it and it may be deleted with the task.
  */
 export type TaskResult = Readonly<{ inline: unknown }> | Readonly<{ blob: BlobRef; isOwn?: true }>;
 
@@ -23,7 +23,7 @@ export type TaskRequeued = Event<'TaskRequeued', { taskId: TaskId; attempt: numb
 export type TaskSucceeded = Event<'TaskSucceeded', { taskId: TaskId; attempt: number; result: TaskResult }>;
 export type TaskFailed = Event<'TaskFailed', { taskId: TaskId; attempt: number; reason: string }>;
 
-/** Its time is over: nobody who asks is told of it any more. `result` is what goes with it outside of the log. */
+/** Its retention time is over: the API no longer shows it. `result` is the blob that is deleted with it. */
 export type TaskPurged = Event<'TaskPurged', { taskId: TaskId; kind: string; ownerId: string; result: BlobRef | null }>;
 
 export type TaskEvent =

@@ -38,7 +38,7 @@ export class TasksController {
     return status === 'succeeded' && result ? loadResult(this.blobs, result) : null;
   }
 
-  /** Nobody to run what is pending: better said than waited for. */
+  /** No worker runs pending tasks: the answer says so at once. */
   private async requireWorker(): Promise<void> {
     if (!(await isWorkerAlive(this.keyValue))) throw new Rejection('unavailable', 'Service unavailable');
   }

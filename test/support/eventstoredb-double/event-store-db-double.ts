@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
 
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
@@ -14,6 +13,7 @@ import {
   type ServerUnaryCall,
 } from '@grpc/grpc-js';
 
+import { freePort } from '../free-port.js';
 import { append, batchAppend, deleteStream, tombstoneStream } from './appends.js';
 import { clusterInfo, supportedMethods } from './cluster.js';
 import { Commits } from './commits.js';
@@ -119,8 +119,8 @@ export class EventStoreDbDouble {
       injector.injectConnection(socket);
     });
     const { listener } = this;
+    this.port ||= await freePort();
     await new Promise<void>((resolve, reject) => listener.once('error', reject).listen(this.port, HOST, resolve));
-    this.port = (listener.address() as AddressInfo).port;
   }
 
   /** As a crash looks from outside: every connection is cut, and nobody answers on the port until it listens again. */

@@ -75,7 +75,7 @@ export class AskQuestionIntake {
     const found = lastPauseOf(state, answers);
     const fresh: Started = { conversationId, turnId: found?.turnId ?? '', after: found?.lastId ?? -1 };
     const refuse = async () => void resume(answers, caller, now)(state);
-    // What waits for nobody now may do so in a moment, for something else.
+    // A turn that waits for no decision now may wait for another one in a moment.
     if (way.idempotencyKey === undefined) await refuse();
     const admission = { ...admitted(fresh), ownerId: ownerOf(caller), agent: agent && limitedAgent(agent), isNewRequest: false };
     return this.withinLimits(admission, async (admit) => {
@@ -149,7 +149,7 @@ export class AskQuestionIntake {
     decisionOf(asking)(state);
   }
 
-  /** Nobody waits for the queue: it only says "now", and a turn that no queue knows of is found in the log. */
+  /** Not awaited: the queue only says "now", and the sweep finds a turn that no queue has. */
   private nudge({ conversationId, turnId, after }: Started): void {
     const payload = JSON.stringify({ conversationId, turnId } satisfies TurnToRun);
     // Each run of a turn has a name of its own: the queue takes what it has had before for a repetition.

@@ -21,10 +21,10 @@ import { QuestionResolver } from './resolve-question.js';
 import { type AutomaticTurnResult, type AutomaticTurn, AutomaticTurns } from './automatic-turns.port.js';
 
 /**
- * Asks in conversations by itself, as whoever asked there last would have gone on. In this order: (1) the conversation says
- * whether it goes on; (2) its settings are settled anew; (3) the owner's quota is asked, and the limits of the agent where a bearer
- * of its key goes on; (4) the turn is stated, unless something came in between; (5) a runner is nudged. A crash before (4) has done
- * nothing; one after it is found by whoever looks for turns nobody has taken.
+ * Asks automatic turns, with the settings of the last question. In this order: (1) the conversation says whether it may go on;
+ * (2) the settings are resolved anew; (3) the owner's quota is checked, and the limits of the agent where its key was used;
+ * (4) the turn is appended, unless the conversation has changed; (5) a runner is nudged. A crash before (4) leaves nothing; after
+ * it the sweep finds the turn.
  */
 @Injectable()
 export class AutomaticTurnIntake extends AutomaticTurns {
@@ -60,7 +60,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
       if (!(error instanceof Rejection)) throw error;
       return { status: 'refused', error: error.message };
     }
-    // Nobody waits for the queue: a turn that it does not know of is found in the log.
+    // Not awaited: the sweep finds a turn that the queue does not have.
     this.queue
       .enqueue(TURNS_QUEUE, turnId, JSON.stringify({ conversationId, turnId } satisfies TurnToRun))
       .catch(() => undefined);

@@ -1,7 +1,7 @@
 import type { TurnOrigin } from '../../conversation/conversation.events.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 
-/** A question that nobody asks: what has happened since, for the conversation to go on with. */
+/** The question of an automatic turn: what has happened since the last turn. */
 export type AutomaticTurn = Readonly<{
   conversationId: string;
   ownerId: string;
@@ -18,7 +18,7 @@ export type AutomaticTurnResult = Readonly<
   { status: 'busy' } | { status: 'asked' | 'gone' | 'too-many-in-a-row' } | { status: 'refused'; error: string }
 >;
 
-/** Conversations that go on by themselves: as whoever asked last would have them, with what their agents are now. */
+/** Conversations that go on by themselves: with the settings of their last question and the agents as they are now. */
 export abstract class AutomaticTurns {
   /** The same turn twice is asked once. */
   abstract ask(turn: AutomaticTurn, cause: Cause): Promise<AutomaticTurnResult>;

@@ -10,7 +10,7 @@ import { type CallAnswer, resume } from '../../conversation/pause.decider.js';
 import { nameFor } from './question.policy.js';
 import type { ResolvedQuestion } from './resolve-question.js';
 
-/** A caller asks; from here on the question is in the log and will be answered, whoever crashes. */
+/** Appends a caller's question. From then on it will be answered, whichever process crashes. */
 export class AskQuestion extends Command<{ position: bigint | undefined }> {
   constructor(
     readonly turnId: string,
@@ -47,7 +47,7 @@ export class AskQuestionHandler implements Handler<AskQuestion> {
   }
 }
 
-/** Somebody says what is to become of the calls a turn waits for; from here on it goes on, whoever crashes. */
+/** Appends a caller's decisions on the calls that a turn waits for. From then on the turn goes on, whichever process crashes. */
 export class ResumeTurn extends Command<{ position: bigint | undefined }> {
   constructor(
     readonly conversationId: string,

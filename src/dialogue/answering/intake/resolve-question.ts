@@ -22,7 +22,7 @@ import type { QuestionRequest } from './question.dto.js';
 import { parseHistory } from './question.policy.js';
 import { clientToolsOf } from './tool-actions.policy.js';
 
-/** A question whose caller, agent and settings are settled; asking it needs nothing more. */
+/** A question with its caller, agent and settings resolved. */
 export type ResolvedQuestion = Readonly<{
   question: string;
   ownerId: string;
@@ -142,7 +142,7 @@ export class QuestionResolver {
     return model?.tools ? this.toolbox.pin(ownerId, toolIds) : [];
   }
 
-  /** Whoever uploaded them with a key of the same owner, or was signed in as the same user, may refer to them. */
+  /** Callers may refer to files that were uploaded with a key of the same owner or by the same signed-in user. */
   private async attached(ids: readonly string[], caller: Caller): Promise<readonly AttachedFile[]> {
     if (ids.length === 0) return [];
     if (new Set(ids).size > ATTACHMENTS_MAX)
@@ -157,7 +157,7 @@ export class QuestionResolver {
   }
 }
 
-/** Whoever signs in as the owner may have the owner's credentials write, also when the request carries a key. */
+/** A caller who is signed in as the owner may write with the owner's credentials, also when the request carries a key. */
 const isOwner = (caller: Caller, ownerId: string): boolean => signedInUserOf(caller)?.userId === ownerId;
 
 /** `default` stands for no source at all. */

@@ -32,7 +32,7 @@ export const TOOL_ROUNDS_MAX = 25;
 export const CALLS_PER_ROUND_MAX = 64;
 /** Longer ids of calls, and such with characters that JSON escapes, are replaced. */
 export const CALL_ID_CHARACTERS_MAX = 256;
-/** What a model is told of one result even when its window is nearly full. */
+/** How much of one result a model gets even when its window is nearly full. */
 export const RESULT_CHARACTERS_MIN = 2_000;
 const NO_TOOLS: OpenTools = { actions: [], notices: [], run: () => Promise.reject(new Error('There are no tools.')) };
 
@@ -50,7 +50,7 @@ export type LoopState = Readonly<{
   messages: readonly ChatMessage[];
   round: number;
   unknownCalls: number;
-  /** What the model is told of calls of the last round that have been settled. */
+  /** The results, for the model, of the decided calls of the last round. */
   results: Readonly<Record<string, string>>;
 }>;
 

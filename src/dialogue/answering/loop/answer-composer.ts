@@ -32,7 +32,7 @@ export class AnswerComposer {
     private readonly attachedFiles: AttachedFiles,
   ) {}
 
-  /** Where nobody asked, an answer may also be none; one whose form is fixed, or that has begun, is one. */
+  /** An automatic turn may have no answer, unless its form is fixed or the answer has begun. */
   compose(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { asked, resumption } = transcript;
     const mayBeNone = asked.origin?.kind === 'follow-up' && !asked.settings.responseSchema && !resumption?.paused.answer;

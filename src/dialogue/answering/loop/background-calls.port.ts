@@ -19,8 +19,8 @@ export type LongWork = (signal: AbortSignal, background?: Background) => Promise
 /** Where turns wait for the tools they call, for as long as that is worth it. */
 export abstract class BackgroundCalls {
   /**
-   * Resolves to what the work comes to, or rejects as it does; where that takes long and the call may go on as a job, resolves
-   * to what a model is told of the job. The signal ends the work, but not that of a job.
+   * Resolves to the result of the work, or rejects as the work does. Where the work takes long and may become a job, resolves to
+   * the model's notice of the job. The signal ends the work, but not that of a job.
    */
   abstract run(call: LongCall, signal: AbortSignal, work: LongWork): Promise<unknown>;
 }

@@ -2,7 +2,7 @@ import type { CalledTool, ToolCallFinished } from '../../conversation/conversati
 import { isWaiting, NOT_BEGUN_TEXT, outcomeUnknown, recordOf, type ToolCallRecord } from '../../conversation/tool-call.policy.js';
 import { forReader, isErrorResult, textOf } from './tool-result.policy.js';
 
-/** How a call ended: as it is shown, and as the model is told. */
+/** How a call ended: as it is shown, and as the model reads it. */
 export type CallEnd = Readonly<{ record: ToolCallRecord; text: string }>;
 
 /** What the log says of the calls of a turn that have effects, by their ids. */
@@ -26,7 +26,7 @@ export const failureOf = (call: CalledTool, text: string): CallEnd => ({
   text,
 });
 
-/** Of a call whose end the log knows, as it was told then. */
+/** The end of a call as the log has it. */
 export function finishedAs(call: CalledTool, { status, result: text }: ToolCallFinished['data']): CallEnd {
   const result = valueOf(text);
   return status === 'error' && !isErrorResult(result) ? failureOf(call, text) : { ...outcomeOf(call, result), text };
@@ -38,8 +38,8 @@ const isOver = (record: Entry | undefined): boolean =>
   record !== undefined && record['status'] !== 'pending' && !isWaiting(record);
 
 /**
- * What becomes of the calls that are under way, or wait, when their turn ends. What has effects and was begun ends as the log
- * has it; where it does not say, nobody knows.
+ * The ends of calls that run or wait when their turn ends. A call with effects that has begun ends as the log has it; where the
+ * log has no end, the outcome is unknown.
  */
 export function interruptedCalls(records: readonly Entry[], { begun, finished }: CallHistory): readonly ToolCallRecord[] {
   const known = new Map(records.map((record) => [record['call_id'], record]));

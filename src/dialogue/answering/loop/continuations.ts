@@ -30,7 +30,7 @@ export class Continuations {
     return JSON.parse(continuation.isOwn ? (JSON.parse(stored) as Own).text : stored) as LoopState;
   }
 
-  /** Nobody goes on from it any more. @throws BlobsUnavailable */
+  /** Deletes it: no run continues from it any more. @throws BlobsUnavailable */
   drop(sha256: string): Promise<void> {
     return this.blobs.delete(sha256);
   }

@@ -33,7 +33,7 @@ const REASONS: Readonly<Record<PauseType, string>> = {
   requires_client_execution: 'Client-side tools cannot run in headless / scheduled runs.',
 };
 
-/** Nobody is there; whoever set the run up has approved of what these tools do. */
+/** Headless: the trigger of the run has approved the calls of these tools. */
 export const headless = (toolAllowlist: readonly string[] = []): ExecutionMode => ({
   offers: (toolName) => !NEVER_HEADLESS.has(toolName),
   isApproved: ({ toolId }) => toolAllowlist.includes(toolId),

@@ -42,7 +42,7 @@ export type Prompted = Readonly<{
   contextWindow: number;
 }>;
 
-/** What the model is told: the prompt, as much of the newest history as fits, and the question with its documents. */
+/** What the model reads: the prompt, as much of the newest history as fits, and the question with its documents. */
 export function messagesFor(prompted: Prompted): readonly ChatMessage[] {
   const { systemPrompt, exchanges, contextWindow, attached } = prompted;
   const content = userTurn(prompted);

@@ -24,7 +24,7 @@ export async function* withoutNoReply(deltas: AsyncIterable<AnswerDelta>): Async
 const said = (held: string | undefined): readonly AnswerDelta[] =>
   held === undefined || saysNothing(held) ? [] : [{ type: 'text', text: held }];
 
-/** What the model is told when nobody asked: what happened, and that it need not say anything. */
+/** The question of an automatic turn, for the model: what happened, and that it may answer NO_REPLY. */
 export const automaticQuestion = (whatHappened: string): string =>
   `Nobody has asked anything: the conversation goes on by itself because of what it waited for. What happened:
 

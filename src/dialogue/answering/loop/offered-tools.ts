@@ -37,7 +37,7 @@ export class OfferedTools {
     return this.offers.size;
   }
 
-  /** What the user is told where not everything is offered. */
+  /** The notice that the user gets where not everything is offered. */
   get notice(): string | undefined {
     if (this.total <= FUNCTIONS_MAX) return undefined;
     return `The model is offered the first ${FUNCTIONS_MAX} of ${this.total} functions; the others were left out.`;

@@ -19,7 +19,7 @@ export const UNKNOWN_TOOLS_MAX = 2;
 /** What a call may still add to its record once it has run. */
 const RESULT_BYTES_RESERVED = SHOWN_RESULT_BYTES_MAX + 512;
 
-/** What becomes of a call: it is settled without running, or it runs. */
+/** What becomes of a call: it is refused without running, or it runs. */
 export type Step = Readonly<{ call: CalledTool } & ({ record: ToolCallRecord; text: string } | { action: OfferedAction })>;
 
 /** Whether a turn with such records has room for another call. */
@@ -27,7 +27,7 @@ export const hasRoomForCalls = (recordsBytes: number): boolean => recordsBytes +
 
 export type GateSetting = Readonly<{
   offered: OfferedTools;
-  /** Null: whoever asked may have anything written. */
+  /** Null: the caller may run every write action. */
   writeAllowlist: readonly string[] | null;
   executionMode: ExecutionMode;
   /** Bytes of the records that the turn has already. */
@@ -129,7 +129,7 @@ function argumentsOf(text: string): { args: Readonly<Record<string, unknown>> } 
     const args: unknown = text.trim() === '' ? {} : JSON.parse(text);
     if (typeof args === 'object' && args !== null && !Array.isArray(args)) return { args: args as Record<string, unknown> };
   } catch {
-    // Told below, like any other text that is no object.
+    // Refused below, like any other text that is no object.
   }
   return { problem: 'The arguments must be one JSON object.' };
 }

@@ -1,4 +1,4 @@
-/** What a model is told of one result: about 20,000 tokens. Of a longer one it gets the beginning and the end. */
+/** How much of one result a model gets: about 20,000 tokens. Of a longer one it gets the beginning and the end. */
 export const MODEL_RESULT_CHARACTERS_MAX = 70_000;
 /** What is shown and kept of one result. */
 export const SHOWN_RESULT_CHARACTERS_MAX = 2_000;

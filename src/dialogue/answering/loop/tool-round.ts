@@ -35,13 +35,13 @@ export type RoundSetting = GateSetting &
     ledger: CallLedger;
     /** Aborts reads at once. A call with effects that was begun is waited for, unless the whole process ends. */
     signal: AbortSignal;
-    /** How much a model is told of one result, in characters. */
+    /** How much of one result a model gets, in characters. */
     resultCharactersMax: number;
   }>;
 
-/** The calls that a model asks for at once: checked, run where nobody has to be asked, and told. */
+/** The calls that a model requests at once: checked, run where no approval is needed, and reported to the model. */
 export class ToolRound {
-  /** What the model is told of each call, by its id. */
+  /** What the model reads of each call, by its id. */
   readonly results = new Map<string, string>();
   private readonly gate: ToolCallGate;
 
@@ -57,7 +57,7 @@ export class ToolRound {
     return this.gate.unknownCalls;
   }
 
-  /** Checks the calls and runs those that may run; those that may not, and wait for nobody, are told to the model. */
+  /** Checks the calls and runs those that may run. The model reads which calls were refused; the others wait for a decision. */
   async *run(asked: readonly ModelToolCall[]): AsyncGenerator<RoundDelta> {
     yield* this.perform(asked.flatMap((call) => this.gate.stepsFor(call)));
   }
@@ -119,8 +119,8 @@ export class ToolRound {
   }
 
   /**
-   * Is written down before and after. Whoever stops an answer does not un-happen what was begun; a process that ends lets
-   * go of it, and does not learn what came of it.
+   * Records the call before and after it runs. Stopping an answer does not cancel a side effect that has started; a process that
+   * ends leaves the call and does not learn its outcome.
    */
   private async effect(call: CalledTool, run: (until: AbortSignal) => Promise<RunEnd>): Promise<RunEnd> {
     const { ledger, signal, resultCharactersMax } = this.setting;

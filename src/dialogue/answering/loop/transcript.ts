@@ -59,7 +59,7 @@ export type Transcript = Readonly<{
   waited: ReadonlySet<string>;
 }>;
 
-/** What a conversation says to whoever goes on from it elsewhere. */
+/** What a run elsewhere reads of a conversation that it continues. */
 export type History = Readonly<{
   ownerId: string;
   isDeleted: boolean;

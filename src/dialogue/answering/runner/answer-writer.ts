@@ -11,7 +11,7 @@ import { INTERRUPTED_TEXT } from './turn-closer.js';
 /** An answer and its thoughts together, as JSON: they have to fit one event. A model that writes more is cut off with an error. */
 export const ANSWER_BYTES_MAX = 256 * 1024;
 
-/** What a user is told of a failure. */
+/** How a failure is shown to a user. */
 export type UserError = Readonly<{ text: string; code: string | null }>;
 
 /** How far an answer has come: where a run begins, and what it adds to. */
@@ -45,7 +45,7 @@ export class AnswerWriter {
   /** Journals the deltas as they come; resolves to what went wrong, if anything did. @throws what the composer and the journal throw */
   async write(deltas: AsyncIterable<AnswerDelta>, signal: AbortSignal): Promise<UserError | undefined> {
     for await (const delta of deltas) {
-      // What came of a call that was under way is told also of an answer that is stopped.
+      // The end of a call that was under way is shown also for an answer that is stopped.
       if (signal.aborted && delta.type !== 'tool-call' && delta.type !== 'pause') break;
       if (!this.add(delta)) return { text: 'The answer became too long and was cut off.', code: 'answer-too-long' };
       await this.journal.room();

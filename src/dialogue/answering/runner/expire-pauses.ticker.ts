@@ -12,7 +12,7 @@ const EXPIRE_EVERY_MS = 1_000;
 /** Pauses that one tick ends; the others have their turn in the next. */
 export const EXPIRED_PAUSES_MAX = 200;
 
-/** Ends the turns that nobody resumed in time, also those whose time ran out while the service was down. */
+/** Ends paused turns that were not resumed in time, also those whose time ran out while the service was down. */
 @Injectable()
 export class ExpirePauses implements Ticker {
   readonly name = 'expire-pauses';

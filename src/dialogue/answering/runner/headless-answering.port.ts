@@ -1,7 +1,7 @@
 import type { AnswerParts, CalledTool, TurnSettings, Usage } from '../../conversation/conversation.events.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 
-/** What is known of a call with effects; without an end nobody knows what came of it. */
+/** What the log has of a call with effects. Without an end its outcome is unknown. */
 export type RecordedEffect = Readonly<{ end: Readonly<{ status: 'completed' | 'error'; result: string }> | null }>;
 
 /** Where a headless answer writes down its calls with effects. */
@@ -28,7 +28,7 @@ export type HeadlessWork = Readonly<{
   ledger: EffectLedger;
   /** Ids that calls of earlier attempts have: none of them stands for another call. */
   callIdsTaken: ReadonlySet<string>;
-  /** Told what the models have used, also of an answer that comes to nothing. */
+  /** Called with what the models have used, also for an answer that fails. */
   used: (usage: Usage | null) => void;
   signal: AbortSignal;
 }>;
@@ -39,7 +39,7 @@ export type HeadlessAnswer = Readonly<{
   error: Readonly<{ text: string; code: string | null }> | null;
 }>;
 
-/** Agents that answer with nobody watching, as their owners: whatever somebody would have to decide on is refused, and they are told. */
+/** Agents that answer in headless mode, as their owners. Calls that need a decision are refused, and the model reads so. */
 export abstract class HeadlessAnswering {
   /** How the agent, or a chat of the owner's without one, answers now, by a model of its own or by this one. @throws Rejection agent-not-found, invalid-request */
   abstract settle(agentId: string | null, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings>;

@@ -22,7 +22,7 @@ import {
   type HeadlessWork,
 } from './headless-answering.port.js';
 
-/** Nobody reads along. */
+/** A journal without readers. */
 const NO_JOURNAL = { write: () => undefined, room: () => Promise.resolve() };
 
 /** Answers as turns of conversations come about, without a conversation. */
@@ -36,7 +36,7 @@ export class HeadlessAnswers extends HeadlessAnswering {
     super();
   }
 
-  /** What the owner may, the agent may: it is settled as if the owner asked. */
+  /** The settings are resolved as if the owner asked: the agent may do what its owner may. */
   async settle(agentId: string | null, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings> {
     const owner: SignedInUser = { kind: 'user', userId: ownerId, roles: ['user'], credential: 'session-token', cause };
     const anything = {

@@ -18,7 +18,7 @@ export type JournalSoFar = Readonly<{
 export const firstFrame = ({ asked, beginsConversation, resumption }: Transcript): Frame => ({
   type: 'message_id',
   message_id: asked.turnId,
-  // Whoever saw a pause knows the conversation by then.
+  // A caller that saw the pause knows the conversation by then.
   conversation_id: beginsConversation && !resumption ? null : asked.conversationId,
   request_id: asked.requestId,
 });

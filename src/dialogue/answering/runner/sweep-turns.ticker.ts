@@ -19,16 +19,16 @@ export const RECOVERED_AT_ONCE_MAX = 64;
 /** The share of a lease that the store may say nothing for without anybody losing theirs by it: one renewal fits in the rest. */
 const SILENCE_SHARE = 2 / 3;
 export const PAUSES_REMEMBERED_MAX = 10_000;
-/** A turn that was asked this long ago and that nobody took was not heard of: its nudge was lost. */
+/** A turn that was asked this long ago and not taken is unclaimed: its nudge was lost. */
 const UNHEARD_AFTER_MS = 1_000;
 
 export const producerKey = (producer: string): string => `producer.${producer}`;
 
 /**
- * Finds turns that nobody will bring to their end: asked and never taken (they are run), or taken by a producer that no
- * longer holds its lease, or by this process in a run that failed (their streams get their terminal frames). A turn counts
- * as alone when two looks at the leases in a row find it so; a wrong guess costs that turn, never the journal, because whoever writes to
- * it names the revision they have read.
+ * Finds turns without a producer: asked and never taken (they are run), taken by a producer that no longer holds its lease, or
+ * taken by this process in a run that failed (their streams get their terminal frames). A turn is taken for abandoned after two
+ * checks of the leases in a row. A wrong guess costs that turn, never the journal, because every writer names the revision it has
+ * read.
  */
 @Injectable()
 export class SweepTurns implements Ticker {
@@ -98,7 +98,7 @@ export class SweepTurns implements Ticker {
 
   private async recover(turn: TakenTurn): Promise<void> {
     const outcome = await this.attempt(turn, 'recover');
-    // A run takes as long as it takes; nobody else's end has to wait for it.
+    // A run takes as long as it takes; the other turns do not wait for it.
     if (outcome === 'requeued') void this.attempt(turn, 'run');
     if (outcome === 'recovered' && turn.isPaused) this.wholePauses.set(turn.turnId, true);
   }

@@ -44,9 +44,9 @@ export class TurnCloser {
   ) {}
 
   /**
-   * In this order: (1) everything shown so far is durable; (2) the outcome is stated in the conversation; (3) the frames
-   * that close the stream are journaled; (4) the journal gets its retention and is sealed. So whoever sees `end` finds the
-   * answer in the conversation. A crash after any step leaves the turn unsealed, and `recover` goes on from there.
+   * In this order: (1) everything shown so far is durable; (2) the outcome is appended to the conversation; (3) the frames that
+   * close the stream are journaled; (4) the journal gets its retention and is sealed. So a reader that sees `end` finds the answer
+   * in the conversation. A crash after any step leaves the turn unsealed, and `recover` goes on from there.
    */
   async close(journal: Journal, outcome: TurnOutcome, cause: Cause, ledger: TurnLedger): Promise<void> {
     await journal.flush();
@@ -86,7 +86,7 @@ export class TurnCloser {
   async recover(transcript: Transcript, { message: before }: JournalSoFar, journal: Journal, producer: string): Promise<void> {
     const { cause } = transcript;
     const { conversationId, turnId } = transcript.asked;
-    // The conversation as the transcript has it: what came later, like the end of a pause, is settled by whoever reads it.
+    // The conversation as the transcript has it: what came later, like the end of a pause, is decided when it is read again.
     const known = transcript.folded ?? (await this.streams.fold(conversationStream(conversationId), conversation));
     const { state } = known;
     const turn = state.turns.get(turnId);
@@ -184,13 +184,13 @@ function endOf(turn: Turn, { asked, calls }: Transcript, message: Message) {
 const isWhole = ({ last }: Message, { settings }: Asked): boolean =>
   last === (settings.responseSchema === null ? 'tool_calls' : 'structured_answer');
 
-/** What it took is known to nobody but the producer. */
+/** Only the producer knows what was used. */
 const answeredWith = ({ conversationId, turnId, settings }: Asked, parts: AnswerParts): TurnOutcome => ({
   type: 'TurnAnswered',
   data: { conversationId, turnId, ...parts, modelId: settings.modelId, usage: null },
 });
 
-/** What is shown of an answer before it is stated that it was stopped: nobody else shows anything beside it. */
+/** What is shown of an answer before its stop is recorded. No other process shows anything beside it. */
 const stoppedFrame = ({ sources }: AnswerParts): Frame => ({ type: 'source', source: sources });
 
 type Asked = Transcript['asked'];

@@ -24,7 +24,7 @@ export class TurnRecovery {
     private readonly producer: string,
   ) {}
 
-  /** `requeued`: whoever comes may run it. */
+  /** `requeued`: any process may run it. */
   async recover(conversationId: string, turnId: string): Promise<'requeued' | 'recovered'> {
     const found = await this.left(conversationId, turnId);
     const turn = found?.transcript.folded?.state.turns.get(turnId);

@@ -27,15 +27,15 @@ import { TurnLedger } from './turn-ledger.js';
 import { TURN_RUNNER, TurnRecovery } from './turn-recovery.js';
 import { readTranscript, type Transcript } from '../loop/transcript.js';
 
-/** A stop is told by a signal, which may be lost: so often a running turn looks for one in the log. */
+/** A stop is sent as a signal, which may be lost: so often a running turn also looks for a stop in the log. */
 const STOP_LOOK_MS = 2_000;
 /** How often a resumed run looks where its journal ends, while the run before may still be writing that. */
 const OPENINGS_MAX = 3;
-/** How often a run that finds its turn changed begins anew; then it is left to whoever looks for turns that nobody has taken. */
+/** How often a run that finds its turn changed begins anew; after that the sweep takes the turn. */
 const CHANGES_MAX = 10;
 const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
 
-/** Whoever runs a turn begins its journal with the same frame under this one name; what follows is each one's own. */
+/** Every producer begins a turn's journal with the same first frame under this one name; later frames have names of their own. */
 const ANY_RUNNER = 'any-runner';
 
 export const stopSubject = (turnId: string): string => `turn.stop.${turnId}`;
@@ -49,7 +49,7 @@ type RunInHand = {
 };
 
 /**
- * Runs turns: takes a turn by an append, journals what the composer yields, and closes it. Whoever loses the append, or
+ * Runs turns: takes a turn by an append, journals what the composer yields, and closes it. A runner that loses the append, or
  * finds the turn ended, does nothing; so a turn may be offered to any number of runners any number of times.
  */
 @Injectable()
@@ -89,7 +89,7 @@ export class TurnRunner {
     // Who resumes a turn may be faster than the run that is still showing its pause.
     const again = () => this.run(conversationId, turnId);
     if (inHand) return (inHand.next ??= inHand.done.then(again, again));
-    // What is not begun yet is found in the log by whoever comes next, and run whole.
+    // The next process finds a turn that is not begun yet in the log, and runs all of it.
     if (this.closing) return;
     const controller = new AbortController();
     const done = this.take(conversationId, turnId, controller).finally(() => this.runs.delete(turnId));
@@ -107,7 +107,7 @@ export class TurnRunner {
     await finished();
   }
 
-  /** Brings further a turn that a dead producer left, or that nobody may run any more. `requeued`: whoever comes may run it. */
+  /** Recovers a turn whose producer is dead, or that may not be run any more. `requeued`: any process may run it. */
   recover(conversationId: string, turnId: string): Promise<'requeued' | 'recovered'> {
     return this.recovery.recover(conversationId, turnId);
   }
@@ -123,14 +123,14 @@ export class TurnRunner {
     );
     if (!transcript) return;
     const turn = transcript.folded?.state.turns.get(turnId);
-    // It ended while it was paused: nobody runs it, but its readers are owed its end.
+    // It ended while it was paused: no run is left to write the end that its readers wait for.
     if (transcript.resumption && isUnresumed(transcript.resumption) && !turn?.sealed) {
       return void (await this.recover(conversationId, turnId));
     }
     const begun = transcript.resumption
       ? await this.resume(transcript, controller)
       : await this.begin(transcript, turn?.status === 'asked', controller);
-    // Of a deleted conversation no turn is run any more, but whoever reads its stream is owed an end.
+    // A turn of a deleted conversation is not run any more, but the readers of its stream get an end.
     if (begun === 'deleted' || begun === 'shown') return void (await this.recover(conversationId, turnId));
     if (begun === 'changed' && changesLeft > 0) return this.take(conversationId, turnId, controller, changesLeft - 1);
     if (typeof begun === 'string') return;
@@ -233,7 +233,7 @@ export class TurnRunner {
     await this.closer.close(journal, outcome, cause, ledger);
   }
 
-  /** What the user is told of a failure: what the model or the rules said for them, and of anything else nothing. */
+  /** What the user reads of a failure: texts of the model and of rules that are meant for users, and no other text. */
   private told(error: unknown, turnId: string, controller: AbortController): UserError {
     if (error instanceof JournalLost) throw error;
     if (error instanceof Rejection && error.code === 'turn-stopping') controller.abort('stopped' satisfies StopReason);

@@ -32,8 +32,9 @@ beforeEach(async () => {
   await start(0);
   store = new EventStoreDbEventStore({
     connectionString: `esdb://127.0.0.1:${port}?tls=false`,
-    appendDeadlineMs: 500,
-    answerDeadlineMs: 500,
+    // Longer than a busy machine stands still.
+    appendDeadlineMs: 2_000,
+    answerDeadlineMs: 2_000,
   });
 });
 

@@ -227,7 +227,7 @@ describe('a failure before the first piece', () => {
 
 describe('a failure after the first piece', () => {
   it.each([
-    ['a cut connection', [wait(30), cut], 'unavailable'],
+    ['a cut connection', [wait(300), cut], 'unavailable'],
     ['an end without a reason', [end], 'bad-reply'],
     ['an error', [write('data: {"error":{"message":"boom","type":"server_error"}}\n\n')], 'unavailable'],
     ['a frame that is none', [write('data: nonsense\n\n')], 'bad-reply'],

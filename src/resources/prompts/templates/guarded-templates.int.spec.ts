@@ -82,7 +82,7 @@ describe('a hostile template', () => {
 });
 
 it('refuses more templates than may wait', async () => {
-  const small = new GuardedTemplates({ workersMax: 1, waitingMax: 2, deadlineMs: 300 });
+  const small = new GuardedTemplates({ workersMax: 1, waitingMax: 2, deadlineMs: 1_000 });
   await small.render('ready', {});
   const results = await Promise.allSettled([ENDLESS, '{{ 1 }}', '{{ 2 }}', '{{ 3 }}'].map((each) => small.render(each, {})));
   expect(results.map((each) => (each.status === 'fulfilled' ? each.value : (each.reason as TemplateFailed).failure))).toEqual([

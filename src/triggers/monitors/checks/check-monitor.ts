@@ -18,7 +18,7 @@ import { LOOK_MS_MAX, LookFailed, WatchedSources } from './watched-sources.js';
 /** A check is over by then, or its process is gone: somebody else looks. Twice what a look and a judgement may take. */
 export const CHECK_LEASE_MS = 2 * (LOOK_MS_MAX + JUDGE_MS_MAX);
 
-/** Judgements that fail in a row before what was found is told all the same: a judge that is broken hides nothing. */
+/** After so many failed judgements in a row a finding is reported without one, so that a broken judge hides nothing. */
 export const JUDGE_FAILURES_MAX = 3;
 
 /** Monitors whose state is remembered between two checks: a stream grows by two events with each. */

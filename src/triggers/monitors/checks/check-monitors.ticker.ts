@@ -12,9 +12,9 @@ const CHECKS_AT_ONCE_MAX = 16;
 const MONITORS_PER_TICK_MAX = 500;
 
 /**
- * Looks after monitors that are due: has them checked, or ended. The read model only says where to look: who claims a check
- * first, does it. A tick ends before its checks do, so that a source that takes its time keeps nobody else waiting; at the
- * end of the process those under way are broken off and left to whoever is there once their claim has run out.
+ * Checks monitors that are due, or ends them. The read model only says which: the first process that claims a check does it. A
+ * tick ends before its checks do, so that a slow source holds up no other check. At the end of the process checks under way are
+ * aborted, and another process repeats them once their claim has run out.
  */
 @Injectable()
 export class CheckMonitors implements Ticker, BeforeApplicationShutdown {

@@ -34,7 +34,7 @@ export abstract class JudgeSettings {
   abstract readonly settings: JudgeOptions;
 }
 
-/** `quota`: its owner may not have it judged for now; `failed`: nobody could say. */
+/** `quota`: its owner's quota has no room for a judgement now; `failed`: the model gave no judgement. */
 export type Verdict = Readonly<
   ({ holds: boolean } | { refusedBy: 'quota' | 'model'; error: string }) & { usage: MonitorChecked['data']['usage'] }
 >;

@@ -64,7 +64,7 @@ const listed = (what: string, items: readonly Item[]): string => {
   return [`${what}:`, ...told, ...more].join('\n');
 };
 
-/** By these fields an item is known where nobody says by which. */
+/** The fields that identify an item by default. */
 const ID_FIELDS = ['id', 'key', 'guid', 'url', 'link', 'name', 'title'];
 
 function itemsIn({ text, json }: Content, itemsPath: string | null, idField: string | null): readonly Item[] {

@@ -7,7 +7,7 @@ const SPREAD_MS_MAX = 5 * MINUTE_MS;
 
 export type CheckTiming = Readonly<{ monitorId: string; checkNumber: number; intervalSeconds: number; expiresAt: string }>;
 
-/** Where between 0 and 1 a check falls: for the same check the same, whoever asks. */
+/** Where between 0 and 1 a check falls: always the same for the same check. */
 function fractionOf(monitorId: string, checkNumber: number): number {
   const digest = createHash('sha256').update(`${monitorId} ${checkNumber}`).digest();
   return digest.readUInt32BE(0) / 2 ** 32;

@@ -5,7 +5,7 @@ export type Content = Readonly<{
   text: string;
   /** Undefined: the text is no JSON. */
   json?: unknown;
-  /** What tells one state of the source from the next one that reads the same. */
+  /** Distinguishes one state of the source from the next one with the same text. */
   key?: string;
 }>;
 

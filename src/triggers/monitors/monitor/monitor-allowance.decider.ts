@@ -23,7 +23,7 @@ function evolve(state: MonitorAllowance, { type, data }: MonitorAllowanceEvent):
   }
 }
 
-/** How long a place is kept for a monitor that nobody has seen yet: it is made within that time, or not at all. */
+/** How long a place is kept for a monitor that does not exist yet: it is created within that time, or not at all. */
 export const ADMISSION_MS = 120_000;
 
 /** What is known of a user's monitors: which need their places, and which are over. */
@@ -32,8 +32,8 @@ export type KnownMonitors = Readonly<{ live: ReadonlySet<MonitorId>; over: Reado
 type Admission = Readonly<{ ownerId: string; monitorId: MonitorId; now: Date; max: number }>;
 
 /**
- * A place for one more monitor. Places of monitors that are over are free again, and those that were not given a moment ago for
- * one that nobody has seen since. @throws Rejection too-many-monitors
+ * A place for one more monitor. Places of monitors that are over are free again, and so are places that were given some time ago
+ * for a monitor that was never created. @throws Rejection too-many-monitors
  */
 export const admit =
   (

@@ -26,7 +26,7 @@ export function targetText(source: MonitorSource): string {
 
 const FOLLOW_UP_CHARACTERS_MAX = 6_000;
 
-/** What the model of a conversation is told when its monitor has found what it waits for. */
+/** The follow-up of a monitor that has found what it waits for. */
 export function matchedText(definition: MonitorDefinition, found: string, isJudged: boolean): string {
   const { condition, onMatch } = definition;
   const lines = [

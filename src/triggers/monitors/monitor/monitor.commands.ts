@@ -9,7 +9,7 @@ import { MonitorRules } from './monitor-rules.js';
 import { attend, cancel, cancelWithConversation, create, type Monitor, monitor, pause, resume } from './monitor.decider.js';
 import { type MonitorCreated, type MonitorId, monitorStream } from './monitor.events.js';
 
-/** Somebody wants to be told. Whether there is a place for it was asked before. */
+/** Creates a monitor. Its place was reserved before. */
 export class CreateMonitor extends Command<bigint | undefined> {
   constructor(
     readonly monitor: Omit<MonitorCreated['data'], 'createdAt' | 'nextCheckAt'>,

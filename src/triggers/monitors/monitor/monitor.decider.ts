@@ -130,8 +130,8 @@ export const create =
 const isLive = ({ status }: Monitor): boolean => status === 'active' || status === 'paused';
 
 /**
- * What a monitor is due for, if anything: its end, or a check by whoever says so first. While somebody looks it is due for
- * nothing, so that what is found when time runs out still counts.
+ * What a monitor is due for, if anything: its end, or a check by the first process that claims it. While a check runs it is due
+ * for nothing, so that a finding at the time of its end still counts.
  */
 export const attend =
   (now: Date, leaseMs: number): Decide =>

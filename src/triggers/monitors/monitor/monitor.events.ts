@@ -40,7 +40,7 @@ export type MonitorDefinition = Readonly<{
   expiresAt: string;
 }>;
 
-/** What is remembered of the last look: enough to tell what is new, and never the thing itself. */
+/** What is kept of the last check: enough to recognise what is new, and never the content itself. */
 export type Seen = Readonly<{
   hash: string;
   /** Ids of items, hashed, the newest first. */
@@ -58,15 +58,15 @@ export type MonitorCreated = Event<
   About & { agentId: string | null; definition: MonitorDefinition; seen: Seen; createdAt: string; nextCheckAt: string }
 >;
 
-/** Somebody looks, and nobody else does until `leaseUntil`. Checks are counted from 1, also those that nobody finished. */
+/** A process checks the source, and no other one until `leaseUntil`. Checks are counted from 1, including unfinished ones. */
 export type MonitorCheckStarted = Event<
   'MonitorCheckStarted',
   { monitorId: MonitorId; check: number; startedAt: string; leaseUntil: string }
 >;
 
 /**
- * `changed`: something is new, but not what is waited for. `unjudged`: whether it is what is waited for, nobody could say.
- * `unreachable`: it could not be looked at for the time being. `failed`: what was found does not fit, or it was refused.
+ * `changed`: something is new, but not what is waited for. `unjudged`: no model could judge whether it is what is waited for.
+ * `unreachable`: the source did not answer this time. `failed`: the content does not fit the check, or the source refused.
  */
 export type CheckOutcome = 'unchanged' | 'changed' | 'matched' | 'unjudged' | 'unreachable' | 'failed';
 
@@ -88,7 +88,7 @@ export type MonitorChecked = Event<
   }
 >;
 
-/** The conversation is to go on, for the so manieth time. */
+/** The monitor requests a follow-up of its conversation: the `followUp`-th, counted from 1. */
 export type MonitorFollowUpRequested = Event<
   'MonitorFollowUpRequested',
   About & { followUp: number; text: string; requestedAt: string }
@@ -97,7 +97,7 @@ export type MonitorFollowUpRequested = Event<
 /** `reason`: it paused itself; null: its owner did. Pauses are counted from 1. */
 export type MonitorPaused = Event<'MonitorPaused', About & { pause: number; reason: string | null; pausedAt: string }>;
 export type MonitorResumed = Event<'MonitorResumed', About & { resumedAt: string; nextCheckAt: string }>;
-/** `isNews`: its conversation has heard nothing of it and is told. */
+/** `isNews`: its conversation gets a follow-up, because it had none of this monitor before. */
 export type MonitorCompleted = Event<
   'MonitorCompleted',
   About & { reason: 'follow_ups_used' | 'expired'; isNews: boolean; completedAt: string }

@@ -26,26 +26,26 @@ const noMonitor: NotifiedMonitor = {
   lastError: null,
 };
 
-function withStatusChangedBy(status: NotifiedMonitor, { type, data }: MonitorEvent): NotifiedMonitor {
+function withStatusChangedBy(monitor: NotifiedMonitor, { type, data }: MonitorEvent): NotifiedMonitor {
   switch (type) {
     case 'MonitorCreated': {
       const { ownerId, conversationId, createdAt, definition } = data;
-      return { ...status, ownerId, conversationId, followUpsLeft: definition.followUpsMax, lastCheckedAt: createdAt };
+      return { ...monitor, ownerId, conversationId, followUpsLeft: definition.followUpsMax, lastCheckedAt: createdAt };
     }
     case 'MonitorCheckStarted':
-      return status;
+      return monitor;
     case 'MonitorChecked':
-      return { ...status, lastCheckedAt: data.checkedAt, checkCount: data.check, lastError: data.error };
+      return { ...monitor, lastCheckedAt: data.checkedAt, checkCount: data.check, lastError: data.error };
     case 'MonitorFollowUpRequested':
-      return { ...status, followUpsLeft: status.followUpsLeft - 1 };
+      return { ...monitor, followUpsLeft: monitor.followUpsLeft - 1 };
     case 'MonitorPaused':
-      return { ...status, status: 'paused' };
+      return { ...monitor, status: 'paused' };
     case 'MonitorResumed':
-      return { ...status, status: 'active' };
+      return { ...monitor, status: 'active' };
     case 'MonitorCompleted':
-      return { ...status, status: 'completed' };
+      return { ...monitor, status: 'completed' };
     case 'MonitorCancelled':
-      return { ...status, status: 'cancelled' };
+      return { ...monitor, status: 'cancelled' };
   }
 }
 
@@ -71,18 +71,18 @@ export type MonitorNotification = Notification<
 >;
 
 /** What a monitor's owner is told of it. */
-function monitorNotification(monitorId: string, status: NotifiedMonitor): MonitorNotification {
+function monitorNotification(monitorId: string, monitor: NotifiedMonitor): MonitorNotification {
   return {
     type: 'monitor.updated',
     scope: { kind: 'monitor', id: monitorId },
     payload: {
       monitor_id: monitorId,
-      status: status.status,
-      wakes_left: status.followUpsLeft,
-      last_checked_at: status.lastCheckedAt,
-      conversation_id: status.conversationId,
-      check_count: status.checkCount,
-      last_error: status.lastError,
+      status: monitor.status,
+      wakes_left: monitor.followUpsLeft,
+      last_checked_at: monitor.lastCheckedAt,
+      conversation_id: monitor.conversationId,
+      check_count: monitor.checkCount,
+      last_error: monitor.lastError,
     },
   };
 }

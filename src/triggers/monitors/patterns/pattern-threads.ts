@@ -28,7 +28,7 @@ try {
 
 type Reply = Readonly<{ found: readonly string[] } | { refused: string }>;
 
-/** Matches patterns in threads of their own, which are stopped at their deadline: backtracking holds up nobody else. */
+/** Matches patterns in threads of their own, which are stopped at their deadline: backtracking holds up no other work. */
 export class PatternThreads extends Patterns {
   private readonly waiting: (() => void)[] = [];
   private running = 0;

@@ -19,7 +19,7 @@ function evolve(state: Allowance, { type, data }: AllowanceEvent): Allowance {
   }
 }
 
-/** How long a place is kept for a schedule that nobody has seen yet. */
+/** How long a place is kept for a schedule that does not exist yet. */
 export const ADMISSION_MS = 60_000;
 
 type Admission = Readonly<{ ownerId: string; scheduleId: ScheduleId; now: Date; max: number }>;

@@ -12,8 +12,8 @@ import { ReportScheduledRun, StartScheduledRun } from './scheduled-run.commands.
 type Followed = RunStarted | RunOver;
 
 /**
- * What comes of a run is noted for its schedule. Steps at its end: read whose run it is, and leave others alone; note what
- * it said; tell the schedule that it is over. A crash after a step repeats them, and what is noted stays noted once.
+ * Notes the progress of runs for their schedules. Steps at the end of a run: read whose run it is, and leave others alone; record
+ * its answer; report its end to the schedule. A crash after a step repeats them, and each is recorded once.
  */
 @Injectable()
 export class FollowScheduledRuns implements Reaction<Followed> {

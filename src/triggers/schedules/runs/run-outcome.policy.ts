@@ -2,7 +2,7 @@ import type { RunFailed, RunFinished, RunRefused } from '../../../background/run
 import type { RunReport } from './scheduled-run.events.js';
 import type { RunEnding } from '../schedule/slot-ledger.decider.js';
 
-/** Of what a run said this much is kept for whoever looks at the schedule. */
+/** How many characters of a run's answer its schedule keeps. */
 export const OUTPUT_CHARACTERS_MAX = 24_000;
 export const ERROR_CHARACTERS_MAX = 1_024;
 

@@ -2,7 +2,7 @@ import type { Event } from '../../../kernel/event-sourcing/events.js';
 import { deterministicId } from '../../../kernel/ids.js';
 import type { RunId, ScheduleId } from '../schedule/schedule.events.js';
 
-/** What a run said, as far as it is kept for whoever looks at the schedule. */
+/** What the schedule shows of a run's answer. */
 export type RunReport = Readonly<{
   output: string | null;
   isOutputTruncated: boolean;
@@ -14,7 +14,7 @@ export type RunReport = Readonly<{
 /** Where in a chat a run's answer stands. */
 export type RunMessage = Readonly<{ conversationId: string; messageId: string }>;
 
-/** Tells of a run whose it is: runs know nothing of schedules. */
+/** Links a run to its schedule: runs know nothing of schedules. */
 export type ScheduledRunQueued = Event<'ScheduledRunQueued', { runId: RunId; scheduleId: ScheduleId; ownerId: string }>;
 export type ScheduledRunStarted = Event<'ScheduledRunStarted', { runId: RunId; startedAt: string }>;
 export type ScheduledRunReported = Event<'ScheduledRunReported', { runId: RunId; report: RunReport }>;
@@ -22,7 +22,7 @@ export type ScheduledRunReported = Event<'ScheduledRunReported', { runId: RunId;
 /** What it said is a message of the chat that it was asked for in. */
 export type ScheduledRunAppended = Event<'ScheduledRunAppended', { runId: RunId } & RunMessage>;
 
-/** What it said is no longer kept, here or anywhere; that it ran, and what it used, is. */
+/** The run's answer is purged everywhere. When it ran and what it used is kept here. */
 export type ScheduledRunOutputPurged = Event<
   'ScheduledRunOutputPurged',
   {

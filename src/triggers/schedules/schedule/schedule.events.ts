@@ -40,7 +40,7 @@ export type ScheduleCreated = Event<
     nextSlotAt: string | null;
   }
 >;
-/** Holds exactly the definition that changed, each whole. */
+/** Holds exactly the fields of the definition that changed, each whole. */
 export type ScheduleChanged = Event<
   'ScheduleChanged',
   { scheduleId: ScheduleId; changes: Partial<ScheduleDefinition>; changedAt: string; nextSlotAt: string | null }
@@ -64,7 +64,7 @@ export type ScheduleDeleted = Event<'ScheduleDeleted', { scheduleId: ScheduleId;
 /** The ledger: each slot is in exactly one of these four, in the order of the slots. */
 type Decided = { scheduleId: ScheduleId; slot: string; nextSlotAt: string | null };
 export type ScheduleRunQueued = Event<'ScheduleRunQueued', Decided & { runId: RunId; queuedAt: string }>;
-/** Nobody was there to start a run in time. */
+/** No process started a run in time. */
 export type ScheduleMissed = Event<'ScheduleMissed', Decided>;
 /** The slot passed while the schedule was paused. */
 export type ScheduleSlotPaused = Event<'ScheduleSlotPaused', Decided>;
@@ -95,7 +95,7 @@ export type ScheduleRunEnded = Event<
 /** A run that is not over. */
 export type OpenRun = Readonly<{ runId: RunId; isSlot: boolean; since: string }>;
 
-/** All that decisions are made on. */
+/** The state that decisions read. */
 export type ScheduleSnapshot = Readonly<{
   ownerId: string;
   agentId: string | null;
@@ -110,7 +110,7 @@ export type ScheduleSnapshot = Readonly<{
   failuresInARow: number;
 }>;
 
-/** How it stands, said again so that whoever decides need not read years of slots. Nothing has changed. */
+/** The state of the schedule, so that a decision does not read years of slots. Nothing has changed. */
 export type ScheduleSnapshotTaken = Event<'ScheduleSnapshotTaken', ScheduleSnapshot & { scheduleId: ScheduleId }>;
 
 export type SlotDecided = ScheduleRunQueued | ScheduleMissed | ScheduleSlotPaused | ScheduleSlotSkipped;
@@ -131,5 +131,5 @@ export type ScheduleEvent =
 
 export const scheduleStream = (scheduleId: ScheduleId): string => `schedule-${scheduleId}`;
 
-/** The run of a slot, and the task that it is, are named by the slot: whoever decides on it names the same. */
+/** The run of a slot, and its task, get their id from the slot: every process that decides on it derives the same id. */
 export const runIdOf = (scheduleId: ScheduleId, slot: string): RunId => deterministicId('schedule-run', scheduleId, slot);

@@ -14,7 +14,7 @@ export type LedgerRules = Readonly<{
 
 /** How far the clocks of two processes may be apart: what one has begun, another does not give up at once. */
 const CLOCKS_APART_MS_MAX = 20 * 60_000;
-/** How long a run may take to get its turn and to be told of, beyond its own time. */
+/** How long a run may take to start and to be reported, beyond its own time. */
 const RUN_SLACK_MS = 5 * 60_000;
 
 export const runLimitMs = (timeoutMs: number): number => timeoutMs + RUN_SLACK_MS + CLOCKS_APART_MS_MAX;

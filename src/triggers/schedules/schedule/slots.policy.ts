@@ -82,7 +82,7 @@ export function isTimezone(text: string): boolean {
   }
 }
 
-/** A moment is in a year of four digits: others cannot be told in every calendar, nor in every form of a date. */
+/** Years have four digits: other years cannot be written in every calendar and date format. */
 const MOMENT_MIN = Date.parse('0001-01-01T00:00:00.000Z');
 const MOMENT_MAX = Date.parse('9999-12-31T23:59:59.999Z');
 

@@ -19,7 +19,7 @@ export type TaskRequest = Readonly<{
   delay?: unknown;
   run_at?: unknown;
   timezone?: unknown;
-  /** The tools of the chat that need nobody's approval. */
+  /** The tools of the chat that need no approval. */
   toolAllowlist: readonly string[];
 }>;
 

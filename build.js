@@ -1,0 +1,144 @@
+/**
+ * Compiles what changed since the last build into `dist`, and takes away what has no source any more; `npm start` runs it.
+ * Nest's plugin describes the HTTP API by the types of `.http.ts` and `.dto.ts` files, so these go through TypeScript; SWC
+ * compiles all others, file by file. Types are checked by `npm run typecheck` and by `npm run build`.
+ */
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+
+const OUT = 'dist';
+const FOLDERS = ['src', 'projections'];
+/** A build with another of these is another build. */
+const RECIPE = ['build.js', '.swcrc', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json'];
+/** The sources that TypeScript read to describe the API, as the last build noted them. */
+const NOTE = join(OUT, '.described-from.json');
+
+const isProgram = (file) => /(?<!\.d|\.spec)\.ts$/.test(file);
+const isCopied = (file) => /\.(sql|md)$/.test(file);
+const isDescribed = (file) => /\.(http|dto)\.ts$/.test(file);
+
+const began = new Date();
+const files = ['README.md', ...FOLDERS.flatMap(filesUnder)];
+const recipe = Math.max(...RECIPE.map(changedAt));
+const described = files.filter(isDescribed);
+const copied = staleOf(files.filter(isCopied));
+const compiled = staleOf(files.filter((file) => isProgram(file) && !isDescribed(file)));
+const isDescribedAnew = described.length > 0 && descriptionIsStale();
+
+sweep();
+for (const file of copied) put(file, readFileSync(file));
+if (compiled.length > 0 || isDescribedAnew) await compile();
+
+async function compile() {
+  // SWC works in threads of its own while TypeScript keeps this one busy.
+  const compiling = compiled.length > 0 ? compiledBySwc(compiled) : Promise.resolve([]);
+  // Its failure is told when it is waited for.
+  compiling.catch(() => undefined);
+  const outputs = isDescribedAnew ? await compiledByTypeScript(described) : [];
+  for (const [path, text] of [...(await compiling).flat(), ...outputs]) putAt(path, text);
+  const count = compiled.length + (isDescribedAnew ? described.length : 0);
+  process.stderr.write(`Compiled ${count} files in ${((Date.now() - began.getTime()) / 1000).toFixed(1)} s.\n`);
+}
+
+async function compiledBySwc(sources) {
+  const { transformFile } = await import('@swc/core');
+  return Promise.all(
+    sources.map(async (file) => {
+      const target = outputOf(file);
+      const { code, map } = await transformFile(file, {
+        configFile: '.swcrc',
+        sourceMaps: true,
+        inlineSourcesContent: false,
+        sourceFileName: relative(dirname(target), file),
+      });
+      return [
+        [`${target}.map`, map],
+        [target, `${code}//# sourceMappingURL=${basename(target)}.map\n`],
+      ];
+    }),
+  );
+}
+
+async function compiledByTypeScript(sources) {
+  const [{ default: ts }, { before }] = await Promise.all([import('typescript'), import('@nestjs/swagger/plugin')]);
+  const fail = (diagnostics) => {
+    if (diagnostics.length === 0) return;
+    const host = { getCanonicalFileName: (name) => name, getCurrentDirectory: () => process.cwd(), getNewLine: () => '\n' };
+    process.stderr.write(ts.formatDiagnosticsWithColorAndContext(diagnostics, host));
+    process.exit(1);
+  };
+  const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: (diagnostic) => fail([diagnostic]) };
+  const overrides = { noCheck: true, incremental: false, tsBuildInfoFile: undefined };
+  const { options, errors } = ts.getParsedCommandLineOfConfigFile('tsconfig.build.json', overrides, host);
+  fail(errors);
+  const program = ts.createProgram({ rootNames: sources.map((file) => resolve(file)), options });
+  const { plugins } = JSON.parse(readFileSync('nest-cli.json', 'utf8')).compilerOptions;
+  const transformers = { before: plugins.map((plugin) => before(plugin.options, program)) };
+  const outputs = [];
+  const keep = (path, text) => outputs.push([relative('.', path), text]);
+  for (const file of sources) {
+    const source = program.getSourceFile(resolve(file));
+    fail(program.getSyntacticDiagnostics(source));
+    program.emit(source, keep, undefined, false, transformers);
+  }
+  const read = program.getSourceFiles().map(({ fileName }) => relative('.', fileName));
+  const own = read.filter((file) => FOLDERS.some((folder) => file.startsWith(`${folder}/`)));
+  return [...outputs, [NOTE, JSON.stringify(own)]];
+}
+
+/** What a described file becomes depends on the types it uses, wherever these are. */
+function descriptionIsStale() {
+  const latest = Math.max(recipe, ...described.map(changedAt), ...(noted() ?? files.filter(isProgram)).map(changedAt));
+  return described.some((file) => !(changedAt(outputOf(file)) > latest));
+}
+
+function noted() {
+  try {
+    return JSON.parse(readFileSync(NOTE, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function staleOf(sources) {
+  return sources.filter((file) => !(changedAt(outputOf(file)) > Math.max(recipe, changedAt(file))));
+}
+
+function sweep() {
+  const outputs = files.filter((file) => isCopied(file) || isProgram(file)).map(outputOf);
+  const wanted = new Set(outputs.flatMap((path) => [path, `${path}.map`]));
+  for (const path of FOLDERS.flatMap((folder) => filesUnder(join(OUT, folder)))) if (!wanted.has(path)) rmSync(path);
+}
+
+function outputOf(file) {
+  return join(OUT, isProgram(file) ? file.replace(/\.ts$/, '.js') : file);
+}
+
+function put(file, content) {
+  putAt(outputOf(file), content);
+}
+
+/** Whole or not at all, so that the next build goes on where one was stopped; as old as the build, so that it notices what was changed meanwhile. */
+function putAt(path, content) {
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = join(OUT, `.draft-${process.pid}`);
+  writeFileSync(draft, content);
+  utimesSync(draft, began, began);
+  renameSync(draft, path);
+}
+
+/** Of a file that is not there: before all times where it is an output, and after all where it was a source. */
+function changedAt(file) {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? (file.startsWith(OUT) ? -Infinity : Infinity);
+}
+
+function filesUnder(folder) {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    return [];
+  }
+}

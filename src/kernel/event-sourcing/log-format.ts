@@ -1,0 +1,89 @@
+import type { Clock } from '../clock.js';
+import type { Ids } from '../ids.js';
+import type { Timing } from '../timing.js';
+import { decode } from './codec.js';
+import { type EventStore, LOG_START, type StoredEvent, StoreUnavailable, WrongRevision } from './event-store.js';
+import { logCodec } from './log-format.codec.js';
+import { LOG_FORMAT_STREAM, type LogFormatDeclared } from './log-format.events.js';
+import { Streams } from './streams.js';
+
+/** The format of the events that this program writes and reads. It changes only when older logs cannot be read any more. */
+export const LOG_FORMAT = 1;
+/** The first version that declares the format of its logs. */
+const FIRST_DECLARING_VERSION = '0.2.0';
+
+const VISIBLE_MS_MAX = 10_000;
+const DELAY_MS_MIN = 5;
+const DELAY_MS_MAX = 250;
+
+/** What a refusal has to name. */
+export type LogUse = Readonly<{
+  /** The version of this program. */
+  version: string;
+  /** Where the log is, as `the data directory /data`. */
+  place: string;
+  /** How an operator gives this program another log, as a command. */
+  advice: string;
+}>;
+
+type Parts = Readonly<{ store: EventStore; timing: Timing; clock: Clock; ids: Ids }>;
+
+/** The log was written by a version whose events this program cannot read. Waiting does not change that. */
+export class UnreadableLog extends Error {
+  override readonly name = 'UnreadableLog';
+  constructor({ version, place, advice }: LogUse, writtenBy: string | undefined) {
+    const writer = writtenBy === undefined ? `a version before ${FIRST_DECLARING_VERSION}` : `version ${writtenBy}`;
+    const other = writtenBy === undefined ? 'the older version' : `version ${writtenBy}`;
+    super(
+      `The log in ${place} was written by ${writer}, and version ${version} cannot read it: ${advice}, or start ${other} again.`,
+    );
+  }
+}
+
+/**
+ * Makes sure that the log begins with the declaration of this program's format; an empty log gets one. Runs before anything
+ * is followed or appended. Steps: read the first event; where there is none, append the declaration to a stream that must not
+ * exist; read again until a first event shows. Only what is read decides: of two processes that append at once one loses and
+ * reads the winner's declaration, and a reader that lags behind an older log finds that log's first event in the end.
+ * @throws UnreadableLog, StoreUnavailable
+ */
+export async function requireLogFormat(parts: Parts, use: LogUse): Promise<void> {
+  const first = (await firstOfLog(parts.store)) ?? (await declared(parts, use.version));
+  const declaration = declarationIn(first);
+  if (declaration?.format !== LOG_FORMAT) throw new UnreadableLog(use, declaration?.version);
+}
+
+async function declared(parts: Parts, version: string): Promise<StoredEvent> {
+  const { store, timing } = parts;
+  await declare(parts, version);
+  const givingUpAt = timing.elapsedMs() + VISIBLE_MS_MAX;
+  for (let delayMs = DELAY_MS_MIN; ; delayMs = Math.min(2 * delayMs, DELAY_MS_MAX)) {
+    const first = await firstOfLog(store);
+    if (first) return first;
+    if (timing.elapsedMs() >= givingUpAt) throw new StoreUnavailable('The declaration of the log’s format cannot be read yet.');
+    await timing.pause(delayMs);
+  }
+}
+
+/** An append whose outcome is unknown is repeated with the same id. One that lost to another process is as good as made. */
+async function declare({ store, timing, clock, ids }: Parts, version: string): Promise<void> {
+  const data = { format: LOG_FORMAT, version, declaredAt: clock.now().toISOString() };
+  const declaration: LogFormatDeclared = { type: 'LogFormatDeclared', data };
+  const id = ids.next();
+  const cause = { actor: 'system:log-format', credential: 'system', correlationId: id, causationId: id } as const;
+  try {
+    await new Streams(store, timing).append(LOG_FORMAT_STREAM, 'none', logCodec, [declaration], cause);
+  } catch (error) {
+    if (!(error instanceof WrongRevision)) throw error;
+  }
+}
+
+async function firstOfLog(store: EventStore): Promise<StoredEvent | undefined> {
+  for await (const { events } of store.readAll({ after: LOG_START, limit: 1 })) if (events.length > 0) return events[0];
+  return undefined;
+}
+
+/** What the first event declares; undefined where it is another event. @throws Undecodable */
+function declarationIn(first: StoredEvent): LogFormatDeclared['data'] | undefined {
+  return first.stream === LOG_FORMAT_STREAM ? decode<LogFormatDeclared>(logCodec, first)?.data : undefined;
+}

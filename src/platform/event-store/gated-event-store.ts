@@ -1,0 +1,64 @@
+import {
+  type Appended,
+  EventStore,
+  type ExpectedRevision,
+  type LogFilter,
+  type LogPage,
+  type LogReading,
+  type NewEvent,
+  type Retention,
+  type StoredEvent,
+  StoreUnavailable,
+  type StreamReading,
+} from '../../kernel/event-sourcing/event-store.js';
+
+/** A log that nothing may read or append to yet. Until it is opened every call fails as if the store were away. */
+export class GatedEventStore extends EventStore {
+  private isOpen = false;
+
+  constructor(private readonly store: EventStore) {
+    super();
+  }
+
+  open(): void {
+    this.isOpen = true;
+  }
+
+  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    return this.opened().append(stream, expected, events);
+  }
+
+  async *read(stream: string, reading?: StreamReading): AsyncIterable<readonly StoredEvent[]> {
+    yield* this.opened().read(stream, reading);
+  }
+
+  async lastRevision(stream: string): Promise<ExpectedRevision> {
+    return this.opened().lastRevision(stream);
+  }
+
+  async *readAll(reading: LogReading): AsyncIterable<LogPage> {
+    yield* this.opened().readAll(reading);
+  }
+
+  async *follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]> {
+    yield* this.opened().follow(stream, after, signal);
+  }
+
+  async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
+    yield* this.opened().followAll(after, filter, signal);
+  }
+
+  async setRetention(stream: string, retention: Retention): Promise<void> {
+    return this.opened().setRetention(stream, retention);
+  }
+
+  async head(): Promise<bigint> {
+    return this.opened().head();
+  }
+
+  /** @throws StoreUnavailable */
+  private opened(): EventStore {
+    if (!this.isOpen) throw new StoreUnavailable('The event store has not answered since this process was started.');
+    return this.store;
+  }
+}

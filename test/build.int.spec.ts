@@ -1,0 +1,125 @@
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+
+const ROOT = join(import.meta.dirname, '..');
+const RECIPE = ['build.js', '.swcrc', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json'];
+
+const SOURCES = {
+  'package.json': '{"type":"module"}',
+  'README.md': 'What it is.',
+  'src/amount.ts': 'export type Amount = number;',
+  'src/invoice.dto.ts': "import type { Amount } from './amount.js';\nexport class Invoice {\n  readonly total!: Amount;\n}",
+  'src/greeting.ts': "export const greeting: string = 'good day';",
+  'src/greeting.spec.ts': '',
+  'projections/invoices.sql': 'create table invoices ();',
+};
+
+/** A project as small as can be, built once as this one is: a DTO with a type of another file, a file of its own, an asset. */
+let original: string;
+let project: string;
+
+beforeAll(() => {
+  original = project = mkdtempSync(join(tmpdir(), 'verbatim-build-'));
+  symlinkSync(join(ROOT, 'node_modules'), join(project, 'node_modules'));
+  for (const file of RECIPE) copyFileSync(join(ROOT, file), join(project, file));
+  const settings = JSON.parse(read('tsconfig.json')) as { compilerOptions: object };
+  write('tsconfig.json', JSON.stringify({ ...settings, compilerOptions: { ...settings.compilerOptions, types: [] } }));
+  for (const [file, text] of Object.entries(SOURCES)) write(file, text);
+  built();
+});
+
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), 'verbatim-build-'));
+  cpSync(original, project, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+});
+
+afterEach(() => rmSync(project, { recursive: true, force: true }));
+afterAll(() => rmSync(original, { recursive: true, force: true }));
+
+const path = (file: string) => join(project, file);
+const read = (file: string) => readFileSync(path(file), 'utf8');
+const write = (file: string, text: string) => {
+  mkdirSync(dirname(path(file)), { recursive: true });
+  writeFileSync(path(file), text);
+};
+const exists = (file: string) => statSync(path(file), { throwIfNoEntry: false }) !== undefined;
+/** Which build wrote it. */
+const writtenBy = (file: string) => statSync(path(file)).mtimeMs;
+
+const build = () => spawnSync(process.execPath, ['build.js'], { cwd: project, encoding: 'utf8' });
+const built = () => {
+  const { status, stderr } = build();
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('rror') });
+};
+const OUTPUTS = ['dist/src/invoice.dto.js', 'dist/src/greeting.js', 'dist/projections/invoices.sql'] as const;
+const writers = () => OUTPUTS.map(writtenBy);
+
+it('compiles the whole program, with the API described and with source maps', () => {
+  expect(read('dist/src/invoice.dto.js')).toContain('total: { required: true, type: () => Number }');
+  expect(read('dist/src/greeting.js')).toMatch(
+    /^export const greeting = 'good day';\n\/\/# sourceMappingURL=greeting\.js\.map$/m,
+  );
+  expect(JSON.parse(read('dist/src/greeting.js.map'))).toMatchObject({ sources: ['../../src/greeting.ts'] });
+  expect(read('dist/projections/invoices.sql')).toBe('create table invoices ();');
+  expect(read('dist/README.md')).toBe('What it is.');
+  expect(exists('dist/src/greeting.spec.js')).toBe(false);
+});
+
+it('compiles again what has changed, and nothing else', () => {
+  const first = writers();
+  built();
+  expect(writers()).toEqual(first);
+  write('src/greeting.ts', "export const greeting: string = 'good night';");
+  built();
+  expect(read('dist/src/greeting.js')).toContain('good night');
+  expect(writers()).toEqual([first[0], writtenBy('dist/src/greeting.js'), first[2]]);
+});
+
+it('describes the API anew when a type that it uses has changed', () => {
+  write('src/amount.ts', 'export type Amount = string;');
+  built();
+  expect(read('dist/src/invoice.dto.js')).toContain('type: () => String');
+});
+
+it('makes again what was deleted, and takes away what has no source any more', () => {
+  for (const output of OUTPUTS) rmSync(path(output));
+  rmSync(path('src/amount.ts'));
+  write('src/invoice.dto.ts', 'export class Invoice {\n  readonly total!: string;\n}');
+  built();
+  expect(OUTPUTS.filter((output) => !exists(output))).toEqual([]);
+  expect(['dist/src/amount.js', 'dist/src/amount.js.map'].filter(exists)).toEqual([]);
+  rmSync(path('dist'), { recursive: true });
+  built();
+  expect(OUTPUTS.filter((output) => !exists(output))).toEqual([]);
+});
+
+it('compiles everything anew when it would compile otherwise', () => {
+  const first = writers();
+  write('package-lock.json', '{ "lockfileVersion": 3 }');
+  built();
+  expect(writers().filter((each) => first.includes(each))).toEqual([]);
+});
+
+it.each(['src/greeting.ts', 'src/invoice.dto.ts'])('fails on %s where it cannot be read, and succeeds once it can', (file) => {
+  const text = read(file);
+  write(file, `${text}\nexport const = ;`);
+  const { status, stderr } = build();
+  expect(status).not.toBe(0);
+  expect(stderr).toContain(file);
+  write(file, text);
+  built();
+  expect(OUTPUTS.filter((output) => !exists(output))).toEqual([]);
+});
