@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AttachedFile, PendingCall, TurnOrigin } from '../../src/dialogue/conversation/conversation.events.js';
+import type { EarlierTurn } from '../../src/dialogue/conversation/earlier-turns.port.js';
 import type { Mark } from '../../src/dialogue/conversation/conversation-mark.policy.js';
 import { recordOf, withToolCalls } from '../../src/dialogue/conversation/tool-call.policy.js';
 import { ReadModels } from '../read-models.js';
@@ -133,6 +134,23 @@ export class ConversationQueries {
     return row;
   }
 
+  /** A turn of a conversation, also one that counts no more. */
+  async turnById(conversationId: string, turnId: string): Promise<EarlierTurn | undefined> {
+    const { sql } = this.readModels;
+    const [row] = await sql<EarlierTurn[]>`
+      select ${this.earlierTurn} from conversations.turn where turn_id = ${turnId} and conversation_id = ${conversationId}`;
+    return row;
+  }
+
+  /** The turn of a conversation that counts at a place. */
+  async turnAt(conversationId: string, index: number): Promise<EarlierTurn | undefined> {
+    const { sql } = this.readModels;
+    const [row] = await sql<EarlierTurn[]>`
+      select ${this.earlierTurn} from conversations.turn
+      where conversation_id = ${conversationId} and index = ${index} and not superseded`;
+    return row;
+  }
+
   /** The state of a message as the polling route shows it, from the conversation alone. */
   async messageTail(messageId: string) {
     const [row] = await this.readModels.sql<TurnRow[]>`select * from conversations.turn where turn_id = ${messageId}`;
@@ -149,6 +167,10 @@ export class ConversationQueries {
         error: row.error,
       }
     );
+  }
+
+  private get earlierTurn() {
+    return this.readModels.sql`turn_id as "turnId", index, status, superseded, feedback`;
   }
 
   /** The turns of a conversation that count. */

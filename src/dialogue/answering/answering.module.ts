@@ -1,3 +1,4 @@
+import { ConversationModule } from '../conversation/conversation.module.js';
 import { Module } from '@nestjs/common';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
@@ -39,7 +40,7 @@ const TICKERS = [SweepTurns, ExpirePauses];
 const RETENTION = [DropContinuations];
 
 @Module({
-  imports: [AttachmentsModule, LimitsModule, SourcesModule, JournalModule, PromptsModule, ToolsModule],
+  imports: [AttachmentsModule, LimitsModule, SourcesModule, JournalModule, PromptsModule, ToolsModule, ConversationModule],
   controllers: [AnsweringController, StopAnswerController],
   providers: [
     ...REACTIONS,

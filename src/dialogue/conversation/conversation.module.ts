@@ -8,11 +8,12 @@ import {
   RateAnswerHandler,
   RenameConversationHandler,
 } from './conversation.commands.js';
-import { NoteBackgroundWorkHandler } from './background-work.commands.js';
+import { AppendTurnHandler, NoteBackgroundWorkHandler } from './additions.commands.js';
+import { EarlierTurns } from './earlier-turns.port.js';
+import { ReadModelEarlierTurns } from './read-model-earlier-turns.js';
 import { conversationRejections } from './conversation.rejections.js';
 import { PAUSE_HANDLERS } from './pause.commands.js';
 import { TURN_HANDLERS } from './turn.commands.js';
-import { AppendTurnHandler } from './turn-additions.commands.js';
 import { AskAutomaticTurnHandler } from './automatic-turn.commands.js';
 import { conversationNotifications } from './conversation.notifications.js';
 
@@ -20,6 +21,7 @@ import { conversationNotifications } from './conversation.notifications.js';
   controllers: [ConversationsController],
   providers: [
     ConversationQueries,
+    { provide: EarlierTurns, useClass: ReadModelEarlierTurns },
     RenameConversationHandler,
     EntitleConversationHandler,
     DeleteConversationHandler,
@@ -31,7 +33,7 @@ import { conversationNotifications } from './conversation.notifications.js';
     AppendTurnHandler,
     AskAutomaticTurnHandler,
   ],
-  exports: [ConversationQueries],
+  exports: [ConversationQueries, EarlierTurns],
 })
 export class ConversationModule {
   static readonly rejections = conversationRejections;

@@ -1,7 +1,9 @@
 import { type Notice, type Notification, notificationRule } from '../../kernel/event-sourcing/notifications.js';
-import { awaitsApproval, type Mark, type Marked, markOf, unmarked, withMarkChangedBy } from './conversation-mark.policy.js';
+import { awaitsApproval, awaitsOwner, type Mark, markOf } from './conversation-mark.policy.js';
 import { conversationCodec } from './conversation.codec.js';
+import { conversation } from './conversation.decider.js';
 import type { CalledTool, ConversationEvent, NotRun, TurnId, TurnPaused } from './conversation.events.js';
+import type { Conversation, Turn } from './turn.policy.js';
 
 /** Conversations whose state is cached between two events. */
 const CACHED_MAX = 1_000;
@@ -24,72 +26,24 @@ export type ConversationNotification =
   | About<'conversation.continued', { message_id: string; source: string }>
   | About<'schedule.message.appended', { message_id: string; schedule_id: string; run_id: string; position: number }>;
 
-/** What of a conversation its owner is told changes of: its mark, and which of its turns wait for their approval. */
-type NotifiedConversation = Readonly<{
-  marked: Marked;
-  awaiting: ReadonlySet<TurnId>;
-  /** What caused the automatic turns, as long as their end would be a notification. */
-  automatic: ReadonlyMap<TurnId, string>;
-}>;
-
-const nothingNotified: NotifiedConversation = { marked: unmarked, awaiting: new Set(), automatic: new Map() };
-
-function withNotifiedChanges(
-  { marked, awaiting, automatic }: NotifiedConversation,
-  event: ConversationEvent,
-): NotifiedConversation {
-  return {
-    marked: withMarkChangedBy(marked, event),
-    awaiting: withAwaitingChangedBy(awaiting, event),
-    automatic: withAutomaticChangedBy(automatic, event),
-  };
-}
-
-function withAutomaticChangedBy(
-  automatic: NotifiedConversation['automatic'],
-  event: ConversationEvent,
-): NotifiedConversation['automatic'] {
-  switch (event.type) {
-    case 'TurnAsked': {
-      const { turnId, origin } = event.data;
-      return origin?.kind === 'follow-up' ? new Map(automatic).set(turnId, origin.source) : automatic;
-    }
-    case 'TurnsSuperseded':
-      return new Map([...automatic].filter(([turnId]) => !event.data.turnIds.includes(turnId)));
-    case 'TurnAnswered':
-    case 'TurnFailed':
-    case 'TurnStopped':
-    case 'TurnWithdrawn':
-      return new Map([...automatic].filter(([turnId]) => turnId !== event.data.turnId));
-    case 'ConversationDeleted':
-      return nothingNotified.automatic;
-    default:
-      return automatic;
-  }
-}
-
-function withAwaitingChangedBy(awaiting: ReadonlySet<TurnId>, event: ConversationEvent): ReadonlySet<TurnId> {
-  if (event.type === 'TurnPaused' && awaitsApproval(event)) return new Set([...awaiting, event.data.turnId]);
-  const ended = endedBy(awaiting, event);
-  return ended ? new Set([...awaiting].filter((turnId) => !ended.turnIds.includes(turnId))) : awaiting;
-}
-
 /** For which turns nobody is to approve anything any more. */
 function endedBy(
-  awaiting: ReadonlySet<TurnId>,
+  before: Conversation,
   event: ConversationEvent,
-): { turnIds: TurnId[]; reason: ApprovalEnd } | undefined {
-  if (event.type === 'ConversationDeleted') return { turnIds: [...awaiting], reason: 'moved_on' };
-  const reason = reasonOf(event);
-  const turnIds = [...awaiting].filter((turnId) => 'turnId' in event.data && turnId === event.data.turnId);
-  return reason && { turnIds, reason };
+): { turnIds: readonly TurnId[]; reason: ApprovalEnd } | undefined {
+  const awaiting = [...before.turns].filter(([, turn]) => awaitsOwner(turn)).map(([turnId]) => turnId);
+  if (event.type === 'ConversationDeleted') return { turnIds: awaiting, reason: 'moved_on' };
+  const turnId = awaiting.find((each) => 'turnId' in event.data && each === event.data.turnId);
+  if (turnId === undefined) return undefined;
+  const reason = reasonOf(before.turns.get(turnId)!, event);
+  return reason && { turnIds: [turnId], reason };
 }
 
-function reasonOf(event: ConversationEvent): ApprovalEnd | undefined {
+function reasonOf({ pause }: Turn, event: ConversationEvent): ApprovalEnd | undefined {
   if (event.type === 'TurnResumed') return 'decided';
-  // A pause that nobody resumes ends with one for each call: with the first of them.
-  if (event.type === 'ToolCallDenied') return UNRESUMED[event.data.notRun ?? 'no_response'];
-  return undefined;
+  // A pause that expires or is moved on from ends with a denial of each call; the first of them says so.
+  if (event.type !== 'ToolCallDenied' || event.data.callId !== pause!.calls[0]!.callId) return undefined;
+  return UNRESUMED[event.data.notRun ?? 'no_response'];
 }
 
 const UNRESUMED: Readonly<Record<NotRun, ApprovalEnd | undefined>> = {
@@ -101,14 +55,14 @@ const UNRESUMED: Readonly<Record<NotRun, ApprovalEnd | undefined>> = {
 /** A conversation that is not listed has no mark, but still needs its owner. The notification of the mark has no name. */
 function noticesOf(
   event: ConversationEvent,
-  before: NotifiedConversation,
-  after: NotifiedConversation,
+  before: Conversation,
+  after: Conversation,
 ): readonly Notice<ConversationNotification>[] {
   const { conversationId } = event.data;
   const scope = { kind: 'conversation', id: conversationId } as const;
-  const mark = markOf(after.marked);
+  const mark = markOf(after);
   const told: Notice<ConversationNotification>[] = [];
-  if (after.marked.isListed && mark !== markOf(before.marked)) {
+  if (after.visibility === 'listed' && mark !== markOf(before)) {
     const payload = { conversation_id: conversationId, mark };
     told.push({ notification: { type: 'conversation.mark', scope, payload } });
   }
@@ -121,17 +75,25 @@ function noticesOf(
     const payload = { conversation_id: conversationId, message_id, schedule_id, run_id, position };
     told.push({ name: 'appended', notification: { type: 'schedule.message.appended', scope, payload } });
   }
-  if ((event.type === 'TurnAnswered' || event.type === 'TurnFailed') && before.automatic.has(event.data.turnId)) {
-    const { turnId: message_id } = event.data;
-    const payload = { conversation_id: conversationId, message_id, source: before.automatic.get(message_id)! };
+  const continued = sourceOfEnded(before, event);
+  if (continued) {
+    const payload = { conversation_id: conversationId, message_id: continued.turnId, source: continued.source };
     told.push({ name: 'continued', notification: { type: 'conversation.continued', scope, payload } });
   }
-  const ended = endedBy(before.awaiting, event);
+  const ended = endedBy(before, event);
   for (const turnId of ended?.turnIds ?? []) {
     const payload = { conversation_id: conversationId, message_id: turnId, reason: ended!.reason };
     told.push({ name: `approval ${turnId}`, notification: { type: 'tool.approval.cleared', scope, payload } });
   }
   return told;
+}
+
+/** The automatic turn that an event ends with something to read, and what caused it. */
+function sourceOfEnded({ turns }: Conversation, event: ConversationEvent): { turnId: TurnId; source: string } | undefined {
+  if (event.type !== 'TurnAnswered' && event.type !== 'TurnFailed') return undefined;
+  const { turnId } = event.data;
+  const turn = turns.get(turnId);
+  return turn?.origin?.kind === 'follow-up' && !turn.superseded ? { turnId, source: turn.origin.source } : undefined;
 }
 
 /** What the calls are to be run with is not told: it is shown where it is decided. */
@@ -152,13 +114,11 @@ const named = ({ callId, toolName, actionName, name }: CalledTool) => ({
 export const conversationNotifications = [
   notificationRule({
     category: 'conversation',
-    codec: conversationCodec,
+    ...conversation,
     // All of them, so that the cached state has no gaps.
     about: Object.keys(conversationCodec) as ConversationEvent['type'][],
-    initial: nothingNotified,
-    evolve: withNotifiedChanges,
     cachedMax: CACHED_MAX,
-    ownerOf: ({ marked }) => marked.ownerId,
+    ownerOf: ({ ownerId }) => ownerId,
     noticesOf,
   }),
 ];

@@ -4,7 +4,7 @@ import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.
 import { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { Config } from '../../platform/config/config.js';
-import { TurnAdditions } from '../conversation/turn-additions.port.js';
+import { TurnAdditions } from '../conversation/additions.port.js';
 import { ExpireJournalsOfHandler } from './journals.commands.js';
 import { Commands } from '../../kernel/commands.js';
 import { ExpireJournals } from './expire-journals.js';
@@ -14,16 +14,19 @@ import { JournalOptions } from './journal-options.js';
 import { MessageAccess } from './message-access.js';
 import { MessageFeed } from './message-feed.js';
 import { MessagesController } from './messages.http.js';
+import { ConversationModule } from '../conversation/conversation.module.js';
+import { EarlierTurns } from '../conversation/earlier-turns.port.js';
 import { StoredTurnAdditions } from './stored-turn-additions.js';
 import { TurnActivity } from './turn-activity.js';
 import { journalRejections } from './journal.rejections.js';
 
 const RETENTION = [ExpireJournals];
 
-type AdditionParts = [EventStore, Streams, Commands, JournalOptions];
+type AdditionParts = [EventStore, Streams, Commands, EarlierTurns, JournalOptions];
 
 /** The frames of answers: who writes and reads them, and how long they are kept. */
 @Module({
+  imports: [ConversationModule],
   controllers: [MessagesController],
   providers: [
     {
@@ -43,9 +46,9 @@ type AdditionParts = [EventStore, Streams, Commands, JournalOptions];
     MessageAccess,
     {
       provide: TurnAdditions,
-      inject: [EventStore, Streams, Commands, JournalOptions],
-      useFactory: (...[store, streams, commands, { retentionSeconds }]: AdditionParts) =>
-        new StoredTurnAdditions(store, streams, commands, retentionSeconds),
+      inject: [EventStore, Streams, Commands, EarlierTurns, JournalOptions],
+      useFactory: (...[store, streams, commands, earlierTurns, { retentionSeconds }]: AdditionParts) =>
+        new StoredTurnAdditions(store, streams, commands, earlierTurns, retentionSeconds),
     },
   ],
   exports: [...RETENTION, FramePublisher, FrameTail, MessageAccess, TurnAdditions],

@@ -1,3 +1,4 @@
+import { LogEarlierTurns } from '../../../test/support/log-earlier-turns.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
@@ -61,7 +62,7 @@ describe('a message', () => {
     const added = newId();
     const parts = { answer: 'Done.', thought: '', sources: [], toolCalls: [], structured: false };
     const origin = { kind: 'schedule', scheduleId: 's1', runId: 'r1', scheduledFor: '2026-01-01T00:00:00.000Z' } as const;
-    await new StoredTurnAdditions(store, streams, turnCommands(streams), 60).add(
+    await new StoredTurnAdditions(store, streams, turnCommands(streams), new LogEarlierTurns(store), 60).add(
       { conversationId, ownerId: 'alice', turnId: added, question: 'Do it.', parts, modelId: 'offline', origin },
       cause,
     );

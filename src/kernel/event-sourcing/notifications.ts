@@ -1,5 +1,6 @@
 import type { Codec } from './codec.js';
 import type { Event, Recorded } from './events.js';
+import type { SnapshotRule } from './snapshots.js';
 
 /** What a user's open tabs are sent: something of the user's has changed, and this is what it is now. */
 export type Notification<Type extends string = string, Kind extends string = string, Payload extends object = object> = Readonly<{
@@ -16,6 +17,7 @@ export type Folding<E extends Event = Event, State = unknown> = Readonly<{
   codec: Codec<E>;
   initial: State;
   evolve: { by(state: State, event: E): State }['by'];
+  snapshot?: SnapshotRule<E>;
 }>;
 
 /**

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { decode } from '../../kernel/event-sourcing/codec.js';
-import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
+import type { EventStore, StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import type { Recorded } from '../../kernel/event-sourcing/events.js';
+import { eventsSinceSnapshot } from '../../kernel/event-sourcing/snapshots.js';
 import type { Folding, NotificationRule } from '../../kernel/event-sourcing/notifications.js';
 
 /** The streams that one rule is about: each is folded as far as its event. */
@@ -34,16 +35,22 @@ export class NotifiedStreams {
 export async function folded(
   store: EventStore,
   stream: string,
-  { codec, initial, evolve }: Folding,
+  { codec, initial, evolve, snapshot }: Folding,
   limit?: number,
 ): Promise<unknown> {
   let state = initial;
   if (limit === 0) return state;
+  const add = (stored: StoredEvent): void => {
+    const event = decode(codec, stored);
+    if (event) state = evolve(state, event);
+  };
+  const newest = snapshot && (await eventsSinceSnapshot(store, stream, snapshot, limit === undefined ? undefined : limit - 1));
+  if (newest) {
+    newest.forEach(add);
+    return state;
+  }
   for await (const page of store.read(stream, limit === undefined ? {} : { limit })) {
-    for (const stored of page) {
-      const event = decode(codec, stored);
-      if (event) state = evolve(state, event);
-    }
+    page.forEach(add);
   }
   return state;
 }

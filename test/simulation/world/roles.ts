@@ -1,3 +1,4 @@
+import { LogEarlierTurns } from '../../support/log-earlier-turns.js';
 import type { Logger } from 'pino';
 import { type AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
 import { AskQuestionIntake } from '../../../src/dialogue/answering/intake/ask-question-intake.js';
@@ -155,20 +156,21 @@ export function rolesOver(ports: Ports) {
   );
   const closer = new TurnCloser(store, streams, commands, continuations, clock, options);
   const calls = rooms.followUps ? jobRunner(ports, { streams, commands, blobs }) : WAITING;
-  const runner = new TurnRunner(store, streams, commands, signals, feed, composer, closer, calls, timing, ids);
+  const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, calls, timing, ids);
+  const earlierTurns = new LogEarlierTurns(store);
   const runners = new TaskRunners();
   runners.add(
     new RunAgent(
       streams,
       commands,
-      new HeadlessAnswers(resolver, composer, store),
+      new HeadlessAnswers(resolver, composer, streams),
       { check: async () => ({ allowed: true }) },
       timing,
     ),
   );
   const runs = new QueuedRuns(commands, { queue: (task, cause) => commands.execute(new QueueTask(task, cause)) });
   commands.handle(
-    new AskQuestionHandler(streams),
+    new AskQuestionHandler(streams, earlierTurns),
     new ResumeTurnHandler(streams, clock),
     new StopAnswerHandler(streams, signals),
     new DeleteConversationHandler(streams),
@@ -211,7 +213,7 @@ export function rolesOver(ports: Ports) {
     log,
   );
   return {
-    intake: new AskQuestionIntake(resolver, commands, streams, queue, clock, ids, options, new NoLimits()),
+    intake: new AskQuestionIntake(resolver, commands, streams, queue, clock, ids, options, new NoLimits(), earlierTurns),
     ids,
     commands,
     handlers: commands.handlers,

@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { conversationCodec } from '../../conversation/conversation.codec.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import { type ConversationEvent, conversationStream, type TurnSettings } from '../../conversation/conversation.events.js';
+import { EarlierTurns } from '../../conversation/earlier-turns.port.js';
 import { AskAutomaticTurn } from '../../conversation/automatic-turn.commands.js';
 import { statusOf } from '../../conversation/automatic-turn.decider.js';
 import type { Caller, SignedInUser } from '../../../resources/identity/caller.js';
 import { decode } from '../../../kernel/event-sourcing/codec.js';
-import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import { EventStore, eventsBackwards } from '../../../kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Commands } from '../../../kernel/commands.js';
@@ -36,6 +37,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
     private readonly models: LanguageModels,
     private readonly limits: UsageLimits,
     private readonly queue: WorkQueue,
+    private readonly earlierTurns: EarlierTurns,
   ) {
     super();
   }
@@ -46,6 +48,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
     const known = await this.streams.fold(stream, conversation);
     const status = statusOf(known.state, ownerId, turnId);
     if (status !== 'free') return { status };
+    if (await this.earlierTurns.byId(known, turnId)) return { status: 'asked' };
     try {
       const { settings, agent } = await this.settle(turn, cause);
       await this.limits.admit({ turnId, stream, ownerId, agent, isNewRequest: true });
@@ -90,11 +93,9 @@ export class AutomaticTurnIntake extends AutomaticTurns {
   }
 
   private async lastSettings(conversationId: string): Promise<TurnSettings | undefined> {
-    for await (const page of this.store.read(conversationStream(conversationId), { direction: 'backwards' })) {
-      for (const stored of page) {
-        const event = decode<ConversationEvent>(conversationCodec, stored);
-        if (event?.type === 'TurnAsked') return event.data.settings;
-      }
+    for await (const stored of eventsBackwards(this.store, conversationStream(conversationId))) {
+      const event = decode<ConversationEvent>(conversationCodec, stored);
+      if (event?.type === 'TurnAsked') return event.data.settings;
     }
     return undefined;
   }

@@ -7,7 +7,7 @@ import { AgentLoop, beginning, type Run } from './agent-loop.js';
 import { type Attached, AttachedFiles } from './attached-files.js';
 import { AnsweringOptions } from './answering-options.js';
 import { Continuations } from './continuations.js';
-import { documentsThatFit, messagesFor } from './messages.policy.js';
+import { CHARACTERS_PER_TOKEN, documentsThatFit, messagesFor } from './messages.policy.js';
 import { automaticQuestion, withoutNoReply } from './no-reply.js';
 import type { AnswerDelta } from './answer-delta.js';
 import type { Transcript } from './transcript.js';
@@ -106,6 +106,7 @@ export class AnswerComposer {
         attachments: settings.attachments ?? [],
       },
     });
-    return messagesFor({ systemPrompt, holdsDocuments, documents, exchanges, question, attached, contextWindow });
+    const newest = await exchanges(contextWindow * CHARACTERS_PER_TOKEN);
+    return messagesFor({ systemPrompt, holdsDocuments, documents, exchanges: newest, question, attached, contextWindow });
   }
 }
