@@ -8,7 +8,7 @@ import type { Result } from './world/world.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** How many seeds are run, and which is the first. */
-const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 2000);
+const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 1000);
 const FROM = Number(process.env['SIMULATION_FROM'] ?? 1);
 /** What has to come about in so many of a hundred seeds. */
 const COVERAGE_PERCENT_MIN = {
