@@ -204,8 +204,8 @@ describe('an office document', () => {
   it('of PDF is read page by page', async () => {
     const sections = await read(pdfFile('paper.pdf', ['First page (draft)', 'Second page']));
     expect(sections).toEqual([
-      { title: 'paper, page 1', text: 'First page (draft)' },
-      { title: 'paper, page 2', text: 'Second page' },
+      { title: 'paper', page: 1, text: 'First page (draft)' },
+      { title: 'paper', page: 2, text: 'Second page' },
     ]);
   });
 });
