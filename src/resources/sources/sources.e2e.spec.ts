@@ -250,9 +250,14 @@ describe('deleting', () => {
     const { source_id, task_id } = await upload('Short-lived', textFile('a.txt', 'ephemeral words'));
     await settled(task_id);
     const key = await agentWith(source_id);
-    expect(await (await search({ question: 'ephemeral', api_key: key })).json()).toHaveLength(1);
+    const before = await search({ question: 'ephemeral', api_key: key });
+    expect([before.headers.get('x-partial'), await before.json()]).toEqual([null, [expect.anything()]]);
     expect(await ann.json(`/api/delete_old?source_id=${source_id}`)).toEqual({ success: true, status: 'ok' });
-    expect(await (await search({ question: 'ephemeral', api_key: key })).json()).toEqual([]);
+    const searched = await search({ question: 'ephemeral', api_key: key });
+    expect([searched.headers.get('x-partial'), await searched.json()]).toEqual(['true', []]);
+    const { frames } = await ann.stream({ question: 'ephemeral', api_key: key });
+    const notices = frames.flatMap(({ data }) => (data.type === 'notice' ? [data['notice']] : []));
+    expect(notices).toEqual([`A source could not be searched and was skipped: ${source_id}`]);
     expect(JSON.stringify(await ann.json('/api/sources'))).not.toContain(source_id);
     expect((await ann.get(`/api/delete_old?source_id=${source_id}`)).status).toBe(404);
   });
