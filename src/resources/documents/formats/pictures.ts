@@ -1,6 +1,6 @@
 import type { Image } from '@napi-rs/canvas';
 import type { Picture } from '../attachment-reader.port.js';
-import { pictureSizeOf } from './picture-header.js';
+import { pictureSizeOf } from '../picture-size.policy.js';
 import { tooLarge, unreadable } from '../refusals.js';
 import { PICTURE_BYTES_MAX, PICTURE_EDGE_PIXELS_MAX, PICTURE_PIXELS_MAX } from '../readable-files.policy.js';
 

@@ -88,6 +88,14 @@ describe('an attached picture', () => {
     await expect(readAttachment(half, mimeType, PARSING_LIMITS)).rejects.toEqual(refusal('document-unreadable', 'half'));
   });
 
+  it('of PNG whose pixels were changed on the way is refused', async () => {
+    const { bytes } = pngFile('a.png');
+    bytes[bytes.length - 20]! ^= 1;
+    await expect(readAttachment({ filename: 'a.png', bytes }, 'image/png', PARSING_LIMITS)).rejects.toEqual(
+      refusal('document-unreadable', 'a.png'),
+    );
+  });
+
   it('of more pixels than anybody looks at is refused before they are unpacked', () =>
     expect(readAttachment(boastfulPngFile('a.png', 60_000, 60_000), 'image/png', PARSING_LIMITS)).rejects.toEqual(
       refusal('document-too-large', 'a.png'),

@@ -1,11 +1,28 @@
+import { crc32 } from 'node:zlib';
+
 type Size = Readonly<{ width: number; height: number }>;
 type Format = (bytes: Buffer) => Size | undefined;
 
-/** PNG: a header, chunks, and a chunk that says it ends. */
-const png: Format = (bytes) =>
-  bytes.toString('latin1', 12, 16) === 'IHDR' && bytes.lastIndexOf('IEND') > 0
-    ? { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
-    : undefined;
+const PNG_SIGNATURE_BYTES = 8;
+/** The name of a chunk without which a PNG cannot be shown begins with a capital. */
+const CRITICAL_CHUNK = /^[A-Z]/;
+
+/** PNG: a header, chunks with checksums, pixels among them, and a chunk that says it ends. */
+const png: Format = (bytes) => {
+  let size: Size | undefined;
+  let hasPixels = false;
+  for (let at = PNG_SIGNATURE_BYTES; at < bytes.length;) {
+    const [length, type] = [bytes.readUInt32BE(at), bytes.toString('latin1', at + 4, at + 8)];
+    const end = at + 8 + length;
+    if (CRITICAL_CHUNK.test(type) && crc32(bytes.subarray(at + 4, end)) !== bytes.readUInt32BE(end)) return undefined;
+    if (type === 'IEND') return hasPixels ? size : undefined;
+    if (type === 'IDAT') hasPixels = true;
+    if (at === PNG_SIGNATURE_BYTES && type === 'IHDR')
+      size = { width: bytes.readUInt32BE(at + 8), height: bytes.readUInt32BE(at + 12) };
+    at = end + 4;
+  }
+  return undefined;
+};
 
 const gif: Format = (bytes) => {
   const end = bytes.findLastIndex((byte) => byte !== 0);
