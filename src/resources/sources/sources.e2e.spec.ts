@@ -146,8 +146,18 @@ describe('an upload', () => {
     expect(await stagedUploads()).toEqual([]);
   });
 
+  it('of a file whose beginning shows that it cannot be read is refused by the file’s name, and nothing is kept', async () => {
+    const refused = await send(form({ name: 'Refused' }, textFile('fine.txt', 'fine'), textFile('half.json', '{"a":')));
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      expect.objectContaining({ success: false, message: expect.stringContaining('half.json') as unknown }),
+    ]);
+    expect(JSON.stringify(await ann.json('/api/sources'))).not.toContain('Refused');
+  });
+
   it('of a damaged file fails by the file’s name, and the source says so', async () => {
-    const { task_id, source_id } = await upload('Damaged', textFile('fine.txt', 'fine'), textFile('broken.json', '{"a":'));
+    const damaged = textFile('broken.json', `{"a": "${'x'.repeat(5_000)}"`);
+    const { task_id, source_id } = await upload('Damaged', textFile('fine.txt', 'fine'), damaged);
     expect(await settled(task_id)).toEqual({ status: 'FAILURE', result: expect.stringContaining('broken.json') as unknown });
     await eventually(async () =>
       JSON.stringify(await ann.json('/api/sources/paginated?search=Damaged')).includes('"ingestStatus":"failed"'),
