@@ -87,7 +87,7 @@ module.exports = {
           '^src/kernel/',
           CORE,
           CALLER,
-          '^(node:)?(crypto|stream)$',
+          '^(node:)?(crypto|stream|zlib)$',
           '^src/resources/documents/token-count\\.ts$',
           'node_modules/ajv(-formats)?/',
           'node_modules/(croner|htmlparser2|lru-cache|temporal-polyfill)/',

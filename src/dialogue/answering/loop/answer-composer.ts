@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { type ChatMessage, LanguageModels, type ModelDescription } from '../../../resources/models/model/language-model.port.js';
 import { PromptRenderer } from '../../../resources/prompts/prompt.port.js';
@@ -21,6 +21,8 @@ type Retrieved = Readonly<{ chunks: readonly RetrievedChunk[] | undefined; faile
 /** Retrieves, renders the prompt and lets model and tools work; what it yields says nothing yet of frames or of the log. */
 @Injectable()
 export class AnswerComposer {
+  private readonly logger = new Logger(AnswerComposer.name);
+
   constructor(
     private readonly search: Search,
     private readonly prompts: PromptRenderer,
@@ -81,7 +83,8 @@ export class AnswerComposer {
     try {
       const found = await this.search.search({ sources, question: asked.question, chunks, ownerId: configurationOwnerId });
       return { chunks: found.chunks, failed: found.failedSources };
-    } catch {
+    } catch (error) {
+      this.logger.error(error);
       // The answer goes on without documents, and says so: every source counts as failed.
       return { chunks: undefined, failed: sources.map((source) => source.id) };
     }

@@ -1,11 +1,28 @@
-type Size = Readonly<{ width: number; height: number }>;
-type Format = (bytes: Buffer) => Size | undefined;
+import { crc32 } from 'node:zlib';
 
-/** PNG: a header, chunks, and a chunk that says it ends. */
-const png: Format = (bytes) =>
-  bytes.toString('latin1', 12, 16) === 'IHDR' && bytes.lastIndexOf('IEND') > 0
-    ? { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
-    : undefined;
+export type PictureSize = Readonly<{ width: number; height: number }>;
+type Format = (bytes: Buffer) => PictureSize | undefined;
+
+const PNG_SIGNATURE_BYTES = 8;
+/** The name of a chunk without which a PNG cannot be shown begins with a capital. */
+const CRITICAL_CHUNK = /^[A-Z]/;
+
+/** PNG: a header, chunks with checksums, pixels among them, and a chunk that says it ends. */
+const png: Format = (bytes) => {
+  let size: PictureSize | undefined;
+  let hasPixels = false;
+  for (let at = PNG_SIGNATURE_BYTES; at < bytes.length;) {
+    const [length, type] = [bytes.readUInt32BE(at), bytes.toString('latin1', at + 4, at + 8)];
+    const end = at + 8 + length;
+    if (CRITICAL_CHUNK.test(type) && crc32(bytes.subarray(at + 4, end)) !== bytes.readUInt32BE(end)) return undefined;
+    if (type === 'IEND') return hasPixels ? size : undefined;
+    if (type === 'IDAT') hasPixels = true;
+    if (at === PNG_SIGNATURE_BYTES && type === 'IHDR')
+      size = { width: bytes.readUInt32BE(at + 8), height: bytes.readUInt32BE(at + 12) };
+    at = end + 4;
+  }
+  return undefined;
+};
 
 const gif: Format = (bytes) => {
   const end = bytes.findLastIndex((byte) => byte !== 0);
@@ -18,7 +35,7 @@ const isFrame = (marker: number): boolean => marker >= 0xc0 && marker <= 0xcf &&
 
 /** JPEG: segments with their lengths, up to the scan, which ends with a mark of its own. A preview inside a segment is passed over. */
 const jpeg: Format = (bytes) => {
-  let size: Size | undefined;
+  let size: PictureSize | undefined;
   for (let at = 2; at + 4 <= bytes.length;) {
     const marker = bytes[at + 1]!;
     if (bytes[at] !== 0xff) return undefined;
@@ -58,7 +75,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
 };
 
 /** How large a picture says it is; undefined when it is damaged or cut off. No pixel is unpacked. */
-export function pictureSizeOf(mimeType: string, data: Uint8Array): Size | undefined {
+export function pictureSizeOf(mimeType: string, data: Uint8Array): PictureSize | undefined {
   try {
     const size = FORMATS[mimeType]?.(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
     return size && size.width > 0 && size.height > 0 ? size : undefined;
