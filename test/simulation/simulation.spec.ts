@@ -45,6 +45,7 @@ const COVERAGE_PERCENT_MIN = {
   'a job was lost': 0.2,
   'a monitor found something': 3,
   'a conversation went on by itself': 8,
+  'a conversation took a snapshot': 0.5,
   'two follow-ups were told together': 1,
 };
 
