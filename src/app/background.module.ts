@@ -31,9 +31,12 @@ import { Tickers } from '../platform/tickers/tickers.js';
 import { workerCheck } from '../work/tasks/worker-presence.js';
 import { ROOMS } from './rooms.js';
 import { Purges } from '../work/retention/purges.js';
+import { type RetentionRule, RetentionRules } from '../work/retention/retention-rule.port.js';
+import { NotificationRules } from '../views/notifications/notification-rules.js';
 
 const REACTIONS = ROOMS.flatMap(({ reactions }) => reactions ?? []);
 const TICKERS = ROOMS.flatMap(({ tickers }) => tickers ?? []);
+const RETENTION = ROOMS.flatMap(({ retention }) => retention ?? []);
 
 type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
 
@@ -103,9 +106,18 @@ type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
       useFactory: (conditions: Conditions) => new PrometheusMeasurements(conditions),
     },
     { provide: Measurements, useExisting: PrometheusMeasurements },
+    {
+      provide: RetentionRules,
+      inject: RETENTION,
+      useFactory: (...rules: RetentionRule[]) => new RetentionRules(rules),
+    },
     { provide: Purges, useValue: new Purges(ROOMS.flatMap(({ purges }) => purges ?? [])) },
+    {
+      provide: NotificationRules,
+      useValue: new NotificationRules(ROOMS.flatMap(({ notifications }) => notifications ?? [])),
+    },
   ],
-  exports: [Freshness, Conditions, Measurements, PrometheusMeasurements, Purges],
+  exports: [Freshness, Conditions, Measurements, PrometheusMeasurements, NotificationRules, Purges, RetentionRules],
 })
 export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
   constructor(

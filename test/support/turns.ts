@@ -62,7 +62,7 @@ export function workerOver(
   const feed = new MessageFeed(store, signals, timing);
   const clock = { now: () => new Date() };
   const closer = new TurnCloser(store, streams, commands, new Continuations(blobs), clock, answeringOptions);
-  const runner = new TurnRunner(store, streams, commands, signals, feed, composer, closer, WAITING, timing, systemIds);
+  const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, WAITING, timing, systemIds);
   return { streams, feed, runner };
 }
 

@@ -1,5 +1,7 @@
-import { Module, type OnModuleInit } from '@nestjs/common';
+import { ConversationModule } from '../conversation/conversation.module.js';
+import { Module } from '@nestjs/common';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
+import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
 import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { Config } from '../../platform/config/config.js';
 import { AttachmentsModule } from '../../resources/attachments/attachments.module.js';
@@ -32,20 +34,20 @@ import { HeadlessAnswering } from './runner/headless-answering.port.js';
 import { HeadlessAnswers } from './runner/headless-answers.js';
 import { AutomaticTurns } from './intake/automatic-turns.port.js';
 import { DropContinuations } from './runner/drop-continuations.js';
-import { RetentionModule } from '../../work/retention/retention.module.js';
-import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { answeringRejections } from './answering.rejections.js';
 import { DropContinuationHandler } from './loop/continuation.commands.js';
 
 const REACTIONS = [TitleConversation];
 const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
+const RETENTION = [DropContinuations];
 
 @Module({
-  imports: [AttachmentsModule, LimitsModule, SourcesModule, JournalModule, PromptsModule, RetentionModule, ToolsModule],
+  imports: [AttachmentsModule, LimitsModule, SourcesModule, JournalModule, PromptsModule, ToolsModule, ConversationModule],
   controllers: [AnsweringController, StopAnswerController],
   providers: [
     ...REACTIONS,
     ...TICKERS,
+    ...RETENTION,
     {
       provide: AnsweringOptions,
       inject: [Config],
@@ -65,12 +67,12 @@ const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
         }),
     },
     AgentQueries,
+    ExpiringQueries,
     UnsealedTurnQueries,
     QuestionResolver,
     AskQuestionIntake,
     AgentLoop,
     Continuations,
-    DropContinuations,
     DropContinuationHandler,
     AttachedFiles,
     AnswerComposer,
@@ -84,19 +86,11 @@ const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
     { provide: HeadlessAnswering, useClass: HeadlessAnswers },
     { provide: AutomaticTurns, useClass: AutomaticTurnIntake },
   ],
-  exports: [...REACTIONS, ...TICKERS, TurnRunner, HeadlessAnswering, AutomaticTurns],
+  exports: [...REACTIONS, ...TICKERS, ...RETENTION, TurnRunner, HeadlessAnswering, AutomaticTurns],
 })
-export class AnsweringModule implements OnModuleInit {
+export class AnsweringModule {
   static readonly reactions = REACTIONS;
   static readonly tickers = TICKERS;
+  static readonly retention = RETENTION;
   static readonly rejections = answeringRejections;
-
-  constructor(
-    private readonly retention: RetentionRules,
-    private readonly continuations: DropContinuations,
-  ) {}
-
-  onModuleInit(): void {
-    this.retention.add(this.continuations);
-  }
 }

@@ -4,8 +4,10 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Signals } from '../../kernel/signals.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Caller } from '../../resources/identity/caller.js';
+import { belongsTo } from './conversation-access.policy.js';
 import { as, asOwner, conversation, entitle, open, rate, remove, rename } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
+import { EarlierTurns } from './earlier-turns.port.js';
 import { stopSubject } from './stop-signal.policy.js';
 
 /** The owner looks at the conversation, which clears the marks that looking clears. */
@@ -114,10 +116,19 @@ export class RateAnswer extends Command<bigint | undefined> {
 
 @CommandHandler(RateAnswer)
 export class RateAnswerHandler implements Handler<RateAnswer> {
-  constructor(private readonly streams: Streams) {}
+  constructor(
+    private readonly streams: Streams,
+    private readonly earlierTurns: EarlierTurns,
+  ) {}
 
   async execute({ conversationId, caller, index, feedback }: RateAnswer): Promise<bigint | undefined> {
-    const decide = as(caller, rate(index, feedback));
-    return (await this.streams.transact(conversationStream(conversationId), conversation, decide, caller.cause)).position;
+    const stream = conversationStream(conversationId);
+    return this.streams.race(stream, async () => {
+      const known = await this.streams.fold(stream, conversation);
+      const earlier = belongsTo(known.state, caller) ? await this.earlierTurns.at(known, index) : undefined;
+      const events = as(caller, rate(index, feedback, earlier))(known.state);
+      if (events.length === 0) return known.position;
+      return (await this.streams.append(stream, known.revision, conversation.codec, events, caller.cause)).position;
+    });
   }
 }

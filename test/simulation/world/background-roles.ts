@@ -1,3 +1,4 @@
+import { LogEarlierTurns } from '../../support/log-earlier-turns.js';
 import { AutomaticTurnIntake } from '../../../src/dialogue/answering/intake/automatic-turn-intake.js';
 import type { QuestionResolver } from '../../../src/dialogue/answering/intake/resolve-question.js';
 import { StoredTurnAdditions } from '../../../src/dialogue/journal/stored-turn-additions.js';
@@ -106,7 +107,7 @@ export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }
     new AppendScheduledRunHandler(streams),
   );
   const heartbeat = new KeyValueSchedulerHeartbeat(keyValue, timing, ids);
-  const additions = new StoredTurnAdditions(store, streams, commands, MESSAGE_RETENTION_SECONDS);
+  const additions = new StoredTurnAdditions(store, streams, commands, new LogEarlierTurns(store), MESSAGE_RETENTION_SECONDS);
   return {
     tickers: [new DueSchedules(commands, schedules, SCHEDULE_RULES, heartbeat, ids)],
     reactions: [
@@ -139,7 +140,16 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
   const requested = new RequestedFollowUps(commands);
   const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing);
   const check = new CheckMonitor(streams, commands, clock, sources, NO_PATTERNS, NO_JUDGE);
-  const automatic = new AutomaticTurnIntake(store, streams, commands, resolver, models, new NoLimits(), queue);
+  const automatic = new AutomaticTurnIntake(
+    store,
+    streams,
+    commands,
+    resolver,
+    models,
+    new NoLimits(),
+    queue,
+    new LogEarlierTurns(store),
+  );
   return {
     followUps: requested,
     automatic,

@@ -14,6 +14,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   JobLost: 'a job was lost',
   MonitorFollowUpRequested: 'a monitor found something',
   FollowUpDelivered: 'a conversation went on by itself',
+  ConversationSnapshotTaken: 'a conversation took a snapshot',
   FollowUpMerged: 'two follow-ups were told together',
   TaskRetryScheduled: 'a task was to be tried again',
 };

@@ -1,3 +1,4 @@
+import { LogEarlierTurns } from '../../support/log-earlier-turns.js';
 import type { Logger } from 'pino';
 import { type AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
 import { AskQuestionIntake } from '../../../src/dialogue/answering/intake/ask-question-intake.js';
@@ -33,7 +34,7 @@ import type { WorkQueue } from '../../../src/kernel/work-queue.js';
 import type { LanguageModels } from '../../../src/resources/models/model/language-model.port.js';
 import { Tickers } from '../../../src/platform/tickers/tickers.js';
 import { MessageFeed } from '../../../src/dialogue/journal/message-feed.js';
-import { MessageTail } from '../../../src/dialogue/journal/message-tail.js';
+import { FrameTail } from '../../../src/dialogue/journal/frame-tail.js';
 import { TurnActivity } from '../../../src/dialogue/journal/turn-activity.js';
 import { QueuedRuns } from '../../../src/background/runs/queued-runs.js';
 import { RunAgent } from '../../../src/background/runs/run-agent.js';
@@ -161,20 +162,21 @@ export function rolesOver(ports: Ports) {
   );
   const closer = new TurnCloser(store, streams, commands, continuations, clock, options);
   const calls = rooms.followUps ? jobRunner(ports, { streams, commands, blobs }) : WAITING;
-  const runner = new TurnRunner(store, streams, commands, signals, feed, composer, closer, calls, timing, ids);
+  const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, calls, timing, ids);
+  const earlierTurns = new LogEarlierTurns(store);
   const runners = new TaskRunners();
   runners.add(
     new RunAgent(
       streams,
       commands,
-      new HeadlessAnswers(resolver, composer, store),
+      new HeadlessAnswers(resolver, composer, streams),
       { check: async () => ({ allowed: true }) },
       timing,
     ),
   );
   const runs = new QueuedRuns(commands, { queue: (task, cause) => commands.execute(new QueueTask(task, cause)) });
   commands.handle(
-    new AskQuestionHandler(streams),
+    new AskQuestionHandler(streams, earlierTurns),
     new ResumeTurnHandler(streams, clock),
     new StopAnswerHandler(streams, signals),
     new DeleteConversationHandler(streams, signals),
@@ -218,13 +220,13 @@ export function rolesOver(ports: Ports) {
     log,
   );
   return {
-    intake: new AskQuestionIntake(resolver, commands, streams, queue, clock, ids, options, new NoLimits()),
+    intake: new AskQuestionIntake(resolver, commands, streams, queue, clock, ids, options, new NoLimits(), earlierTurns),
     ids,
     commands,
     handlers: commands.handlers,
     followUps: followUps?.followUps,
     automatic: followUps?.automatic,
-    tail: new MessageTail(feed, activity),
+    tail: new FrameTail(feed, activity),
     reactions: [new RunDeliveries(runs) as Reaction, ...background.flatMap((room) => room.reactions)],
     start: () => {
       turnsWorker.onApplicationBootstrap();
@@ -237,7 +239,7 @@ export function rolesOver(ports: Ports) {
 /** Looks after questions while no worker is alive; in some seeds also while workers are, so that the two meet. */
 function unclaimedTurns(ports: Ports, streams: NotedStreams, commands: HandledCommands, closer: TurnCloser, feed: MessageFeed) {
   const { store, keyValue, timing, ids, unsealedTurns, rooms } = ports;
-  const unclaimed = new UnclaimedTurns(store, commands, closer, streams, feed, timing, ids);
+  const unclaimed = new UnclaimedTurns(commands, closer, streams, feed, timing, ids);
   const sweep = { recoverOrphans: () => Promise.resolve() } as unknown as SweepTurns;
   const ticker = (leases: KeyValue, settings: Partial<AnsweringOptions['settings']>): Ticker =>
     new EndUnclaimedTurns(unsealedTurns, leases, unclaimed, sweep, new AnsweringOptions({ ...options.settings, ...settings }));

@@ -7,7 +7,7 @@ import { LastWrites } from '../../../kernel/event-sourcing/last-writes.js';
 import { SseStreams } from '../../../platform/http/sse.js';
 import type { AskQuestionIntake } from './ask-question-intake.js';
 import { AnsweringController } from './answering.http.js';
-import type { FrameTail } from '../../journal/frame-tail.port.js';
+import type { FrameTail } from '../../journal/frame-tail.js';
 
 const { streamsMax } = answeringOptions.settings;
 

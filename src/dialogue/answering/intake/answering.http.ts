@@ -16,7 +16,7 @@ import { SseStreams } from '../../../platform/http/sse.js';
 import { type AcceptedQuestion, AskQuestionIntake, type WayIn } from './ask-question-intake.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { QuestionRequest } from './question.dto.js';
-import { FrameTail } from '../../journal/frame-tail.port.js';
+import { FrameTail } from '../../journal/frame-tail.js';
 
 /** The main job: a question comes in, an answer goes out, whole or as it is written. Both read the same journal. */
 @ApiTags('Answering')

@@ -65,7 +65,7 @@ function front(over: EventStore = store) {
     { now: () => new Date() },
     options,
   );
-  const unclaimed = new UnclaimedTurns(over, commands, closer, streams, feed, systemTiming, systemIds);
+  const unclaimed = new UnclaimedTurns(commands, closer, streams, feed, systemTiming, systemIds);
   const turns = {
     untaken: async (askedBefore: Date) => {
       const { state } = await streams.fold(conversationStream('c1'), conversation);

@@ -1,5 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
 import { Ids } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Signals } from '../../../kernel/signals.js';
@@ -62,7 +61,6 @@ export class TurnRunner {
   private closing = false;
 
   constructor(
-    private readonly store: EventStore,
     private readonly streams: Streams,
     private readonly commands: Commands,
     private readonly signals: Signals,
@@ -75,7 +73,7 @@ export class TurnRunner {
   ) {
     this.producer = ids.next();
     this.journals = new TurnJournals(streams, publisher, timing, ids);
-    this.recovery = new TurnRecovery(store, commands, closer, this.journals, this.producer);
+    this.recovery = new TurnRecovery(streams, commands, closer, this.journals, this.producer);
   }
 
   /** The turns under way here. */
@@ -118,7 +116,7 @@ export class TurnRunner {
     changesLeft = CHANGES_MAX,
   ): Promise<void> {
     const transcript = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () =>
-      readTranscript(this.store, conversationId, turnId, TURN_RUNNER),
+      readTranscript(this.streams, conversationId, turnId, TURN_RUNNER),
     );
     if (!transcript) return;
     const turn = transcript.folded?.state.turns.get(turnId);

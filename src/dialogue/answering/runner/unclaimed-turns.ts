@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Commands } from '../../../kernel/commands.js';
-import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Ids } from '../../../kernel/ids.js';
 import { Timing } from '../../../kernel/timing.js';
@@ -24,10 +23,9 @@ export class UnclaimedTurns {
   private readonly ender: string;
 
   constructor(
-    private readonly store: EventStore,
     private readonly commands: Commands,
     private readonly closer: TurnCloser,
-    streams: Streams,
+    private readonly streams: Streams,
     publisher: FramePublisher,
     timing: Timing,
     ids: Ids,
@@ -60,7 +58,7 @@ export class UnclaimedTurns {
   }
 
   private transcriptOf(conversationId: string, turnId: string): Promise<Transcript | undefined> {
-    return readTranscript(this.store, conversationId, turnId, TURN_RUNNER);
+    return readTranscript(this.streams, conversationId, turnId, TURN_RUNNER);
   }
 }
 
