@@ -12,7 +12,7 @@ import {
   WORKS_OVER_MAX,
 } from './conversation-snapshot.policy.js';
 import { markOf } from './conversation-mark.policy.js';
-import { countingTurnAt, type Conversation } from './turn.policy.js';
+import { type Conversation, countingTurnAt } from './turn.policy.js';
 
 const CONVERSATIONS = 25;
 const STEPS = 300;

@@ -8,7 +8,7 @@ import { belongsTo } from './conversation-access.policy.js';
 import { as, asOwner, conversation, entitle, open, rate, remove, rename } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 import { EarlierTurns } from './earlier-turns.port.js';
-import { stopSubject } from './stop-signal.policy.js';
+import { stopSubject } from './turn.policy.js';
 
 /** The owner looks at the conversation, which clears the marks that looking clears. */
 export class OpenConversation extends Command<{ position: bigint | undefined; cleared: boolean }> {

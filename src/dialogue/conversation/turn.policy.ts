@@ -133,3 +133,6 @@ const ended = (turn: Turn, status: TurnStatus): Turn => ({
   unseen: !turn.superseded && status !== 'stopped',
   runs: turn.status === 'paused' ? turn.runs + 1 : turn.runs,
 });
+
+/** What is signalled when a turn is to stop: whoever runs it looks at its conversation. */
+export const stopSubject = (turnId: TurnId): string => `turn.stop.${turnId}`;

@@ -238,7 +238,7 @@ export function rolesOver(ports: Ports) {
 
 /** Looks after questions while no worker is alive; in some seeds also while workers are, so that the two meet. */
 function unclaimedTurns(ports: Ports, streams: NotedStreams, commands: HandledCommands, closer: TurnCloser, feed: MessageFeed) {
-  const { store, keyValue, timing, ids, unsealedTurns, rooms } = ports;
+  const { keyValue, timing, ids, unsealedTurns, rooms } = ports;
   const unclaimed = new UnclaimedTurns(commands, closer, streams, feed, timing, ids);
   const sweep = { recoverOrphans: () => Promise.resolve() } as unknown as SweepTurns;
   const ticker = (leases: KeyValue, settings: Partial<AnsweringOptions['settings']>): Ticker =>

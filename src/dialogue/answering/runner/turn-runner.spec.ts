@@ -17,7 +17,7 @@ import type { Timing } from '../../../kernel/timing.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
-import { stopSubject } from '../../conversation/stop-signal.policy.js';
+import { stopSubject } from '../../conversation/turn.policy.js';
 
 const signals = () => new InProcessSignals();
 
