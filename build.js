@@ -8,6 +8,8 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 
 const OUT = 'dist';
 const FOLDERS = ['src', 'projections'];
+/** The pages of this folder, without those of the folders in it, are documents of the demo. */
+const PAGES = 'docs';
 /** A build with another of these is another build. */
 const RECIPE = ['build.js', '.swcrc', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json'];
 /** The sources that TypeScript read to describe the API, as the last build noted them. */
@@ -18,7 +20,7 @@ const isCopied = (file) => /\.(sql|md)$/.test(file);
 const isDescribed = (file) => /\.(http|dto)\.ts$/.test(file);
 
 const began = new Date();
-const files = ['README.md', ...FOLDERS.flatMap(filesUnder)];
+const files = ['README.md', ...pages(), ...FOLDERS.flatMap(filesUnder)];
 const recipe = Math.max(...RECIPE.map(changedAt));
 const described = files.filter(isDescribed);
 const copied = staleOf(files.filter(isCopied));
@@ -107,7 +109,7 @@ function staleOf(sources) {
 function sweep() {
   const outputs = files.filter((file) => isCopied(file) || isProgram(file)).map(outputOf);
   const wanted = new Set(outputs.flatMap((path) => [path, `${path}.map`]));
-  for (const path of FOLDERS.flatMap((folder) => filesUnder(join(OUT, folder)))) if (!wanted.has(path)) rmSync(path);
+  for (const path of [...FOLDERS, PAGES].flatMap((folder) => filesUnder(join(OUT, folder)))) if (!wanted.has(path)) rmSync(path);
 }
 
 function outputOf(file) {
@@ -130,6 +132,10 @@ function putAt(path, content) {
 /** Of a file that is not there: before all times where it is an output, and after all where it was a source. */
 function changedAt(file) {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? (file.startsWith(OUT) ? -Infinity : Infinity);
+}
+
+function pages() {
+  return filesUnder(PAGES).filter((file) => dirname(file) === PAGES && isCopied(file));
 }
 
 function filesUnder(folder) {

@@ -20,6 +20,8 @@ const RECIPE = ['build.js', '.swcrc', 'tsconfig.json', 'tsconfig.build.json', 'n
 const SOURCES = {
   'package.json': '{"type":"module"}',
   'README.md': 'What it is.',
+  'docs/first-steps.md': 'How it starts.',
+  'docs/decisions/001.md': 'Why it is so.',
   'src/amount.ts': 'export type Amount = number;',
   'src/invoice.dto.ts': "import type { Amount } from './amount.js';\nexport class Invoice {\n  readonly total!: Amount;\n}",
   'src/greeting.ts': "export const greeting: string = 'good day';",
@@ -75,6 +77,8 @@ it('compiles the whole program, with the API described and with source maps', ()
   expect(JSON.parse(read('dist/src/greeting.js.map'))).toMatchObject({ sources: ['../../src/greeting.ts'] });
   expect(read('dist/projections/invoices.sql')).toBe('create table invoices ();');
   expect(read('dist/README.md')).toBe('What it is.');
+  expect(read('dist/docs/first-steps.md')).toBe('How it starts.');
+  expect(exists('dist/docs/decisions/001.md')).toBe(false);
   expect(exists('dist/src/greeting.spec.js')).toBe(false);
 });
 

@@ -80,7 +80,9 @@ export const conversations = defineProjection<ConversationEvent>({
       changeIn('turn', { turn_id: turnId }, { superseded: true }),
     ],
 
-    TurnsSuperseded: ({ data }) => data.turnIds.map((turnId) => changeIn('turn', { turn_id: turnId }, { superseded: true })),
+    TurnsSuperseded: ({ data: { conversationId, fromIndex } }, sql) => sql`
+      update turn set superseded = true
+      where conversation_id = ${conversationId} and not superseded and index >= ${fromIndex}`,
 
     TurnStarted: ({ data, at }) => changeIn('turn', { turn_id: data.turnId }, { status: 'running', changed_at: at }),
 

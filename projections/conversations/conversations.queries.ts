@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AttachedFile, PendingCall, TurnOrigin } from '../../src/dialogue/conversation/conversation.events.js';
+import type { EarlierTurn } from '../../src/dialogue/conversation/earlier-turns.port.js';
 import type { Mark } from '../../src/dialogue/conversation/conversation-mark.policy.js';
 import { recordOf, withToolCalls } from '../../src/dialogue/conversation/tool-call.policy.js';
 import { ReadModels } from '../read-models.js';
@@ -69,8 +70,7 @@ export class ConversationQueries {
       select * from (
         select ${this.listing} from conversations.conversation
         where owner_id = ${ownerId} and visibility = 'listed' and (exists (
-          select from conversations.turn where turn.conversation_id = conversation.conversation_id and not superseded
-            and ((status = 'failed' and turn.ended > conversation.opened) or (status = 'paused' and turn.ended is null))
+          select from ${this.turns} and ((status = 'failed' and turn.ended > conversation.opened) or (status = 'paused' and turn.ended is null))
         ) or exists (
           select from conversations.work where work.conversation_id = conversation.conversation_id
             and status = 'failed' and work.noted > conversation.opened
@@ -89,11 +89,9 @@ export class ConversationQueries {
           select * from (
             select 'name' as match_field, name as matched, 0 as rank, 0 as index
             union all
-            select 'prompt', question, 1, index from conversations.turn
-              where turn.conversation_id = conversation.conversation_id and not superseded
+            select 'prompt', question, 1, index from ${this.turns}
             union all
-            select 'response', response, 2, index from conversations.turn
-              where turn.conversation_id = conversation.conversation_id and not superseded
+            select 'response', response, 2, index from ${this.turns}
           ) candidate
           where position(lower(${text}) in lower(matched)) > 0
           order by rank, index limit 1
@@ -136,6 +134,23 @@ export class ConversationQueries {
     return row;
   }
 
+  /** A turn of a conversation, also one that counts no more. */
+  async turnById(conversationId: string, turnId: string): Promise<EarlierTurn | undefined> {
+    const { sql } = this.readModels;
+    const [row] = await sql<EarlierTurn[]>`
+      select ${this.earlierTurn} from conversations.turn where turn_id = ${turnId} and conversation_id = ${conversationId}`;
+    return row;
+  }
+
+  /** The turn of a conversation that counts at a place. */
+  async turnAt(conversationId: string, index: number): Promise<EarlierTurn | undefined> {
+    const { sql } = this.readModels;
+    const [row] = await sql<EarlierTurn[]>`
+      select ${this.earlierTurn} from conversations.turn
+      where conversation_id = ${conversationId} and index = ${index} and not superseded`;
+    return row;
+  }
+
   /** The state of a message as the polling route shows it, from the conversation alone. */
   async messageTail(messageId: string) {
     const [row] = await this.readModels.sql<TurnRow[]>`select * from conversations.turn where turn_id = ${messageId}`;
@@ -154,9 +169,19 @@ export class ConversationQueries {
     );
   }
 
+  private get earlierTurn() {
+    return this.readModels.sql`turn_id as "turnId", index, status, superseded, feedback`;
+  }
+
+  /** The turns of a conversation that count. */
+  private get turns() {
+    return this.readModels.sql`conversations.turn where turn.conversation_id = conversation.conversation_id and not superseded`;
+  }
+
+  /** What is listed of a conversation. Its mark is that of `conversation-mark.policy.ts`, which a spec compares. */
   private get listing() {
     const { sql } = this.readModels;
-    const turns = sql`from conversations.turn where turn.conversation_id = conversation.conversation_id and not superseded`;
+    const turns = sql`from ${this.turns}`;
     const isNew = sql`turn.ended > conversation.opened`;
     const work = sql`from conversations.work where work.conversation_id = conversation.conversation_id`;
     const hasFailed = sql`exists (select ${work} and status = 'failed' and work.noted > conversation.opened)`;

@@ -89,6 +89,10 @@ describe('schedules', () => {
       { type: 'ScheduleSlotSkipped', data: { ...slot('s1', 11), reason: 'overlap' } },
       { type: 'SchedulePaused', data: { scheduleId: 's1', pausedAt: at('11:30') } },
       { type: 'ScheduleSlotPaused', data: slot('s1', 12) },
+      {
+        type: 'ScheduleSlotsPaused',
+        data: { scheduleId: 's1', after: at('12:00'), until: at('12:30'), nextSlotAt: at('13:00') },
+      },
       { type: 'ScheduleResumed', data: { scheduleId: 's1', resumedAt: at('12:30'), nextSlotAt: at('13:00') } },
       { type: 'ScheduleRunRequested', data: { scheduleId: 's1', runId: 'r-now', requestedAt: at('12:40') } },
     );
@@ -209,7 +213,7 @@ describe('schedules', () => {
     await database.sql`analyze schedules.schedule`;
     const plan = await database.sql`
       explain select schedule_id, next_slot_at from schedules.schedule
-      where next_slot_at <= ${'2026-02-01T00:16:40Z'} and (next_slot_at, schedule_id) > ('2026-01-15', '')
+      where next_slot_at <= ${'2026-02-01T00:16:40Z'} and (status <> 'paused' or trigger_type = 'once') and (next_slot_at, schedule_id) > ('2026-01-15', '')
       order by next_slot_at, schedule_id limit 1000`;
     expect(JSON.stringify(plan)).toContain('schedule_due');
     const due = await queries.due(new Date('2026-02-01T00:16:40Z'), 2_000);

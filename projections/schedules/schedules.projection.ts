@@ -80,6 +80,7 @@ export const schedules = defineProjection<ScheduleEvent | ScheduledRunEvent>({
     },
     ScheduleMissed: (event) => withoutRun(event, { status: 'missed', error_type: 'missed' }),
     ScheduleSlotPaused: (event) => withoutRun(event, { status: 'paused' }),
+    ScheduleSlotsPaused: ({ data }) => schedule(data, { next_slot_at: data.nextSlotAt }),
     ScheduleSlotSkipped: (event) => withoutRun(event, { status: 'skipped', error_type: event.data.reason }),
 
     ScheduleRunRequested: ({ data: { scheduleId, runId, requestedAt } }) => [

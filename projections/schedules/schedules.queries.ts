@@ -110,12 +110,12 @@ export class ScheduleQueries {
     return rows.map(asSchedule);
   }
 
-  /** Schedules with a slot that has come, those that wait longest first, after the last of the page before. */
+  /** Schedules with a slot to decide on that has come, those that wait longest first, after the last of the page before. Slots of recurring ones that are paused are decided on when the pause ends. */
   async due(now: Date, limit: number, after?: DueSchedule): Promise<readonly DueSchedule[]> {
     const { nextSlotAt, scheduleId } = after ?? { nextSlotAt: new Date(0), scheduleId: '' };
     const rows = await this.sql`
       select schedule_id, next_slot_at from schedules.schedule
-      where next_slot_at <= ${now} and (next_slot_at, schedule_id) > (${nextSlotAt}, ${scheduleId})
+      where next_slot_at <= ${now} and (status <> 'paused' or trigger_type = 'once') and (next_slot_at, schedule_id) > (${nextSlotAt}, ${scheduleId})
       order by next_slot_at, schedule_id limit ${limit}`;
     return rows.map((row) => ({ scheduleId: row['schedule_id'] as string, nextSlotAt: row['next_slot_at'] as Date }));
   }

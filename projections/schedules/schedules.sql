@@ -31,13 +31,14 @@ create table schedule (
   created_at             timestamptz not null,
   updated_at             timestamptz not null
 );
-create index schedule_due on schedule (next_slot_at, schedule_id) where next_slot_at is not null;
+create index schedule_due on schedule (next_slot_at, schedule_id)
+  where next_slot_at is not null and (status <> 'paused' or trigger_type = 'once');
 create index schedule_running on schedule (open_run_since) where open_run_since is not null;
 create index schedule_by_owner on schedule (owner_id, created_at);
 create index schedule_by_agent on schedule (agent_id, created_at);
 create index schedule_by_chat on schedule (origin_conversation_id, created_at) where origin_conversation_id is not null;
 
--- The ledger: a row for each slot that was decided, and one for each run that somebody asked for.
+-- The ledger: a row for each slot that was decided, but for those of a recurring schedule's pauses, and one for each run that somebody asked for.
 create table run (
   run_id              text primary key,
   schedule_id         text not null,

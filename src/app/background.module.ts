@@ -31,9 +31,12 @@ import { Tickers } from '../platform/tickers/tickers.js';
 import { workerCheck } from '../work/tasks/worker-presence.js';
 import { ROOMS } from './rooms.js';
 import { Purges } from '../work/retention/purges.js';
+import { type RetentionRule, RetentionRules } from '../work/retention/retention-rule.port.js';
+import { NotificationRules } from '../views/notifications/notification-rules.js';
 
 const REACTIONS = ROOMS.flatMap(({ reactions }) => reactions ?? []);
 const TICKERS = ROOMS.flatMap(({ tickers }) => tickers ?? []);
+const RETENTION = ROOMS.flatMap(({ retention }) => retention ?? []);
 
 type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
 
@@ -72,8 +75,11 @@ type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
     },
     {
       provide: Tickers,
-      inject: [Clock, Timing, LOG, ...TICKERS],
-      useFactory: (clock: Clock, timing: Timing, log: Logger, ...tickers: Ticker[]) => new Tickers(tickers, clock, timing, log),
+      inject: [PLATFORM, Clock, Timing, LOG, ...TICKERS],
+      useFactory: ({ config }: Platform, clock: Clock, timing: Timing, log: Logger, ...tickers: Ticker[]) => {
+        const own = tickers.filter(({ role = 'worker' }) => config.roles.includes(role));
+        return new Tickers(own, clock, timing, log);
+      },
     },
     {
       provide: Conditions,
@@ -100,9 +106,18 @@ type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
       useFactory: (conditions: Conditions) => new PrometheusMeasurements(conditions),
     },
     { provide: Measurements, useExisting: PrometheusMeasurements },
+    {
+      provide: RetentionRules,
+      inject: RETENTION,
+      useFactory: (...rules: RetentionRule[]) => new RetentionRules(rules),
+    },
     { provide: Purges, useValue: new Purges(ROOMS.flatMap(({ purges }) => purges ?? [])) },
+    {
+      provide: NotificationRules,
+      useValue: new NotificationRules(ROOMS.flatMap(({ notifications }) => notifications ?? [])),
+    },
   ],
-  exports: [Freshness, Conditions, Measurements, PrometheusMeasurements, Purges],
+  exports: [Freshness, Conditions, Measurements, PrometheusMeasurements, NotificationRules, Purges, RetentionRules],
 })
 export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
   constructor(
@@ -120,10 +135,8 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
     // Nobody is answered, and nothing ticks, before the read models have their tables.
     const onMissing = (schema: string) => this.log.warn(`The tables of ${schema} are not there: a projector is waited for`);
     await untilTablesAreThere(this.platform.sql, projections.map(schemaOf), onMissing, this.timing);
-    if (roles.includes('worker')) {
-      this.reactions.start();
-      this.tickers.start();
-    }
+    if (roles.includes('worker')) this.reactions.start();
+    this.tickers.start();
   }
 
   /** Nothing new is begun while requests in hand finish, but they can still read what they wrote. */

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { configOrExit } from '../platform/config/load-config.js';
+import { requireDescriptors } from '../platform/descriptors.js';
 import { openPlatform } from './platform.js';
 import { openLog } from '../platform/telemetry/log.js';
 
@@ -9,6 +10,11 @@ const fail = (error: unknown): never => {
   log.fatal(error instanceof Error ? error.message : String(error));
   process.exit(1);
 };
+try {
+  requireDescriptors();
+} catch (error) {
+  fail(error);
+}
 const onOutage = (error: unknown, waitMs: number) => log.warn({ err: error, waitMs }, 'What this process rests on is waited for');
 const opening = openPlatform(config, fail, onOutage).catch(fail);
 // The rest of the program is read in while Postgres starts.

@@ -13,12 +13,13 @@ const classesIn = (isTheirs: (file: string) => boolean, declared: RegExp): strin
     .filter((file) => file.endsWith('.ts') && isTheirs(file))
     .flatMap((file) => [...readFileSync(join(SOURCE, file), 'utf8').matchAll(declared)].map(([, name]) => name!));
 
-const listed = (list: 'reactions' | 'tickers' | 'toolKinds') =>
+const listed = (list: 'reactions' | 'tickers' | 'retention' | 'toolKinds') =>
   ROOMS.flatMap((room) => (room[list] ?? []).map(({ name }) => name));
 
 it.each([
   ['reactions', classesIn((file) => file.endsWith('.reaction.ts'), /export class (\w+)[^{]*implements Reaction\b/g)],
   ['tickers', classesIn((file) => file.endsWith('.ticker.ts'), /export class (\w+)[^{]*implements Ticker\b/g)],
+  ['retention', classesIn(() => true, /export class (\w+)[^{]*implements RetentionRule\b/g)],
   ['toolKinds', classesIn((file) => file.endsWith('-tool.ts'), /export class (\w+)[^{]* extends ToolKind\b/g)],
 ] as const)('the rooms list all %s, each once', (list, declared) => {
   expect(declared.length).toBeGreaterThan(5);
@@ -33,6 +34,16 @@ it('no two reactions follow the log under one name', () => {
 it('every module is a room', () => {
   const modules = classesIn((file) => file.endsWith('.module.ts') && !file.startsWith('app'), /export class (\w+Module)\b/g);
   expect(ROOMS.map(({ name }) => name).toSorted()).toEqual(modules.toSorted());
+});
+
+it('every notification rule is listed', async () => {
+  const declaring = files.filter((file) => file.endsWith('.notifications.ts'));
+  const modules = await Promise.all(declaring.map((file) => import(`../${file}`) as Promise<Record<string, unknown>>));
+  const declared = modules.flatMap((exported) => Object.values(exported).flat());
+  expect(declared.length).toBeGreaterThanOrEqual(declaring.length);
+  const listed = ROOMS.flatMap(({ notifications }) => notifications ?? []);
+  expect(listed.length).toBe(declared.length);
+  expect(new Set(listed)).toEqual(new Set(declared));
 });
 
 it('every purge is listed', () => {

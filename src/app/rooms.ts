@@ -1,4 +1,5 @@
 import type { Type } from '@nestjs/common';
+import type { NotificationRule } from '../kernel/event-sourcing/notifications.js';
 import type { Purge } from '../kernel/event-sourcing/purge.js';
 import type { Reaction } from '../kernel/event-sourcing/reaction.js';
 import type { Ticker } from '../kernel/event-sourcing/ticker.js';
@@ -22,6 +23,7 @@ import { DatabasesModule } from '../resources/tools/databases/databases.module.j
 import { McpModule } from '../resources/tools/mcp/mcp.module.js';
 import { NotebooksModule } from '../resources/tools/notebooks/notebooks.module.js';
 import { ToolsModule } from '../resources/tools/tools.module.js';
+import type { RetentionRule } from '../work/retention/retention-rule.port.js';
 import type { ToolKind } from '../resources/tools/toolbox/tool-kind.port.js';
 import { WebToolsModule } from '../resources/tools/web/web.module.js';
 import { MonitorsModule } from '../triggers/monitors/monitors.module.js';
@@ -44,8 +46,10 @@ export type Room = Type &
     Readonly<{
       reactions: readonly Type<Reaction>[];
       tickers: readonly Type<Ticker>[];
+      retention: readonly Type<RetentionRule>[];
       toolKinds: readonly Type<ToolKind>[];
       purges: readonly Purge[];
+      notifications: readonly NotificationRule[];
       rejections: Rejections;
     }>
   >;

@@ -77,8 +77,4 @@ export class Topics<Reader> {
       this.topics.delete(key);
     };
   }
-
-  get size(): number {
-    return this.topics.size;
-  }
 }

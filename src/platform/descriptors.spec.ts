@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { checkDescriptors, descriptorsMax } from './descriptors.js';
+import { checkDescriptors, DESCRIPTORS_MIN, descriptorsMax, requireDescriptors } from './descriptors.js';
 
 let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'verbatim-descriptors-'))));
@@ -32,4 +32,9 @@ it('a process that can open next to nothing any more is told of', async () => {
   await checkDescriptors(64, folder);
   writeFileSync(join(folder, 'one more'), '');
   await expect(checkDescriptors(64, folder)).rejects.toThrow('61 of 64 file descriptors are in use.');
+});
+
+it('a process that may open next to nothing says so in a sentence', () => {
+  expect(() => requireDescriptors(DESCRIPTORS_MIN - 1)).toThrow(/^This process may open 255 files, and needs 256 at least/);
+  requireDescriptors(DESCRIPTORS_MIN);
 });

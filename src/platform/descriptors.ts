@@ -6,6 +6,15 @@ const DESCRIPTORS_ASSUMED = 1024;
 /** So much of them has to be left for the process to count as able to work. */
 const SPARE_SHARE = 1 / 16;
 
+/** With fewer than this the service cannot start: its database, its files and a few connections take as many. */
+export const DESCRIPTORS_MIN = 256;
+
+/** @throws Error when this process may not open as many as it starts with */
+export function requireDescriptors(max = descriptorsMax()): void {
+  if (max >= DESCRIPTORS_MIN) return;
+  throw new Error(`This process may open ${max} files, and needs ${DESCRIPTORS_MIN} at least: raise the limit (ulimit -n).`);
+}
+
 /** How many files, connections and pipes this process may have open at a time. */
 export function descriptorsMax(limitsFile = '/proc/self/limits'): number {
   try {

@@ -8,6 +8,8 @@ const FLOORS = ['kernel', 'platform', 'work', 'resources', 'dialogue', 'backgrou
 /** A room, as `$1`: a feature on its floor. The demo is none: like the app it puts features to use, through their commands. */
 const FEATURE = '^src/((?:work|resources|dialogue|background|triggers|dialects|views)/(?!demo/)[^/]+)/';
 const CORE = '\\.(events|decider|policy|codec|port)\\.ts$';
+/** Data beside the events: the publishers of `views/notifications` and `work/retention` take it as lists. */
+const DATA = '\\.(notifications|purges)\\.ts$';
 const SHARED_BY_FEATURES = '\\.(events|policy|port|codec|commands)\\.ts$';
 /** Who calls is a word of every feature; how it is read from a request, of every controller. */
 const CALLER = '^src/resources/identity/(caller|identity)\\.ts$';
@@ -78,17 +80,17 @@ module.exports = {
     ),
     rule(
       'core-is-pure',
-      'Events, deciders, policies, codecs and ports know the kernel and each other, and libraries that only compute.',
-      { path: CORE, pathNot: TEST },
+      'Events, deciders, policies, codecs and ports know the kernel and each other, and libraries that only compute; so does data beside events.',
+      { path: [CORE, DATA], pathNot: TEST },
       {
         pathNot: [
           '^src/kernel/',
           CORE,
           CALLER,
-          '^(node:)?(crypto|stream)$',
+          '^(node:)?(crypto|stream|zlib)$',
           '^src/resources/documents/token-count\\.ts$',
           'node_modules/ajv(-formats)?/',
-          'node_modules/(croner|lru-cache|temporal-polyfill)/',
+          'node_modules/(croner|htmlparser2|lru-cache|temporal-polyfill)/',
         ],
       },
     ),
@@ -127,10 +129,25 @@ module.exports = {
       },
     ),
     rule(
+      'publishers-know-no-room',
+      'What of an event is notified, and what a purge takes with it, stands beside the event: its publisher takes all rooms as lists.',
+      { path: '^src/(views/notifications|work/retention)/', pathNot: TEST },
+      { path: FEATURE, pathNot: ['^src/$1/', CALLER_OF_REQUEST] },
+    ),
+    rule(
       'controllers-meet-in-the-core',
       'As their features do; a controller also asks who calls.',
-      { path: `${FEATURE}.*\\.(http|dto)\\.ts$`, pathNot: TEST },
+      { path: `${FEATURE}.*\\.(http|dto)\\.ts$`, pathNot: [TEST, '^src/dialogue/answering/'] },
       { path: FEATURE, pathNot: ['^src/$1/', SHARED_BY_FEATURES, CALLER_OF_REQUEST] },
+    ),
+    rule(
+      'controllers-of-answers-read-journals',
+      'As other controllers do; those that answer also read what is in the journal of an answer, and who may.',
+      { path: '^src/dialogue/answering/.*\\.(http|dto)\\.ts$', pathNot: TEST },
+      {
+        path: FEATURE,
+        pathNot: ['^src/dialogue/(answering|journal)/', SHARED_BY_FEATURES, CALLER_OF_REQUEST],
+      },
     ),
     rule(
       'modules-import-modules',

@@ -10,10 +10,10 @@ import type { StoredEvent } from '../../src/kernel/event-sourcing/event-store.js
 import { useIdempotencyKey } from '../../src/kernel/event-sourcing/idempotency.js';
 import { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
-import { JournalMessageAccess } from '../../src/dialogue/journal/journal-message-access.js';
+import { MessageAccess } from '../../src/dialogue/journal/message-access.js';
 import { idOf, userEventText } from '../../src/views/notifications/user-event.policy.js';
-import type { UserEvent } from '../../src/views/notifications/user.events.js';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
+import type { StoredNotification } from './notified.js';
 import { featureCodecs, problemsWith, readSamples, type Sample, STORED_AS_THEY_ARE } from './samples.js';
 import { misshapen } from './shapes.js';
 
@@ -55,7 +55,7 @@ const FRAME_TYPES: Readonly<Record<Frame['type'], true>> = {
   end: true,
 };
 
-const USER_EVENT_TYPES: Readonly<Record<UserEvent['type'], true>> = {
+const USER_EVENT_TYPES: Readonly<Record<StoredNotification['type'], true>> = {
   'source.ingest.queued': true,
   'source.ingest.progress': true,
   'source.ingest.completed': true,
@@ -106,7 +106,7 @@ it('decodes every sample to the shape the code knows now', () => {
     .map(({ file, data }) => ({ label: file, type: 'Frame', value: data }));
   const userEvents = samples
     .filter(({ category }) => category === 'user')
-    .map(({ file, data }) => ({ label: file, type: 'UserEvent', value: data }));
+    .map(({ file, data }) => ({ label: file, type: 'StoredNotification', value: data }));
   expect(misshapen(root, [...events, ...frames, ...userEvents])).toEqual([]);
 });
 
@@ -154,7 +154,7 @@ describe('the journal', () => {
     await store.append(messageStream(messageId), 'none', [first]);
     const conversationId = String(metadata!['conversationId']);
     await store.append(conversationStream(conversationId), 'none', [{ ...stored(began), id: 'e2' }]);
-    const access = new JournalMessageAccess(store, new Streams(store, systemTiming), {} as ConversationQueries);
+    const access = new MessageAccess(store, new Streams(store, systemTiming), {} as ConversationQueries);
     const reader = (userId: string) => ({ caller: () => Promise.resolve({ kind: 'user', userId }) }) as unknown as Identity;
     await expect(access.readable(messageId, reader('alice'))).resolves.toMatchObject({
       conversationId: metadata!['conversationId'],
@@ -164,7 +164,7 @@ describe('the journal', () => {
 });
 
 describe('what a user was told', () => {
-  const told = samples.filter(({ category }) => category === 'user').map(({ data }) => data as unknown as UserEvent);
+  const told = samples.filter(({ category }) => category === 'user').map(({ data }) => data as unknown as StoredNotification);
 
   it('has a sample of each type', () => {
     expect([...new Set(told.map(({ type }) => type))].sort()).toEqual(Object.keys(USER_EVENT_TYPES).sort());

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 
-/** A value, and the name under which an events file exports the type it has to be of. */
+/** A value, and the name under which an events file, or `notified.ts` beside this one, exports the type it has to be of. */
 export type Shaped = Readonly<{ label: string; type: string; value: unknown }>;
 
 /**
@@ -32,9 +32,9 @@ function declarations(root: string): ReadonlyMap<string, string> {
     file.endsWith('.events.ts'),
   );
   return new Map(
-    files.flatMap((file) => {
-      const names = readFileSync(join(root, 'src', file), 'utf8').matchAll(/^export type (\w+)/gm);
-      return [...names].map(([, name]) => [name!, `../../src/${file.replace(/\.ts$/, '.js')}`] as const);
+    [...files.map((file) => `src/${file}`), 'test/event-samples/notified.ts'].flatMap((file) => {
+      const names = readFileSync(join(root, file), 'utf8').matchAll(/^export type (\w+)/gm);
+      return [...names].map(([, name]) => [name!, `../../${file.replace(/\.ts$/, '.js')}`] as const);
     }),
   );
 }

@@ -11,7 +11,7 @@ import { TurnLog } from '../support/turn-log.js';
 
 const ASKING = [...say('Let me see. '), call('c1', 'send_card', { text: 'hello' })];
 const UNKNOWN_OUTCOME = { call_id: 'c1', status: 'error', error_type: 'outcome_unknown' };
-const KILLS = 12;
+const KILLS = 8;
 
 /** A process that is killed around a call with effects: what was approved stays approved, and happens once. */
 export function toolCallsStory(makeBacking: MakeBacking): void {

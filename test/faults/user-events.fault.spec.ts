@@ -6,12 +6,8 @@ import { conversationCodec } from '../../src/dialogue/conversation/conversation.
 import type { ConversationEvent } from '../../src/dialogue/conversation/conversation.events.js';
 import { decode } from '../../src/kernel/event-sourcing/codec.js';
 import { type EventStore, LOG_START } from '../../src/kernel/event-sourcing/event-store.js';
-import {
-  type NotifiedConversation,
-  notificationsOf,
-  nothingNotified,
-  withNotifiedChanges,
-} from '../../src/views/notifications/conversation-notifications.policy.js';
+import type { Notification, NotificationRule } from '../../src/kernel/event-sourcing/notifications.js';
+import { conversationNotifications } from '../../src/dialogue/conversation/conversation.notifications.js';
 import { userStream } from '../../src/views/notifications/user.events.js';
 import { onPostgres } from '../support/backing.js';
 import { Client, type Streamed } from '../support/client.js';
@@ -26,22 +22,23 @@ const KILLS = 5;
 const QUESTIONS_PER_LIFE = 12;
 const TABS = 8;
 
-type Told = Readonly<{ type: string; payload: unknown }>;
+type Told = Pick<Notification, 'type' | 'payload'>;
 
 /** What is to be told of each conversation, by what the log says. */
 async function newsBy(store: EventStore): Promise<Map<string, Told[]>> {
-  const states = new Map<string, NotifiedConversation>();
+  const [{ initial, evolve, noticesOf }] = conversationNotifications as [NotificationRule];
+  const states = new Map<string, unknown>();
   const all = new Map<string, Told[]>();
   for await (const { events } of store.readAll({ after: LOG_START, filter: { categories: ['conversation'] } })) {
     for (const stored of events) {
       const event = decode<ConversationEvent>(conversationCodec, stored);
       if (!event) continue;
       const id = event.data.conversationId;
-      const before = states.get(id) ?? nothingNotified;
-      const after = withNotifiedChanges(before, event);
+      const before = states.get(id) ?? initial;
+      const after = evolve(before, event);
       states.set(id, after);
-      const news = notificationsOf(before, after, event).map(({ notification: { type, payload } }) => ({ type, payload }));
-      all.set(id, [...(all.get(id) ?? []), ...news]);
+      const news = noticesOf(event, before, after).flatMap((notice) => ('notification' in notice ? [notice.notification] : []));
+      all.set(id, [...(all.get(id) ?? []), ...news.map(({ type, payload }) => ({ type, payload }))]);
     }
   }
   return all;

@@ -7,8 +7,10 @@ type Slot = Extract<ScheduleEvent, { data: { slot: string } }>;
 const FATES: ReadonlySet<string> = new Set(['ScheduleRunQueued', 'ScheduleMissed', 'ScheduleSlotPaused', 'ScheduleSlotSkipped']);
 
 const isSlot = (event: ScheduleEvent): event is Slot => FATES.has(event.type);
+const isPauseOf = (event: ScheduleEvent): boolean => event.type === 'SchedulePaused' || event.type === 'ScheduleAutoPaused';
 /** What became of slots, in the order of the log. */
-export const fatesIn = (events: readonly ScheduleEvent[]): readonly string[] => events.filter(isSlot).map(({ type }) => type);
+export const fatesIn = (events: readonly ScheduleEvent[]): readonly string[] =>
+  events.filter((event) => isSlot(event) || event.type === 'ScheduleSlotsPaused').map(({ type }) => type);
 export const slotsIn = (events: readonly ScheduleEvent[]): readonly string[] =>
   events.filter(isSlot).map(({ data }) => data.slot);
 
@@ -31,18 +33,32 @@ export class LedgerOracle {
     return this.all(timing).filter((slot) => slot > after && slot <= until);
   }
 
-  /** The slots that have to be in a ledger once everything up to a time is decided on. Each time counts from when it was said, or from what was decided on before. */
+  /** The slots that are in a ledger, in its order, with those of each pause in their place. */
+  slotsStated(events: readonly ScheduleEvent[]): readonly string[] {
+    let timing: ScheduleTiming | undefined;
+    return events.flatMap((event) => {
+      timing = saidOf(event)?.timing ?? timing;
+      if (event.type === 'ScheduleSlotsPaused') return this.between(timing!, event.data.after, event.data.until);
+      return isSlot(event) ? [event.data.slot] : [];
+    });
+  }
+
+  /** The slots that have to be in a ledger once everything up to a time is decided on. Each time counts from when it was said, or from what was decided on before. Those of a pause that has not ended are not in it yet. */
   slotsOf(events: readonly ScheduleEvent[], until: string): readonly string[] {
     const slots: string[] = [];
     let timing: ScheduleTiming | undefined;
     let since = '';
     let decided = '';
+    let isPaused = false;
     const close = (at: string) => {
       if (timing) slots.push(...this.between(timing, since, at));
       since = at;
     };
     for (const event of events) {
       if (isSlot(event)) decided = event.data.slot;
+      if (event.type === 'ScheduleSlotsPaused') decided = event.data.until;
+      if (isPauseOf(event)) isPaused = true;
+      if (event.type === 'ScheduleResumed') isPaused = false;
       const said = saidOf(event);
       if (!said) continue;
       const at = latest(said.at, latest(decided, since));
@@ -51,7 +67,7 @@ export class LedgerOracle {
       if (said.isForGood) return slots;
       timing = said.timing;
     }
-    close(latest(until, decided));
+    close(isPaused && timing?.kind === 'recurring' ? latest(since, decided) : latest(until, decided));
     return slots;
   }
 
@@ -103,9 +119,10 @@ export function expectFitting(events: readonly ScheduleEvent[]): void {
   let openRun: string | undefined;
   for (const [index, event] of events.entries()) {
     const { type, data } = event;
-    if (type === 'SchedulePaused' || type === 'ScheduleAutoPaused') isPaused = true;
+    if (isPauseOf(event)) isPaused = true;
     if (type === 'ScheduleResumed') isPaused = false;
     if (isSlot(event)) expect(type === 'ScheduleSlotPaused').toBe(isPaused);
+    if (type === 'ScheduleSlotsPaused') expect(isPaused).toBe(true);
     if (type === 'ScheduleSlotSkipped') {
       const next = events.slice(index).find((each) => !isSlot(each))?.type;
       const isCalledOff = next === 'ScheduleCancelled' || next === 'ScheduleDeleted';

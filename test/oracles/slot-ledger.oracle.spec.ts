@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { change } from '../../src/triggers/schedules/schedule/schedule-changes.decider.js';
+import { change, pause, resume } from '../../src/triggers/schedules/schedule/schedule-changes.decider.js';
 import { fatesIn, LedgerOracle, slotsIn } from './ledger-oracle.js';
 import { every, HOUR_MS, MINUTE_MS, TwoProcesses } from './two-processes.js';
 
@@ -41,9 +41,12 @@ describe.each(CHANGES)('in %s, when the clocks go %s', (timezone, _, at) => {
     }
     // The clock that is ahead makes every slot early, and none is doubled by the one behind.
     const last = iso(world.now + 5 * MINUTE_MS);
+    world.now -= 5 * MINUTE_MS;
     for (const id of ids) {
+      // No run is ever over here, so a schedule pauses itself: the end of the pause states its slots.
+      await world.ask(1, id, resume(world.asking(1)));
       const events = await world.eventsOf(id);
-      expect(slotsIn(events)).toEqual(days.between(ofZone[id], iso(world.start), last));
+      expect(days.slotsStated(events)).toEqual(days.between(ofZone[id], iso(world.start), last));
       expect(fatesIn(events)).not.toContain('ScheduleMissed');
     }
   });
@@ -81,6 +84,32 @@ it('calls the slots of an outage missed, also more of them than one append takes
   // A slot of a minute ago may still be run; it is under way when the next is looked at.
   expect(fates.slice(-2)).toEqual(['ScheduleRunQueued', 'ScheduleSlotSkipped']);
   expect(slotsIn(await world.eventsOf('daily'))).toEqual(oracle.between(timings.daily, iso(START), iso(world.now)));
+});
+
+it('states the slots of a pause of ninety days as one span, which leaves none out', async () => {
+  const timezones = ['Europe/Prague'];
+  const minutely = Object.fromEntries(timezones.map((timezone) => [timezone, every('* * * * *', timezone)]));
+  const world = await TwoProcesses.with(minutely, START);
+  const look = async () => {
+    for (const id of timezones) for (const process of [0, 1]) await world.look(process, id);
+  };
+  for (const id of timezones) await world.ask(0, id, pause(world.asking(0)));
+  for (let day = 0; day < 90; day++) {
+    world.now += 24 * HOUR_MS;
+    await look();
+  }
+  world.now += 30_000;
+  for (const id of timezones) await world.ask(1, id, resume(world.asking(1)));
+  world.now += MINUTE_MS;
+  await look();
+  const days = new LedgerOracle(START, world.now);
+  for (const id of timezones) {
+    const events = await world.eventsOf(id);
+    expect(fatesIn(events)).toEqual(['ScheduleSlotsPaused', 'ScheduleRunQueued']);
+    const stated = days.slotsStated(events);
+    expect(stated).toEqual(days.between(minutely[id]!, iso(START), iso(world.now)));
+    expect(stated).toHaveLength(90 * 24 * 60 + 1);
+  }
 });
 
 it('misses a slot only once nobody can be about to start it', async () => {

@@ -10,7 +10,7 @@ import {
   resume,
 } from '../../src/triggers/schedules/schedule/schedule-changes.decider.js';
 import { endRun, type RunEnding } from '../../src/triggers/schedules/schedule/slot-ledger.decider.js';
-import { expectFitting, fatesIn, LedgerOracle, slotsIn } from './ledger-oracle.js';
+import { expectFitting, fatesIn, LedgerOracle } from './ledger-oracle.js';
 import { every, HOUR_MS, MINUTE_MS, rules, TOKEN_BUDGET, TwoProcesses } from './two-processes.js';
 
 /** The clocks of all three zones are set within the first eight days. */
@@ -145,12 +145,13 @@ it('hold every slot once and with the fate that fits, whatever the clocks, the o
       await settle(world);
       for (const name of names) {
         const events = await world.eventsOf(name);
-        expect(slotsIn(events)).toEqual(oracle.slotsOf(events, new Date(world.now).toISOString()));
+        expect(oracle.slotsStated(events)).toEqual(oracle.slotsOf(events, new Date(world.now).toISOString()));
         expectFitting(events);
         for (const fate of fatesIn(events)) fates.add(fate);
       }
     }),
     { numRuns: 40 },
   );
-  expect([...fates].sort()).toEqual(['ScheduleMissed', 'ScheduleRunQueued', 'ScheduleSlotPaused', 'ScheduleSlotSkipped']);
+  const each = ['ScheduleMissed', 'ScheduleRunQueued', 'ScheduleSlotSkipped', 'ScheduleSlotsPaused'];
+  expect([...fates].sort()).toEqual(expect.arrayContaining(each));
 });

@@ -257,7 +257,7 @@ export function calendarStory(makeBacking: MakeBacking): void {
 
     async function synced(sourceId: string, ownerId: string, name: string, at: number): Promise<void> {
       const config = { chunking: { strategy: 'classic_chunk', max_tokens: 1250, min_tokens: 150, duplicate_headers: false } };
-      const created = { type: 'SourceCreated', data: { sourceId, ownerId, name, config, files: [] } };
+      const created = { type: 'SourceCreated', data: { sourceId, ownerId, name, config, remote: null } };
       const set = { type: 'SourceSyncFrequencySet', data: { sourceId, frequency: 'weekly', nextSyncAt: iso(at) } };
       await append(world.backing.store, sourceStream(sourceId), created, set);
     }

@@ -38,6 +38,18 @@ export function expectSourced({ status, frames }: Streamed): void {
   expect(frames.at(-1)!.data.type).toBe('end');
 }
 
+/** What everybody asks first, where the answer is found, and what it has to say. */
+const FIRST_QUESTIONS = [
+  ['How do I start it?', 'Start the service', '`npm ci && npm start`'],
+  ['How do I create an agent?', 'Create an agent', '`POST /api/create_agent`'],
+  ['How do I add documents?', 'Add documents', '`POST /api/upload`'],
+  ['How do I set the port?', 'Set the port', '`PORT`'],
+  ['How do I use a model?', 'Use a model', '`OPENAI_BASE_URL`'],
+  ['How do I resume a stream?', 'Resume a stream', '`Last-Event-ID`'],
+  ['How do I verify a replay?', 'Verify a replay', '`GET /api/messages/<message_id>/digest`'],
+  [QUESTION, 'What happens to a stream when its producer dies', '`STALE_PRODUCER_SECONDS`'],
+] as const;
+
 /** What a new user tries first. */
 export function demoStory(makeBacking: MakeBacking): void {
   let service: TestService;
@@ -52,6 +64,19 @@ export function demoStory(makeBacking: MakeBacking): void {
     await untilReady(client);
     expectSourced(await askDemo(client));
     expect(await readinessOf(client)).toMatchObject({ code: 200, status: 'ready', reasons: [] });
+  });
+
+  it('answers what everybody asks first, by the page that says it', async () => {
+    const client = await start();
+    await untilReady(client);
+    for (const [question, heading, said] of FIRST_QUESTIONS) {
+      const { body } = await replyOf(client.post('/api/answer', { question, api_key: DEMO_KEY }));
+      const [introduction, opening] = (body as { answer: string }).answer.split('\n\n');
+      expect(introduction).toContain('built-in extractive model');
+      expect(opening).toMatch(/^According to “/);
+      expect(opening!.slice(0, opening!.indexOf('”'))).toContain(heading);
+      expect(opening).toContain(said);
+    }
   });
 
   it('is made once, and stays away once it was deleted', async () => {

@@ -8,7 +8,7 @@ import { TabForTests } from '../support/tab.js';
 import { ToolKindForTests } from '../support/tool-kinds.js';
 import { cause } from '../support/turns.js';
 import { openWorld, type World } from '../support/world.js';
-import { TurnAdditions } from '../../src/dialogue/conversation/turn-additions.port.js';
+import { TurnAdditions } from '../../src/dialogue/conversation/additions.port.js';
 import { newId } from '../../src/kernel/ids.js';
 import { ToolKinds } from '../../src/resources/tools/toolbox/tool-kinds.js';
 import { type FollowUp, FollowUps } from '../../src/background/follow-ups/follow-ups.port.js';

@@ -57,3 +57,11 @@ it(`${SCHEDULES} schedules of one user are made at once through both processes`,
   );
   expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 201));
 });
+
+it('the bearers of a key have no more requests than the agent allows, through however many processes', async () => {
+  for (const { model } of worlds) model.always(say('Well.'));
+  const { key } = await processOf(0).agent({ limited_request_mode: true, request_limit: 5 });
+  const ask = (index: number) => processOf(index).nobody.post('/api/answer', { question: 'Why?', api_key: key });
+  const replies = await Promise.all(Array.from({ length: 10 }, (_, index) => ask(index)));
+  expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 429, 429, 429, 429, 429]);
+});

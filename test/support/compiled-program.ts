@@ -14,7 +14,7 @@ const compiling = new Map<string, Promise<void>>();
  * a build does to `dist` meanwhile. Compiled once for each state of the sources.
  */
 export async function compiledProgram(): Promise<string> {
-  const sources = ['README.md', ...(await Promise.all(['src', 'projections'].map(filesUnder))).flat().sort()];
+  const sources = ['README.md', ...(await Promise.all(['docs', 'src', 'projections'].map(filesUnder))).flat().sort()];
   const states = await Promise.all(sources.map(async (file) => [file, await stateOf(file)]));
   const folder = join(CACHE, createHash('sha256').update(JSON.stringify(states)).digest('hex').slice(0, 16));
   if (await exists(folder)) return folder;

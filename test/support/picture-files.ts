@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { createCanvas } from '@napi-rs/canvas';
 import type { DocumentFile } from '../../src/resources/documents/document.port.js';
 
@@ -42,5 +43,6 @@ export function boastfulPngFile(filename: string, width: number, height: number)
   const view = new DataView(bytes.buffer);
   view.setUint32(16, width);
   view.setUint32(20, height);
+  view.setUint32(29, crc32(bytes.subarray(12, 29)));
   return { filename, bytes };
 }

@@ -4,8 +4,11 @@ const KINDS = ['fault', 'nats', 'e2e', 'simulation', 'oracle', 'int', 'browser',
 /** Suites that take minutes, the longest first. */
 const LONGEST = [
   'faults/kill',
+  'faults/schedules',
   'faults/webhooks',
   'faults/tool-calls',
+  'stories/resources',
+  'stories/background',
   'stories/answers',
   'stories/questions',
   'stories/triggers',

@@ -28,6 +28,7 @@ export const answeringOptions = new AnsweringOptions({
   turnsConcurrentMax: 100,
   streamsMax: 100,
   staleProducerMs: 1_000,
+  noWorkerTurnMs: 60_000,
   idempotencyTtlMs: 86_400_000,
   approvalTtlMs: 1_800_000,
   messageEventsRetentionSeconds: 1_209_600,
@@ -61,7 +62,7 @@ export function workerOver(
   const feed = new MessageFeed(store, signals, timing);
   const clock = { now: () => new Date() };
   const closer = new TurnCloser(store, streams, commands, new Continuations(blobs), clock, answeringOptions);
-  const runner = new TurnRunner(store, streams, commands, signals, feed, composer, closer, WAITING, timing, systemIds);
+  const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, WAITING, timing, systemIds);
   return { streams, feed, runner };
 }
 

@@ -1,3 +1,11 @@
+import { jobNotifications } from '../../src/background/jobs/job.notifications.js';
+import { conversationNotifications } from '../../src/dialogue/conversation/conversation.notifications.js';
+import { attachmentNotifications } from '../../src/resources/attachments/attachment.notifications.js';
+import { sourceNotifications } from '../../src/resources/sources/source/source.notifications.js';
+import { signInNotifications } from '../../src/resources/tools/mcp/sign-in/oauth.notifications.js';
+import { monitorNotifications } from '../../src/triggers/monitors/monitor/monitor.notifications.js';
+import { scheduleNotifications } from '../../src/triggers/schedules/schedule/schedule.notifications.js';
+import { NotificationRules } from '../../src/views/notifications/notification-rules.js';
 import { PublishUserEvents } from '../../src/views/notifications/publish-user-events.reaction.js';
 import { type UserEvent, userStream } from '../../src/views/notifications/user.events.js';
 import { UserJournal } from '../../src/views/notifications/user-journal.js';
@@ -13,12 +21,23 @@ import { InMemoryEventStore } from './in-memory-event-store.js';
 import { cause, eventsOf } from './turns.js';
 import { userEventsOptions } from './user-events.js';
 
+const RULES_OF_ALL_ROOMS = new NotificationRules([
+  ...attachmentNotifications,
+  ...sourceNotifications,
+  ...signInNotifications,
+  ...conversationNotifications,
+  ...scheduleNotifications,
+  ...monitorNotifications,
+  ...jobNotifications,
+]);
+
 /** What tells users of their things, as a process that has just started. */
-export const reactionOver = (store: InMemoryEventStore, options = userEventsOptions()) =>
+export const reactionOver = (store: InMemoryEventStore, options = userEventsOptions(), rules = RULES_OF_ALL_ROOMS) =>
   new PublishUserEvents(
     store,
     new UserJournal(store, new Streams(store, systemTiming), new InProcessSignals(), options),
     options,
+    rules,
   );
 
 const ATTEMPTS_MAX = 10;
@@ -55,7 +74,7 @@ export async function record(store: InMemoryEventStore, stream: string, ...event
 /** Gives a reaction what the log has of a stream, from a revision on, as its runner would: what fails is given again. */
 export async function react(reaction: PublishUserEvents, store: InMemoryEventStore, stream: string, from = 0): Promise<void> {
   for (const stored of (await eventsOf(store, stream)).slice(from)) {
-    const handler = reaction.on[stored.type as keyof typeof reaction.on] as ((event: Recorded) => Promise<void>) | undefined;
+    const handler = reaction.on[stored.type] as ((event: Recorded) => Promise<void>) | undefined;
     for (let attempt = 1; ; attempt++) {
       try {
         await handler?.(decode(reaction.codec, stored) as Recorded);

@@ -1,3 +1,4 @@
+import { LogEarlierTurns } from '../../../test/support/log-earlier-turns.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { FollowUpQueries } from '../../../projections/follow-ups/follow-ups.queries.js';
 import { commandsOver } from '../../../test/support/commands-over.js';
@@ -52,11 +53,20 @@ function delivering(store: EventStore = log): DeliverFollowUps {
       if (refusal) throw refusal;
       admitted.push(turnId);
     },
-    withdraw: (turnId: string) => void (admitted = admitted.filter((id) => id !== turnId)),
+    withdraw: ({ turnId }: Admission) => void (admitted = admitted.filter((id) => id !== turnId)),
   } as UsageLimits;
   const models = { has: async () => true } as unknown as LanguageModels;
   const queue = { enqueue: () => Promise.reject(new Error('No queue.')) } as unknown as WorkQueue;
-  const turns = new AutomaticTurnIntake(store, streams, turnCommands(streams), resolver, models, limits, queue);
+  const turns = new AutomaticTurnIntake(
+    store,
+    streams,
+    turnCommands(streams),
+    resolver,
+    models,
+    limits,
+    queue,
+    new LogEarlierTurns(store),
+  );
   const queries = {
     due: async (before: Date) => {
       lookedBefore = before;

@@ -1,11 +1,9 @@
-import { Module, type OnModuleInit } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { FollowUpQueries } from '../../../projections/follow-ups/follow-ups.queries.js';
 import { AnsweringModule } from '../../dialogue/answering/answering.module.js';
 import { Clock } from '../../kernel/clock.js';
 import { Commands } from '../../kernel/commands.js';
 import { Config } from '../../platform/config/config.js';
-import { RetentionModule } from '../../work/retention/retention.module.js';
-import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { DeliverFollowUps } from './deliver-follow-ups.ticker.js';
 import { ExpireFollowUpsHandler } from './expired-follow-ups.commands.js';
 import { followUpPurges } from './expired-follow-ups.purges.js';
@@ -15,13 +13,14 @@ import { GatherFollowUpsHandler, RequestFollowUpHandler, CompleteFollowUpsHandle
 import { FollowUps } from './follow-ups.port.js';
 
 const TICKERS = [DeliverFollowUps];
+const RETENTION = [PurgeFollowUps];
 const HANDLERS = [RequestFollowUpHandler, GatherFollowUpsHandler, CompleteFollowUpsHandler, ExpireFollowUpsHandler];
 
 type Parts = [FollowUpQueries, Commands, Clock];
 
 /** Conversations that go on by themselves: where it is said that something has happened, and how they hear of it. */
 @Module({
-  imports: [AnsweringModule, RetentionModule],
+  imports: [AnsweringModule],
   providers: [
     ...TICKERS,
     ...HANDLERS,
@@ -34,18 +33,10 @@ type Parts = [FollowUpQueries, Commands, Clock];
         new PurgeFollowUps(...parts, 1000 * backgroundResultRetentionSeconds),
     },
   ],
-  exports: [...TICKERS, FollowUps],
+  exports: [...TICKERS, ...RETENTION, FollowUps],
 })
-export class FollowUpsModule implements OnModuleInit {
+export class FollowUpsModule {
   static readonly tickers = TICKERS;
+  static readonly retention = RETENTION;
   static readonly purges = followUpPurges;
-
-  constructor(
-    private readonly retention: RetentionRules,
-    private readonly followUps: PurgeFollowUps,
-  ) {}
-
-  onModuleInit(): void {
-    this.retention.add(this.followUps);
-  }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { JobBook, type JobReport } from './job-book.port.js';
+import { JobBook, type JobReport } from './job-book.js';
 import {
   type CallArguments,
   filledAction,

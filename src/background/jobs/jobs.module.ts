@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Global, Module, type OnModuleInit } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Global, Module } from '@nestjs/common';
 import { JobQueries } from '../../../projections/jobs/jobs.queries.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { Clock } from '../../kernel/clock.js';
@@ -19,15 +19,12 @@ import {
   StartJobHandler,
   ReportJobHandler,
 } from './job.commands.js';
-import { JobBook } from './job-book.port.js';
+import { JobBook } from './job-book.js';
 import { JobOptions } from './job-options.js';
 import { JobRunner } from './job-runner.js';
 import { JobsController } from './jobs.http.js';
-import { StoredJobBook } from './stored-job-book.js';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
-import { RetentionModule } from '../../work/retention/retention.module.js';
-import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { FollowUpsModule } from '../follow-ups/follow-ups.module.js';
 import { PurgeJobs } from './purge-jobs.js';
 import { EndJobsOfConversation } from './end-jobs-of-conversation.reaction.js';
@@ -37,6 +34,7 @@ import { RequestJobFollowUps } from './request-job-follow-ups.ticker.js';
 import { CheckJobTool } from './check-job-tool.js';
 import { jobsRejections } from './jobs.rejections.js';
 import { jobPurges } from './job.purges.js';
+import { jobNotifications } from './job.notifications.js';
 
 /** The share of the shutdown time in which jobs in hand may still finish. */
 const GRACE_SHARE = 0.25;
@@ -45,16 +43,18 @@ type Parts = [Streams, Commands, Signals, Blobs, Clock, Timing, Ids, KeyValue, J
 
 const REACTIONS = [EndJobsOfConversation, NoteJobsInConversation];
 const TICKERS = [ReportLostJobs, RequestJobFollowUps];
+const RETENTION = [PurgeJobs];
 const TOOL_KINDS = [CheckJobTool];
 
 /** Tool calls that go on while their turns go on: where they run, how they are reported, and how they end. Every turn may start one. */
 @Global()
 @Module({
-  imports: [RetentionModule, FollowUpsModule],
+  imports: [FollowUpsModule],
   controllers: [JobsController],
   providers: [
     ...REACTIONS,
     ...TICKERS,
+    ...RETENTION,
     ...TOOL_KINDS,
     ConversationQueries,
     JobQueries,
@@ -83,7 +83,7 @@ const TOOL_KINDS = [CheckJobTool];
         new JobRunner({ streams, commands, signals, blobs, clock, timing, ids }, keyValue, options),
     },
     { provide: BackgroundCalls, useExisting: JobRunner },
-    { provide: JobBook, useClass: StoredJobBook },
+    JobBook,
     StartJobHandler,
     ReportJobProgressHandler,
     EndJobHandler,
@@ -91,27 +91,22 @@ const TOOL_KINDS = [CheckJobTool];
     PurgeJobHandler,
     MarkJobLostHandler,
     ReportJobHandler,
-    PurgeJobs,
   ],
-  exports: [...REACTIONS, ...TICKERS, ...TOOL_KINDS, BackgroundCalls],
+  exports: [...REACTIONS, ...TICKERS, ...RETENTION, ...TOOL_KINDS, BackgroundCalls],
 })
-export class JobsModule implements OnModuleInit, BeforeApplicationShutdown {
+export class JobsModule implements BeforeApplicationShutdown {
   static readonly reactions = REACTIONS;
   static readonly tickers = TICKERS;
+  static readonly retention = RETENTION;
   static readonly toolKinds = TOOL_KINDS;
   static readonly rejections = jobsRejections;
   static readonly purges = jobPurges;
+  static readonly notifications = jobNotifications;
 
   constructor(
     private readonly runner: JobRunner,
     private readonly options: JobOptions,
-    private readonly retention: RetentionRules,
-    private readonly purgeJobs: PurgeJobs,
   ) {}
-
-  onModuleInit(): void {
-    this.retention.add(this.purgeJobs);
-  }
 
   /** Turns have ended by then: they make no more jobs. */
   async beforeApplicationShutdown(): Promise<void> {

@@ -1,5 +1,7 @@
-import { Module, type OnModuleInit } from '@nestjs/common';
+import { ConversationModule } from '../conversation/conversation.module.js';
+import { Module } from '@nestjs/common';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
+import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
 import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { Config } from '../../platform/config/config.js';
 import { AttachmentsModule } from '../../resources/attachments/attachments.module.js';
@@ -17,6 +19,7 @@ import { AskQuestionHandler, ResumeTurnHandler } from './intake/question.command
 import { AutomaticTurnIntake } from './intake/automatic-turn-intake.js';
 import { AttachedFiles } from './loop/attached-files.js';
 import { Continuations } from './loop/continuations.js';
+import { EndUnclaimedTurns } from './runner/end-unclaimed-turns.ticker.js';
 import { ExpirePauses } from './runner/expire-pauses.ticker.js';
 import { QuestionResolver } from './intake/resolve-question.js';
 import { StopAnswerHandler } from './runner/stop-answer.commands.js';
@@ -26,24 +29,25 @@ import { TitleConversation } from './title-conversation.reaction.js';
 import { TurnCloser } from './runner/turn-closer.js';
 import { TurnRunner } from './runner/turn-runner.js';
 import { TurnsWorker } from './runner/turns-worker.js';
+import { UnclaimedTurns } from './runner/unclaimed-turns.js';
 import { HeadlessAnswering } from './runner/headless-answering.port.js';
 import { HeadlessAnswers } from './runner/headless-answers.js';
 import { AutomaticTurns } from './intake/automatic-turns.port.js';
 import { DropContinuations } from './runner/drop-continuations.js';
-import { RetentionModule } from '../../work/retention/retention.module.js';
-import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { answeringRejections } from './answering.rejections.js';
 import { DropContinuationHandler } from './loop/continuation.commands.js';
 
 const REACTIONS = [TitleConversation];
-const TICKERS = [SweepTurns, ExpirePauses];
+const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
+const RETENTION = [DropContinuations];
 
 @Module({
-  imports: [AttachmentsModule, LimitsModule, SourcesModule, JournalModule, PromptsModule, RetentionModule, ToolsModule],
+  imports: [AttachmentsModule, LimitsModule, SourcesModule, JournalModule, PromptsModule, ToolsModule, ConversationModule],
   controllers: [AnsweringController, StopAnswerController],
   providers: [
     ...REACTIONS,
     ...TICKERS,
+    ...RETENTION,
     {
       provide: AnsweringOptions,
       inject: [Config],
@@ -53,6 +57,7 @@ const TICKERS = [SweepTurns, ExpirePauses];
           turnsConcurrentMax: config.turnsConcurrentMax,
           streamsMax: config.sseConnectionsMax,
           staleProducerMs: config.staleProducerMs,
+          noWorkerTurnMs: config.noWorkerTurnMs,
           idempotencyTtlMs: config.idempotencyTtlMs,
           approvalTtlMs: config.approvalTtlMs,
           messageEventsRetentionSeconds: config.messageEventsRetentionSeconds,
@@ -62,12 +67,12 @@ const TICKERS = [SweepTurns, ExpirePauses];
         }),
     },
     AgentQueries,
+    ExpiringQueries,
     UnsealedTurnQueries,
     QuestionResolver,
     AskQuestionIntake,
     AgentLoop,
     Continuations,
-    DropContinuations,
     DropContinuationHandler,
     AttachedFiles,
     AnswerComposer,
@@ -76,23 +81,16 @@ const TICKERS = [SweepTurns, ExpirePauses];
     StopAnswerHandler,
     TurnCloser,
     TurnRunner,
+    UnclaimedTurns,
     TurnsWorker,
     { provide: HeadlessAnswering, useClass: HeadlessAnswers },
     { provide: AutomaticTurns, useClass: AutomaticTurnIntake },
   ],
-  exports: [...REACTIONS, ...TICKERS, TurnRunner, HeadlessAnswering, AutomaticTurns],
+  exports: [...REACTIONS, ...TICKERS, ...RETENTION, TurnRunner, HeadlessAnswering, AutomaticTurns],
 })
-export class AnsweringModule implements OnModuleInit {
+export class AnsweringModule {
   static readonly reactions = REACTIONS;
   static readonly tickers = TICKERS;
+  static readonly retention = RETENTION;
   static readonly rejections = answeringRejections;
-
-  constructor(
-    private readonly retention: RetentionRules,
-    private readonly continuations: DropContinuations,
-  ) {}
-
-  onModuleInit(): void {
-    this.retention.add(this.continuations);
-  }
 }

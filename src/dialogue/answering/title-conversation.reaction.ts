@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { BEGINNING_EVENTS_MAX } from '../conversation/conversation-access.policy.js';
 import { conversationCodec } from '../conversation/conversation.codec.js';
+import { conversation } from '../conversation/conversation.decider.js';
 import { EntitleConversation } from '../conversation/conversation.commands.js';
 import {
   type ConversationEvent,
@@ -8,7 +10,7 @@ import {
   type TurnAsked,
 } from '../conversation/conversation.events.js';
 import { type Codec, decode } from '../../kernel/event-sourcing/codec.js';
-import { EventStore } from '../../kernel/event-sourcing/event-store.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Commands } from '../../kernel/commands.js';
@@ -25,7 +27,7 @@ const BUILT_IN_PROVIDER = 'verbatim';
 const INSTRUCTION =
   'Give the conversation below a title of at most three words, in its own language. Answer with the title alone, without quotes or a full stop.';
 
-type Titled = { start: ConversationStarted['data'] | undefined; first: TurnAsked['data'] | undefined; named: boolean };
+type Begun = { start: ConversationStarted['data'] | undefined; first: TurnAsked['data'] | undefined };
 
 /**
  * Names a listed conversation after its first answer. (1) Reads whether it still wants a name; (2) asks a model; (3) states
@@ -44,7 +46,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
   };
 
   constructor(
-    private readonly store: EventStore,
+    private readonly streams: Streams,
     private readonly commands: Commands,
     private readonly models: LanguageModels,
     private readonly timing: Timing,
@@ -56,8 +58,9 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     signal: AbortSignal,
   ): Promise<void> {
     const { conversationId, turnId, answer, modelId } = event.data;
-    const { start, first, named } = await this.read(conversationId);
-    if (named || start?.visibility !== 'listed' || first?.turnId !== turnId) return;
+    const { start, first } = await this.begunWith(conversationId);
+    if (start?.visibility !== 'listed' || first?.turnId !== turnId) return;
+    if ((await this.streams.fold(conversationStream(conversationId), conversation)).state.namedBy !== 'nobody') return;
     const titleModelId = this.options.settings.titleModelId ?? modelId;
     const model = (await this.models.list()).find(({ id }) => id === titleModelId);
     if (!model || model.provider === BUILT_IN_PROVIDER) return;
@@ -66,17 +69,17 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     await this.commands.execute(new EntitleConversation(conversationId, title, causedBy(event, `system:${this.name}`)));
   }
 
-  private async read(conversationId: string): Promise<Titled> {
-    const titled: Titled = { start: undefined, first: undefined, named: false };
-    for await (const page of this.store.read(conversationStream(conversationId))) {
+  /** What the conversation began with: its first two events were appended together. */
+  private async begunWith(conversationId: string): Promise<Begun> {
+    const begun: Begun = { start: undefined, first: undefined };
+    for await (const page of this.streams.store.read(conversationStream(conversationId), { limit: BEGINNING_EVENTS_MAX })) {
       for (const stored of page) {
         const event = decode<ConversationEvent>(conversationCodec, stored);
-        if (event?.type === 'ConversationStarted') titled.start = event.data;
-        else if (event?.type === 'TurnAsked') titled.first ??= event.data;
-        else if (event?.type === 'ConversationRenamed') titled.named = true;
+        if (event?.type === 'ConversationStarted') begun.start = event.data;
+        else if (event?.type === 'TurnAsked') begun.first = event.data;
       }
     }
-    return titled;
+    return begun;
   }
 
   private async ask(modelId: string, question: string, answer: string, signal: AbortSignal): Promise<string> {

@@ -3,10 +3,9 @@ import fc from 'fast-check';
 import { given } from '../../../test/support/given.js';
 import { turnPaused, turnUnresumed, waitingCall } from '../../../test/support/pauses.js';
 import { turnSettings } from '../../../test/support/turn-settings.js';
-import { noteWork } from './background-work.decider.js';
-import { ask, conclude, conversation, open, remove, requestStop, startTurn } from './conversation.decider.js';
+import { append, noteWork } from './additions.decider.js';
+import { ask, conclude, conversation, open, rate, remove, requestStop, startTurn } from './conversation.decider.js';
 import type { ConversationEvent, TurnAppended, TurnOutcome } from './conversation.events.js';
-import { append } from './turn-additions.decider.js';
 import type { Conversation } from './turn.policy.js';
 import { askAutomatically, statusOf, FOLLOW_UPS_IN_A_ROW_MAX } from './automatic-turn.decider.js';
 
@@ -87,9 +86,8 @@ describe('a conversation', () => {
     const state = tooOften.reduce(conversation.evolve, conversation.initial);
     expect(statusOf(state, 'alice', 'more')).toBe('too-many-in-a-row');
     const next = FOLLOW_UPS_IN_A_ROW_MAX + 1;
-    given(conversation, [...tooOften, asked('t2', next), taken('t2'), answered('t2')])
-      .when(going('more'))
-      .then([automatic('more', next + 1)]);
+    const askedSince = [...tooOften, asked('t2', next), taken('t2'), answered('t2')];
+    expect(statusOf(askedSince.reduce(conversation.evolve, conversation.initial), 'alice', 'more')).toBe('free');
   });
 });
 
@@ -126,6 +124,10 @@ describe('a turn that nobody asked', () => {
     given(conversation, [...running, asked('t2', 2), withdrawn('w1'), answered('w1', ''), taken('t2'), answered('t2')])
       .when(ask({ ...question('t3'), index: null }, null))
       .then([asked('t3', 2)]));
+  it('moves the question that came after it up to its place', () =>
+    given(conversation, [...running, asked('t2', 2), withdrawn('w1'), answered('w1', ''), taken('t2'), answered('t2')])
+      .when(rate(1, 'like'))
+      .then([{ type: 'TurnRated', data: { conversationId, turnId: 't2', feedback: 'like' } }]));
   it('stays where its user stopped it, or another question took its place', () => {
     const stopped = [...running, { type: 'TurnStopRequested', data: { conversationId, turnId: 'w1' } } as const];
     given(conversation, stopped)

@@ -1,5 +1,6 @@
 import { belongsTo } from './conversation-access.policy.js';
 import type { TurnAsked, TurnId, TurnOrigin } from './conversation.events.js';
+import { snapshotIfDue } from './conversation-snapshot.policy.js';
 import { type Conversation, type Decide, isUnfinished } from './turn.policy.js';
 
 /** So often in a row a conversation goes on by itself before somebody asks in it again. */
@@ -16,10 +17,7 @@ export function statusOf(state: Conversation, ownerId: string, turnId: TurnId): 
   if (state.turns.has(turnId)) return 'asked';
   const turns = [...state.turns.values()];
   if (turns.some((turn) => isUnfinished(turn) || turn.status === 'paused')) return 'busy';
-  const sinceAsked = turns.slice(turns.findLastIndex(({ origin }) => origin === null) + 1);
-  return sinceAsked.filter(({ origin }) => origin === 'follow-up').length >= FOLLOW_UPS_IN_A_ROW_MAX
-    ? 'too-many-in-a-row'
-    : 'free';
+  return state.automaticTurnsInARow >= FOLLOW_UPS_IN_A_ROW_MAX ? 'too-many-in-a-row' : 'free';
 }
 
 /** Asks an automatic turn, where the conversation may go on by itself. */
@@ -27,5 +25,5 @@ export const askAutomatically =
   (question: Omit<TurnAsked['data'], 'index' | 'origin'> & { origin: TurnOrigin }, ownerId: string): Decide =>
   (state) =>
     statusOf(state, ownerId, question.turnId) === 'free'
-      ? [{ type: 'TurnAsked', data: { ...question, index: state.nextIndex } }]
+      ? [...snapshotIfDue(state), { type: 'TurnAsked', data: { ...question, index: state.nextIndex } }]
       : [];

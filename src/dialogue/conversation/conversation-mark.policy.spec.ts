@@ -1,14 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { turnPaused, turnResumed, turnUnresumed, waitingCall } from '../../../test/support/pauses.js';
+import { turnSettings } from '../../../test/support/turn-settings.js';
 import { Seeded } from '../../../test/support/seeded.js';
 import type { ConversationEvent, PauseType } from './conversation.events.js';
-import { markOf, unmarked, withMarkChangedBy } from './conversation-mark.policy.js';
+import { conversation } from './conversation.decider.js';
+import { markOf } from './conversation-mark.policy.js';
 
 const about = { conversationId: 'c1' };
 /** Of their data the mark reads no more. */
 const ofTurn = (type: string, turnId: string, index = 0) =>
   ({ type, data: { ...about, turnId, index } }) as unknown as ConversationEvent;
-const asked = (turnId: string, index: number) => ofTurn('TurnAsked', turnId, index);
+const asked = (turnId: string, index: number): ConversationEvent => ({
+  type: 'TurnAsked',
+  data: { ...about, turnId, index, question: 'Why?', requestId: 'r', settings: turnSettings() },
+});
 const answered = (turnId: string) => ofTurn('TurnAnswered', turnId);
 const failed = (turnId: string) => ofTurn('TurnFailed', turnId);
 const stopped = (turnId: string) => ofTurn('TurnStopped', turnId);
@@ -29,12 +34,17 @@ const work = (kind: 'job' | 'monitor', status: 'active' | 'over' | 'failed', id 
   type: 'BackgroundWorkNoted',
   data: { ...about, work: { kind, id }, status, asOf: 0 },
 });
-const superseded = (fromIndex: number, ...turnIds: string[]): ConversationEvent => ({
+const superseded = (fromIndex: number): ConversationEvent => ({
   type: 'TurnsSuperseded',
-  data: { ...about, fromIndex, turnIds },
+  data: { ...about, fromIndex },
 });
 
-const markAfter = (...events: ConversationEvent[]) => markOf(events.reduce(withMarkChangedBy, unmarked));
+const started = { ownerId: 'alice', agentId: null, agentKeyId: null, name: 'Why?', visibility: 'listed' } as const;
+const begun = conversation.evolve(conversation.initial, {
+  type: 'ConversationStarted',
+  data: { ...about, ...started, sharedUsage: false, history: [] },
+});
+const markAfter = (...events: ConversationEvent[]) => markOf(events.reduce(conversation.evolve, begun));
 
 describe('the mark of a conversation', () => {
   it.each([
@@ -52,10 +62,10 @@ describe('the mark of a conversation', () => {
     ['the spinner while an earlier question still runs', [asked('t1', 0), asked('t2', 1), answered('t2')], 'running'],
     [
       'the later question’s, where another took its place',
-      [asked('t1', 0), failed('t1'), superseded(0, 't1'), asked('t2', 0)],
+      [asked('t1', 0), failed('t1'), superseded(0), asked('t2', 0)],
       'running',
     ],
-    ['nothing of a turn that ends after another took its place', [asked('t1', 0), superseded(0, 't1'), answered('t1')], null],
+    ['nothing of a turn that ends after another took its place', [asked('t1', 0), superseded(0), answered('t1')], null],
     ['amber while a call waits for approval', [asked('t1', 0), paused('t1', APPROVAL)], 'approval'],
     ['amber also when another call is the client’s', [asked('t1', 0), paused('t1', CLIENT, APPROVAL)], 'approval'],
     ['nothing while only the client has something to run', [asked('t1', 0), paused('t1', CLIENT)], null],
@@ -142,14 +152,7 @@ describe('the mark of a conversation', () => {
     for (let run = 0; run < 200; run++) {
       const events = Array.from({ length: random.between(1, 12) }, (_unused, at) => {
         const turn = `t${random.between(0, at)}`;
-        const states = [
-          answered(turn),
-          failed(turn),
-          stopped(turn),
-          superseded(0, turn),
-          paused(turn, APPROVAL),
-          paused(turn, CLIENT),
-        ];
+        const states = [answered(turn), failed(turn), stopped(turn), superseded(0), paused(turn, APPROVAL), paused(turn, CLIENT)];
         return [asked(`t${at}`, at), ...states][random.between(0, states.length)]!;
       });
       expect([null, 'running', 'approval']).toContain(markAfter(...events, opened));

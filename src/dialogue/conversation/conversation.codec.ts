@@ -26,4 +26,5 @@ export const conversationCodec: Codec<ConversationEvent> = {
   TurnResumed: [],
   TurnRequeued: [],
   BackgroundWorkNoted: [],
+  ConversationSnapshotTaken: [],
 };

@@ -1,10 +1,14 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Command, type Handler } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Signals } from '../../kernel/signals.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Caller } from '../../resources/identity/caller.js';
+import { belongsTo } from './conversation-access.policy.js';
 import { as, asOwner, conversation, entitle, open, rate, remove, rename } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
+import { EarlierTurns } from './earlier-turns.port.js';
+import { stopSubject } from './turn.policy.js';
 
 /** The owner looks at the conversation, which clears the marks that looking clears. */
 export class OpenConversation extends Command<{ position: bigint | undefined; cleared: boolean }> {
@@ -83,11 +87,18 @@ export class DeleteConversation extends Command<bigint | undefined> {
 
 @CommandHandler(DeleteConversation)
 export class DeleteConversationHandler implements Handler<DeleteConversation> {
-  constructor(private readonly streams: Streams) {}
+  constructor(
+    private readonly streams: Streams,
+    private readonly signals: Signals,
+  ) {}
 
+  /** What runs is stopped at once; should a signal be lost, its producer sees the deletion when it looks at the log. */
   async execute({ conversationId, ownerId, cause }: DeleteConversation): Promise<bigint | undefined> {
     const decide = asOwner(ownerId, remove);
-    return (await this.streams.transact(conversationStream(conversationId), conversation, decide, cause)).position;
+    const deleted = await this.streams.transact(conversationStream(conversationId), conversation, decide, cause);
+    for (const [turnId, { status }] of deleted.state.turns)
+      if (status === 'running') this.signals.publish(stopSubject(turnId), '');
+    return deleted.position;
   }
 }
 
@@ -105,10 +116,19 @@ export class RateAnswer extends Command<bigint | undefined> {
 
 @CommandHandler(RateAnswer)
 export class RateAnswerHandler implements Handler<RateAnswer> {
-  constructor(private readonly streams: Streams) {}
+  constructor(
+    private readonly streams: Streams,
+    private readonly earlierTurns: EarlierTurns,
+  ) {}
 
   async execute({ conversationId, caller, index, feedback }: RateAnswer): Promise<bigint | undefined> {
-    const decide = as(caller, rate(index, feedback));
-    return (await this.streams.transact(conversationStream(conversationId), conversation, decide, caller.cause)).position;
+    const stream = conversationStream(conversationId);
+    return this.streams.race(stream, async () => {
+      const known = await this.streams.fold(stream, conversation);
+      const earlier = belongsTo(known.state, caller) ? await this.earlierTurns.at(known, index) : undefined;
+      const events = as(caller, rate(index, feedback, earlier))(known.state);
+      if (events.length === 0) return known.position;
+      return (await this.streams.append(stream, known.revision, conversation.codec, events, caller.cause)).position;
+    });
   }
 }

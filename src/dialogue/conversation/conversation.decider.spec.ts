@@ -76,11 +76,7 @@ describe('a question', () => {
   it('may take the place of an earlier one, which ends what came after and what still runs', () =>
     given(conversation, [started, asked('t1'), answered('t1'), asked('t2', 1)])
       .when(ask(question('t3', 0), null))
-      .then([
-        stopAsked('t2'),
-        { type: 'TurnsSuperseded', data: { conversationId, fromIndex: 0, turnIds: ['t1', 't2'] } },
-        asked('t3', 0),
-      ]));
+      .then([stopAsked('t2'), { type: 'TurnsSuperseded', data: { conversationId, fromIndex: 0 } }, asked('t3', 0)]));
   it('cannot leave a gap', () =>
     given(conversation, [started, asked('t1')])
       .when(ask(question('t2', 2), null))

@@ -4,6 +4,7 @@ import { belongsTo, type Party } from './conversation-access.policy.js';
 import { conversationCodec } from './conversation.codec.js';
 import type {
   ConversationEvent,
+  ConversationSnapshotTaken,
   ConversationStarted,
   TurnAsked,
   TurnId,
@@ -13,7 +14,18 @@ import type {
 } from './conversation.events.js';
 import { saysNothing } from './no-reply.policy.js';
 import { unresumed } from './pause.decider.js';
-import { appendedTurn, askedTurn, type Conversation, type Decide, isUnfinished, type Turn, withEvent } from './turn.policy.js';
+import { fromSnapshot, newestThatFit, snapshotIfDue } from './conversation-snapshot.policy.js';
+import type { EarlierTurn } from './earlier-turns.port.js';
+import {
+  appendedTurn,
+  askedTurn,
+  type Conversation,
+  countingTurnAt,
+  type Decide,
+  isUnfinished,
+  type Turn,
+  withEvent,
+} from './turn.policy.js';
 
 const initial: Conversation = {
   id: '',
@@ -21,32 +33,52 @@ const initial: Conversation = {
   ownerId: '',
   agentId: null,
   agentKeyId: undefined,
+  visibility: 'listed',
   name: '',
   namedBy: 'nobody',
   turns: new Map(),
   nextIndex: 0,
   unopened: false,
-  workNoted: new Map(),
+  works: new Map(),
+  automaticTurnsInARow: 0,
+  callIds: [],
+  eventsSinceSnapshot: 0,
+  isPartial: false,
 };
 
-export const conversation: Aggregate<Conversation, ConversationEvent> = { initial, evolve, codec: conversationCodec };
+/** Snapshots are further apart where a turn has many tool calls, or where they would be too large. */
+const SNAPSHOT_WITHIN_EVENTS_MAX = 1_000;
+
+export const conversation: Aggregate<Conversation, ConversationEvent> = {
+  initial,
+  evolve,
+  codec: conversationCodec,
+  snapshot: { type: 'ConversationSnapshotTaken', withinMax: SNAPSHOT_WITHIN_EVENTS_MAX },
+};
 
 function evolve(state: Conversation, event: ConversationEvent): Conversation {
+  if (event.type === 'ConversationSnapshotTaken') return fromSnapshot(event.data);
+  return { ...evolved(state, event), eventsSinceSnapshot: state.eventsSinceSnapshot + 1 };
+}
+
+function evolved(state: Conversation, event: Exclude<ConversationEvent, ConversationSnapshotTaken>): Conversation {
   switch (event.type) {
     case 'ConversationStarted': {
-      const { conversationId: id, ownerId, agentId, agentKeyId, name } = event.data;
-      return { ...state, id, status: 'open', ownerId, agentId, agentKeyId, name };
+      const { conversationId: id, ownerId, agentId, agentKeyId, visibility, name } = event.data;
+      return { ...state, id, status: 'open', ownerId, agentId, agentKeyId, visibility, name };
     }
     case 'ConversationRenamed':
       return { ...state, name: event.data.name, namedBy: event.data.by };
     case 'ConversationOpened':
-      return { ...state, unopened: false };
+      return { ...state, unopened: false, turns: allSeen(state.turns), works: allSeen(state.works) };
     case 'ConversationDeleted':
       return { ...state, status: 'deleted' };
     case 'TurnAsked': {
-      const { turnId, index, settings } = event.data;
+      const { turnId, index, settings, origin } = event.data;
       const agentKeyId = state.agentKeyId === undefined ? settings.agentKeyId : state.agentKeyId;
-      return { ...state, agentKeyId, turns: new Map(state.turns).set(turnId, askedTurn(event.data)), nextIndex: index + 1 };
+      const automaticTurnsInARow = origin ? state.automaticTurnsInARow + Number(origin.kind === 'follow-up') : 0;
+      const turns = new Map(state.turns).set(turnId, askedTurn(event.data));
+      return { ...state, agentKeyId, automaticTurnsInARow, turns, nextIndex: index + 1 };
     }
     case 'TurnAppended': {
       const { turnId, index } = event.data;
@@ -56,10 +88,11 @@ function evolve(state: Conversation, event: ConversationEvent): Conversation {
     case 'TurnWithdrawn':
       return withdrawn(state, event.data.turnId);
     case 'TurnsSuperseded':
-      return event.data.turnIds.reduce((now, turnId) => changed(now, turnId, (turn) => ({ ...turn, superseded: true })), {
-        ...state,
-        nextIndex: event.data.fromIndex,
-      });
+      return supersededFrom(state, event.data.fromIndex);
+    case 'TurnPaused': {
+      const callIds = newestThatFit([...state.callIds, ...event.data.calls.map(({ callId }) => callId)]);
+      return { ...changed(state, event.data.turnId, (turn) => withEvent(turn, event)), callIds };
+    }
     case 'TurnAnswered':
     case 'TurnFailed':
       // A superseded turn leaves nothing unopened.
@@ -69,19 +102,30 @@ function evolve(state: Conversation, event: ConversationEvent): Conversation {
       };
     case 'BackgroundWorkNoted': {
       const { work, status, asOf } = event.data;
-      const workNoted = new Map(state.workNoted).set(work.id, asOf);
-      return { ...state, workNoted, unopened: state.unopened || status === 'failed' };
+      const works = new Map(state.works).set(work.id, { kind: work.kind, status, asOf, unseen: true });
+      return { ...state, works, unopened: state.unopened || status === 'failed' };
     }
     default:
       return changed(state, event.data.turnId, (turn) => withEvent(turn, event));
   }
 }
 
+const allSeen = <T extends { unseen: boolean }>(things: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+  new Map([...things].map(([id, thing]) => [id, thing.unseen ? { ...thing, unseen: false } : thing]));
+
+function supersededFrom(state: Conversation, fromIndex: number): Conversation {
+  const turns = [...state.turns].map(([id, turn]) => {
+    const isSuperseded = turn.superseded || turn.index >= fromIndex;
+    return [id, isSuperseded && !turn.superseded ? { ...turn, superseded: true, unseen: false } : turn] as const;
+  });
+  return { ...state, turns: new Map(turns), nextIndex: fromIndex };
+}
+
 function withdrawn(state: Conversation, turnId: TurnId): Conversation {
   const index = state.turns.get(turnId)?.index;
   if (index === undefined) return state;
   const movedUp = [...state.turns].map(([id, turn]) => {
-    if (id === turnId) return [id, { ...turn, superseded: true }] as const;
+    if (id === turnId) return [id, { ...turn, superseded: true, unseen: false }] as const;
     return [id, turn.superseded || turn.index < index ? turn : { ...turn, index: turn.index - 1 }] as const;
   });
   return { ...state, turns: new Map(movedUp), nextIndex: state.nextIndex - 1 };
@@ -100,9 +144,10 @@ function opened(state: Conversation): Conversation {
   return state;
 }
 
-function turnOf(state: Conversation, turnId: TurnId): Turn {
+/** A turn that may go on; undefined: it was over, sealed and seen before the last snapshot. @throws Rejection message-not-found */
+function turnOf(state: Conversation, turnId: TurnId): Turn | undefined {
   const turn = opened(state).turns.get(turnId);
-  if (!turn) throw turnNotFound();
+  if (!turn && !state.isPartial) throw turnNotFound();
   return turn;
 }
 
@@ -134,7 +179,13 @@ export const ask =
     if (index > open.nextIndex) {
       throw new Rejection('index-out-of-range', `index must be at most ${open.nextIndex}, the number of questions so far.`);
     }
-    return [...starting, ...moveOn(open), ...supersede(open, index), { type: 'TurnAsked', data: { ...question, index } }];
+    const before = [...moveOn(open), ...supersede(open, index)];
+    return [
+      ...starting,
+      ...before,
+      ...snapshotIfDue(before.reduce(evolve, open)),
+      { type: 'TurnAsked', data: { ...question, index } },
+    ];
   };
 
 /** A new question ends the wait of an earlier turn: its calls are denied. */
@@ -147,7 +198,7 @@ function supersede(state: Conversation, fromIndex: number): ConversationEvent[] 
   const running = later.filter(([, turn]) => isUnfinished(turn) && !turn.stopRequested);
   return [
     ...running.map(([turnId]) => stopRequested(state, turnId)),
-    { type: 'TurnsSuperseded', data: { conversationId: state.id, fromIndex, turnIds: later.map(([turnId]) => turnId) } },
+    { type: 'TurnsSuperseded', data: { conversationId: state.id, fromIndex } },
   ];
 }
 
@@ -156,8 +207,8 @@ export const startTurn =
   (turnId: TurnId, producer: string): Decide =>
   (state) => {
     const turn = turnOf(state, turnId);
-    if (turn.status === 'running' && turn.producer === producer) return [];
-    if (turn.status !== 'asked') throw new Rejection('turn-taken', `Turn ${turnId} is ${turn.status}.`);
+    if (turn?.status === 'running' && turn.producer === producer) return [];
+    if (turn?.status !== 'asked') throw new Rejection('turn-taken', `Turn ${turnId} is ${turn?.status ?? 'over'}.`);
     return [{ type: 'TurnStarted', data: { conversationId: state.id, turnId, producer } }];
   };
 
@@ -174,8 +225,8 @@ export const requestStop =
   (turnId: TurnId): Decide =>
   (state) => {
     const turn = turnOf(state, turnId);
-    if (turn.status === 'paused') throw new Rejection('message-not-running', 'The answer waits for a tool approval.');
-    if (!isUnfinished(turn)) throw new Rejection('message-not-running', 'The answer is not running.');
+    if (turn?.status === 'paused') throw new Rejection('message-not-running', 'The answer waits for a tool approval.');
+    if (!turn || !isUnfinished(turn)) throw new Rejection('message-not-running', 'The answer is not running.');
     return turn.stopRequested ? [] : [stopRequested(state, turnId)];
   };
 
@@ -188,13 +239,14 @@ export const conclude =
   (state) => {
     if (state.status === 'deleted') return [];
     const turn = turnOf(state, outcome.data.turnId);
-    if (!isUnfinished(turn)) return [];
+    if (!turn || !isUnfinished(turn)) return [];
     if (producer !== undefined && turn.producer !== producer) {
       throw new Rejection('turn-taken', `Turn ${outcome.data.turnId} is no longer run here.`);
     }
     if (turn.stopRequested) return [stoppedInstead(outcome)];
     const { turnId, answer } = outcome.data;
-    const isForNobody = turn.origin === 'follow-up' && !turn.superseded && outcome.type === 'TurnAnswered' && saysNothing(answer);
+    const isForNobody =
+      turn.origin?.kind === 'follow-up' && !turn.superseded && outcome.type === 'TurnAnswered' && saysNothing(answer);
     return isForNobody ? [{ type: 'TurnWithdrawn', data: { conversationId: state.id, turnId } }, outcome] : [outcome];
   };
 
@@ -213,8 +265,8 @@ export const seal =
   (sealed: TurnSealed['data']): Decide =>
   (state) => {
     const turn = state.turns.get(sealed.turnId);
-    if (!turn) throw turnNotFound();
-    return turn.sealed || !isOver(state, turn) ? [] : [{ type: 'TurnSealed', data: sealed }];
+    if (!turn && !state.isPartial) throw turnNotFound();
+    return !turn || turn.sealed || !isOver(state, turn) ? [] : [{ type: 'TurnSealed', data: sealed }];
   };
 
 export const rename =
@@ -246,11 +298,11 @@ export const remove: Decide = (state) => {
   ];
 };
 
+/** `earlier`: the turn at that index, where it is of before the last snapshot. */
 export const rate =
-  (index: number, feedback: string | null): Decide =>
+  (index: number, feedback: string | null, earlier?: EarlierTurn): Decide =>
   (state) => {
-    const rated = [...opened(state).turns].find(([, turn]) => turn.index === index && !turn.superseded);
-    if (!rated) throw turnNotFound();
-    const [turnId, turn] = rated;
+    const [turnId, turn] = countingTurnAt(opened(state), index) ?? (earlier ? [earlier.turnId, earlier] : []);
+    if (!turnId || !turn) throw turnNotFound();
     return turn.feedback === feedback ? [] : [{ type: 'TurnRated', data: { conversationId: state.id, turnId, feedback } }];
   };

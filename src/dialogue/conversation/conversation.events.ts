@@ -73,12 +73,63 @@ export type Continuation = Readonly<{ text: string } | { blob: BlobRef; isOwn?: 
 /** Why a call was not run although no user denied it. */
 export type NotRun = 'expired' | 'moved_on' | 'no_response';
 
+/** Where a turn stands. */
+export type TurnStatus = 'asked' | 'running' | 'paused' | 'answered' | 'failed' | 'stopped';
+
+/** What a paused turn waits for, and what it ends with when its time is over. */
+export type Pause = Readonly<{
+  calls: readonly PendingCall[];
+  expiresAt: string;
+  /** The last frame of the run that ended with it. */
+  lastId: number;
+  parts: AnswerParts;
+  modelId: string;
+  usage: Usage | null;
+}>;
+
+/** A turn as decisions see it. */
+export type TurnState = Readonly<{
+  index: number;
+  status: TurnStatus;
+  producer: string | null;
+  stopRequested: boolean;
+  /** It no longer counts. */
+  superseded: boolean;
+  sealed: boolean;
+  /** It was answered or failed, and the conversation was not opened since. */
+  unseen: boolean;
+  /** The cause of an automatic turn; null: it was asked. */
+  origin: TurnOrigin | null;
+  feedback: string | null;
+  /** The key it was asked with. */
+  agentKeyId: string | null;
+  /** Number of runs in the journal: 1 + resumptions (+ 1 if a pause expired). */
+  runs: number;
+  /** How often the run after the last pause was requeued by a producer that was gone. */
+  requeues: number;
+  /** The last pause; what it waits for is still open while the turn is paused. */
+  pause: Pause | null;
+  /** Calls with effects that were begun and of which no end is known. */
+  unfinishedCalls: readonly CalledTool[];
+}>;
+
 /** What caused an automatic turn. */
 export type TurnOrigin =
   | Readonly<{ kind: 'schedule'; scheduleId: string; runId: string; scheduledFor: string }>
   | Readonly<{ kind: 'follow-up'; source: string; refId: string; dedupeKey: string }>;
 
 export type Usage = Readonly<{ promptTokens: number; completionTokens: number }>;
+
+/** Who named a conversation last: nobody yet, a model, or its owner, whose name stays. */
+export type NamedBy = 'nobody' | 'title' | 'owner';
+
+/** How work beside a conversation stands, and whether that was seen; `asOf` counts what has happened to it. */
+export type NotedWork = Readonly<{
+  kind: BackgroundWork['kind'];
+  status: 'active' | 'over' | 'failed';
+  asOf: number;
+  unseen: boolean;
+}>;
 
 /** A complete journal: this many frames with this SHA-256. */
 type Shown = { lastId: number; frames: number; sha256: string };
@@ -116,7 +167,7 @@ export type TurnAppended = Event<
   AboutTurn<AnswerParts & Shown & { index: number; question: string; requestId: string; modelId: string; origin: TurnOrigin }>
 >;
 /** A question was put in the place of an earlier one: that turn and all after it no longer count. */
-export type TurnsSuperseded = Event<'TurnsSuperseded', About<{ fromIndex: number; turnIds: readonly TurnId[] }>>;
+export type TurnsSuperseded = Event<'TurnsSuperseded', About<{ fromIndex: number }>>;
 /** A producer took the turn: from here on only it writes the turn's journal, until its lease is lost. */
 export type TurnStarted = Event<'TurnStarted', AboutTurn<{ producer: string }>>;
 export type TurnStopRequested = Event<'TurnStopRequested', AboutTurn>;
@@ -168,7 +219,28 @@ export type BackgroundWork = Readonly<{ kind: 'job' | 'monitor'; id: string }>;
 /** The status of such work, as the conversation shows it; `asOf` is the revision of the work's stream. */
 export type BackgroundWorkNoted = Event<
   'BackgroundWorkNoted',
-  About<{ work: BackgroundWork; status: 'active' | 'over' | 'failed'; asOf: number }>
+  About<{ work: BackgroundWork; status: NotedWork['status']; asOf: number }>
+>;
+/**
+ * All that decisions need of the events before it. Of turns it has those that are unsealed, and those whose outcome still counts for the mark.
+ */
+export type ConversationSnapshotTaken = Event<
+  'ConversationSnapshotTaken',
+  About<{
+    ownerId: string;
+    agentId: string | null;
+    agentKeyId: string | null;
+    visibility: ConversationStarted['data']['visibility'];
+    name: string;
+    namedBy: NamedBy;
+    nextIndex: number;
+    unopened: boolean;
+    automaticTurnsInARow: number;
+    /** The newest ids of calls that somebody was asked about. */
+    callIds: readonly string[];
+    turns: readonly (TurnState & Readonly<{ turnId: TurnId }>)[];
+    works: readonly (NotedWork & Readonly<{ id: string }>)[];
+  }>
 >;
 export type TurnRated = Event<'TurnRated', AboutTurn<{ feedback: string | null }>>;
 
@@ -196,6 +268,7 @@ export type ConversationEvent =
   | ToolCallAnswered
   | TurnResumed
   | TurnRequeued
-  | BackgroundWorkNoted;
+  | BackgroundWorkNoted
+  | ConversationSnapshotTaken;
 
 export const conversationStream = (id: ConversationId): string => `conversation-${id}`;

@@ -8,17 +8,20 @@ import {
   RateAnswerHandler,
   RenameConversationHandler,
 } from './conversation.commands.js';
-import { NoteBackgroundWorkHandler } from './background-work.commands.js';
+import { AppendTurnHandler, NoteBackgroundWorkHandler } from './additions.commands.js';
+import { EarlierTurns } from './earlier-turns.port.js';
+import { ReadModelEarlierTurns } from './read-model-earlier-turns.js';
 import { conversationRejections } from './conversation.rejections.js';
 import { PAUSE_HANDLERS } from './pause.commands.js';
 import { TURN_HANDLERS } from './turn.commands.js';
-import { AppendTurnHandler } from './turn-additions.commands.js';
 import { AskAutomaticTurnHandler } from './automatic-turn.commands.js';
+import { conversationNotifications } from './conversation.notifications.js';
 
 @Module({
   controllers: [ConversationsController],
   providers: [
     ConversationQueries,
+    { provide: EarlierTurns, useClass: ReadModelEarlierTurns },
     RenameConversationHandler,
     EntitleConversationHandler,
     DeleteConversationHandler,
@@ -30,8 +33,9 @@ import { AskAutomaticTurnHandler } from './automatic-turn.commands.js';
     AppendTurnHandler,
     AskAutomaticTurnHandler,
   ],
-  exports: [ConversationQueries],
+  exports: [ConversationQueries, EarlierTurns],
 })
 export class ConversationModule {
   static readonly rejections = conversationRejections;
+  static readonly notifications = conversationNotifications;
 }

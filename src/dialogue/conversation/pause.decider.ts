@@ -134,7 +134,9 @@ export const startCall =
 export const finishCall =
   (finished: ToolCallFinished['data']): Decide =>
   (state) =>
-    turnOf(state, finished.turnId)?.unfinishedCalls.has(finished.callId) ? [{ type: 'ToolCallFinished', data: finished }] : [];
+    turnOf(state, finished.turnId)?.unfinishedCalls.some(({ callId }) => callId === finished.callId)
+      ? [{ type: 'ToolCallFinished', data: finished }]
+      : [];
 
 /** A run that takes its producers with it is not requeued for ever. */
 export const REQUEUES_MAX = 5;

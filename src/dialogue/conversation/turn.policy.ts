@@ -1,82 +1,49 @@
 import type { Decision } from '../../kernel/event-sourcing/decider.js';
 import type {
-  AnswerParts,
-  CalledTool,
   ConversationEvent,
-  PendingCall,
+  ConversationStarted,
+  NamedBy,
+  NotedWork,
   TurnAppended,
   TurnAsked,
   TurnId,
-  TurnOrigin,
-  Usage,
+  TurnState,
+  TurnStatus,
 } from './conversation.events.js';
 
-export type TurnStatus = 'asked' | 'running' | 'paused' | 'answered' | 'failed' | 'stopped';
+export type Turn = TurnState;
 
-/** What a paused turn waits for, and what it ends with when its time is over. */
-type Pause = Readonly<{
-  calls: readonly PendingCall[];
-  expiresAt: string;
-  /** The last frame of the run that ended with it. */
-  lastId: number;
-  parts: AnswerParts;
-  modelId: string;
-  usage: Usage | null;
-}>;
-
-export type Turn = Readonly<{
-  index: number;
-  status: TurnStatus;
-  producer: string | null;
-  stopRequested: boolean;
-  /** It no longer counts. */
-  superseded: boolean;
-  sealed: boolean;
-  /** The cause of an automatic turn; null: it was asked. */
-  origin: TurnOrigin['kind'] | null;
-  feedback: string | null;
-  /** The key it was asked with. */
-  agentKeyId: string | null;
-  /** Number of runs in the journal: 1, plus 1 for each resumption, plus 1 if a pause expired. */
-  runs: number;
-  /** How often the run after the last pause was requeued by a producer that was gone. */
-  requeues: number;
-  /** The last pause; what it waits for is still open while the turn is paused. */
-  pause: Pause | null;
-  /** Calls with effects that were begun and of which no end is known, by their ids. */
-  unfinishedCalls: ReadonlyMap<string, CalledTool>;
-}>;
-
-export const askedTurn = ({ index, settings, origin }: TurnAsked['data']): Turn => ({
-  index,
+const newTurn: Turn = {
+  index: 0,
   status: 'asked',
   producer: null,
   stopRequested: false,
   superseded: false,
   sealed: false,
-  origin: origin?.kind ?? null,
-  feedback: null,
-  agentKeyId: settings.agentKeyId,
-  runs: 1,
-  requeues: 0,
-  pause: null,
-  unfinishedCalls: new Map(),
-});
-
-export const appendedTurn = ({ index, origin }: TurnAppended['data']): Turn => ({
-  index,
-  status: 'answered',
-  producer: null,
-  stopRequested: false,
-  superseded: false,
-  sealed: true,
-  origin: origin.kind,
+  unseen: false,
+  origin: null,
   feedback: null,
   agentKeyId: null,
   runs: 1,
   requeues: 0,
   pause: null,
-  unfinishedCalls: new Map(),
+  unfinishedCalls: [],
+};
+
+export const askedTurn = ({ index, settings, origin }: TurnAsked['data']): Turn => ({
+  ...newTurn,
+  index,
+  origin: origin ?? null,
+  agentKeyId: settings.agentKeyId,
+});
+
+export const appendedTurn = ({ index, origin }: TurnAppended['data']): Turn => ({
+  ...newTurn,
+  index,
+  status: 'answered',
+  sealed: true,
+  unseen: true,
+  origin,
 });
 
 /** What decisions need to know of a conversation. */
@@ -87,16 +54,25 @@ export type Conversation = Readonly<{
   agentId: string | null;
   /** The agent's key it was begun with; undefined until its beginning, or the first question of one of before, has said so. */
   agentKeyId: string | null | undefined;
+  visibility: ConversationStarted['data']['visibility'];
   name: string;
-  /** Who named it last: nobody yet, a model, or its owner, whose name stays. */
-  namedBy: 'nobody' | 'title' | 'owner';
+  namedBy: NamedBy;
+  /** All turns until a snapshot is taken; then those that it carries and those since. */
   turns: ReadonlyMap<TurnId, Turn>;
   /** The index the next turn would get: one more than the last that counts. */
   nextIndex: number;
   /** Something an opening would clear: an outcome came since the last one. */
   unopened: boolean;
-  /** How far the work beside it was noted, by its id. */
-  workNoted: ReadonlyMap<string, number>;
+  /** The work beside it, as it was noted last, by its id. */
+  works: ReadonlyMap<string, NotedWork>;
+  /** How many automatic turns came since the last question. */
+  automaticTurnsInARow: number;
+  /** The newest ids of calls that somebody was asked about: none of them stands for another call. */
+  callIds: readonly string[];
+  /** How many events came since the last snapshot, or since the beginning. */
+  eventsSinceSnapshot: number;
+  /** A snapshot was taken: turns of before may be missing. */
+  isPartial: boolean;
 }>;
 
 /** What happens in a conversation, given what has. */
@@ -104,6 +80,10 @@ export type Decide = Decision<Conversation, ConversationEvent>;
 
 /** Somebody is to bring it further without being asked again. */
 export const isUnfinished = (turn: Turn): boolean => turn.status === 'asked' || turn.status === 'running';
+
+/** The turn that counts at a place of the conversation, unless it is missing since a snapshot. */
+export const countingTurnAt = ({ turns }: Conversation, index: number): readonly [TurnId, Turn] | undefined =>
+  [...turns].find(([, turn]) => turn.index === index && !turn.superseded);
 
 type TurnEvent = Extract<ConversationEvent, { data: { turnId: TurnId } }>;
 
@@ -116,10 +96,10 @@ export function withEvent(turn: Turn, event: Exclude<TurnEvent, { type: 'TurnAsk
       return { ...turn, stopRequested: true };
     case 'ToolCallStarted': {
       const { call } = event.data;
-      return { ...turn, unfinishedCalls: new Map(turn.unfinishedCalls).set(call.callId, call) };
+      return { ...turn, unfinishedCalls: [...turn.unfinishedCalls.filter(({ callId }) => callId !== call.callId), call] };
     }
     case 'ToolCallFinished':
-      return { ...turn, unfinishedCalls: new Map([...turn.unfinishedCalls].filter(([id]) => id !== event.data.callId)) };
+      return { ...turn, unfinishedCalls: turn.unfinishedCalls.filter(({ callId }) => callId !== event.data.callId) };
     case 'TurnPaused': {
       const { calls, expiresAt, lastId, modelId, usage, answer, thought, sources, toolCalls, structured } = event.data;
       const parts = { answer, thought, sources, toolCalls, structured };
@@ -149,5 +129,10 @@ export function withEvent(turn: Turn, event: Exclude<TurnEvent, { type: 'TurnAsk
 const ended = (turn: Turn, status: TurnStatus): Turn => ({
   ...turn,
   status,
+  // Of what no longer counts there is nothing to see, and who stopped an answer knows how it ended.
+  unseen: !turn.superseded && status !== 'stopped',
   runs: turn.status === 'paused' ? turn.runs + 1 : turn.runs,
 });
+
+/** What is signalled when a turn is to stop: whoever runs it looks at its conversation. */
+export const stopSubject = (turnId: TurnId): string => `turn.stop.${turnId}`;

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
@@ -6,7 +6,7 @@ import { eventsOf } from '../../../test/support/turns.js';
 import { messageStream } from './message.events.js';
 import { MessageDigest } from './message.policy.js';
 import { type ExpectedRevision, type NewEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
-import { Journal, JournalLost, UNSAVED_FRAMES_MAX } from './journal.js';
+import { Journal, JournalLost, NO_WORKER_WRITER, UNSAVED_FRAMES_MAX } from './journal.js';
 
 /** Counts appends, and can hold them back or lose their answers. */
 class ObservedStore extends InMemoryEventStore {
@@ -23,12 +23,19 @@ class ObservedStore extends InMemoryEventStore {
   }
 }
 
-function journalOver(store: ObservedStore, writer = 'w1') {
+function journalOver(store: ObservedStore, writer = 'w1', firstWriter = writer) {
   const published: string[] = [];
   const publisher = {
     publish: (_: string, first: number, frames: readonly string[]) => void published.push(`${first}+${frames.length}`),
   };
-  const options = { messageId: 'm1', digest: new MessageDigest(), writer, metadata: '{}', firstMetadata: '{"first":true}' };
+  const options = {
+    messageId: 'm1',
+    digest: new MessageDigest(),
+    writer,
+    firstWriter,
+    metadata: '{}',
+    firstMetadata: '{"first":true}',
+  };
   return { journal: new Journal(new Streams(store, systemTiming), publisher, systemTiming, options), published };
 }
 
@@ -123,4 +130,41 @@ it('is lost to whoever wrote first, tells so, and publishes nothing that is not 
   await expect(mine.journal.room()).rejects.toThrow(JournalLost);
   expect(mine.journal.lost.aborted).toBe(true);
   expect(mine.published).toEqual(['0+1']);
+});
+
+describe('behind the notice that no worker is alive', () => {
+  const stored = async (store: ObservedStore) =>
+    (await eventsOf(store, messageStream('m1'))).map(({ data }) => (JSON.parse(data) as { type: string }).type);
+  const beginning = { type: 'message_id', message_id: 'm1', conversation_id: null, request_id: 'r1' } as const;
+  const notice = { type: 'notice', notice: 'Nobody is there.' } as const;
+  const noticed = async (store: ObservedStore, ...frames: Parameters<Journal['write']>[0][]) => {
+    const { journal } = journalOver(store, NO_WORKER_WRITER, 'any');
+    for (const frame of frames) journal.write(frame);
+    await journal.flush();
+  };
+
+  it('a run goes on that began before it, with every frame once and the digest of all', async () => {
+    const store = new ObservedStore();
+    const { journal, published } = journalOver(store, 'w1', 'any');
+    await noticed(store, beginning, notice);
+    journal.write(beginning);
+    journal.write(text('a'));
+    await journal.flush();
+    journal.write(text('b'));
+    await journal.flush();
+    expect(await stored(store)).toEqual(['message_id', 'notice', 'answer', 'answer']);
+    expect(published).toEqual(['2+1', '3+1']);
+    const digest = new MessageDigest();
+    for (const { revision, data } of await eventsOf(store, messageStream('m1'))) digest.add(revision, data);
+    expect(journal.digest.hex()).toBe(digest.hex());
+  });
+
+  it('a run is lost where anything else stands there', async () => {
+    const store = new ObservedStore();
+    const { journal } = journalOver(store, 'w1', 'any');
+    await noticed(store, beginning, notice, { type: 'end' });
+    journal.write(beginning);
+    journal.write(text('a'));
+    await expect(journal.flush()).rejects.toThrow(JournalLost);
+  });
 });

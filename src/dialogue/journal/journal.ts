@@ -1,9 +1,9 @@
 import type { Streams } from '../../kernel/event-sourcing/streams.js';
-import { APPEND_BYTES_MAX, type NewEvent, WrongRevision } from '../../kernel/event-sourcing/event-store.js';
+import { APPEND_BYTES_MAX, type NewEvent, type StoredEvent, WrongRevision } from '../../kernel/event-sourcing/event-store.js';
 import { deterministicId } from '../../kernel/ids.js';
 import type { Timing } from '../../kernel/timing.js';
 import { FRAME_EVENT, type Frame, messageStream } from './message.events.js';
-import { type MessageDigest } from './message.policy.js';
+import type { MessageDigest } from './message.policy.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 
 /** Text frames that follow one another this closely share an append; any other frame, the text after it, and the first after a silence go at once. */
@@ -19,6 +19,9 @@ const FRAME_OVERHEAD_BYTES = 1024;
 export class JournalLost extends Error {
   override readonly name = 'JournalLost';
 }
+
+/** Writes that no worker is alive, in every process under this name. The writer of a run goes on behind such a notice. */
+export const NO_WORKER_WRITER = 'no-worker-notice';
 
 /** Another writer of the journal has taken the turn over: this one stops. */
 export async function unlessLost(work: Promise<void>): Promise<void> {
@@ -137,9 +140,31 @@ export class Journal {
     const frames = this.takeBatch();
     const stream = messageStream(messageId);
     const events = frames.map((data, index) => this.event(first + index, data));
-    await this.streams.appendEvents(stream, first === 0 ? 'none' : first - 1, events, RUN_PATIENCE_MS);
+    try {
+      await this.streams.appendEvents(stream, first === 0 ? 'none' : first - 1, events, RUN_PATIENCE_MS);
+    } catch (error) {
+      if (!(error instanceof WrongRevision)) throw error;
+      const known = await this.adopt(events);
+      if (known === undefined) throw error;
+      this.queue.unshift(...frames.slice(known));
+      return;
+    }
     frames.forEach((data, index) => digest.add(first + index, data));
     this.publisher.publish(messageId, first, frames);
+  }
+
+  /**
+   * Goes on behind the notice that no worker is alive, which may come between any worker's decision and its first frame.
+   * Answers how many of its own frames stand before that notice; undefined when anything else was written here.
+   */
+  private async adopt(own: readonly NewEvent[]): Promise<number | undefined> {
+    const { messageId, digest } = this.options;
+    const found: StoredEvent[] = [];
+    for await (const page of this.streams.store.read(messageStream(messageId), { from: digest.lastId + 1 })) found.push(...page);
+    const others = found.findIndex(({ id }, index) => id !== own[index]?.id);
+    if (others === -1 || !found.slice(others).every((event) => isNoWorkerNotice(messageId, event))) return undefined;
+    for (const { revision, data } of found) digest.add(revision, data);
+    return others;
   }
 
   private takeBatch(): string[] {
@@ -162,3 +187,6 @@ export class Journal {
     };
   }
 }
+
+const isNoWorkerNotice = (messageId: string, { id, revision, data }: StoredEvent): boolean =>
+  id === deterministicId(messageId, revision, NO_WORKER_WRITER) && (JSON.parse(data) as Frame).type === 'notice';

@@ -183,11 +183,6 @@ export class MessageFeed implements FramePublisher {
   lastFrame(messageId: string): Promise<StoredEvent | undefined> {
     return lastEvent(this.store, messageStream(messageId));
   }
-
-  /** How many messages have readers here: for the metrics, and for tests that nothing leaks. */
-  get topicCount(): number {
-    return this.topics.size;
-  }
 }
 
 const terminalIdOf = ({ terminal, last }: FrameBatch): number | undefined => (terminal ? last : undefined);

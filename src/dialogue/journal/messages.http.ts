@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { type Message, MessageDigest, noMessage, withFrame } from './message.policy.js';
-import { MessageAccess, type ReadableMessage } from './message-access.port.js';
+import { MessageAccess, type ReadableMessage } from './message-access.js';
 import { type Frame, isTerminal, messageStream } from './message.events.js';
 import type { Identity } from '../../resources/identity/identity.js';
 import { RequestIdentity } from '../../resources/identity/identity.http.js';

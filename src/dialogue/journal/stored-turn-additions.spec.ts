@@ -1,3 +1,4 @@
+import { LogEarlierTurns } from '../../../test/support/log-earlier-turns.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { MortalStore } from '../../../test/support/mortal-store.js';
@@ -11,7 +12,7 @@ import { messageStream } from './message.events.js';
 import { messageOf } from '../../../test/support/message.js';
 import { MessageDigest } from './message.policy.js';
 import { StoredTurnAdditions } from './stored-turn-additions.js';
-import type { AddedTurn } from '../conversation/turn-additions.port.js';
+import type { AddedTurn } from '../conversation/additions.port.js';
 import type { Decide } from '../conversation/turn.policy.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { turnCommands } from '../../../test/support/turn-commands.js';
@@ -38,7 +39,7 @@ let store: InMemoryEventStore;
 let streams: Streams;
 const additions = (over: InMemoryEventStore | MortalStore = store) => {
   const streams = new Streams(over, systemTiming);
-  return new StoredTurnAdditions(over, streams, turnCommands(streams), RETENTION_SECONDS);
+  return new StoredTurnAdditions(over, streams, turnCommands(streams), new LogEarlierTurns(over), RETENTION_SECONDS);
 };
 const decide = (decision: Decide) => streams.transact(stream, conversation, decision, cause);
 const appended = async () =>
@@ -101,7 +102,7 @@ describe('a turn that came about elsewhere', () => {
     const question = { conversationId: 'c1', turnId: 't3', index: null, question: 'And?', requestId: 'r' };
     const late = new MortalStore(store, Infinity, async () => {
       if (!isAsked)
-        await decide(ask({ ...question, settings: (await readTranscript(store, 'c1', 't1', 'test'))!.asked.settings }, null));
+        await decide(ask({ ...question, settings: (await readTranscript(streams, 'c1', 't1', 'test'))!.asked.settings }, null));
       isAsked = true;
     });
     expect(await additions(late).add(added, cause)).toBe(2);
@@ -109,12 +110,12 @@ describe('a turn that came about elsewhere', () => {
 
   it('is told to whoever answers the next question', async () => {
     await additions().add(added, cause);
-    const { settings } = (await readTranscript(store, 'c1', 't1', 'test'))!.asked;
+    const { settings } = (await readTranscript(streams, 'c1', 't1', 'test'))!.asked;
     await decide(ask({ conversationId: 'c1', turnId: 't3', index: null, question: 'Did you?', requestId: 'r', settings }, null));
-    expect((await readTranscript(store, 'c1', 't3', 'test'))!.exchanges).toEqual([
+    await expect((await readTranscript(streams, 'c1', 't3', 'test'))!.exchanges(1_000)).resolves.toEqual([
       { prompt: 'Water the plants.', response: 'They have water.' },
     ]);
-    expect(await readTranscript(store, 'c1', 't2', 'test')).toBeUndefined();
+    expect(await readTranscript(streams, 'c1', 't2', 'test')).toBeUndefined();
   });
 
   it('is whole after a process died at any step, and only once', async () => {

@@ -5,13 +5,14 @@ import { deterministicId } from '../../kernel/ids.js';
 import type { Streams } from '../../kernel/event-sourcing/streams.js';
 import { belongsTo } from '../conversation/conversation-access.policy.js';
 import { conversation } from '../conversation/conversation.decider.js';
+import type { EarlierTurns } from '../conversation/earlier-turns.port.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import { type Frame, FRAME_EVENT, type JournalAccess, messageStream } from './message.events.js';
 import { MessageDigest } from './message.policy.js';
 import type { Commands } from '../../kernel/commands.js';
-import { AppendTurn } from '../conversation/turn-additions.commands.js';
-import { append } from '../conversation/turn-additions.decider.js';
-import { type AddedTurn, TurnAdditions } from '../conversation/turn-additions.port.js';
+import { AppendTurn } from '../conversation/additions.commands.js';
+import { append } from '../conversation/additions.decider.js';
+import { type AddedTurn, TurnAdditions } from '../conversation/additions.port.js';
 import type { Conversation } from '../conversation/turn.policy.js';
 
 /** Frames share an append up to about this size. */
@@ -28,6 +29,7 @@ export class StoredTurnAdditions extends TurnAdditions {
     private readonly store: EventStore,
     private readonly streams: Streams,
     private readonly commands: Commands,
+    private readonly earlierTurns: EarlierTurns,
     private readonly retentionSeconds: number,
   ) {
     super();
@@ -37,6 +39,8 @@ export class StoredTurnAdditions extends TurnAdditions {
     const { conversationId, ownerId, turnId, question, parts, modelId, origin } = added;
     const known = await this.streams.fold(conversationStream(conversationId), conversation);
     const indexIn = (state: Conversation) => (belongsTo(state, { userId: ownerId }) ? state.turns.get(turnId)?.index : undefined);
+    const earlier = belongsTo(known.state, { userId: ownerId }) ? await this.earlierTurns.byId(known, turnId) : undefined;
+    if (earlier) return earlier.index;
     const about = { conversationId, turnId, question, ...parts, modelId, requestId: cause.correlationId, origin };
     if (append({ ...about, ...NOTHING_SHOWN }, ownerId)(known.state).length === 0) return indexIn(known.state);
     const shown = await this.show(added, cause);

@@ -151,3 +151,33 @@ export const appendBytes = (events: readonly NewEvent[]): number =>
     (sum, { type, data, metadata }) => sum + 2 * type.length + Buffer.byteLength(data) + Buffer.byteLength(metadata),
     0,
   );
+
+const BACKWARDS_EVENTS_FIRST = 64;
+const BACKWARDS_EVENTS_MAX = 512;
+
+/** Events from a revision, or the end, backwards, in reads that grow: a caller that stops early has read little. */
+export async function* eventsBackwards(
+  store: Pick<EventStore, 'read'>,
+  stream: string,
+  { from, limit = Infinity }: Pick<StreamReading, 'from' | 'limit'> = {},
+): AsyncGenerator<StoredEvent> {
+  let left = limit;
+  let place = from;
+  for (let step = BACKWARDS_EVENTS_FIRST; left > 0 && place !== -1; step = Math.min(2 * step, BACKWARDS_EVENTS_MAX)) {
+    const wanted = Math.min(step, left);
+    let read = 0;
+    for await (const page of store.read(stream, {
+      direction: 'backwards',
+      limit: wanted,
+      ...(place !== undefined && { from: place }),
+    })) {
+      for (const stored of page) {
+        yield stored;
+        read += 1;
+        place = stored.revision - 1;
+      }
+    }
+    if (read < wanted) return;
+    left -= read;
+  }
+}

@@ -4,11 +4,9 @@ import { type Codec, currentVersion, decode, encodeMetadata, Undecodable } from 
 import type { Decider, Decision } from './decider.js';
 import type { Appended, EventStore, ExpectedRevision, NewEvent, StoredEvent } from './event-store.js';
 import type { Cause, Event } from './events.js';
+import { eventsSinceSnapshot, type SnapshotRule } from './snapshots.js';
 import { deterministicId } from '../ids.js';
 import type { Timing } from '../timing.js';
-
-/** A type of event that says all that those before it have come to. One is looked for among so many of the newest. */
-export type SnapshotRule<E extends Event> = Readonly<{ type: E['type']; withinMax: number }>;
 
 /** An aggregate as the log keeps it: how it is folded and how its events are written. With snapshots it is folded from the newest on. */
 export type Aggregate<State, E extends Event> = Decider<State, E> & Readonly<{ codec: Codec<E>; snapshot?: SnapshotRule<E> }>;
@@ -44,7 +42,7 @@ export class Streams {
     before = nothingYet(aggregate),
   ): Promise<Folded<State>> {
     if (before.revision === 'none' && aggregate.snapshot) {
-      const newest = await this.sinceSnapshot(stream, aggregate.snapshot);
+      const newest = await eventsSinceSnapshot(this.store, stream, aggregate.snapshot);
       if (newest) return newest.reduce((known, stored) => told(aggregate, known, stored), before);
     }
     let known = before;
@@ -61,21 +59,6 @@ export class Streams {
       for (const stored of page) known = told(aggregate, known, stored);
     }
     return known.state;
-  }
-
-  /** The events from the newest snapshot on, or from the start; undefined where neither is near the end. */
-  private async sinceSnapshot<E extends Event>(
-    stream: string,
-    { type, withinMax }: SnapshotRule<E>,
-  ): Promise<readonly StoredEvent[] | undefined> {
-    const newest: StoredEvent[] = [];
-    for await (const page of this.store.read(stream, { direction: 'backwards', limit: withinMax })) {
-      for (const stored of page) {
-        newest.push(stored);
-        if (stored.type === type || stored.revision === 0) return newest.reverse();
-      }
-    }
-    return newest.length === 0 ? newest : undefined;
   }
 
   /**

@@ -4,6 +4,8 @@ import type { Cause } from './events.js';
 export type Ticker = Readonly<{
   name: string;
   everyMs: number;
+  /** The processes that it ticks in: workers, where it does not say. */
+  role?: 'api' | 'worker';
   tick(now: Date): Promise<void>;
 }>;
 

@@ -160,6 +160,7 @@ export const settings = {
   monitorJudgeTokensMax: integer('MONITOR_JUDGE_TOKEN_BUDGET', 100_000),
   missedSlotDelayMs: secondsAsMs('MISSED_SLOT_DELAY_SECONDS', 600),
   staleProducerMs: secondsAsMs('STALE_PRODUCER_SECONDS', 10),
+  noWorkerTurnMs: secondsAsMs('NO_WORKER_TURN_SECONDS', 60),
   freshnessWaitMs: secondsAsMs('FRESHNESS_WAIT_SECONDS', 5),
   webhookKeyMismatch: oneOf('WEBHOOK_KEY_MISMATCH', 'original', 'original', 'reject'),
 } as const satisfies Record<string, Setting<unknown>>;

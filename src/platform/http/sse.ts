@@ -43,11 +43,24 @@ export class SseStreams {
   private readonly open = new Set<Stream>();
   private ticker: NodeJS.Timeout | undefined;
   private closing = false;
+  private reserved = 0;
 
   constructor(private readonly limits: SseLimits) {}
 
+  /** Those that are open, and the places that are kept for others. */
   get size(): number {
-    return this.open.size;
+    return this.open.size + this.reserved;
+  }
+
+  /** Keeps a place among so many while it is decided whether a stream begins; undefined when there is none. The function gives it back. */
+  reserve(max: number): (() => void) | undefined {
+    if (this.size >= max) return undefined;
+    this.reserved++;
+    let giveBack = () => void this.reserved--;
+    return () => {
+      giveBack();
+      giveBack = () => undefined;
+    };
   }
 
   /** Takes the reply over and sends its head: the status, what hooks have set (CORS, request id), and what makes it an event stream. */

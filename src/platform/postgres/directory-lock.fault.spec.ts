@@ -61,6 +61,11 @@ it('is taken over from a process elsewhere that has gone silent', async () => {
   (await lockDirectory(file)).release();
 });
 
+it('says in a sentence that a folder stands in its place', async () => {
+  mkdirSync(file);
+  await expect(lockDirectory(file)).rejects.toThrow(`${file} is a folder, where the lock of ${directory} is to be a file`);
+});
+
 it('shows signs of life while it is held', async () => {
   const lock = await lockDirectory(file);
   utimesSync(file, new Date(0), new Date(0));

@@ -20,9 +20,12 @@ const POLL_MS = 100;
 
 /**
  * Makes this process the one owner of a directory until `release`. The lock names its owner by host, pid and start time,
- * so that one left behind by a dead process, even if its pid lives again in another, is taken over. @throws DirectoryInUse
+ * so that one left behind by a dead process, even if its pid lives again in another, is taken over. @throws DirectoryInUse, or
+ * an error that says what stands in its place
  */
 export async function lockDirectory(lockFile: string): Promise<DirectoryLock> {
+  if (statSync(lockFile, { throwIfNoEntry: false })?.isDirectory())
+    throw new Error(`${lockFile} is a folder, where the lock of ${dirname(lockFile)} is to be a file: remove the folder.`);
   const own = `${hostname()} ${process.pid} ${startOf(process.pid) ?? 'unknown'}\n`;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     if (createWhole(lockFile, own)) return held(lockFile, own);

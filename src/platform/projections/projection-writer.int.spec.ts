@@ -90,6 +90,8 @@ describe('A projection', () => {
     await old.write(page(log.add('account-a', [opened('a')])));
     const next = page(log.add('account-a', [moved('a', 5)]));
     const young = await ProjectionWriter.open(database.sql, definition);
+    // Also before the new writer has moved on.
+    await expect(old.write(next)).rejects.toThrow(FencedOut);
     await young.write(next);
     await expect(old.write(next)).rejects.toThrow(FencedOut);
     await expect(old.write(page(log.add('account-a', [moved('a', 9)])))).rejects.toThrow(FencedOut);

@@ -29,6 +29,14 @@ const IDLE_CHECKPOINT_MS = 2_000;
 
 const LOOK_FOR_RETRIES_EVERY_MS = 2_000;
 
+/** Why an event is set aside that was not tried. */
+class HeldBack extends Error {
+  override readonly name = 'HeldBack';
+  constructor(stream: string) {
+    super(`An earlier event of ${stream} is set aside.`);
+  }
+}
+
 export type ReactionDependencies = Readonly<{ sql: Sql; store: EventStore; leadership: Leadership; timing: Timing; log: Logger }>;
 
 /**
@@ -38,6 +46,8 @@ export type ReactionDependencies = Readonly<{ sql: Sql; store: EventStore; leade
 export class ReactionRunner {
   failure: string | undefined;
   private readonly table: ReactionTable;
+  /** The streams of which an event is set aside: everything after it waits with it. */
+  private aside = new Set<string>();
 
   constructor(
     private readonly dependencies: ReactionDependencies,
@@ -62,6 +72,7 @@ export class ReactionRunner {
     const lost = await leadership.gain(`reaction:${name}`, signal);
     if (!lost) return;
     const checkpoint = await this.table.takeOver(async () => (begins === 'now' ? store.head() : LOG_START));
+    this.aside = new Set(await this.table.streamsAside());
     await this.follow(checkpoint, AbortSignal.any([signal, lost]));
     if (!signal.aborted) throw new Error(`The connection that made this process the one to ${name} was lost.`);
   }
@@ -74,7 +85,7 @@ export class ReactionRunner {
     const pages = new Pages(this.dependencies.store.followAll(position, filterOf(this.reaction), until), () => stop.abort());
     const saving = this.keepSaving(window, epoch, until).finally(() => stop.abort());
     saving.catch(() => undefined);
-    const retrying = this.keepRetrying(until).finally(() => stop.abort());
+    const retrying = this.keepRetrying(lanes, until).finally(() => stop.abort());
     retrying.catch(() => undefined);
     try {
       for (let page = await pages.next(); page && !until.aborted; page = await pages.next()) {
@@ -107,6 +118,10 @@ export class ReactionRunner {
     const { name } = this.reaction;
     for (let attempt = 1, faults = 0; !signal.aborted; attempt++) {
       try {
+        if (this.aside.has(event.stream)) {
+          await this.table.park(event, new HeldBack(event.stream));
+          return true;
+        }
         await turn(() => this.handle(event, signal));
         return true;
       } catch (error) {
@@ -130,6 +145,7 @@ export class ReactionRunner {
       return false;
     }
     const { stream, revision, type } = event;
+    this.aside.add(stream);
     this.dependencies.log.error({ err: fault, stream, revision, type }, `${this.reaction.name} has parked an event`);
     return true;
   }
@@ -154,19 +170,34 @@ export class ReactionRunner {
     }
   }
 
-  /** Tries parked events once more when somebody has asked for it. */
-  private async keepRetrying(signal: AbortSignal): Promise<void> {
+  /** Tries the streams set aside once more when somebody has asked for it, each in its turn among what comes of it. */
+  private async keepRetrying(lanes: KeyedQueue, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      for (const event of await this.table.asked()) {
-        try {
-          await this.handle(event, signal);
-          await this.table.free(event);
-        } catch (error) {
-          if (signal.aborted) return;
-          await this.table.park(event, error);
-        }
+      for (const stream of await this.table.asked()) {
+        await lanes.room();
+        if (signal.aborted) return;
+        await new Promise<void>((resolve) => lanes.add(stream, () => this.retryStream(stream, signal).finally(resolve)));
       }
       await this.dependencies.timing.pause(LOOK_FOR_RETRIES_EVERY_MS, signal);
+    }
+  }
+
+  /** In the order of its events, up to the first that fails again. */
+  private async retryStream(stream: string, signal: AbortSignal): Promise<void> {
+    try {
+      for (let event = await this.table.firstAside(stream); event; event = await this.table.firstAside(stream)) {
+        try {
+          await this.handle(event, signal);
+        } catch (error) {
+          if (!signal.aborted) await this.table.stays(event, error);
+          return;
+        }
+        await this.table.free(event);
+      }
+      this.aside.delete(stream);
+    } catch (error) {
+      // The next look tries again.
+      this.dependencies.log.warn({ err: error, stream }, `${this.reaction.name} cannot try what is parked yet`);
     }
   }
 }

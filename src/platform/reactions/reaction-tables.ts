@@ -96,10 +96,31 @@ export class ReactionTable {
       on conflict (reaction, position) do update set error = excluded.error, retry = false`;
   }
 
-  async asked(): Promise<readonly StoredEvent[]> {
-    const rows = await this.sql<{ event: string }[]>`
-      select event from reactions.parked where reaction = ${this.reaction} and retry order by position limit 100`;
-    return rows.map(({ event }) => revive(event));
+  /** The streams of which something is set aside. */
+  async streamsAside(): Promise<readonly string[]> {
+    const rows = await this.sql<{ stream: string }[]>`
+      select distinct stream from reactions.parked where reaction = ${this.reaction}`;
+    return rows.map(({ stream }) => stream);
+  }
+
+  /** The streams that somebody has asked to be tried again. */
+  async asked(): Promise<readonly string[]> {
+    const rows = await this.sql<{ stream: string }[]>`
+      select distinct stream from reactions.parked where reaction = ${this.reaction} and retry order by stream limit 100`;
+    return rows.map(({ stream }) => stream);
+  }
+
+  /** The first event of a stream that is set aside. */
+  async firstAside(stream: string): Promise<StoredEvent | undefined> {
+    const [row] = await this.sql<{ event: string }[]>`
+      select event from reactions.parked where reaction = ${this.reaction} and stream = ${stream} order by position limit 1`;
+    return row && revive(row.event);
+  }
+
+  /** It was tried and stays aside, with everything after it. */
+  async stays(event: StoredEvent, fault: unknown): Promise<void> {
+    await this.park(event, fault);
+    await this.sql`update reactions.parked set retry = false where reaction = ${this.reaction} and stream = ${event.stream}`;
   }
 
   async free(event: StoredEvent): Promise<void> {

@@ -142,6 +142,37 @@ describe('A reaction', () => {
     expect(await parkedEvents()).toEqual([]);
   });
 
+  it('holds what comes after a parked event in its stream, and does it in order when it is tried again', async () => {
+    let isUnlucky = true;
+    const unlucky = async (event: Recorded<Rang>) => {
+      if (isUnlucky && event.stream === 'bell-a' && event.data.times === 1) throw new Error('unlucky');
+      await listen(event);
+    };
+    await append(store, 'bell-a', rang(1));
+    await append(store, 'bell-a', rang(2));
+    await append(store, 'bell-b', rang(1));
+    const first = start(unlucky);
+    await eventually(async () => (await parkedEvents()).length === 2);
+    await first.stop();
+    await append(store, 'bell-a', rang(3));
+    await append(store, 'bell-b', rang(2));
+    start(unlucky);
+    await eventually(async () => (await parkedEvents()).length === 3);
+    await eventually(() => heard.includes('bell-b 2'));
+    expect(heard.filter((each) => each.startsWith('bell-a'))).toEqual([]);
+    expect((await parkedEvents()).map(({ error }) => error as string)).toEqual([
+      'Error: unlucky',
+      expect.stringContaining('An earlier event of bell-a is set aside.'),
+      expect.stringContaining('An earlier event of bell-a is set aside.'),
+    ]);
+    isUnlucky = false;
+    await askToRetry(database.sql, 'answer-door');
+    await append(store, 'bell-a', rang(4));
+    await eventually(() => heard.includes('bell-a 4'));
+    expect(heard.filter((each) => each.startsWith('bell-a'))).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3', 'bell-a 4']);
+    expect(await parkedEvents()).toEqual([]);
+  });
+
   it('parks an event that fails for its own reasons, lets the others pass, and tries again when asked', async () => {
     let broken = true;
     start(async (event) => {

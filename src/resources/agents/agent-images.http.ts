@@ -6,6 +6,8 @@ import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
+import { pictureSizeOf } from '../documents/picture-size.policy.js';
+import { PICTURE_PIXELS_MAX } from '../documents/readable-files.policy.js';
 import type { AgentImage } from './agent.events.js';
 
 const MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
@@ -17,10 +19,15 @@ export const imageUrl = (agentId: string, image: AgentImage): string => `/api/im
 
 const capabilityOf = ({ sha256 }: AgentImage) => sha256.slice(0, CAPABILITY_CHARACTERS);
 
-/** Keeps an uploaded picture; what it is, its bytes say and not its name. @throws Rejection image-not-accepted */
+const refused = (why: string) => new Rejection('image-not-accepted', `Image upload failed: ${why}`);
+
+/** Keeps an uploaded picture that is whole; what it is, its bytes say and not its name. @throws Rejection image-not-accepted */
 export async function keepImage(blobs: Blobs, bytes: Buffer): Promise<AgentImage> {
   const mediaType = (await fileTypeFromBuffer(bytes))?.mime;
-  if (!mediaType || !MEDIA_TYPES.includes(mediaType)) throw new Rejection('image-not-accepted', 'Image upload failed');
+  if (!mediaType || !MEDIA_TYPES.includes(mediaType)) throw refused('it is no PNG, JPEG, GIF or WebP picture.');
+  const pixels = pictureSizeOf(mediaType, bytes);
+  if (!pixels) throw refused('the picture is damaged.');
+  if (pixels.width * pixels.height > PICTURE_PIXELS_MAX) throw refused(`it has more than ${PICTURE_PIXELS_MAX} pixels.`);
   const { sha256, size } = await blobs.put(Readable.from([bytes]));
   return { sha256, size, mediaType };
 }

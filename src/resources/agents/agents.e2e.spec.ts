@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { boastfulPngFile } from '../../../test/support/picture-files.js';
 import { Client } from '../../../test/support/client.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { serviceForTests, type TestService } from '../../../test/support/service.js';
@@ -136,6 +137,14 @@ describe('an agent', () => {
     const text = new FormData();
     text.set('image', new Blob(['<svg onload="alert(1)"/>'], { type: 'image/png' }), 'face.png');
     expect((await send('PUT', `/api/update_agent/${body['id'] as string}`, text)).status).toBe(400);
+    for (const [bytes, why] of [
+      [boastfulPngFile('face.png', 60_000, 60_000).bytes, 'it has more than 50000000 pixels.'],
+      [PIXEL.subarray(0, -8), 'the picture is damaged.'],
+    ] as const) {
+      text.set('image', new Blob([bytes]), 'face.png');
+      const refused = await send('PUT', `/api/update_agent/${body['id'] as string}`, text);
+      expect([refused.status, refused.body['message']]).toEqual([400, `Image upload failed: ${why}`]);
+    }
     text.set('image', new Blob([PIXEL, Buffer.alloc(1000)]), 'face.png');
     expect((await send('PUT', `/api/update_agent/${body['id'] as string}`, text)).status).toBe(413);
   });

@@ -15,6 +15,7 @@ import { AttachmentIntake } from './attachment-intake.js';
 import { FailAttachmentHandler, RecordParsedAttachmentHandler, StoreAttachmentHandler } from './attachment.commands.js';
 import { StoredAttachments } from './stored-attachments.js';
 import { attachmentsRejections } from './attachments.rejections.js';
+import { attachmentNotifications } from './attachment.notifications.js';
 
 const REACTIONS = [QueueParsing];
 
@@ -40,6 +41,7 @@ const REACTIONS = [QueueParsing];
 export class AttachmentsModule implements OnModuleInit {
   static readonly reactions = REACTIONS;
   static readonly rejections = attachmentsRejections;
+  static readonly notifications = attachmentNotifications;
 
   constructor(
     private readonly runners: TaskRunners,

@@ -33,14 +33,34 @@ describe('a section', () => {
 });
 
 describe('short neighbours', () => {
-  it('are joined under the first heading', () => {
+  it('are joined, and the chunk names every heading it comes from', () => {
     const chunks = chunksOf([section('One\n\nA little.', 'One'), section('Two\n\nA little more.', 'Two')], CHUNKING);
-    expect(chunks.map(({ title, text }) => [title, text])).toEqual([['One', 'One\n\nA little.\n\nTwo\n\nA little more.']]);
+    expect(chunks.map(({ title, text }) => [title, text])).toEqual([['One · Two', 'One\n\nA little.\n\nTwo\n\nA little more.']]);
+  });
+
+  it('name every page they come from, once, and those that follow each other as a range', () => {
+    const pages = [1, 2, 3, 5].map((page) => ({ ...section(`The text of page ${page}.`, 'Report'), page }));
+    expect(chunksOf(pages, CHUNKING).map(({ title }) => title)).toEqual(['Report, pages 1–3, 5']);
+    expect(chunksOf(pages.slice(1, 2), CHUNKING).map(({ title }) => title)).toEqual(['Report, page 2']);
+    expect(chunksOf([section('a', 'Twice'), section('b', 'Twice')], CHUNKING).map(({ title }) => title)).toEqual(['Twice']);
+  });
+
+  it('name no page of a piece that stands in another chunk', () => {
+    const pages = [words(30, 'one'), words(30, 'two')].map((text, index) => ({ ...section(text, 'Report'), page: index + 1 }));
+    const titles = chunksOf(pages, { maxTokens: 70, minTokens: 10 }).map(({ title }) => title);
+    expect(titles).toEqual(['Report, page 1', 'Report, page 2']);
+  });
+
+  it('are not joined where a title could not name them all', () => {
+    const sections = Array.from({ length: 12 }, (_, index) => section(`text${index}`, `${index} ${'Heading'.repeat(8)}`));
+    const chunks = chunksOf(sections, CHUNKING);
+    expect(chunks.length).toBeGreaterThan(1);
+    expect(chunks.flatMap(({ title }) => title.split(' · '))).toEqual(sections.map(({ title }) => title));
   });
 
   it('join the one before them at the end of the document', () => {
     const chunks = chunksOf([section(words(8), 'Long'), section('The end.', 'End')], { maxTokens: 60, minTokens: 12 });
-    expect(chunks.map(({ title }) => title)).toEqual(['Long']);
+    expect(chunks.map(({ title }) => title)).toEqual(['Long · End']);
   });
 });
 

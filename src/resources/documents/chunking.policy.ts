@@ -1,4 +1,5 @@
-import type { Chunk, Chunking, Section } from './document.port.js';
+import { haveTitle, titleOfPlaces } from './chunk-title.policy.js';
+import type { Chunk, Chunking, Place, Section } from './document.port.js';
 import { isTrailSurrogate, tokenCount } from './token-count.js';
 
 /** Where a text may be cut, the best places first. Each match ends with the separator, so that pieces add up to the text. */
@@ -10,34 +11,41 @@ const COUNTED_CHARS_PER_TOKEN = 16;
 /** How far a cut inside a word moves back so as not to part a letter from its accents. */
 const ACCENTS_MAX = 32;
 
+/** A text on its way to become a chunk, and the places it comes from. */
+type Draft = Readonly<{ places: readonly Place[]; text: string; tokens: number }>;
+
 /** Cuts sections that are too long, joins neighbours that are too short. The same sections always give the same chunks. */
 export function chunksOf(sections: readonly Section[], chunking: Chunking): readonly Chunk[] {
-  const chunks: Chunk[] = [];
+  const drafts: Draft[] = [];
   for (const section of sections) {
     for (const text of split(section.text, chunking.maxTokens)) {
-      const chunk = { title: section.title, text, tokens: tokenCount(text) };
-      const last = chunks.at(-1);
-      const joined = last && isShort(last, chunk, chunking) ? join(last, chunk) : undefined;
-      if (joined && joined.tokens <= chunking.maxTokens) chunks[chunks.length - 1] = joined;
-      else chunks.push(chunk);
+      const draft = { places: [section], text, tokens: tokenCount(text) };
+      const last = drafts.at(-1);
+      const joined = last && isShort(last, draft, chunking) ? join(last, draft, chunking) : undefined;
+      if (joined) drafts[drafts.length - 1] = joined;
+      else drafts.push(draft);
     }
   }
-  return joinShortEnd(chunks, chunking);
+  return joinShortEnd(drafts, chunking).map(({ places, text, tokens }) => ({ title: titleOfPlaces(places), text, tokens }));
 }
 
-const isShort = (last: Chunk, next: Chunk, { minTokens, maxTokens }: Chunking): boolean =>
+const isShort = (last: Draft, next: Draft, { minTokens, maxTokens }: Chunking): boolean =>
   last.tokens < minTokens && last.tokens + next.tokens <= maxTokens;
 
-function join(first: Chunk, second: Chunk): Chunk {
+/** Undefined where the two together are too long, or come from more places than a title can name. */
+function join(first: Draft, second: Draft, { maxTokens }: Chunking): Draft | undefined {
+  const places = [...first.places, ...second.places];
+  if (!haveTitle(places)) return undefined;
   const text = `${first.text}\n\n${second.text}`;
-  return { title: first.title, text, tokens: tokenCount(text) };
+  const tokens = tokenCount(text);
+  return tokens <= maxTokens ? { places, text, tokens } : undefined;
 }
 
-function joinShortEnd(chunks: Chunk[], { minTokens, maxTokens }: Chunking): readonly Chunk[] {
-  const [before, last] = [chunks.at(-2), chunks.at(-1)];
-  if (!before || !last || last.tokens >= minTokens) return chunks;
-  const joined = join(before, last);
-  return joined.tokens > maxTokens ? chunks : [...chunks.slice(0, -2), joined];
+function joinShortEnd(drafts: readonly Draft[], chunking: Chunking): readonly Draft[] {
+  const [before, last] = [drafts.at(-2), drafts.at(-1)];
+  if (!before || !last || last.tokens >= chunking.minTokens) return drafts;
+  const joined = join(before, last, chunking);
+  return joined ? [...drafts.slice(0, -2), joined] : drafts;
 }
 
 function split(text: string, maxTokens: number): readonly string[] {

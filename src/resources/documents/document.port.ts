@@ -17,17 +17,20 @@ export class DocumentsBusy extends TaskPostponed {
   override readonly name = 'DocumentsBusy';
 }
 
-/** A part of a document that stands under one heading; its text repeats the heading. */
-export type Section = Readonly<{ title: string; text: string }>;
+/** Where a text stands in a document: under a heading, or on a page of the document with that title. */
+export type Place = Readonly<{ title: string; page?: number }>;
 
-/** A piece of a document, small enough to hand to a model together with others. */
+/** A part of a document that stands under one heading or on one page; its text repeats the heading. */
+export type Section = Place & Readonly<{ text: string }>;
+
+/** A piece of a document, small enough to hand to a model together with others. The title names every page and heading it comes from. */
 export type Chunk = Readonly<{ title: string; text: string; tokens: number }>;
 
 /** Between these two a chunk is neither split nor joined with its neighbour. */
 export type Chunking = Readonly<{ maxTokens: number; minTokens: number }>;
 
 /** Changes whenever the same document would give other chunks: an interrupted ingestion then begins anew. */
-export const CHUNKING_VERSION = 2;
+export const CHUNKING_VERSION = 3;
 
 /** The MIME types of the kinds of file that can be read. */
 export const MEDIA_TYPES: Readonly<Record<string, string>> = {

@@ -68,7 +68,7 @@ describe('a prompt in plain words', () => {
   it('of the oldest kind holds the documents where it says so', async () => {
     const rendered = await render('Use: {summaries} $& only.');
     expect(rendered).toEqual({
-      text: 'Use: [1] retention.md\nKept 14 days.\n\n[2] Backups\nAt night. $& only.',
+      text: 'Use: [1] retention.md (Retention)\nKept 14 days.\n\n[2] Backups\nAt night. $& only.',
       holdsDocuments: true,
     });
     expect((await render('Use: {summaries}.', given({ documents: [] }))).text).toBe('Use: .');
@@ -95,7 +95,7 @@ describe('a template', () => {
   it.each(['source.content', 'source.summaries', 'source.docs_together'])('may hold the documents as %s', async (name) => {
     const rendered = await render(`Documents:\n{{ ${name} }}`);
     expect(rendered).toEqual({
-      text: 'Documents:\n[1] retention.md\nKept 14 days.\n\n[2] Backups\nAt night.',
+      text: 'Documents:\n[1] retention.md (Retention)\nKept 14 days.\n\n[2] Backups\nAt night.',
       holdsDocuments: true,
     });
   });

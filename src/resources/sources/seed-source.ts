@@ -12,6 +12,9 @@ import { UploadSource } from './source/source.commands.js';
 /** The task that ingests a source that was made so. */
 export const seedingTask = (sourceId: string): string => deterministicId('seed', sourceId);
 
+/** Sections of fewer tokens are joined with their neighbours. */
+export type SeededSource = Readonly<{ sourceId: string; ownerId: string; name: string; sectionTokensMin: number }>;
+
 /** Makes a source of files on disk. Asked again with the same id, it is there already. */
 @Injectable()
 export class SeedSource {
@@ -22,13 +25,14 @@ export class SeedSource {
   ) {}
 
   async seed(
-    { sourceId, ownerId, name }: Readonly<{ sourceId: string; ownerId: string; name: string }>,
+    { sourceId, ownerId, name, sectionTokensMin }: SeededSource,
     paths: readonly Readonly<{ path: string; filename: string }>[],
     cause: Cause,
   ): Promise<void> {
     const files: SourceFile[] = [];
     for (const { path, filename } of paths) files.push({ filename, ...(await this.blobs.put(createReadStream(path))) });
-    const created = { sourceId, ownerId, name, config: DEFAULT_SOURCE_CONFIG, remote: null };
+    const chunking = { ...DEFAULT_SOURCE_CONFIG.chunking, min_tokens: sectionTokensMin };
+    const created = { sourceId, ownerId, name, config: { ...DEFAULT_SOURCE_CONFIG, chunking }, remote: null };
     const { position } = await this.commands.execute(new UploadSource(created, seedingTask(sourceId), files, cause));
     await requireReached(this.freshness, ['sources'], position!);
   }

@@ -146,8 +146,18 @@ describe('an upload', () => {
     expect(await stagedUploads()).toEqual([]);
   });
 
+  it('of a file whose beginning shows that it cannot be read is refused by the file’s name, and nothing is kept', async () => {
+    const refused = await send(form({ name: 'Refused' }, textFile('fine.txt', 'fine'), textFile('half.json', '{"a":')));
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      expect.objectContaining({ success: false, message: expect.stringContaining('half.json') as unknown }),
+    ]);
+    expect(JSON.stringify(await ann.json('/api/sources'))).not.toContain('Refused');
+  });
+
   it('of a damaged file fails by the file’s name, and the source says so', async () => {
-    const { task_id, source_id } = await upload('Damaged', textFile('fine.txt', 'fine'), textFile('broken.json', '{"a":'));
+    const damaged = textFile('broken.json', `{"a": "${'x'.repeat(5_000)}"`);
+    const { task_id, source_id } = await upload('Damaged', textFile('fine.txt', 'fine'), damaged);
     expect(await settled(task_id)).toEqual({ status: 'FAILURE', result: expect.stringContaining('broken.json') as unknown });
     await eventually(async () =>
       JSON.stringify(await ann.json('/api/sources/paginated?search=Damaged')).includes('"ingestStatus":"failed"'),
@@ -250,9 +260,14 @@ describe('deleting', () => {
     const { source_id, task_id } = await upload('Short-lived', textFile('a.txt', 'ephemeral words'));
     await settled(task_id);
     const key = await agentWith(source_id);
-    expect(await (await search({ question: 'ephemeral', api_key: key })).json()).toHaveLength(1);
+    const before = await search({ question: 'ephemeral', api_key: key });
+    expect([before.headers.get('x-partial'), await before.json()]).toEqual([null, [expect.anything()]]);
     expect(await ann.json(`/api/delete_old?source_id=${source_id}`)).toEqual({ success: true, status: 'ok' });
-    expect(await (await search({ question: 'ephemeral', api_key: key })).json()).toEqual([]);
+    const searched = await search({ question: 'ephemeral', api_key: key });
+    expect([searched.headers.get('x-partial'), await searched.json()]).toEqual(['true', []]);
+    const { frames } = await ann.stream({ question: 'ephemeral', api_key: key });
+    const notices = frames.flatMap(({ data }) => (data.type === 'notice' ? [data['notice']] : []));
+    expect(notices).toEqual([`A source could not be searched and was skipped: ${source_id}`]);
     expect(JSON.stringify(await ann.json('/api/sources'))).not.toContain(source_id);
     expect((await ann.get(`/api/delete_old?source_id=${source_id}`)).status).toBe(404);
   });

@@ -52,6 +52,7 @@ import { UploadStaging } from '../../platform/blobs/upload-staging.port.js';
 import { VectorIndex } from './chunks/vector-index.js';
 import { sourcesRejections } from './sources.rejections.js';
 import { sourcePurges } from './source/source.purges.js';
+import { sourceNotifications } from './source/source.notifications.js';
 
 const REACTIONS = [QueueIngestion, PurgeChunks];
 const TICKERS = [SyncSources];
@@ -151,6 +152,7 @@ export class SourcesModule implements OnModuleInit {
   static readonly tickers = TICKERS;
   static readonly rejections = sourcesRejections;
   static readonly purges = sourcePurges;
+  static readonly notifications = sourceNotifications;
 
   constructor(
     private readonly runners: TaskRunners,

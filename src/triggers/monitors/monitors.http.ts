@@ -10,7 +10,7 @@ import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { monitorNotFound } from './monitor/monitor.decider.js';
-import { monitorView } from './monitor-view.js';
+import { monitorView } from './monitor/monitor-view.js';
 import { isSteering, SteerMonitor } from './monitor/monitor.commands.js';
 import { OptionalQuery } from '../../platform/http/documented.js';
 

@@ -18,20 +18,20 @@ import {
   SteerMonitorHandler,
 } from './monitor/monitor.commands.js';
 import { CancelMonitorsOfConversation } from './cancel-monitors-of-conversation.reaction.js';
-import { ChatMonitors } from './monitor/chat-monitors.port.js';
+import { ChatMonitors } from './tool/chat-monitors.js';
 import { CheckMonitor } from './checks/check-monitor.js';
 import { CheckMonitors } from './checks/check-monitors.ticker.js';
 import { Judge, JudgeSettings } from './checks/judge.js';
 import { MonitorRules } from './monitor/monitor-rules.js';
 import { MonitorsController } from './monitors.http.js';
 import { Patterns } from './patterns/patterns.port.js';
-import { StoredChatMonitors } from './stored-chat-monitors.js';
 import { RequestMonitorFollowUps } from './request-monitor-follow-ups.reaction.js';
 import { WatchedSources } from './checks/watched-sources.js';
 import { WebToolsModule } from '../../resources/tools/web/web.module.js';
 import { NoteMonitorsInConversation } from './note-monitors-in-conversation.reaction.js';
 import { MonitorTool } from './tool/monitor-tool.js';
 import { monitorsRejections } from './monitors.rejections.js';
+import { monitorNotifications } from './monitor/monitor.notifications.js';
 
 const REACTIONS = [CancelMonitorsOfConversation, RequestMonitorFollowUps, NoteMonitorsInConversation];
 const TICKERS = [CheckMonitors];
@@ -72,7 +72,7 @@ const TOOL_KINDS = [MonitorTool];
       useFactory: ({ monitorJudgeModelId: modelId }: Config): JudgeSettings => ({ settings: { modelId } }),
     },
     { provide: Patterns, useFactory: () => new PatternThreads() },
-    { provide: ChatMonitors, useClass: StoredChatMonitors },
+    ChatMonitors,
     RequestedSource,
     WatchedSources,
     Judge,
@@ -91,4 +91,5 @@ export class MonitorsModule {
   static readonly tickers = TICKERS;
   static readonly toolKinds = TOOL_KINDS;
   static readonly rejections = monitorsRejections;
+  static readonly notifications = monitorNotifications;
 }

@@ -12,7 +12,7 @@ import { type BackgroundWorkNoted, conversationStream } from '../../dialogue/con
 import { systemTiming } from '../../platform/system-timing.js';
 import { NoteJobsInConversation } from '../../background/jobs/note-jobs-in-conversation.reaction.js';
 import { NoteMonitorsInConversation } from './note-monitors-in-conversation.reaction.js';
-import { NoteBackgroundWorkHandler } from '../../dialogue/conversation/background-work.commands.js';
+import { NoteBackgroundWorkHandler } from '../../dialogue/conversation/additions.commands.js';
 import { commandsOver } from '../../../test/support/commands-over.js';
 
 const codec = { ...jobCodec, ...monitorCodec };

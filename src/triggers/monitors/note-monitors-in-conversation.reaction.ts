@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { NoteBackgroundWork } from '../../dialogue/conversation/background-work.commands.js';
+import { NoteBackgroundWork } from '../../dialogue/conversation/additions.commands.js';
 import type { BackgroundWorkNoted } from '../../dialogue/conversation/conversation.events.js';
 import { Commands } from '../../kernel/commands.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';

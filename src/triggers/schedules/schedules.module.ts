@@ -1,4 +1,4 @@
-import { Module, type OnModuleInit } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import { JournalModule } from '../../dialogue/journal/journal.module.js';
@@ -32,8 +32,6 @@ import { SchedulerHeartbeat } from './scheduler-heartbeat.port.js';
 import { SchedulesController } from './schedules.http.js';
 import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
 import { Commands } from '../../kernel/commands.js';
-import { RetentionModule } from '../../work/retention/retention.module.js';
-import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import {
   AppendScheduledRunHandler,
   PurgeScheduledRunOutputHandler,
@@ -48,6 +46,7 @@ import { PurgeScheduledRuns } from './runs/purge-scheduled-runs.reaction.js';
 import { SchedulerTool } from './tool/scheduler-tool.js';
 import { schedulesRejections } from './schedules.rejections.js';
 import { scheduledRunPurges } from './runs/scheduled-run.purges.js';
+import { scheduleNotifications } from './schedule/schedule.notifications.js';
 
 const REACTIONS = [
   QueueScheduledRuns,
@@ -58,17 +57,19 @@ const REACTIONS = [
   CancelSchedulesOfConversation,
 ];
 const TICKERS = [DueSchedules];
+const RETENTION = [PurgeOldOutput];
 const TOOL_KINDS = [SchedulerTool];
 
 /** What agents do at set times, and the ledger of it. */
 @Module({
-  imports: [JournalModule, RetentionModule, RunsModule],
+  imports: [JournalModule, RunsModule],
   controllers: [AgentSchedulesController, SchedulesController],
   providers: [
     ...REACTIONS,
     ...TICKERS,
     ...TOOL_KINDS,
     AgentQueries,
+    ExpiringQueries,
     ScheduleQueries,
     {
       provide: ScheduleRules,
@@ -110,21 +111,14 @@ const TOOL_KINDS = [SchedulerTool];
     AppendScheduledRunHandler,
     PurgeScheduledRunOutputHandler,
   ],
-  exports: [...REACTIONS, ...TICKERS, ...TOOL_KINDS, SchedulerHeartbeat],
+  exports: [...REACTIONS, ...TICKERS, ...RETENTION, ...TOOL_KINDS, SchedulerHeartbeat],
 })
-export class SchedulesModule implements OnModuleInit {
+export class SchedulesModule {
   static readonly reactions = REACTIONS;
   static readonly tickers = TICKERS;
+  static readonly retention = RETENTION;
   static readonly toolKinds = TOOL_KINDS;
   static readonly rejections = schedulesRejections;
   static readonly purges = scheduledRunPurges;
-
-  constructor(
-    private readonly retention: RetentionRules,
-    private readonly oldOutput: PurgeOldOutput,
-  ) {}
-
-  onModuleInit(): void {
-    this.retention.add(this.oldOutput);
-  }
+  static readonly notifications = scheduleNotifications;
 }

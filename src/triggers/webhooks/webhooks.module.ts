@@ -6,8 +6,6 @@ import { IdentityModule } from '../../resources/identity/identity.module.js';
 import { WrongCredentials } from '../../resources/identity/wrong-credentials.port.js';
 import { Config } from '../../platform/config/config.js';
 import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
-import { RetentionModule } from '../../work/retention/retention.module.js';
-import { RetentionRules } from '../../work/retention/retention-rule.port.js';
 import { RunsModule } from '../../background/runs/runs.module.js';
 import { Runs } from '../../background/runs/runs.port.js';
 import { AcceptDeliveryHandler } from './delivery.commands.js';
@@ -19,14 +17,16 @@ import { WebhooksController } from './webhooks.http.js';
 import { TruncateDeliveries } from './truncate-deliveries.reaction.js';
 
 const REACTIONS = [RunDeliveries, TruncateDeliveries];
+const RETENTION = [PurgeWebhookRuns];
 
 /** Deliveries to agents' webhooks: accepted in one append, then run in headless mode. */
 @Module({
-  imports: [IdentityModule, RetentionModule, RunsModule],
+  imports: [IdentityModule, RunsModule],
   controllers: [WebhooksController],
   providers: [
     ...REACTIONS,
     AgentQueries,
+    ExpiringQueries,
     AcceptDeliveryHandler,
     {
       provide: PurgeWebhookRuns,
@@ -42,22 +42,20 @@ const REACTIONS = [RunDeliveries, TruncateDeliveries];
         new WebhookOptions(webhookBodyBytesMax, { ttlMs, mismatch }),
     },
   ],
-  exports: [...REACTIONS],
+  exports: [...REACTIONS, ...RETENTION],
 })
 export class WebhooksModule implements OnModuleInit {
   static readonly reactions = REACTIONS;
+  static readonly retention = RETENTION;
 
   constructor(
     private readonly agents: AgentQueries,
     private readonly wrongCredentials: WrongCredentials,
     private readonly options: WebhookOptions,
     private readonly host: HttpAdapterHost,
-    private readonly retention: RetentionRules,
-    private readonly webhookRuns: PurgeWebhookRuns,
   ) {}
 
   onModuleInit(): void {
-    this.retention.add(this.webhookRuns);
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance | undefined>();
     fastify?.addHook('onRequest', findWebhook(this.agents, this.wrongCredentials, this.options.bodyBytesMax));
   }

@@ -5,12 +5,18 @@ import { fileURLToPath } from 'node:url';
 /** The root of the build, which holds the documents as its assets, or of the sources where these run as they are. */
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FOLDERS = ['src', 'projections'];
+/** Pages for users; the folders in it hold examples and decisions. */
+const PAGES = 'docs';
 
 export type DemoDocument = Readonly<{ path: string; filename: string }>;
 
 /** This project's own documentation, which lies beside the code. @throws where there is none */
 export async function demoDocuments(root = ROOT): Promise<readonly DemoDocument[]> {
-  const pages = await Promise.all([markdownIn(root, false), ...FOLDERS.map((folder) => markdownIn(join(root, folder), true))]);
+  const pages = await Promise.all([
+    markdownIn(root, false),
+    markdownIn(join(root, PAGES), false),
+    ...FOLDERS.map((folder) => markdownIn(join(root, folder), true)),
+  ]);
   const found = pages.flat().sort();
   if (found.length === 0) throw new Error(`The documents of the demo are missing: there is no *.md in ${root}.`);
   return found.map((path) => ({ path, filename: relative(root, path).replaceAll('/', '-') }));

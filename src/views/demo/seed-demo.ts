@@ -22,6 +22,8 @@ export const DEMO_KEY = 'demo';
 const OWNER = 'local';
 const AGENT_ID = deterministicId('demo', 'agent');
 const SOURCE_ID = deterministicId('demo', 'source');
+/** Short sections of the documentation stand for themselves, so that an answer names the right one. */
+const SECTION_TOKENS_MIN = 40;
 /** How long one attempt waits for the documents to be searchable. */
 const INGESTION_WAIT_MS = 60_000;
 
@@ -68,7 +70,7 @@ export class SeedDemo {
   private async make(): Promise<bigint> {
     const id = newId();
     const cause: Cause = { actor: 'system:seed-demo', credential: 'system', correlationId: id, causationId: id };
-    const source = { sourceId: SOURCE_ID, ownerId: OWNER, name: 'Verbatim documentation' };
+    const source = { sourceId: SOURCE_ID, ownerId: OWNER, name: 'Verbatim documentation', sectionTokensMin: SECTION_TOKENS_MIN };
     await this.sources.seed(source, await demoDocuments(), cause);
     const configuration = {
       ...BLANK_AGENT,

@@ -3,8 +3,8 @@ import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.
 import { LossyStoreForTests, react, reactionOver, record, notificationsOf } from '../../../test/support/user-reactions.js';
 import { type AttachmentEvent, attachmentStream } from '../../resources/attachments/attachment.events.js';
 import { PARSE_ATTACHMENT } from '../../resources/attachments/attachment.policy.js';
+import { REASON_CHARACTERS_MAX } from '../../kernel/event-sourcing/notifications.js';
 import { taskStream } from '../../work/tasks/task.events.js';
-import { REASON_CHARACTERS_MAX } from './ingestion.policy.js';
 
 const [id, taskId] = ['a-1', 't-1'];
 const attachment = attachmentStream(id);

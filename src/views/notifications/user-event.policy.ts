@@ -1,5 +1,6 @@
 import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
-import type { Notification, UserEvent } from './user.events.js';
+import type { Notification } from '../../kernel/event-sourcing/notifications.js';
+import type { UserEvent } from './user.events.js';
 
 /** The id of a user event on the wire, `<millis>-<revision>`. Ids of one stream grow in both parts. */
 export type UserEventId = Readonly<{ millis: number; revision: number }>;

@@ -81,9 +81,4 @@ export class UserFeed {
       leave();
     }
   }
-
-  /** How many users have readers here: for tests that nothing leaks. */
-  get topicCount(): number {
-    return this.topics.size;
-  }
 }

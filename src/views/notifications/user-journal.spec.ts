@@ -2,11 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { eventsOf } from '../../../test/support/turns.js';
 import type { Recorded } from '../../kernel/event-sourcing/events.js';
+import type { Notification } from '../../kernel/event-sourcing/notifications.js';
 import { deterministicId } from '../../kernel/ids.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../platform/system-timing.js';
-import { type Notification, userStream } from './user.events.js';
+import { userStream } from './user.events.js';
 import { userEventsOptions } from '../../../test/support/user-events.js';
 import { EVENTS_REMEMBERED_MAX, UserJournal } from './user-journal.js';
 

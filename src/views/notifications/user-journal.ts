@@ -3,11 +3,12 @@ import { LRUCache } from 'lru-cache';
 import { encodeMetadata } from '../../kernel/event-sourcing/codec.js';
 import { EventStore, type NewEvent, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
+import type { Notification } from '../../kernel/event-sourcing/notifications.js';
 import { deterministicId } from '../../kernel/ids.js';
 import { Signals } from '../../kernel/signals.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { idOf, userEventText } from './user-event.policy.js';
-import { type Notification, USER_EVENT, userStream } from './user.events.js';
+import { USER_EVENT, userStream } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';
 import { userSubject } from './user-feed.js';
 

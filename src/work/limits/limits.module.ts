@@ -3,6 +3,7 @@ import { UsageQueries } from '../../../projections/usage/usage.queries.js';
 import { Config } from '../../platform/config/config.js';
 import { OwnerQuota, QuotaOptions } from './owner-quota.js';
 import { RunQuota } from './run-quota.port.js';
+import { RequestPlaces } from './request-places.js';
 import { StoredUsageLimits } from './stored-usage-limits.js';
 import { UsageLimits } from './usage-limits.port.js';
 import { limitsRejections } from './limits.rejections.js';
@@ -18,6 +19,7 @@ import { QuotaUse } from './quota-use.port.js';
       useFactory: ({ quotaPeriod, quotaTokensPerUser }: Config) => new QuotaOptions(quotaPeriod, quotaTokensPerUser),
     },
     OwnerQuota,
+    RequestPlaces,
     { provide: RunQuota, useExisting: OwnerQuota },
     { provide: QuotaUse, useExisting: OwnerQuota },
     { provide: UsageLimits, useClass: StoredUsageLimits },

@@ -4,8 +4,10 @@ import type { Used } from './limits.policy.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { askedTurn } from '../../../test/support/turns.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
 import { WINDOW_MS } from './limits.policy.js';
 import { OwnerQuota, QuotaOptions } from './owner-quota.js';
+import { PLACE_MS, RequestPlaces } from './request-places.js';
 import { StoredUsageLimits } from './stored-usage-limits.js';
 import type { Admission, LimitedAgent } from './usage-limits.port.js';
 
@@ -34,6 +36,8 @@ function limited(options: { entries?: Entry[]; quota?: number; reaches?: Entry }
       Promise.resolve({ direct: { requests: 0, tokens: 0 }, agent: sum(ago(now.getTime() - from.getTime() + 1)) }),
   } as unknown as UsageQueries;
   const store = new InMemoryEventStore();
+  let elapsed = 0;
+  const keyValue = new InProcessKeyValue(() => elapsed);
   const clock = { now: () => now };
   const freshness = new (class extends Freshness {
     reached(_: readonly string[], position: bigint | undefined): Promise<boolean> {
@@ -43,7 +47,8 @@ function limited(options: { entries?: Entry[]; quota?: number; reaches?: Entry }
     }
   })();
   const quota = new OwnerQuota(usage, freshness, clock, new QuotaOptions('month', options.quota));
-  return { limits: new StoredUsageLimits(usage, quota, store, freshness, clock), quota, store, waits, entries };
+  const process = () => new StoredUsageLimits(usage, quota, store, freshness, clock, new RequestPlaces(keyValue));
+  return { limits: process(), another: process, quota, store, waits, entries, pass: (ms: number) => void (elapsed += ms) };
 }
 
 const of = (turnId: string, agent: Partial<LimitedAgent> | undefined = {}, more: Partial<Admission> = {}): Admission => ({
@@ -87,6 +92,28 @@ describe('a limit of requests', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(ids.map((_, index) => (index < 2 ? 'fulfilled' : 'rejected')));
   });
 
+  it('holds for requests that come at once through two processes, and for the one that comes first wherever that is', async () => {
+    const { limits, another, entries } = limited();
+    const processes = [limits, another()];
+    const ids = Array.from({ length: 20 }, (_, index) => `t${index}`);
+    const outcomes = await Promise.allSettled(ids.map((id, index) => processes[index % 2]!.admit(of(id, { requestLimit: 5 }))));
+    const passed = ids.filter((_, index) => outcomes[index]!.status === 'fulfilled');
+    expect(passed).toEqual(['t0', 't1', 't2', 't3', 't4']);
+    entries.push(...passed.map((id) => request(now, id)));
+    for (const process of processes)
+      await expect(process.admit(of('late', { requestLimit: 5 }))).rejects.toMatchObject({ code: 'usage-limit' });
+    await processes[1]!.admit(of('more', { requestLimit: 6 }));
+  });
+
+  it('is free again when a process has died that let a request pass and did not write it down', async () => {
+    const { limits, another, pass } = limited();
+    const killed = another();
+    await killed.admit(of('a', { requestLimit: 1 }));
+    await expect(limits.admit(of('b', { requestLimit: 1 }))).rejects.toMatchObject({ code: 'usage-limit' });
+    pass(PLACE_MS);
+    await limits.admit(of('c', { requestLimit: 1 }));
+  });
+
   it('counts a request once, whether the read model knows of it or not', async () => {
     const { limits, entries } = limited();
     await limits.admit(of('a', agent));
@@ -97,10 +124,11 @@ describe('a limit of requests', () => {
 
   it('does not count what was withdrawn, nor what was refused', async () => {
     const { limits } = limited();
-    await limits.admit(of('a', agent));
+    const a = of('a', agent);
+    await limits.admit(a);
     await limits.admit(of('b', agent));
     for (const id of ['c', 'd']) await expect(limits.admit(of(id, agent))).rejects.toMatchObject({ code: 'usage-limit' });
-    limits.withdraw('a');
+    limits.withdraw(a);
     await limits.admit(of('e', agent));
   });
 
@@ -153,6 +181,17 @@ describe('a limit of tokens', () => {
     await askedTurn(store, 'of-a', 'a');
     limits.told('a');
     await expect(limits.admit(of('a', agent, { isNewRequest: false }))).rejects.toMatchObject({ code: 'usage-limit' });
+  });
+
+  it('knows what a resumed turn has used, though somebody else wanted to resume it too and came late', async () => {
+    const { limits, store } = limited({ reaches: tokens(now, 100) });
+    const [first, second] = [of('a', agent, { isNewRequest: false }), of('a', agent, { isNewRequest: false })];
+    await limits.admit(first);
+    await limits.admit(second);
+    limits.withdraw(second);
+    await askedTurn(store, 'of-a', 'a');
+    limits.told('a');
+    await expect(limits.admit(of('b', agent))).rejects.toMatchObject({ code: 'usage-limit' });
   });
 
   it('with one of requests: it takes as long as the later of both', async () => {

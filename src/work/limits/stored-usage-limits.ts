@@ -5,6 +5,7 @@ import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.j
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { limitExceeded, secondsUntil, type Unit, WINDOW_MS } from './limits.policy.js';
 import { OwnerQuota } from './owner-quota.js';
+import { RequestPlaces } from './request-places.js';
 import { TurnsUnderWay } from './turns-under-way.js';
 import { type Admission, type LimitedAgent, UsageLimits } from './usage-limits.port.js';
 
@@ -14,11 +15,11 @@ const USAGE = 'usage';
 const NOTED_TURNS_LOOKED_UP_MAX = 64;
 
 /**
- * The limits as the usage read model and this process together know them. Before it decides it waits until the read model has
- * what the owner was told through this process, and it counts requests that it has let pass and that are not in the read
- * model yet. So requests never go over a limit through one process. What remains: processes do not see each other's requests
- * for as long as the read model lags; and tokens count once they are known, so that the turns under way when a limit is
- * reached are answered. Whatever is not limited costs nothing here.
+ * The limits as the usage read model and the places of requests together know them. Before it decides it waits until the read
+ * model has what the owner was told through this process. A request takes a place that all processes see, and counts those before
+ * it that the read model does not have yet: requests never go over a limit, through however many processes they come. What
+ * remains: tokens count once they are known, so that the turns under way when a limit is reached are answered. Whatever is not
+ * limited costs nothing here.
  */
 @Injectable()
 export class StoredUsageLimits extends UsageLimits {
@@ -30,28 +31,33 @@ export class StoredUsageLimits extends UsageLimits {
     private readonly store: EventStore,
     private readonly freshness: Freshness,
     private readonly clock: Clock,
+    private readonly places: RequestPlaces,
   ) {
     super();
   }
 
   async admit(admission: Admission): Promise<void> {
-    const { ownerId, agent, turnId } = admission;
+    const { ownerId, agent } = admission;
     const isLimited = agent !== undefined && (agent.tokenLimit !== null || agent.requestLimit !== null);
     if (!isLimited && !this.quota.isSet) return;
-    // It takes its place before the first await, so that concurrent requests count it.
     this.underWay.enter(admission);
     try {
+      // It takes its place first, so that concurrent requests count it.
+      if (countsRequests(admission)) await this.places.take(agent!.id, admission.turnId);
       await this.knowWhatWasTold(ownerId);
       if (isLimited) await this.refuseBeyond(agent, admission);
       await this.quota.refuse(ownerId);
     } catch (error) {
-      this.underWay.leave(turnId);
+      this.withdraw(admission);
       throw error;
     }
   }
 
-  withdraw(turnId: string): void {
-    this.underWay.leave(turnId);
+  withdraw(admission: Admission): void {
+    this.underWay.leave(admission);
+    const { agent, turnId } = admission;
+    // Where the store is away, the place runs out by itself.
+    if (countsRequests(admission)) void this.places.giveBack(agent!.id, [turnId]).catch(() => undefined);
   }
 
   told(turnId: string): void {
@@ -71,13 +77,14 @@ export class StoredUsageLimits extends UsageLimits {
 
   private async refuseBeyond(agent: LimitedAgent, admission: Admission): Promise<void> {
     const now = this.clock.now();
-    const ahead = this.underWay.before(admission);
-    const { requests, tokens, known } = await this.usage.byKeysOf(agent.id, windowStart(now), ahead);
-    this.underWay.known(known);
-    const unknown = ahead.length - known.length;
+    const isCounted = countsRequests(admission);
+    const places = isCounted ? await this.places.taken(agent.id) : [];
+    const { requests, tokens, known } = await this.usage.byKeysOf(agent.id, windowStart(now), places);
+    void this.places.giveBack(agent.id, known).catch(() => undefined);
+    const unknown = await this.places.countBefore(agent.id, admission.turnId, without(places, known));
     const waits: number[] = [];
-    if (agent.requestLimit !== null && admission.isNewRequest && requests + unknown >= agent.requestLimit)
-      waits.push(await this.secondsUntilBelow(agent, 'requests', agent.requestLimit - unknown, now));
+    if (isCounted && requests + unknown >= agent.requestLimit!)
+      waits.push(await this.secondsUntilBelow(agent, 'requests', agent.requestLimit! - unknown, now));
     if (agent.tokenLimit !== null && tokens >= agent.tokenLimit)
       waits.push(await this.secondsUntilBelow(agent, 'tokens', agent.tokenLimit, now));
     if (waits.length > 0) throw limitExceeded(Math.max(...waits));
@@ -90,5 +97,13 @@ export class StoredUsageLimits extends UsageLimits {
     return secondsUntil(new Date((reachedAt ?? now).getTime() + WINDOW_MS), now);
   }
 }
+
+/** What goes on after a pause was counted when it was asked. */
+const countsRequests = ({ agent, isNewRequest }: Admission): boolean => isNewRequest && (agent?.requestLimit ?? null) !== null;
+
+const without = (all: readonly string[], some: readonly string[]): readonly string[] => {
+  const left = new Set(some);
+  return all.filter((each) => !left.has(each));
+};
 
 const windowStart = (now: Date): Date => new Date(now.getTime() - WINDOW_MS);

@@ -18,8 +18,8 @@ export type Admission = Readonly<{
 export abstract class UsageLimits {
   /** Lets it pass, and counts it from now on. @throws Rejection usage-limit, quota-exceeded */
   abstract admit(admission: Admission): Promise<void>;
-  /** Nothing came of what was admitted. */
-  abstract withdraw(turnId: string): void;
+  /** Nothing came of this very admission; another of the same turn, which was faster, stays. */
+  abstract withdraw(admission: Admission): void;
   /** Whoever asked has been told the end of the run: what it used counts for whatever is asked next. */
   abstract told(turnId: string): void;
 }

@@ -40,11 +40,7 @@ class Rule implements RetentionRule {
 const things = (count: number) =>
   Array.from({ length: count }, (_, index): Due => ({ id: `t${index}`, since: ago(count - index) }));
 const options = new RetentionOptions(3_600_000);
-const ticking = (...rules: RetentionRule[]) => {
-  const all = new RetentionRules();
-  for (const rule of rules) all.add(rule);
-  return new ApplyRetention(all, options, systemIds);
-};
+const ticking = (...rules: RetentionRule[]) => new ApplyRetention(new RetentionRules(rules), options, systemIds);
 
 beforeEach(() => void Logger.overrideLogger(false));
 afterEach(() => void Logger.overrideLogger(['error']));

@@ -3,7 +3,7 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 /** Something whose time is over. */
 export type Due = Readonly<{ id: string; since: Date }>;
 
-/** Something that is kept for a limited time. Each feature says what is due, and purges it. */
+/** Something that is kept for a limited time. Each room says what of its own is due, and purges it. */
 export type RetentionRule<D extends Due = Due> = Readonly<{
   name: string;
   /** What is due, that which has been due longest first, after the last of the page before. */
@@ -12,15 +12,7 @@ export type RetentionRule<D extends Due = Due> = Readonly<{
   purge(due: readonly D[], cause: Cause): Promise<void>;
 }>;
 
-/** Everything that is kept for a time only. Features add theirs when they are built. */
+/** The rules of all rooms. */
 export class RetentionRules {
-  private readonly rules: RetentionRule[] = [];
-
-  add<D extends Due>(rule: RetentionRule<D>): void {
-    this.rules.push(rule);
-  }
-
-  get all(): readonly RetentionRule[] {
-    return this.rules;
-  }
+  constructor(readonly all: readonly RetentionRule[]) {}
 }

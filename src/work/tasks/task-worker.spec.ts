@@ -5,8 +5,9 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { commandsOver } from '../../../test/support/commands-over.js';
 import { eventually } from '../../../test/support/eventually.js';
+import { InMemoryBlobs } from '../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
-import { BlobsUnavailable } from '../../kernel/blobs.js';
+import { type BlobRef, type Blobs, BlobsUnavailable } from '../../kernel/blobs.js';
 import { lastEvent } from '../../kernel/event-sourcing/event-store.js';
 import { holdLease } from '../../kernel/lease.js';
 import { newId } from '../../kernel/ids.js';
@@ -40,13 +41,19 @@ class Scripted extends TaskRunner {
   }
 }
 
+class AwayBlobs extends InMemoryBlobs {
+  override put(): Promise<BlobRef> {
+    return Promise.reject(new BlobsUnavailable('The store of blobs did not answer.'));
+  }
+}
+
 let folder: string;
 let now: Date;
 let store: InMemoryEventStore;
 let streams: Streams;
 let keyValue: InProcessKeyValue;
 let queue: InProcessWorkQueue;
-let blobs: FolderBlobs;
+let blobs: Blobs;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'task-worker-'));
 });
@@ -110,6 +117,27 @@ it('keeps a large result as a blob', async () => {
   expect(result).toMatchObject({ blob: { size: expect.any(Number) as unknown } });
   expect(await loadResult(blobs, result)).toEqual(large);
 });
+
+it.each([
+  ['its folder is gone', () => new FolderBlobs('/dev/null/blobs')],
+  ['it does not answer', () => new AwayBlobs()],
+])(
+  'leaves a task whose result the store of blobs cannot keep, as %s, until it can, and counts no attempt as failed',
+  async (_how, away) => {
+    Logger.overrideLogger(false);
+    const taskId = await queued();
+    const large = { text: 'x'.repeat(RESULT_INLINE_BYTES_MAX) };
+    const runner = new Scripted(() => Promise.resolve(large));
+    const there = blobs;
+    blobs = away();
+    const worker = working(runner);
+    for (let attempt = 1; attempt <= 6; attempt++) await worker.attempt(taskId, never);
+    expect(new Set(await told(taskId))).toEqual(new Set(['TaskQueued', 'TaskStarted', 'TaskRequeued']));
+    blobs = there;
+    await working(runner).attempt(taskId, never);
+    expect((await lastOf(taskId)).type).toBe('TaskSucceeded');
+  },
+);
 
 it('runs a failed attempt again once it is due, and gives up after three retries', async () => {
   Logger.overrideLogger(false);

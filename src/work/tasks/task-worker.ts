@@ -138,13 +138,23 @@ export class TaskWorker {
         signal,
         progress: this.progress(taskId, attempt, cause, signal),
       });
-      return { type: 'succeeded', result: await storeResult(this.parts.blobs, taskId, ended ?? null) };
+      return await this.keep(taskId, attempt, ended ?? null);
     } catch (error) {
       if (signal.aborted || error instanceof TaskPostponed || isDiskFull(error)) return { type: 'requeued' };
       if (error instanceof Rejection) return { type: 'refused', reason: error.message };
       // Every caller with the task's id reads the reason; internal errors are for the operators.
       this.logger.error(`Attempt ${attempt} of task ${taskId} failed.`, error);
       return { type: 'failed', reason: UNEXPECTED };
+    }
+  }
+
+  /** The work is done: while its result cannot be stored the task waits, because it did not fail. */
+  private async keep(taskId: string, attempt: number, result: unknown): Promise<AttemptEnding> {
+    try {
+      return { type: 'succeeded', result: await storeResult(this.parts.blobs, taskId, result) };
+    } catch (error) {
+      this.logger.warn(`The result of attempt ${attempt} of task ${taskId} cannot be stored yet: ${(error as Error).message}`);
+      return { type: 'requeued' };
     }
   }
 

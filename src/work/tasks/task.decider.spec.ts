@@ -45,6 +45,19 @@ describe('a started task', () => {
     given(task, [queued, started(1)])
       .when(startTask(taskId, 'c2', now))
       .then([lost(1), started(2)]));
+  it('whose worker was lost again waits for a growing time', () => {
+    const lostAgain = retry(2, 'The worker was lost.', at(1_000));
+    const past = [queued, started(1), lost(1), started(2)];
+    given(task, past)
+      .when(startTask(taskId, 'c3', now))
+      .then([lostAgain]);
+    given(task, [...past, lostAgain])
+      .when(startTask(taskId, 'c4', now))
+      .thenRejected('task-not-due');
+    given(task, [...past, lostAgain, started(3)])
+      .when(startTask(taskId, 'c5', now))
+      .then([retry(3, 'The worker was lost.', at(5_000))]);
+  });
   it('states progress that moves forward only', () => {
     const half: TaskEvent = { type: 'TaskProgressed', data: { taskId, attempt: 1, percent: 50 } };
     given(task, [queued, started(1)])
@@ -143,12 +156,12 @@ it('whatever is decided in whatever order: said at once again it says nothing, o
   );
 });
 
-/** A claim that ended the task is refused when it is made again. */
+/** A claim that ended the task, or has to wait, is refused when it is made again. */
 function repeated(decide: (state: Task) => readonly TaskEvent[], state: Task): readonly TaskEvent[] {
   try {
     return decide(state);
   } catch (error) {
-    if (state.status === 'failed') return [];
+    if (state.status === 'failed' || state.status === 'waiting') return [];
     throw error;
   }
 }

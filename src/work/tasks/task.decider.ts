@@ -82,8 +82,10 @@ export const startTask =
     }
     const started: TaskEvent = { type: 'TaskStarted', data: { taskId, attempt: state.attempt + 1, claim } };
     if (state.status !== 'started') return [started];
-    const lost = failedAttempt(state, taskId, 'The worker was lost.', now, 0);
-    return lost.type === 'TaskFailed' ? [lost] : [lost, started];
+    // One worker may be lost at any time; a task that loses its workers again and again waits like any other that fails.
+    const delayMs = RETRY_DELAYS_MS[state.failures - 1] ?? 0;
+    const lost = failedAttempt(state, taskId, 'The worker was lost.', now, delayMs);
+    return lost.type === 'TaskFailed' || delayMs > 0 ? [lost] : [lost, started];
   };
 
 export const progress =

@@ -42,6 +42,22 @@ export function dueSchedulesContract(setUp: () => Promise<ReadModelUnderTest<Que
     expect(await running('23:00')).toEqual([]);
   });
 
+  it('are not due while they are paused, but for one-time ones, whose slot does not come again', async () => {
+    const once = created('s6') as Extract<ScheduleEvent, { type: 'ScheduleCreated' }>;
+    const timing = { kind: 'once', runAt: at('09:00'), timezone: 'UTC' } as const;
+    await given('s5', created('s5'));
+    await given('s6', { ...once, data: { ...once.data, definition: { ...once.data.definition, timing } } });
+    for (const scheduleId of ['s5', 's6'])
+      await given(scheduleId, { type: 'SchedulePaused', data: { scheduleId, pausedAt: at('08:40') } });
+    expect(await due('09:30')).toEqual(['s2', 's6']);
+    const span = { scheduleId: 's5', after: at('08:30'), until: at('09:30'), nextSlotAt: at('10:00') };
+    await given('s5', { type: 'ScheduleSlotsPaused', data: span });
+    await given('s5', { type: 'ScheduleResumed', data: { scheduleId: 's5', resumedAt: at('09:30'), nextSlotAt: at('10:00') } });
+    expect(await due('10:00')).toEqual(['s2', 's6', 's1', 's5']);
+    for (const scheduleId of ['s5', 's6'])
+      await given(scheduleId, { type: 'ScheduleDeleted', data: { scheduleId, deletedAt: at('10:01') } });
+  });
+
   it('are due for what their owners want, and for nothing once they are over', async () => {
     await given('s2', { type: 'ScheduleMissed', data: slot('s2', 9) });
     await given('s2', { type: 'ScheduleResumed', data: { scheduleId: 's2', resumedAt: at('12:30'), nextSlotAt: at('13:00') } });

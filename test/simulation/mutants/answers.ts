@@ -26,7 +26,7 @@ export const MUTANTS_OF_ANSWERS: readonly Mutant[] = [
     roles: ({ handlers, ids }) => {
       const asking = handlers.get(AskQuestion)!;
       const execute = ({ conversationId, question, cause }: AskQuestion) =>
-        asking.execute(new AskQuestion(ids.next(), conversationId, question, cause) as never);
+        asking.execute(new AskQuestion(ids.next(), conversationId, question, cause, false) as never);
       handlers.set(AskQuestion, { execute });
     },
   },

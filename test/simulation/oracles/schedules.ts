@@ -43,6 +43,10 @@ function* slotsOnce(stream: string, facts: readonly Fact[]): Generator<string> {
     if (fact.type === 'ScheduleResumed' && !isOnce) next = Math.max(next!, minuteAfter(ms(fact, 'resumedAt')));
     if (fact.type === 'ScheduleCancelled' && next !== undefined && next <= ms(fact, 'cancelledAt'))
       yield `${stream} was called off, and its slot of ${new Date(next).toISOString()} was not decided on.`;
+    if (fact.type === 'ScheduleSlotsPaused') {
+      if (next! <= ms(fact, 'after')) yield `${stream} had another slot before its pause than ${new Date(next!).toISOString()}.`;
+      next = minuteAfter(ms(fact, 'until'));
+    }
     if (!SLOTS.includes(fact.type)) continue;
     const slot = ms(fact, 'slot');
     if (slot !== next) yield `${stream} decided on ${String(fact.data['slot'])}, and another slot was next.`;
@@ -56,6 +60,10 @@ function* slotsInTime(stream: string, facts: readonly Fact[], aheadMs: number): 
     const earlyMs = ms(fact, 'slot') - fact.stored.at.getTime() - aheadMs;
     if (earlyMs > 0) yield `${stream} decided on ${String(fact.data['slot'])} ${earlyMs} ms before any clock said so.`;
   }
+  for (const fact of facts.filter(({ type }) => type === 'ScheduleSlotsPaused')) {
+    const earlyMs = ms(fact, 'until') - fact.stored.at.getTime() - aheadMs;
+    if (earlyMs > 0) yield `${stream} ended a pause ${earlyMs} ms before any clock said so.`;
+  }
 }
 
 function* whileActive(stream: string, facts: readonly Fact[]): Generator<string> {
@@ -66,7 +74,8 @@ function* whileActive(stream: string, facts: readonly Fact[]): Generator<string>
     if (type === 'ScheduleCancelled') status = 'cancelled';
     if (type === 'ScheduleCompleted') status = 'completed';
     if (type === 'ScheduleRunQueued' && status !== 'active') yield `${stream} queued a run while it was ${status}.`;
-    if (type === 'ScheduleSlotPaused' && status !== 'paused') yield `${stream} left a slot out while it was ${status}.`;
+    if ((type === 'ScheduleSlotPaused' || type === 'ScheduleSlotsPaused') && status !== 'paused')
+      yield `${stream} left a slot out while it was ${status}.`;
   }
 }
 

@@ -35,7 +35,10 @@ export class SchedulesTwin extends ScheduleQueries {
   override async due(now: Date, limit: number, after?: DueSchedule): Promise<readonly DueSchedule[]> {
     const due = this.tables.all('schedule').flatMap((row) => {
       const nextSlotAt = row['next_slot_at'] as Date | null;
-      return nextSlotAt !== null && nextSlotAt <= now ? [{ scheduleId: row['schedule_id'] as string, nextSlotAt }] : [];
+      const isLeft = row['status'] === 'paused' && row['trigger_type'] === 'recurring';
+      return nextSlotAt !== null && nextSlotAt <= now && !isLeft
+        ? [{ scheduleId: row['schedule_id'] as string, nextSlotAt }]
+        : [];
     });
     const place = ({ nextSlotAt, scheduleId }: DueSchedule) => [nextSlotAt, scheduleId];
     due.sort((one, other) => compared(place(one), place(other)));

@@ -1,3 +1,4 @@
+import { LogEarlierTurns } from '../../support/log-earlier-turns.js';
 import { AutomaticTurnIntake } from '../../../src/dialogue/answering/intake/automatic-turn-intake.js';
 import type { QuestionResolver } from '../../../src/dialogue/answering/intake/resolve-question.js';
 import { StoredTurnAdditions } from '../../../src/dialogue/journal/stored-turn-additions.js';
@@ -70,7 +71,12 @@ import type { HandledCommands } from '../../support/commands-over.js';
 import type { Ports } from './roles.js';
 
 /** What a seed has of what goes on without anybody waiting. A room that nobody uses is left out: it would only look at nothing. */
-export type Rooms = Readonly<{ schedules: boolean; followUps: boolean }>;
+export type Rooms = Readonly<{
+  schedules: boolean;
+  followUps: boolean;
+  /** How long questions wait for workers that no process sees, though they work; undefined: they are seen. */
+  unseenWorkersMs?: number | undefined;
+}>;
 
 /** What the rooms of the background share with those of answers. */
 export type Shared = Readonly<{
@@ -101,7 +107,7 @@ export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }
     new AppendScheduledRunHandler(streams),
   );
   const heartbeat = new KeyValueSchedulerHeartbeat(keyValue, timing, ids);
-  const additions = new StoredTurnAdditions(store, streams, commands, MESSAGE_RETENTION_SECONDS);
+  const additions = new StoredTurnAdditions(store, streams, commands, new LogEarlierTurns(store), MESSAGE_RETENTION_SECONDS);
   return {
     tickers: [new DueSchedules(commands, schedules, SCHEDULE_RULES, heartbeat, ids)],
     reactions: [
@@ -134,7 +140,16 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
   const requested = new RequestedFollowUps(commands);
   const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing);
   const check = new CheckMonitor(streams, commands, clock, sources, NO_PATTERNS, NO_JUDGE);
-  const automatic = new AutomaticTurnIntake(store, streams, commands, resolver, models, new NoLimits(), queue);
+  const automatic = new AutomaticTurnIntake(
+    store,
+    streams,
+    commands,
+    resolver,
+    models,
+    new NoLimits(),
+    queue,
+    new LogEarlierTurns(store),
+  );
   return {
     followUps: requested,
     automatic,

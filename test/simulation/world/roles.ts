@@ -1,3 +1,4 @@
+import { LogEarlierTurns } from '../../support/log-earlier-turns.js';
 import type { Logger } from 'pino';
 import { type AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
 import { AskQuestionIntake } from '../../../src/dialogue/answering/intake/ask-question-intake.js';
@@ -11,6 +12,8 @@ import { ExpirePauses } from '../../../src/dialogue/answering/runner/expire-paus
 import { QuestionResolver } from '../../../src/dialogue/answering/intake/resolve-question.js';
 import { StopAnswerHandler } from '../../../src/dialogue/answering/runner/stop-answer.commands.js';
 import { SweepTurns } from '../../../src/dialogue/answering/runner/sweep-turns.ticker.js';
+import { EndUnclaimedTurns } from '../../../src/dialogue/answering/runner/end-unclaimed-turns.ticker.js';
+import { UnclaimedTurns } from '../../../src/dialogue/answering/runner/unclaimed-turns.js';
 import { TurnCloser } from '../../../src/dialogue/answering/runner/turn-closer.js';
 import { TurnRunner } from '../../../src/dialogue/answering/runner/turn-runner.js';
 import { TurnsWorker } from '../../../src/dialogue/answering/runner/turns-worker.js';
@@ -22,6 +25,7 @@ import type { Blobs } from '../../../src/kernel/blobs.js';
 import type { Clock } from '../../../src/kernel/clock.js';
 import type { EventStore } from '../../../src/kernel/event-sourcing/event-store.js';
 import type { Ids } from '../../../src/kernel/ids.js';
+import type { Ticker } from '../../../src/kernel/event-sourcing/ticker.js';
 import type { KeyValue } from '../../../src/kernel/key-value.js';
 import type { Reaction } from '../../../src/kernel/event-sourcing/reaction.js';
 import type { Signals } from '../../../src/kernel/signals.js';
@@ -30,7 +34,7 @@ import type { WorkQueue } from '../../../src/kernel/work-queue.js';
 import type { LanguageModels } from '../../../src/resources/models/model/language-model.port.js';
 import { Tickers } from '../../../src/platform/tickers/tickers.js';
 import { MessageFeed } from '../../../src/dialogue/journal/message-feed.js';
-import { MessageTail } from '../../../src/dialogue/journal/message-tail.js';
+import { FrameTail } from '../../../src/dialogue/journal/frame-tail.js';
 import { TurnActivity } from '../../../src/dialogue/journal/turn-activity.js';
 import { QueuedRuns } from '../../../src/background/runs/queued-runs.js';
 import { RunAgent } from '../../../src/background/runs/run-agent.js';
@@ -73,7 +77,9 @@ import { NoLimits } from '../../support/no-limits.js';
 import { HandledCommands } from '../../support/commands-over.js';
 import { turnHandlers } from '../../support/turn-commands.js';
 
+const UNSEEN_LOOK_MS = 15;
 const STALE_PRODUCER_MS = 3_000;
+const NO_WORKER_TURN_MS = 6_000;
 const APPROVAL_TTL_MS = 5_000;
 const IDEMPOTENCY_TTL_MS = 86_400_000;
 export const AGENT_ID = '00000000-0000-4000-8000-00000000a6e7';
@@ -83,6 +89,7 @@ const options = new AnsweringOptions({
   turnsConcurrentMax: 16,
   streamsMax: 100,
   staleProducerMs: STALE_PRODUCER_MS,
+  noWorkerTurnMs: NO_WORKER_TURN_MS,
   idempotencyTtlMs: IDEMPOTENCY_TTL_MS,
   approvalTtlMs: APPROVAL_TTL_MS,
   messageEventsRetentionSeconds: MESSAGE_RETENTION_SECONDS,
@@ -157,23 +164,24 @@ export function rolesOver(ports: Ports) {
   );
   const closer = new TurnCloser(store, streams, commands, continuations, clock, options);
   const calls = rooms.followUps ? jobRunner(ports, { streams, commands, blobs }) : WAITING;
-  const runner = new TurnRunner(store, streams, commands, signals, feed, composer, closer, calls, timing, ids);
+  const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, calls, timing, ids);
+  const earlierTurns = new LogEarlierTurns(store);
   const runners = new TaskRunners();
   runners.add(
     new RunAgent(
       streams,
       commands,
-      new HeadlessAnswers(resolver, composer, store),
+      new HeadlessAnswers(resolver, composer, streams),
       { check: async () => ({ allowed: true }) },
       timing,
     ),
   );
   const runs = new QueuedRuns(commands, { queue: (task, cause) => commands.execute(new QueueTask(task, cause)) });
   commands.handle(
-    new AskQuestionHandler(streams),
+    new AskQuestionHandler(streams, earlierTurns),
     new ResumeTurnHandler(streams, clock),
     new StopAnswerHandler(streams, signals),
-    new DeleteConversationHandler(streams),
+    new DeleteConversationHandler(streams, signals),
     new QueueTaskHandler(streams, queue, runners),
     new QueueRunHandler(streams),
     new RefuseRunHandler(streams),
@@ -206,6 +214,7 @@ export function rolesOver(ports: Ports) {
       new SweepTurns(unsealedTurns, keyValue, runner, options),
       new ExpirePauses(unsealedTurns, commands, runner, ids),
       new SweepTasks(tasks, keyValue, queue, runners),
+      ...unclaimedTurns(ports, streams, commands, closer, feed),
       ...background.flatMap((room) => room.tickers),
     ].filter((ticker) => mutant?.ticks?.(ticker) ?? true),
     clock,
@@ -213,13 +222,13 @@ export function rolesOver(ports: Ports) {
     log,
   );
   return {
-    intake: new AskQuestionIntake(resolver, commands, streams, queue, clock, ids, options, new NoLimits()),
+    intake: new AskQuestionIntake(resolver, commands, streams, queue, clock, ids, options, new NoLimits(), earlierTurns),
     ids,
     commands,
     handlers: commands.handlers,
     followUps: followUps?.followUps,
     automatic: followUps?.automatic,
-    tail: new MessageTail(feed, activity),
+    tail: new FrameTail(feed, activity),
     reactions: [new RunDeliveries(runs) as Reaction, ...background.flatMap((room) => room.reactions)],
     start: () => {
       turnsWorker.onApplicationBootstrap();
@@ -227,6 +236,19 @@ export function rolesOver(ports: Ports) {
       tickers.start();
     },
   };
+}
+
+/** Looks after questions while no worker is alive; in some seeds also while workers are, so that the two meet. */
+function unclaimedTurns(ports: Ports, streams: NotedStreams, commands: HandledCommands, closer: TurnCloser, feed: MessageFeed) {
+  const { keyValue, timing, ids, unsealedTurns, rooms } = ports;
+  const unclaimed = new UnclaimedTurns(commands, closer, streams, feed, timing, ids);
+  const sweep = { recoverOrphans: () => Promise.resolve() } as unknown as SweepTurns;
+  const ticker = (leases: KeyValue, settings: Partial<AnsweringOptions['settings']>): Ticker =>
+    new EndUnclaimedTurns(unsealedTurns, leases, unclaimed, sweep, new AnsweringOptions({ ...options.settings, ...settings }));
+  const noWorkerTurnMs = rooms.unseenWorkersMs;
+  if (noWorkerTurnMs === undefined) return [ticker(keyValue, {})];
+  const hurried = ticker({ keys: () => Promise.resolve([]) } as unknown as KeyValue, { staleProducerMs: 1, noWorkerTurnMs });
+  return [{ name: hurried.name, everyMs: UNSEEN_LOOK_MS, tick: (now: Date) => hurried.tick(now) }];
 }
 
 export type Roles = ReturnType<typeof rolesOver>;

@@ -66,7 +66,11 @@ export class World {
     this.parts = new Parts(leftOut);
     const { simulation, coverage, parts } = this;
     const rooms = simulation.random('rooms');
-    this.rooms = { schedules: rooms.oneIn(3), followUps: rooms.oneIn(3) };
+    this.rooms = {
+      schedules: rooms.oneIn(3),
+      followUps: rooms.oneIn(3),
+      unseenWorkersMs: rooms.oneIn(3) && parts.has('workers that are not seen') ? rooms.between(5, 800) : undefined,
+    };
     this.network = new Network(simulation);
     this.log = new LogServer(simulation);
     this.outside = new Outside(simulation, this.network, simulation.random('outside'), this.rooms.followUps);

@@ -16,7 +16,7 @@ import { SseStreams } from '../../../platform/http/sse.js';
 import { type AcceptedQuestion, AskQuestionIntake, type WayIn } from './ask-question-intake.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { QuestionRequest } from './question.dto.js';
-import { FrameTail } from '../../journal/frame-tail.port.js';
+import { FrameTail } from '../../journal/frame-tail.js';
 import { DocumentedBody, OptionalHeader } from '../../../platform/http/documented.js';
 
 const EXAMPLE = { question: 'When is tea?', visibility: 'listed' };
@@ -49,10 +49,7 @@ export class AnsweringController {
     if (typeof request.index === 'number' && request.conversation_id === undefined) {
       throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
     }
-    if (this.streams.size >= this.options.settings.streamsMax)
-      throw new Rejection('too-many-requests', 'Too many concurrent streams');
-    const accepted = await this.accept(request, identity, 'stream', headers);
-    const sse = this.streams.start(reply, { headers: headersOf(accepted) });
+    const { accepted, sse } = await this.begin(request, identity, headers, reply);
     for await (const { text } of this.tail(accepted, sse.signal)) if (!(await sse.write(text))) break;
     sse.end();
   }
@@ -80,6 +77,19 @@ export class AnsweringController {
     void reply.headers(headersOf(accepted));
     if (message.error) throw answerFailed(message.error);
     return answerOf(accepted, message);
+  }
+
+  /** A place is kept for the stream before the question is accepted: one that is refused for want of a place leaves nothing. */
+  private async begin(request: QuestionRequest, identity: Identity, headers: IncomingHttpHeaders, reply: FastifyReply) {
+    const giveBack = this.streams.reserve(this.options.settings.streamsMax);
+    if (!giveBack) throw new Rejection('too-many-requests', 'Too many concurrent streams');
+    try {
+      const accepted = await this.accept(request, identity, 'stream', headers);
+      giveBack();
+      return { accepted, sse: this.streams.start(reply, { headers: headersOf(accepted) }) };
+    } finally {
+      giveBack();
+    }
   }
 
   private async *tail(accepted: AcceptedQuestion, signal: AbortSignal) {

@@ -1,3 +1,4 @@
+import { LogEarlierTurns } from '../../../../test/support/log-earlier-turns.js';
 import { expect, it } from '@jest/globals';
 import type { Commands } from '../../../kernel/commands.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
@@ -31,7 +32,8 @@ const caller = (): SignedInUser => ({
 function intake(limits: UsageLimits = new NoLimits()) {
   const store = new InMemoryEventStore();
   const streams = new Streams(store, systemTiming);
-  const handler = new AskQuestionHandler(streams);
+  const earlierTurns = new LogEarlierTurns(store);
+  const handler = new AskQuestionHandler(streams, earlierTurns);
   const commands = { execute: (command: AskQuestion) => handler.execute(command) } as unknown as Commands;
   const resolver = {
     resolve: async (request: QuestionRequest): Promise<ResolvedQuestion> => ({
@@ -55,6 +57,7 @@ function intake(limits: UsageLimits = new NoLimits()) {
     systemIds,
     answeringOptions,
     limits,
+    earlierTurns,
   );
   const accept = (request: QuestionRequest, idempotencyKey?: string) =>
     accepting.accept(request, caller(), { route: 'stream', idempotencyKey });
@@ -111,7 +114,7 @@ class Gate extends UsageLimits {
     this.admitted.push(turnId);
     return Promise.resolve();
   }
-  withdraw(turnId: string): void {
+  withdraw({ turnId }: Admission): void {
     this.withdrawn.push(turnId);
   }
   told(): void {}

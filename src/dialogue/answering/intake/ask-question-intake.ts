@@ -4,7 +4,8 @@ import type { AgentRecord } from '../../../../projections/agents/agents.queries.
 import { conversation } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { type CallAnswer, resume } from '../../conversation/pause.decider.js';
-import type { Conversation, Turn } from '../../conversation/turn.policy.js';
+import { type EarlierTurn, EarlierTurns } from '../../conversation/earlier-turns.port.js';
+import type { Conversation } from '../../conversation/turn.policy.js';
 import { type Caller, ownerOf } from '../../../resources/identity/caller.js';
 import { Clock } from '../../../kernel/clock.js';
 import { fingerprintOf, type KeyUsed, useIdempotencyKey } from '../../../kernel/event-sourcing/idempotency.js';
@@ -14,7 +15,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
-import type { TurnToRun } from '../../journal/frame-tail.port.js';
+import type { TurnToRun } from '../../journal/frame-tail.js';
 import { AskQuestion, decisionOf, ResumeTurn } from './question.commands.js';
 import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver } from './resolve-question.js';
@@ -45,19 +46,21 @@ export class AskQuestionIntake {
     private readonly ids: Ids,
     private readonly options: AnsweringOptions,
     private readonly limits: UsageLimits,
+    private readonly earlierTurns: EarlierTurns,
   ) {}
 
   /** @throws Rejection for whatever is wrong with the request; then nothing was written */
   async accept(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
     if (request.tool_actions?.length) return this.resume(request, caller, way);
     const question = await this.resolver.resolve(request, caller);
-    const asking = ({ conversationId, turnId }: TurnToRun) => new AskQuestion(turnId, conversationId, question, caller.cause);
+    const asking = ({ conversationId, turnId }: TurnToRun, isRepeated: boolean) =>
+      new AskQuestion(turnId, conversationId, question, caller.cause, isRepeated);
     const fresh: Started = { conversationId: question.conversationId ?? this.ids.next(), turnId: this.ids.next() };
     const agent = caller.kind === 'agent-key' ? question.agent : undefined;
     const admission = { ...admitted(fresh), ownerId: question.ownerId, agent: agent && limitedAgent(agent), isNewRequest: true };
     return this.withinLimits(admission, async (admit) => {
-      const { replayed, ids } = await this.idsFor(request, caller, way, fresh, () => this.refuse(asking(fresh)), admit);
-      const { position } = await this.commands.execute(asking(ids));
+      const { replayed, ids } = await this.idsFor(request, caller, way, fresh, () => this.refuse(asking(fresh, false)), admit);
+      const { position } = await this.commands.execute(asking(ids, replayed));
       this.nudge(ids);
       return { ...ids, after: -1, replayed, position };
     });
@@ -101,10 +104,10 @@ export class AskQuestionIntake {
     try {
       const accepted = await work(() => this.limits.admit(admission));
       // An idempotency key may have led to the turn that its first request began.
-      if (accepted.turnId !== admission.turnId) this.limits.withdraw(admission.turnId);
+      if (accepted.turnId !== admission.turnId) this.limits.withdraw(admission);
       return accepted;
     } catch (error) {
-      this.limits.withdraw(admission.turnId);
+      this.limits.withdraw(admission);
       throw error;
     }
   }
@@ -140,9 +143,8 @@ export class AskQuestionIntake {
     return { replayed: used === 'again', ids: value };
   }
 
-  private async turnOf(conversationId: string, turnId: string): Promise<Turn | undefined> {
-    const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
-    return state.turns.get(turnId);
+  private async turnOf(conversationId: string, turnId: string): Promise<EarlierTurn | undefined> {
+    return this.earlierTurns.byId(await this.streams.fold(conversationStream(conversationId), conversation), turnId);
   }
 
   /** @throws Rejection when the conversation would not take the question */

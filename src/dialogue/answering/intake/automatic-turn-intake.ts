@@ -2,20 +2,21 @@ import { Injectable } from '@nestjs/common';
 import { conversationCodec } from '../../conversation/conversation.codec.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import { type ConversationEvent, conversationStream, type TurnSettings } from '../../conversation/conversation.events.js';
+import { EarlierTurns } from '../../conversation/earlier-turns.port.js';
 import { AskAutomaticTurn } from '../../conversation/automatic-turn.commands.js';
 import { statusOf } from '../../conversation/automatic-turn.decider.js';
 import type { Caller, SignedInUser } from '../../../resources/identity/caller.js';
 import { decode } from '../../../kernel/event-sourcing/codec.js';
-import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import { EventStore, eventsBackwards } from '../../../kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Commands } from '../../../kernel/commands.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
-import { type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
+import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
 import { limitedAgent, TURNS_QUEUE } from './ask-question-intake.js';
-import type { TurnToRun } from '../../journal/frame-tail.port.js';
+import type { TurnToRun } from '../../journal/frame-tail.js';
 import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver } from './resolve-question.js';
 import { type AutomaticTurnResult, type AutomaticTurn, AutomaticTurns } from './automatic-turns.port.js';
@@ -36,6 +37,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
     private readonly models: LanguageModels,
     private readonly limits: UsageLimits,
     private readonly queue: WorkQueue,
+    private readonly earlierTurns: EarlierTurns,
   ) {
     super();
   }
@@ -46,17 +48,20 @@ export class AutomaticTurnIntake extends AutomaticTurns {
     const known = await this.streams.fold(stream, conversation);
     const status = statusOf(known.state, ownerId, turnId);
     if (status !== 'free') return { status };
+    if (await this.earlierTurns.byId(known, turnId)) return { status: 'asked' };
+    let admission: Admission | undefined;
     try {
       const { settings, agent } = await this.settle(turn, cause);
-      await this.limits.admit({ turnId, stream, ownerId, agent, isNewRequest: true });
+      admission = { turnId, stream, ownerId, agent, isNewRequest: true };
+      await this.limits.admit(admission);
       const asked = { conversationId, turnId, question, requestId: cause.correlationId, settings, origin };
       const now = await this.commands.execute(new AskAutomaticTurn(asked, ownerId, cause, known));
       if (now !== 'free') {
-        this.limits.withdraw(turnId);
+        this.limits.withdraw(admission);
         return { status: now };
       }
     } catch (error) {
-      this.limits.withdraw(turnId);
+      if (admission) this.limits.withdraw(admission);
       if (!(error instanceof Rejection)) throw error;
       return { status: 'refused', error: error.message };
     }
@@ -91,11 +96,9 @@ export class AutomaticTurnIntake extends AutomaticTurns {
   }
 
   private async lastSettings(conversationId: string): Promise<TurnSettings | undefined> {
-    for await (const page of this.store.read(conversationStream(conversationId), { direction: 'backwards' })) {
-      for (const stored of page) {
-        const event = decode<ConversationEvent>(conversationCodec, stored);
-        if (event?.type === 'TurnAsked') return event.data.settings;
-      }
+    for await (const stored of eventsBackwards(this.store, conversationStream(conversationId))) {
+      const event = decode<ConversationEvent>(conversationCodec, stored);
+      if (event?.type === 'TurnAsked') return event.data.settings;
     }
     return undefined;
   }

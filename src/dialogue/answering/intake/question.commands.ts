@@ -5,6 +5,7 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { nothingYet, Streams } from '../../../kernel/event-sourcing/streams.js';
 import type { Party } from '../../conversation/conversation-access.policy.js';
 import { as, ask, conversation } from '../../conversation/conversation.decider.js';
+import { EarlierTurns } from '../../conversation/earlier-turns.port.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { type CallAnswer, resume } from '../../conversation/pause.decider.js';
 import { nameFor } from './question.policy.js';
@@ -17,6 +18,8 @@ export class AskQuestion extends Command<{ position: bigint | undefined }> {
     readonly conversationId: string,
     readonly question: ResolvedQuestion,
     readonly cause: Cause,
+    /** The turn may have been asked before, and have been over for long. */
+    readonly isRepeated: boolean,
   ) {
     super();
   }
@@ -37,11 +40,20 @@ export function decisionOf({ turnId, conversationId, question: asked, cause }: A
 
 @CommandHandler(AskQuestion)
 export class AskQuestionHandler implements Handler<AskQuestion> {
-  constructor(private readonly streams: Streams) {}
+  constructor(
+    private readonly streams: Streams,
+    private readonly earlierTurns: EarlierTurns,
+  ) {}
 
+  /** @throws Rejection conversation-not-found, index-out-of-range; ReadModelsBehind */
   async execute(command: AskQuestion): Promise<{ position: bigint | undefined }> {
     const stream = conversationStream(command.conversationId);
-    const known = command.question.conversationId === undefined ? nothingYet(conversation) : undefined;
+    const isNew = command.question.conversationId === undefined;
+    const known = isNew && !command.isRepeated ? nothingYet(conversation) : await this.streams.fold(stream, conversation);
+    if (command.isRepeated) {
+      decisionOf(command)(known.state);
+      if (await this.earlierTurns.byId(known, command.turnId)) return { position: known.position };
+    }
     const { position } = await this.streams.transact(stream, conversation, decisionOf(command), command.cause, known);
     return { position };
   }

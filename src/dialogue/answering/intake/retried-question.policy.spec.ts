@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
-import type { Turn, TurnStatus } from '../../conversation/turn.policy.js';
+import type { TurnStatus } from '../../conversation/conversation.events.js';
+import type { Turn } from '../../conversation/turn.policy.js';
 import { fingerprintOf } from '../../../kernel/event-sourcing/idempotency.js';
 import type { QuestionRequest } from './question.dto.js';
 import { asksForPlace, repetitionOf } from './retried-question.policy.js';

@@ -1,11 +1,16 @@
-import type { Turn, TurnStatus } from '../../conversation/turn.policy.js';
+import type { TurnStatus } from '../../conversation/conversation.events.js';
+import type { EarlierTurn } from '../../conversation/earlier-turns.port.js';
 import type { Repetition } from '../../../kernel/event-sourcing/idempotency.js';
 
 /** A question as it is sent, as far as its place is concerned. */
 type Sent = Readonly<{ conversation_id?: string | null; index?: number | null; tool_actions?: unknown[] | null }>;
 
 /** What an idempotency key stands for: the request by its fingerprint, and the turn it began, once that is in the log. */
-export type AskedBefore = Readonly<{ fingerprint: string; conversationId: string; turn: Turn | undefined }>;
+export type AskedBefore = Readonly<{
+  fingerprint: string;
+  conversationId: string;
+  turn: Pick<EarlierTurn, 'index' | 'status' | 'superseded'> | undefined;
+}>;
 
 const WITHOUT_ANSWER: ReadonlySet<TurnStatus> = new Set(['failed', 'stopped']);
 

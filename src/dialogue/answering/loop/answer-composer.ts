@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { type ChatMessage, LanguageModels, type ModelDescription } from '../../../resources/models/model/language-model.port.js';
 import { PromptRenderer } from '../../../resources/prompts/prompt.port.js';
@@ -7,7 +7,7 @@ import { AgentLoop, beginning, type Run } from './agent-loop.js';
 import { type Attached, AttachedFiles } from './attached-files.js';
 import { AnsweringOptions } from './answering-options.js';
 import { Continuations } from './continuations.js';
-import { documentsThatFit, messagesFor } from './messages.policy.js';
+import { CHARACTERS_PER_TOKEN, documentsThatFit, messagesFor } from './messages.policy.js';
 import { automaticQuestion, withoutNoReply } from './no-reply.js';
 import type { AnswerDelta } from './answer-delta.js';
 import type { Transcript } from './transcript.js';
@@ -26,6 +26,8 @@ type Retrieved = Readonly<{ chunks: readonly RetrievedChunk[] | undefined; faile
 /** Retrieves, renders the prompt and lets model and tools work; what it yields says nothing yet of frames or of the log. */
 @Injectable()
 export class AnswerComposer {
+  private readonly logger = new Logger(AnswerComposer.name);
+
   constructor(
     private readonly search: Search,
     private readonly prompts: PromptRenderer,
@@ -87,7 +89,8 @@ export class AnswerComposer {
     try {
       const found = await this.search.search({ sources, question: asked.question, chunks, ownerId: configurationOwnerId });
       return { chunks: found.chunks, failed: found.failedSources };
-    } catch {
+    } catch (error) {
+      this.logger.error(error);
       // The answer goes on without documents, and says so: every source counts as failed.
       return { chunks: undefined, failed: sources.map((source) => source.id) };
     }
@@ -112,6 +115,7 @@ export class AnswerComposer {
         attachments: settings.attachments ?? [],
       },
     });
-    return messagesFor({ systemPrompt, holdsDocuments, documents, exchanges, question, attached, contextWindow });
+    const newest = await exchanges(contextWindow * CHARACTERS_PER_TOKEN);
+    return messagesFor({ systemPrompt, holdsDocuments, documents, exchanges: newest, question, attached, contextWindow });
   }
 }

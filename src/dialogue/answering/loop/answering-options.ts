@@ -10,6 +10,8 @@ export class AnsweringOptions {
       streamsMax: number;
       /** How long a producer may be silent before its turns are taken from it. */
       staleProducerMs: number;
+      /** How long a turn waits for a worker while none is alive. */
+      noWorkerTurnMs: number;
       idempotencyTtlMs: number;
       /** How long a paused turn waits for decisions. */
       approvalTtlMs: number;

@@ -1,5 +1,6 @@
 import type { Exchange } from '../../conversation/conversation.events.js';
 import type { ChatMessage, MessagePart } from '../../../resources/models/model/language-model.port.js';
+import { documentBlock } from '../../../resources/prompts/document-block.policy.js';
 import { type RetrievedChunk, sourceOf } from '../../../resources/sources/chunks/search.port.js';
 
 /** Of a model's window this much is left for the answer, the question and what surrounds it. */
@@ -66,6 +67,5 @@ function withAttached(parts: readonly MessagePart[], content: string): string | 
 function userTurn({ documents, holdsDocuments, question }: Prompted): string {
   if (!documents || holdsDocuments) return question;
   if (documents.length === 0) return `${NOTHING_FOUND}\n\n${question}`;
-  const listed = documents.map(({ title, filename, text }, index) => `[${index + 1}] ${filename || title}\n${text}`);
-  return `<documents>\n${listed.join('\n\n')}\n</documents>\n${GUARD}\n\n${question}`;
+  return `<documents>\n${documentBlock(documents)}\n</documents>\n${GUARD}\n\n${question}`;
 }

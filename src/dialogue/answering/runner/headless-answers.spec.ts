@@ -48,7 +48,11 @@ beforeEach(() => {
 function agentOf(rounds: readonly (readonly ModelChunk[])[], actions: ToolsForTests['actions'] = []): HeadlessAnswers {
   models = new ScriptedModels((request) => rounds[roundOf(request)]!);
   tools = new ToolsForTests(actions);
-  return new HeadlessAnswers({} as QuestionResolver, composerOver(models, tools, new InMemoryBlobs()), store);
+  return new HeadlessAnswers(
+    {} as QuestionResolver,
+    composerOver(models, tools, new InMemoryBlobs()),
+    new Streams(store, systemTiming),
+  );
 }
 const work = (settings: Partial<TurnSettings> = {}, more: Partial<HeadlessWork> = {}): HeadlessWork => ({
   runId: 'r1',
@@ -143,7 +147,7 @@ describe('with nobody watching', () => {
     const agent = new HeadlessAnswers(
       {} as QuestionResolver,
       composerOver(models, new ToolsForTests([]), new InMemoryBlobs()),
-      store,
+      new Streams(store, systemTiming),
     );
     const { parts, error } = await agent.answer(work());
     expect([parts.answer, error]).toEqual(['Half', { text: 'The model is gone.', code: 'unavailable' }]);
@@ -160,7 +164,7 @@ describe('with nobody watching', () => {
     await said(...answered('t1', 0, 'First?', 'First.'));
     models = new ScriptedModels(() => [text('Hello.')]);
     const composer = composerOver(models, new ToolsForTests([]), new InMemoryBlobs());
-    const agent = new HeadlessAnswers({} as QuestionResolver, composer, store);
+    const agent = new HeadlessAnswers({} as QuestionResolver, composer, streams);
     const history = await agent.historyOf('c1', 'alice');
     expect(history).toEqual({ conversationId: 'c1', revision: 2 });
     await said(...answered('t2', 1, 'Second?', 'Second.'));

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { CalledTool, Exchange, TurnSettings } from '../../conversation/conversation.events.js';
+import { belongsTo } from '../../conversation/conversation-access.policy.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import { type CalledTool, conversationStream, type TurnSettings } from '../../conversation/conversation.events.js';
 import { OUTCOME_UNKNOWN_TEXT, outcomeUnknown } from '../../conversation/tool-call.policy.js';
 import type { SignedInUser } from '../../../resources/identity/caller.js';
-import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { Run } from '../loop/agent-loop.js';
@@ -12,7 +14,8 @@ import { headless } from '../loop/execution-mode.policy.js';
 import { type CallEnd, finishedAs } from '../loop/call-ends.policy.js';
 import { QuestionResolver } from '../intake/resolve-question.js';
 import type { CallLedger } from '../loop/tool-round.js';
-import { readHistory, type Transcript } from '../loop/transcript.js';
+import { type Exchanges, PastExchanges } from '../loop/past-exchanges.js';
+import type { Transcript } from '../loop/transcript.js';
 import {
   type RecordedEffect,
   type EffectLedger,
@@ -31,7 +34,7 @@ export class HeadlessAnswers extends HeadlessAnswering {
   constructor(
     private readonly resolver: QuestionResolver,
     private readonly composer: AnswerComposer,
-    private readonly store: EventStore,
+    private readonly streams: Streams,
   ) {
     super();
   }
@@ -48,21 +51,21 @@ export class HeadlessAnswers extends HeadlessAnswering {
   }
 
   async historyOf(conversationId: string, ownerId: string): Promise<HistoryPin | undefined> {
-    const history = await readHistory(this.store, conversationId);
-    if (!history || history.isDeleted || history.ownerId !== ownerId) return undefined;
-    return { conversationId, revision: history.revision };
+    const { state, revision } = await this.streams.fold(conversationStream(conversationId), conversation);
+    return belongsTo(state, { userId: ownerId }) && revision !== 'none' ? { conversationId, revision } : undefined;
   }
 
   async answer(work: HeadlessWork): Promise<HeadlessAnswer> {
     const { settings, signal } = work;
-    const exchanges = await this.exchangesOf(work.history);
     const structured = settings.responseSchema !== null;
     const parts = { answer: '', thought: '', sources: [], toolCalls: [], structured };
     const writer = new AnswerWriter(NO_JOURNAL, settings.responseSchema, { parts, usage: null });
     const records = () => writer.progress.parts.toolCalls;
     const run: Run = { signal, ledger: ledgerOf(work.ledger, work.runId), executionMode: headless(work.toolAllowlist), records };
     try {
-      const error = await writer.write(this.composer.compose(transcriptOf(work, exchanges), run), signal).catch(saidByTheModel);
+      const error = await writer
+        .write(this.composer.compose(transcriptOf(work, this.exchangesOf(work.history)), run), signal)
+        .catch(saidByTheModel);
       signal.throwIfAborted();
       writer.interruptCalls({ begun: new Map(), finished: new Map() });
       return { parts: writer.progress.parts, error: error ?? null };
@@ -71,9 +74,10 @@ export class HeadlessAnswers extends HeadlessAnswering {
     }
   }
 
-  private async exchangesOf(pin: HistoryPin | undefined): Promise<readonly Exchange[]> {
-    const history = pin && (await readHistory(this.store, pin.conversationId, pin.revision));
-    return history?.exchanges ?? [];
+  private exchangesOf(pin: HistoryPin | undefined): Exchanges {
+    if (!pin) return async () => [];
+    const past = new PastExchanges(this.streams.store, conversationStream(pin.conversationId));
+    return (charactersMax) => past.before(pin.revision + 1, charactersMax);
   }
 }
 
@@ -85,7 +89,7 @@ function saidByTheModel(thrown: unknown): UserError {
 
 const transcriptOf = (
   { runId, ownerId, input, settings, cause, callIdsTaken }: HeadlessWork,
-  exchanges: readonly Exchange[],
+  exchanges: Exchanges,
 ): Transcript => ({
   ownerId,
   asked: { conversationId: runId, turnId: runId, index: 0, question: input, requestId: cause.correlationId, settings },

@@ -6,6 +6,9 @@ import { deniedRecord, withToolCalls } from '../../conversation/tool-call.policy
 import type { Journal } from '../../journal/journal.js';
 import type { Resumption, Transcript } from '../loop/transcript.js';
 
+/** What the reader of a turn is told while no worker is alive to take it. */
+export const NO_WORKER_NOTICE = 'No worker is available right now. The answer begins as soon as there is one.';
+
 /** What a journal holds. */
 export type JournalSoFar = Readonly<{
   digest: MessageDigest;
@@ -82,6 +85,9 @@ export function hasOnlyDecided(
   if ([...calls.begun.keys()].some((callId) => !decided.has(callId) && !before.has(callId))) return false;
   if (message.runs < turn.runs) return true;
   return sinceLastRun.every(
-    (frame) => frame.type === 'message_id' || (frame.type === 'tool_call' && decided.has(frame.data.call_id)),
+    (frame) =>
+      frame.type === 'message_id' ||
+      (frame.type === 'notice' && frame.notice === NO_WORKER_NOTICE) ||
+      (frame.type === 'tool_call' && decided.has(frame.data.call_id)),
   );
 }

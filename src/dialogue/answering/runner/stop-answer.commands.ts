@@ -6,7 +6,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { Signals } from '../../../kernel/signals.js';
 import { conversation, requestStop } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
-import { stopSubject } from './turn-runner.js';
+import { stopSubject } from '../../conversation/turn.policy.js';
 
 /** A user wants a running answer to stop. Once accepted, the answer does end stopped: the promise is in the log. */
 export class StopAnswer extends Command<void> {

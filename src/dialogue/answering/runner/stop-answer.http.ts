@@ -1,7 +1,7 @@
 import { Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Commands } from '../../../kernel/commands.js';
-import { MessageAccess } from '../../journal/message-access.port.js';
+import { MessageAccess } from '../../journal/message-access.js';
 import type { Identity } from '../../../resources/identity/identity.js';
 import { RequestCause, RequestIdentity } from '../../../resources/identity/identity.http.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';

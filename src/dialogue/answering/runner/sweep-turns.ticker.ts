@@ -62,7 +62,8 @@ export class SweepTurns implements Ticker {
     for (const turn of unheard) void this.attempt(turn, 'run');
   }
 
-  private async recoverOrphans(now: Date): Promise<void> {
+  /** Ends what producers left that are gone; where turns are run, goes on with what can be gone on with. */
+  async recoverOrphans(now: Date): Promise<void> {
     const known = { running: this.runner.running, pauses: [...this.wholePauses.keys()] };
     const alone = await this.turns.takenBy(await this.absentees(now), known, SWEPT_TURNS_MAX);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
@@ -99,7 +100,7 @@ export class SweepTurns implements Ticker {
   private async recover(turn: TakenTurn): Promise<void> {
     const outcome = await this.attempt(turn, 'recover');
     // A run takes as long as it takes; the other turns do not wait for it.
-    if (outcome === 'requeued') void this.attempt(turn, 'run');
+    if (outcome === 'requeued' && this.options.settings.worker) void this.attempt(turn, 'run');
     if (outcome === 'recovered' && turn.isPaused) this.wholePauses.set(turn.turnId, true);
   }
 

@@ -26,6 +26,9 @@ import { TurnLedger } from './turn-ledger.js';
 import { Continuations } from '../loop/continuations.js';
 
 export const INTERRUPTED_TEXT = 'The answer was interrupted. What was written so far is kept; please ask again.';
+/** Why a turn ends without an answer, as its reader is told. */
+export type Unanswered = Readonly<{ text: string; code: string }>;
+const INTERRUPTION: Unanswered = { text: INTERRUPTED_TEXT, code: INTERRUPTED };
 const STOPPED_TEXT = 'The answer was stopped.';
 
 /** A pause as a run comes to it. */
@@ -83,7 +86,13 @@ export class TurnCloser {
    * producer that is alive after all has given the turn up before: it can state nothing any more, and is shut out of the
    * journal by the first frame that is written here, at the revision that was read. Asked again it does nothing twice.
    */
-  async recover(transcript: Transcript, { message: before }: JournalSoFar, journal: Journal, producer: string): Promise<void> {
+  async recover(
+    transcript: Transcript,
+    { message: before }: JournalSoFar,
+    journal: Journal,
+    producer: string,
+    why = INTERRUPTION,
+  ): Promise<void> {
     const { cause } = transcript;
     const { conversationId, turnId } = transcript.asked;
     // The conversation as the transcript has it: what came later, like the end of a pause, is decided when it is read again.
@@ -107,7 +116,7 @@ export class TurnCloser {
     if (message.runs < turn.runs) show(firstFrame(transcript));
     // Of a deleted conversation nothing is stated any more.
     if (turn.status === 'running' && state.status === 'open') {
-      const { frames, outcome } = endOf(turn, transcript, message);
+      const { frames, outcome } = endOf(turn, transcript, message, why);
       show(...frames);
       return this.close(
         journal,
@@ -163,9 +172,9 @@ const closingFrames = (state: Conversation, turnId: string): readonly Frame[] =>
 
 /**
  * How an abandoned turn ends, and what is still to be shown of it: stopped when that was asked for, answered when the answer
- * was shown whole, else interrupted, with what it had shown.
+ * was shown whole, else failed for the given reason, with what it had shown.
  */
-function endOf(turn: Turn, { asked, calls }: Transcript, message: Message) {
+function endOf(turn: Turn, { asked, calls }: Transcript, message: Message, { text, code }: Unanswered) {
   const cut = interruptedCalls(message.parts.toolCalls, calls);
   const parts = { ...message.parts, toolCalls: withToolCalls(message.parts.toolCalls, cut) };
   const frames = message.error ? [] : cut.map((data): Frame => ({ type: 'tool_call', data }));
@@ -176,8 +185,8 @@ function endOf(turn: Turn, { asked, calls }: Transcript, message: Message) {
   }
   if (message.error) return { frames, outcome: failedWith(asked, parts, message.error.text, message.error.code) };
   if (isWhole(message, asked)) return { frames, outcome: answeredWith(asked, parts) };
-  const error: Frame = { type: 'error', error: INTERRUPTED_TEXT, code: INTERRUPTED };
-  return { frames: [...frames, error], outcome: failedWith(asked, parts, INTERRUPTED_TEXT, INTERRUPTED) };
+  const error: Frame = { type: 'error', error: text, code };
+  return { frames: [...frames, error], outcome: failedWith(asked, parts, text, code) };
 }
 
 /** What follows an answer is shown once the answer is over: only its outcome was not stated any more. */

@@ -43,7 +43,8 @@ export class TurnLedger implements CallLedger {
 
   /** Calls with effects that were begun and of which no end is known. */
   get unfinished(): ReadonlyMap<string, CalledTool> {
-    return this.folded.state.turns.get(this.ids.turnId)?.unfinishedCalls ?? new Map();
+    const calls = this.folded.state.turns.get(this.ids.turnId)?.unfinishedCalls ?? [];
+    return new Map(calls.map((call) => [call.callId, call]));
   }
 
   private async state(command: () => Command<Folded<Conversation>>): Promise<void> {

@@ -1,6 +1,6 @@
 import { TakeTurnFrom } from '../../conversation/turn.commands.js';
 import type { Commands } from '../../../kernel/commands.js';
-import type { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import type { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { unlessLost } from '../../journal/journal.js';
 import { readTranscript, type Transcript } from '../loop/transcript.js';
 import { isResumable, type JournalSoFar } from './resumed-run.js';
@@ -16,7 +16,7 @@ type Left = Readonly<{ transcript: Transcript; soFar: JournalSoFar }>;
 /** Brings further what producers left: to another run where nothing was shown that stands in its way, else to its end. */
 export class TurnRecovery {
   constructor(
-    private readonly store: EventStore,
+    private readonly streams: Streams,
     private readonly commands: Commands,
     private readonly closer: TurnCloser,
     private readonly journals: TurnJournals,
@@ -49,7 +49,7 @@ export class TurnRecovery {
    */
   private async left(conversationId: string, turnId: string): Promise<Left | undefined> {
     const soFar = await this.closer.readJournal(turnId);
-    const transcript = await readTranscript(this.store, conversationId, turnId, TURN_RUNNER);
+    const transcript = await readTranscript(this.streams, conversationId, turnId, TURN_RUNNER);
     return transcript && { transcript, soFar };
   }
 }

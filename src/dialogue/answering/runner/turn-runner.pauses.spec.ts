@@ -21,11 +21,10 @@ import { conversation, remove, requestStop } from '../../conversation/conversati
 import { type AnswerParts, conversationStream, type TurnPaused } from '../../conversation/conversation.events.js';
 import { messageStream } from '../../journal/message.events.js';
 import { REQUEUES_MAX, requeue, resume } from '../../conversation/pause.decider.js';
-import type { Decide } from '../../conversation/turn.policy.js';
+import { type Decide, stopSubject } from '../../conversation/turn.policy.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
-import { stopSubject } from './turn-runner.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 
 Logger.overrideLogger(false);

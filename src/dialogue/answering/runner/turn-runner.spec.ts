@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { askedTurn, cause, eventsOf, framesOf, deltas, scripted, workerOver } from '../../../../test/support/turns.js';
+import { DeleteConversation, DeleteConversationHandler } from '../../conversation/conversation.commands.js';
 import { conversation, remove, requestStop, startTurn } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { isTerminal, messageStream } from '../../journal/message.events.js';
@@ -12,9 +13,11 @@ import {
   type NewEvent,
   StoreUnavailable,
 } from '../../../kernel/event-sourcing/event-store.js';
+import type { Timing } from '../../../kernel/timing.js';
+import { systemTiming } from '../../../platform/system-timing.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
-import { stopSubject } from './turn-runner.js';
+import { stopSubject } from '../../conversation/turn.policy.js';
 
 const signals = () => new InProcessSignals();
 
@@ -210,6 +213,31 @@ describe('a turn that is run', () => {
 });
 
 describe('a turn whose conversation is deleted', () => {
+  it('is stopped by the deletion itself: no look at the log is waited for', async () => {
+    const store = new InMemoryEventStore();
+    const bus = signals();
+    await askedTurn(store, 'c1', 't1');
+    const neverLooks = { ...systemTiming, every: () => () => undefined } as unknown as Timing;
+    let begun = () => {};
+    const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+    const endless = scripted(async function* (stopped) {
+      yield { type: 'text', text: 'Be' };
+      begun();
+      await new Promise((_, reject) => stopped.addEventListener('abort', () => reject(new Error('Stopped.'))));
+    });
+    const { runner, streams } = workerOver(store, bus, endless, undefined, neverLooks);
+    const running = runner.run('c1', 't1');
+    await hasBegun;
+    await new DeleteConversationHandler(streams, bus).execute(new DeleteConversation('c1', 'alice', cause));
+    await running;
+    expect((await framesOf(store, 't1')).at(-1)).toMatchObject({ type: 'error', code: 'stopped' });
+    expect((await eventsOf(store, conversationStream('c1'))).map(({ type }) => type).slice(-3)).toEqual([
+      'TurnStopRequested',
+      'ConversationDeleted',
+      'TurnSealed',
+    ]);
+  });
+
   const STOPPED_ALONE = ['message_id', 'stopped'];
   const seen = async (store: EventStore) => (await framesOf(store, 't1')).map((frame) => frame['code'] ?? frame['type']);
 

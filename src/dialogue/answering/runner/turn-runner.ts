@@ -1,5 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
 import { Ids } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Signals } from '../../../kernel/signals.js';
@@ -8,7 +7,7 @@ import { Timing } from '../../../kernel/timing.js';
 import { Commands } from '../../../kernel/commands.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import { type Claim, ClaimTurn } from '../../conversation/turn.commands.js';
-import type { Conversation } from '../../conversation/turn.policy.js';
+import { type Conversation, stopSubject } from '../../conversation/turn.policy.js';
 import { conversationStream, type TurnOutcome } from '../../conversation/conversation.events.js';
 import { withToolCalls } from '../../conversation/tool-call.policy.js';
 import { type Message, MessageDigest, withFrame } from '../../journal/message.policy.js';
@@ -36,9 +35,7 @@ const CHANGES_MAX = 10;
 const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
 
 /** Every producer begins a turn's journal with the same first frame under this one name; later frames have names of their own. */
-const ANY_RUNNER = 'any-runner';
-
-export const stopSubject = (turnId: string): string => `turn.stop.${turnId}`;
+export const ANY_RUNNER = 'any-runner';
 
 type StopReason = 'stopped' | 'interrupted' | 'lost';
 type RunInHand = {
@@ -63,7 +60,6 @@ export class TurnRunner {
   private closing = false;
 
   constructor(
-    private readonly store: EventStore,
     private readonly streams: Streams,
     private readonly commands: Commands,
     private readonly signals: Signals,
@@ -76,7 +72,7 @@ export class TurnRunner {
   ) {
     this.producer = ids.next();
     this.journals = new TurnJournals(streams, publisher, timing, ids);
-    this.recovery = new TurnRecovery(store, commands, closer, this.journals, this.producer);
+    this.recovery = new TurnRecovery(streams, commands, closer, this.journals, this.producer);
   }
 
   /** The turns under way here. */
@@ -119,7 +115,7 @@ export class TurnRunner {
     changesLeft = CHANGES_MAX,
   ): Promise<void> {
     const transcript = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () =>
-      readTranscript(this.store, conversationId, turnId, TURN_RUNNER),
+      readTranscript(this.streams, conversationId, turnId, TURN_RUNNER),
     );
     if (!transcript) return;
     const turn = transcript.folded?.state.turns.get(turnId);

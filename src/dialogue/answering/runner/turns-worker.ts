@@ -6,7 +6,7 @@ import { Timing } from '../../../kernel/timing.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
 import { TURNS_QUEUE } from '../intake/ask-question-intake.js';
 import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';
-import type { TurnToRun } from '../../journal/frame-tail.port.js';
+import type { TurnToRun } from '../../journal/frame-tail.js';
 import { producerKey } from './sweep-turns.ticker.js';
 import { TurnRunner } from './turn-runner.js';
 

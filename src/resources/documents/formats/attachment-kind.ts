@@ -2,6 +2,7 @@ import { fileTypeFromBuffer } from 'file-type';
 import { extensionOf, MEDIA_TYPES } from '../document.port.js';
 import { HEAD_BYTES } from './inspect-file.js';
 import { hasByteOrderMark } from './plain-text.js';
+import { refuseBlank } from './visible-damage.js';
 import { typeNotAccepted, withoutText } from '../refusals.js';
 import { isPicture, PDF, PICTURE_MIME_TYPES } from '../readable-files.policy.js';
 
@@ -25,7 +26,10 @@ export async function attachmentKindOf(filename: string, head: Uint8Array): Prom
   const said = await fileTypeFromBuffer(head).catch(() => undefined);
   if (said?.mime === PDF) return document('pdf');
   const isKnownText = TEXTS.includes(extension);
-  if (isText(head, isKnownText)) return document(isKnownText ? extension : PLAIN_TEXT);
+  if (isText(head, isKnownText)) {
+    refuseBlank(filename, { bytes: head, isWhole: head.byteLength < HEAD_BYTES });
+    return document(isKnownText ? extension : PLAIN_TEXT);
+  }
   const mimeType = said?.mime === 'image/apng' ? 'image/png' : said?.mime;
   if (mimeType && PICTURE_MIME_TYPES.includes(mimeType)) return { kind: 'picture', mimeType };
   const archive = said?.ext === 'zip' ? extension : (said?.ext ?? '');

@@ -3,18 +3,19 @@ import { ARCHIVE_END_BYTES_MAX, findDirectory, readDirectory } from './archive.j
 import { kindOf } from './file-kind.js';
 import type { ParsingLimits } from '../limits.js';
 import { tooLarge } from '../refusals.js';
+import { refuseDamagedHead, refuseOtherArchive } from './visible-damage.js';
 
 const ARCHIVES = new Set(['docx', 'epub', 'pptx', 'xlsx']);
 
 /** How much of a file is looked at to tell what it is. */
 export const HEAD_BYTES = 4100;
 
-/** Refuses a file on disk by its kind, its size, and what it would unpack to; little of it is read. @throws Rejection */
+/** Refuses a file on disk by its kind, its size, what its first bytes show, and what it would unpack to; little of it is read. @throws Rejection */
 export async function checkFile(filename: string, path: string, limits: ParsingLimits): Promise<void> {
   await inspectFile(filename, path, limits, async (head) => ({ kind: await kindOf(filename, head) }));
 }
 
-/** What a file on disk is by its beginning. @throws Rejection for its kind, its size, and what it would unpack to */
+/** What a file on disk is by its beginning. @throws Rejection for its kind, its size, its first bytes, and what it would unpack to */
 export async function inspectFile<Kind extends Readonly<{ kind: string }>>(
   filename: string,
   path: string,
@@ -25,11 +26,14 @@ export async function inspectFile<Kind extends Readonly<{ kind: string }>>(
   try {
     const { size } = await file.stat();
     if (size > limits.fileBytesMax) throw tooLarge(filename, `it is larger than ${limits.fileBytesMax} bytes.`);
-    const known = await kindOfHead(await bytesAt(file, 0, Math.min(size, HEAD_BYTES)));
+    const head = await bytesAt(file, 0, Math.min(size, HEAD_BYTES));
+    const known = await kindOfHead(head);
+    refuseDamagedHead(filename, known.kind, { bytes: head, isWhole: size <= HEAD_BYTES });
     if (!ARCHIVES.has(known.kind)) return known;
     const endBytes = Math.min(size, ARCHIVE_END_BYTES_MAX);
     const directory = findDirectory(filename, await bytesAt(file, size - endBytes, endBytes), limits);
-    readDirectory(filename, await bytesAt(file, directory.offset, directory.size), size, limits);
+    const entries = readDirectory(filename, await bytesAt(file, directory.offset, directory.size), size, limits);
+    refuseOtherArchive(filename, known.kind, new Set(entries.map(({ name }) => name)));
     return known;
   } finally {
     await file.close();

@@ -16,8 +16,8 @@ export async function parsePdf(filename: string, bytes: Uint8Array, limits: Pars
     });
     const title = titleOf(filename);
     return text
-      .map((page, index) => ({ title: text.length === 1 ? title : `${title}, page ${index + 1}`, text: tidy(page) }))
-      .filter((page) => page.text.trim() !== '');
+      .map((page, index) => ({ title, ...(text.length > 1 && { page: index + 1 }), text: tidy(page) }))
+      .filter((section) => section.text.trim() !== '');
   } finally {
     await document.loadingTask.destroy();
   }

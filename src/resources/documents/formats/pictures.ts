@@ -1,6 +1,7 @@
+import { readFile, stat } from 'node:fs/promises';
 import type { Image } from '@napi-rs/canvas';
 import type { Picture } from '../attachment-reader.port.js';
-import { pictureSizeOf } from './picture-header.js';
+import { type PictureSize, pictureSizeOf } from '../picture-size.policy.js';
 import { tooLarge, unreadable } from '../refusals.js';
 import { PICTURE_BYTES_MAX, PICTURE_EDGE_PIXELS_MAX, PICTURE_PIXELS_MAX } from '../readable-files.policy.js';
 
@@ -11,9 +12,7 @@ const QUALITY = 85;
 
 /** A picture as a model takes it: itself, or a smaller one. @throws Rejection */
 export async function readPicture(filename: string, mimeType: string, bytes: Uint8Array<ArrayBuffer>): Promise<Picture> {
-  const size = pictureSizeOf(mimeType, bytes);
-  if (!size) throw unreadable(filename, mimeType);
-  if (size.width * size.height > PICTURE_PIXELS_MAX) throw tooLarge(filename, `it has more than ${PICTURE_PIXELS_MAX} pixels.`);
+  const size = sizeOf(filename, mimeType, bytes);
   if (bytes.byteLength <= PICTURE_BYTES_MAX) return { mimeType, bytes: null };
   const { loadImage } = await import('@napi-rs/canvas');
   const image = await loadImage(bytes).catch(() => {
@@ -25,6 +24,19 @@ export async function readPicture(filename: string, mimeType: string, bytes: Uin
     if (smaller.bytes!.byteLength <= PICTURE_BYTES_MAX) return smaller;
   }
   throw tooLarge(filename, `it cannot be brought down to ${PICTURE_BYTES_MAX} bytes.`);
+}
+
+/** Refuses a picture on disk that is damaged or has too many pixels. A large one is checked when it is read. @throws Rejection */
+export async function checkPicture(filename: string, mimeType: string, path: string): Promise<void> {
+  const { size } = await stat(path);
+  if (size <= PICTURE_BYTES_MAX) sizeOf(filename, mimeType, await readFile(path));
+}
+
+function sizeOf(filename: string, mimeType: string, bytes: Uint8Array): PictureSize {
+  const size = pictureSizeOf(mimeType, bytes);
+  if (!size) throw unreadable(filename, mimeType);
+  if (size.width * size.height > PICTURE_PIXELS_MAX) throw tooLarge(filename, `it has more than ${PICTURE_PIXELS_MAX} pixels.`);
+  return size;
 }
 
 /** Of an animation the first picture is kept. */

@@ -5,6 +5,7 @@ import { GuardedProcess, GuardedProcessFailed, type GuardedProcessOptions } from
 import { attachmentKindOf } from '../formats/attachment-kind.js';
 import { DocumentLane } from './document-lane.js';
 import { checkFile, inspectFile } from '../formats/inspect-file.js';
+import { checkPicture } from '../formats/pictures.js';
 import { deadlineMsOf, PARSING_LIMITS, type ParsingLimits } from '../limits.js';
 import type { ParsingJob, ParsingReply, Wanted } from './parsing-messages.js';
 import type { ParsingThreadsOptions } from './parsing-threads.js';
@@ -69,7 +70,9 @@ export class GuardedDocuments extends Documents implements AttachmentReader {
   }
 
   async mimeTypeOf(filename: string, path: string): Promise<string> {
-    return (await inspectFile(filename, path, this.limits, (head) => attachmentKindOf(filename, head))).mimeType;
+    const { kind, mimeType } = await inspectFile(filename, path, this.limits, (head) => attachmentKindOf(filename, head));
+    if (kind === 'picture') await checkPicture(filename, mimeType, path);
+    return mimeType;
   }
 
   async read(file: WaitingDocument, mimeType: string, signal: AbortSignal): Promise<AttachmentContent> {

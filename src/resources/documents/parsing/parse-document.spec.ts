@@ -204,8 +204,8 @@ describe('an office document', () => {
   it('of PDF is read page by page', async () => {
     const sections = await read(pdfFile('paper.pdf', ['First page (draft)', 'Second page']));
     expect(sections).toEqual([
-      { title: 'paper, page 1', text: 'First page (draft)' },
-      { title: 'paper, page 2', text: 'Second page' },
+      { title: 'paper', page: 1, text: 'First page (draft)' },
+      { title: 'paper', page: 2, text: 'Second page' },
     ]);
   });
 });
@@ -269,6 +269,30 @@ describe('refused by name', () => {
   it('is, before it is read, a file of another kind than its name says', async () => {
     const wrong = refusal('document-type-not-accepted', 'a.docx');
     await expect(checkFile('a.docx', await onDisk(textFile('a.docx', 'text')), PARSING_LIMITS)).rejects.toEqual(wrong);
+  });
+
+  it.each([
+    textFile('half.json', '{"a":'),
+    textFile('long.json', `no JSON ${'x'.repeat(10_000)}`),
+    textFile('broken.pdf', '%PDF-1.4\nnothing of a PDF follows'),
+    ...['a.docx', 'a.xlsx', 'a.pptx', 'a.epub'].map((name) => zipFile(name, { 'a.txt': 'a' })),
+  ])('is, before it is read, one whose beginning shows that it cannot be read: $filename', async (file) => {
+    const { filename } = file;
+    const refused = refusal('document-unreadable', filename);
+    await expect(checkFile(filename, await onDisk(file), PARSING_LIMITS)).rejects.toEqual(refused);
+  });
+
+  it.each([
+    textFile('long.json', JSON.stringify(Array(5_000).fill('é'))),
+    textFile('marked.json', '\ufeff {"a": 1}'),
+    pdfFile('a.pdf', ['x']),
+    wordFile('a.docx', [['text', 'x']]),
+    spreadsheetFile('a.xlsx', 'S', [['x']]),
+    slidesFile('a.pptx', [{ title: 'a', text: 'b' }]),
+    bookFile('a.epub', 'A', ['<p>x</p>']),
+  ])('is not what only seems so: $filename', async (file) => {
+    await expect(checkFile(file.filename, await onDisk(file), PARSING_LIMITS)).resolves.toBeUndefined();
+    await expect(read(file)).resolves.not.toEqual([]);
   });
 
   it('is an archive that unpacks to more than it says', async () => {

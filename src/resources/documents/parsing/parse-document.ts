@@ -59,5 +59,5 @@ export async function readDocument(
     : await BINARY_PARSERS[kind]!(filename, bytes, limits);
   const chars = sections.reduce((sum, section) => sum + section.text.length, 0);
   if (chars > limits.textCharsMax) throw tooLarge(filename, `it has more than ${limits.textCharsMax} characters of text.`);
-  return sections.map(({ title, text }) => ({ title: tidy(title), text: tidy(text) }));
+  return sections.map((section) => ({ ...section, title: tidy(section.title), text: tidy(section.text) }));
 }

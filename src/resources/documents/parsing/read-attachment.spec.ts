@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadImage, createCanvas } from '@napi-rs/canvas';
 import { zipSync } from 'fflate';
-import { pdfFile, spreadsheetFile, textFile, waitingFile, wordFile } from '../../../../test/support/document-files.js';
+import { pdfFile, spreadsheetFile, textFile, waitingFile, wordFile, zipFile } from '../../../../test/support/document-files.js';
 import { boastfulPngFile, gifFile, jpegFile, pngFile, webpFile } from '../../../../test/support/picture-files.js';
 import type { DocumentFile } from '../document.port.js';
 import { GuardedDocuments } from './guarded-documents.js';
@@ -69,6 +69,20 @@ describe('the type of an attached file', () => {
   it('is refused when there is nothing in it', () =>
     expect(mimeTypeOf(textFile('empty.txt', ''))).rejects.toEqual(refusal('document-unreadable', 'empty.txt')));
 
+  it.each([
+    textFile('blank.txt', ' \n\t'),
+    textFile('half.json', '{"a":'),
+    textFile('long.json', `no JSON ${'x'.repeat(10_000)}`),
+    textFile('broken.pdf', '%PDF-1.4 nothing else'),
+    zipFile('other.docx', { 'a.txt': 'a' }),
+    { ...pngFile('half.png'), bytes: pngFile('half.png').bytes.slice(0, -8) },
+  ])('is refused when its beginning shows that it cannot be read: $filename', (file) =>
+    expect(mimeTypeOf(file)).rejects.toEqual(refusal('document-unreadable', file.filename)),
+  );
+
+  it('is refused when it is a picture of too many pixels', () =>
+    expect(mimeTypeOf(boastfulPngFile('a.png', 60_000, 60_000))).rejects.toEqual(refusal('document-too-large', 'a.png')));
+
   it('is refused when it would unpack to too much', () =>
     expect(mimeTypeOf({ filename: 'bomb.docx', bytes: zipSync({ a: new Uint8Array(5_000_000) }, { level: 9 }) })).rejects.toEqual(
       refusal('document-too-large', 'bomb.docx'),
@@ -86,6 +100,14 @@ describe('an attached picture', () => {
     expect(await readAttachment(file, mimeType, PARSING_LIMITS)).toEqual({ ...nothing, pictures: [{ mimeType, bytes: null }] });
     const half = { filename: 'half', bytes: file.bytes.slice(0, file.bytes.length - 8) };
     await expect(readAttachment(half, mimeType, PARSING_LIMITS)).rejects.toEqual(refusal('document-unreadable', 'half'));
+  });
+
+  it('of PNG whose pixels were changed on the way is refused', async () => {
+    const { bytes } = pngFile('a.png');
+    bytes[bytes.length - 20]! ^= 1;
+    await expect(readAttachment({ filename: 'a.png', bytes }, 'image/png', PARSING_LIMITS)).rejects.toEqual(
+      refusal('document-unreadable', 'a.png'),
+    );
   });
 
   it('of more pixels than anybody looks at is refused before they are unpacked', () =>

@@ -1,6 +1,6 @@
 /** Words that say nothing about what is asked. */
 const STOP_WORDS = new Set(
-  `a about am an and any are as at be been but by can could did do does for from get give had has have how i if in into is it its
+  `a about am an and any are as at be been but by can could did do does for from get give had happen happened happens has have how i if in into is it its
   many may me more most much must my no not of on or our please show should so some such tell than that the their them then there
   these they this those to us was we were what when where which while who whom whose why will with would you your explain describe`
     .split(/\s+/)

@@ -2,22 +2,28 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ChatMessage, ModelChunk, ModelDescription, ModelRequest } from '../model/language-model.port.js';
 import type { ModelProvider } from '../model/model-provider.js';
 import { fillSchema } from './schema-filler.js';
-import { rankSentences, type RankedSentence } from './sentences.js';
+import { type RankedPassage, rankPassages } from './passage-ranking.js';
 import { termsOf } from '../model/terms.js';
 
 export const OFFLINE_MODEL_ID = 'offline';
 
-const QUOTED_SENTENCES_MAX = 5;
+const QUOTED_PASSAGES_MAX = 5;
 const QUOTED_DOCUMENTS_MAX = 3;
-/** A sentence far behind the best one is about something else. */
+/** A passage far behind the best one is about something else. */
 const SCORE_SHARE_MIN = 0.45;
+/** The document that was found first opens the answer with less: it is the best by all that retrieval knows. */
+const OPENING_SHARE_MIN = 0.3;
 const CHARACTERS_PER_TOKEN = 4;
+
+/** What the first answer of a conversation begins with. */
+const INTRODUCTION =
+  'This is the built-in extractive model: it quotes your documents and writes nothing itself. For answers by a language model set OPENAI_BASE_URL and OPENAI_API_KEY.';
 
 const NOTHING_FOUND = 'I found nothing about this in the documents I may search, so I cannot answer it.';
 
 /**
- * The model that is always there: it quotes the sentences of the retrieved documents that fit the question best, names
- * the documents, and says so when there are none. The same request always gets the same answer.
+ * The model that is always there: it quotes the sentences, list items and table rows of the retrieved documents that fit the
+ * question best, names the documents, and says so when there are none. The same request always gets the same answer.
  */
 export class OfflineLanguageModel implements ModelProvider {
   /** `wordDelayMs` makes it write as slowly as a remote model would, for demonstrations and tests. */
@@ -58,18 +64,18 @@ export class OfflineLanguageModel implements ModelProvider {
 
 /** The whole answer, before it is cut into words. */
 function answer(request: ModelRequest): string {
-  const ranked = rankSentences(subjectOf(request), request.documents);
+  const ranked = rankPassages(subjectOf(request), request.documents);
   if (request.responseSchema) {
     return JSON.stringify(
       fillSchema(request.responseSchema, ranked.length > 0 ? ranked.map(({ text }) => text) : [NOTHING_FOUND], ranked.length > 0),
     );
   }
-  if (ranked.length === 0) return NOTHING_FOUND;
-  return quote(
-    bestOf(ranked),
-    request.documents.map(({ title, source }) => title || source),
-  );
+  const titles = request.documents.map(({ title, source }) => title || source);
+  const found = ranked.length === 0 ? NOTHING_FOUND : quote(bestOf(ranked), titles);
+  return isFirstAnswer(request) ? `${INTRODUCTION}\n\n${found}` : found;
 }
+
+const isFirstAnswer = ({ messages }: ModelRequest): boolean => messages.every(({ role }) => role !== 'assistant');
 
 /** A question that names nothing ("why is that?") is about what was asked before. */
 function subjectOf({ question, messages }: ModelRequest): string {
@@ -81,22 +87,38 @@ function subjectOf({ question, messages }: ModelRequest): string {
     .join(' ');
 }
 
-function bestOf(ranked: readonly RankedSentence[]): readonly RankedSentence[] {
-  const fitting = ranked.filter(({ score }) => score >= ranked[0]!.score * SCORE_SHARE_MIN);
-  const different = fitting.filter(({ text }, index) => fitting.findIndex((each) => each.text === text) === index);
-  const documents = [...new Set(different.map(({ document }) => document))].slice(0, QUOTED_DOCUMENTS_MAX);
-  return different.filter(({ document }) => documents.includes(document)).slice(0, QUOTED_SENTENCES_MAX);
+/** The passages to quote: of the best documents, in the order in which these were retrieved. */
+function bestOf(ranked: readonly RankedPassage[]): readonly RankedPassage[] {
+  const different = ranked.filter(({ text }, index) => ranked.findIndex((each) => each.text === text) === index);
+  const atLeast = (share: number) => different.filter(({ score }) => score >= ranked[0]!.score * share);
+  const opening = atLeast(OPENING_SHARE_MIN).reduce((first, each) => (each.document < first.document ? each : first));
+  const fitting = atLeast(SCORE_SHARE_MIN);
+  const documents = new Set([opening.document, ...fitting.map(({ document }) => document)].slice(0, QUOTED_DOCUMENTS_MAX));
+  const quoted = fitting.filter((each) => documents.has(each.document) && each !== opening);
+  return [opening, ...quoted.slice(0, QUOTED_PASSAGES_MAX - 1)].sort((a, b) => a.document - b.document || a.place - b.place);
 }
 
-/** One paragraph for each document, the one with the best sentence first, its sentences in the order they are written in it. */
-function quote(sentences: readonly RankedSentence[], titles: readonly string[]): string {
-  const documents = [...new Set(sentences.map(({ document }) => document))];
-  const paragraphs = documents.map((document, index) => {
-    const quoted = sentences.filter((each) => each.document === document).sort((a, b) => a.place - b.place);
-    const opening = index === 0 ? `According to “${titles[document]}”:` : `“${titles[document]}” adds:`;
-    return `${opening} ${quoted.map(({ text }) => text).join(' ')}`;
+/** A part for each document that is named differently, its passages in the order in which they are written in it. */
+function quote(passages: readonly RankedPassage[], titles: readonly string[]): string {
+  const named = [...new Set(passages.map(({ document }) => titles[document]!))];
+  const parts = named.map((title, index) => {
+    const quoted = passages.filter(({ document }) => titles[document] === title);
+    return `${index === 0 ? `According to “${title}”:` : `“${title}” adds:`}${quotation(quoted)}`;
   });
-  return paragraphs.join('\n\n');
+  return parts.join('\n\n');
+}
+
+/** Sentences go on in the line; each row of a table and each item of a list has its own. */
+function quotation(passages: readonly RankedPassage[]): string {
+  return passages.map((passage, index) => `${separator(passage, passages[index - 1])}${passage.text}`).join('');
+}
+
+function separator(passage: RankedPassage, before: RankedPassage | undefined): string {
+  const isAfterLine = before !== undefined && before.kind !== 'sentence';
+  if (passage.kind === 'sentence') return isAfterLine ? '\n\n' : ' ';
+  const goesOn = passage.kind === 'item' && before?.paragraph === passage.paragraph && before.document === passage.document;
+  if (goesOn) return ' ';
+  return isAfterLine ? '\n- ' : '\n\n- ';
 }
 
 const textOf = ({ content }: ChatMessage): string =>

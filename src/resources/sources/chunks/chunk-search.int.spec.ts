@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { chunks } from '../../../../projections/chunks/chunks.projection.js';
 import { ChunkQueries } from '../../../../projections/chunks/chunks.queries.js';
 import { ReadModels } from '../../../../projections/read-models.js';
@@ -157,10 +158,10 @@ describe('the count of chunks', () => {
     expect(await titles('dough and yeast', ['handbook', 'cookbook'], 4)).toEqual(['Bread']);
   });
 
-  it('of a source itself goes before its share, and beside the others’', async () => {
+  it('of a source itself goes before its share, and the others get what is left of the total', async () => {
     const found = await ask('bread water salt', ['cookbook', 'own-count'], 3);
     expect(found.chunks.filter(({ sourceId }) => sourceId === 'own-count')).toHaveLength(1);
-    expect(found.chunks.filter(({ sourceId }) => sourceId === 'cookbook')).toHaveLength(3);
+    expect(found.chunks.filter(({ sourceId }) => sourceId === 'cookbook')).toHaveLength(2);
     const told = await ask('bread water salt', [{ id: 'cookbook', chunks: 2 }], 1);
     expect(told.chunks).toHaveLength(2);
   });
@@ -174,8 +175,12 @@ describe('the count of chunks', () => {
 });
 
 describe('a source', () => {
-  it('of somebody else gives nothing', async () => {
-    expect(await ask('password swordfish', ['of-bob'])).toEqual({ chunks: [], failedSources: [] });
+  it('of somebody else gives nothing and is named as one that nobody knows is', async () => {
+    for (const id of ['of-bob', 'unknown']) {
+      expect(await ask('password swordfish', [id])).toEqual({ chunks: [], failedSources: [id] });
+    }
+    const { chunks: found, failedSources } = await ask('bread', ['of-bob', 'cookbook', 'unknown']);
+    expect([found.length, failedSources]).toEqual([2, ['of-bob', 'unknown']]);
   });
 
   it('that could not be ingested is named', async () => {
@@ -183,7 +188,8 @@ describe('a source', () => {
     expect([found.length, failedSources]).toEqual([2, ['broken']]);
   });
 
-  it('that cannot be asked is named, and the others answer', async () => {
+  it('that cannot be asked is named, the others answer, and the log says why', async () => {
+    const logged = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const failing = Object.assign(Object.create(queries) as ChunkQueries, {
       frequencies: (id: string, terms: readonly string[]) =>
         id === 'c-handbook' ? Promise.reject(new Error('away')) : queries.frequencies(id, terms),
@@ -191,14 +197,16 @@ describe('a source', () => {
     const by = new ChunkSearch(failing, new VectorIndex(queries), undefined);
     const { chunks: found, failedSources } = await ask('bread', ['handbook', 'cookbook'], 6, by);
     expect([found.length, failedSources]).toEqual([2, ['handbook']]);
+    expect(logged.mock.calls).toEqual([['The source handbook could not be searched: away']]);
     await expect(ask('bread', ['handbook'], 6, by)).rejects.toThrow('None of the sources');
+    logged.mockRestore();
   });
 
   it('that is deleted is gone at once', async () => {
     await ingest('short-lived', [['Gone', 'Ephemeral words.']]);
     expect(await titles('ephemeral', ['short-lived'])).toEqual(['Gone']);
     await model.given(sourceStream('short-lived'), [{ type: 'SourceDeleted', data: { sourceId: 'short-lived' } }]);
-    expect(await ask('ephemeral', ['short-lived'])).toEqual({ chunks: [], failedSources: [] });
+    expect(await ask('ephemeral', ['short-lived'])).toEqual({ chunks: [], failedSources: ['short-lived'] });
   });
 });
 
@@ -213,6 +221,7 @@ describe('with embeddings', () => {
   });
 
   it('that do not answer, words decide, and it is said', async () => {
+    const logged = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const away: Embeddings = { model: 'meaning-1', embed: () => Promise.reject(new Error('away')) };
     const { chunks: found, failedSources } = await ask(
       'yeast',
@@ -221,6 +230,8 @@ describe('with embeddings', () => {
       new ChunkSearch(queries, new VectorIndex(queries), away),
     );
     expect([found.length, failedSources]).toEqual([1, ['cookbook']]);
+    expect(logged.mock.calls).toEqual([['The question got no embedding, so words alone decide: away']]);
+    logged.mockRestore();
   });
 
   it('vectors of little used sources leave memory first', async () => {

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import type { ChunkQueries, RankedChunk, SearchedSource } from '../../../../projections/chunks/chunks.queries.js';
 import { eachOf } from '../../../kernel/each-of.js';
 import type { Embeddings } from '../../models/model/embeddings.port.js';
@@ -21,6 +22,8 @@ const REPETITIONS_MAX = 20;
 
 /** How long the vector of a question may take; without it words alone decide. */
 const EMBEDDING_MS = 5_000;
+
+const logger = new Logger('Search');
 
 type Searched = SearchedSource & Readonly<{ liveId: string; limit: number }>;
 type Found = Readonly<{ key: string; source: Searched; sourceId: string; ordinal: number; score: number }>;
@@ -53,7 +56,8 @@ export class ChunkSearch extends Search {
         ? []
         : [{ ...source, liveId: source.liveId, limit: (asked[index]!.chunks ?? total) + REPETITIONS_MAX }],
     );
-    const failures = new Failures(statuses.filter(({ liveId }) => liveId === null));
+    const isSearched = new Set(searched.map(({ sourceId }) => sourceId));
+    const failures = new Failures(sources.map(({ id }) => id).filter((id) => !isSearched.has(id)));
     const [byWords, byMeaning] = await Promise.all([
       this.byWords(searched, text, terms, failures),
       this.byMeaning(searched, text, failures),
@@ -101,7 +105,10 @@ export class ChunkSearch extends Search {
     if (!embeddings || searched.length === 0) return undefined;
     const vector = await embeddings.embed([question], AbortSignal.timeout(EMBEDDING_MS)).then(
       ([first]) => first,
-      () => undefined,
+      (error: unknown) => {
+        logger.warn(`The question got no embedding, so words alone decide: ${messageOf(error)}`);
+        return undefined;
+      },
     );
     if (!vector) {
       for (const source of searched) failures.add(source);
@@ -149,12 +156,14 @@ export class ChunkSearch extends Search {
 class Failures {
   private readonly failed = new Map<string, unknown>();
 
-  constructor(unsearchable: readonly SearchedSource[]) {
-    for (const { sourceId } of unsearchable) this.failed.set(sourceId, undefined);
+  /** Those of which nothing can be searched: they are not ingested, gone, unknown or somebody else's. */
+  constructor(unsearchable: readonly string[]) {
+    for (const sourceId of unsearchable) this.failed.set(sourceId, undefined);
   }
 
   add({ sourceId }: SearchedSource, error?: unknown): void {
     this.failed.set(sourceId, error);
+    if (error !== undefined) logger.warn(`The source ${sourceId} could not be searched: ${messageOf(error)}`);
   }
 
   get ids(): readonly string[] {
@@ -215,3 +224,5 @@ function rareOf(present: readonly { term: string; here: number }[]): readonly st
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

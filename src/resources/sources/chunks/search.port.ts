@@ -25,18 +25,18 @@ export const sourceOf = ({
 });
 
 export type SearchRequest = Readonly<{
-  /** Where to look; `chunks` is the source's own count and wins over its fair share of the whole. */
+  /** Where to look; `chunks` is the source's own count, which wins over its fair share of the total. */
   sources: readonly Readonly<{ id: string; chunks?: number }>[];
   question: string;
-  /** How many chunks all sources together may give: see `chunksWithinBounds`. */
+  /** How many chunks all sources together give, own counts included: see `selectFairly`. */
   chunks: number;
-  /** Whose sources they are: those of somebody else, and deleted ones, give nothing. */
+  /** Whose sources they are: those of somebody else, unknown and deleted ones count as failed. */
   ownerId: string;
 }>;
 
 export type SearchResult = Readonly<{
   chunks: readonly RetrievedChunk[];
-  /** Sources that could not be asked. They are named, never passed over in silence. */
+  /** Sources that could not be asked, or are not the owner's. They are named, never passed over in silence. */
   failedSources: readonly string[];
 }>;
 

@@ -1,25 +1,21 @@
-import { Parser } from 'htmlparser2';
+import { readTags } from '../../../platform/outgoing/read-tags.policy.js';
 import { PAGE_URL_CHARACTERS_MAX } from './remote-limits.js';
 
 /** Of one page, or one sitemap, no more addresses than this are taken. */
 export const LINKS_MAX = 10_000;
 
-const PIECE_CHARACTERS = 8 * 1024;
-/** Deeper than any page that people write; the parser takes longer for each tag the more of them are open. */
-const OPEN_TAGS_MAX = 1_000;
-
 /** Where a page leads to on the web, each address once and without the place within the page. */
 export function linksIn(html: string, address: string): readonly string[] {
   const links = new Set<string>();
   let base = address;
-  readTags(html, false, () => links.size >= LINKS_MAX, {
-    open: (name, { href }) => {
-      if (href === undefined) return;
-      if (name === 'base') base = webAddress(href, address) ?? base;
-      const link = name === 'a' || name === 'area' ? webAddress(href, base) : undefined;
-      if (link !== undefined) links.add(link);
-    },
-  });
+  const onopentag = (tag: string, { href }: Record<string, string>): void => {
+    if (href === undefined) return;
+    const name = withoutPrefix(tag);
+    if (name === 'base') base = webAddress(href, address) ?? base;
+    const link = name === 'a' || name === 'area' ? webAddress(href, base) : undefined;
+    if (link !== undefined) links.add(link);
+  };
+  readTags(html, { onopentag }, { hasEnough: () => links.size >= LINKS_MAX });
   return [...links];
 }
 
@@ -31,54 +27,27 @@ export function sitemapEntries(
   const found = { pages: new Set<string>(), sitemaps: new Set<string>() };
   let of: Set<string> | undefined;
   let text: string | undefined;
-  readTags(xml, true, () => found.pages.size + found.sitemaps.size >= LINKS_MAX, {
-    open: (name) => {
-      if (name === 'url') of = found.pages;
-      else if (name === 'sitemap') of = found.sitemaps;
-      else if (name === 'loc') text = '';
-    },
-    text: (piece) => {
-      if (text !== undefined && text.length <= PAGE_URL_CHARACTERS_MAX) text += piece;
-    },
-    close: (name) => {
-      if (name !== 'loc') return;
-      const entry = webAddress(text ?? '', address);
-      if (entry !== undefined) of?.add(entry);
-      text = undefined;
-    },
-  });
+  const onopentag = (tag: string): void => {
+    const name = withoutPrefix(tag);
+    if (name === 'url') of = found.pages;
+    else if (name === 'sitemap') of = found.sitemaps;
+    else if (name === 'loc') text = '';
+  };
+  const ontext = (piece: string): void => {
+    if (text !== undefined && text.length <= PAGE_URL_CHARACTERS_MAX) text += piece;
+  };
+  const onclosetag = (tag: string): void => {
+    if (withoutPrefix(tag) !== 'loc') return;
+    const entry = webAddress(text ?? '', address);
+    if (entry !== undefined) of?.add(entry);
+    text = undefined;
+  };
+  const hasEnough = () => found.pages.size + found.sitemaps.size >= LINKS_MAX;
+  readTags(xml, { onopentag, ontext, onclosetag }, { hasEnough, xmlMode: true });
   return { pages: [...found.pages], sitemaps: [...found.sitemaps] };
 }
 
-type Handlers = Readonly<{
-  open: (name: string, attributes: Readonly<Record<string, string>>) => void;
-  text?: (text: string) => void;
-  close?: (name: string) => void;
-}>;
-
-/** Tag by tag, without their prefixes, until somebody has had enough. */
-function readTags(text: string, xmlMode: boolean, hasEnough: () => boolean, handlers: Handlers): void {
-  let open = 0;
-  const parser = new Parser(
-    {
-      onopentag: (name, attributes) => {
-        open++;
-        handlers.open(withoutPrefix(name), attributes);
-      },
-      ontext: (piece) => handlers.text?.(piece),
-      onclosetag: (name) => {
-        open--;
-        handlers.close?.(withoutPrefix(name));
-      },
-    },
-    { xmlMode, decodeEntities: true },
-  );
-  for (let at = 0; at < text.length && open <= OPEN_TAGS_MAX && !hasEnough(); at += PIECE_CHARACTERS) {
-    parser.write(text.slice(at, at + PIECE_CHARACTERS));
-  }
-  parser.end();
-}
-
+/** Of a tag in a namespace only its own name counts. */
 const withoutPrefix = (name: string): string => name.slice(name.indexOf(':') + 1);
 
 function webAddress(href: string, base: string): string | undefined {

@@ -35,11 +35,13 @@ describe('a fair selection', () => {
     expect(scores(selectFairly(all, [{ id: 'a' }, { id: 'b' }], 1))).toEqual([9]);
   });
 
-  it('gives a source with its own count just that, beside the others', () => {
-    expect(scores(selectFairly(all, [{ id: 'a', chunks: 1 }, { id: 'b' }], 2))).toEqual([9, 2, 1]);
+  it('gives a source with its own count just that, and the others what is left of the total', () => {
+    expect(scores(selectFairly(all, [{ id: 'a', chunks: 1 }, { id: 'b' }], 2))).toEqual([9, 2]);
+    expect(scores(selectFairly(all, [{ id: 'a', chunks: 5 }, { id: 'b' }], 4))).toEqual([9, 8, 7, 2]);
+    expect(scores(selectFairly(all, [{ id: 'a', chunks: 3 }, { id: 'b' }], 1))).toEqual([9, 8, 7]);
   });
 
-  it('is never more than the total and the own counts, in order, and wastes nothing', () => {
+  it('is never more than the total, or than an own count that is larger, in order, and wastes nothing', () => {
     const sources = [{ id: 'a' }, { id: 'b' }, { id: 'c', chunks: 2 }];
     const some = fc.array(fc.record({ sourceId: fc.constantFrom('a', 'b', 'c'), score: fc.integer() }), { maxLength: 30 });
     fc.assert(
@@ -48,7 +50,8 @@ describe('a fair selection', () => {
         const ofC = (list: readonly { sourceId: string }[]) => list.filter(({ sourceId }) => sourceId === 'c').length;
         expect(scores(chosen)).toEqual(scores(chosen).sort((x, y) => y - x));
         expect(ofC(chosen)).toBe(Math.min(2, ofC(candidates)));
-        expect(chosen.length - ofC(chosen)).toBe(Math.min(total, candidates.length - ofC(candidates)));
+        const others = candidates.length - ofC(candidates);
+        expect(chosen.length - ofC(chosen)).toBe(Math.min(Math.max(0, total - ofC(chosen)), others));
       }),
     );
   });

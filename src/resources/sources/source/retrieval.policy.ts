@@ -28,8 +28,9 @@ export type Candidate = Readonly<{ sourceId: string; score: number }>;
 export type Asked = Readonly<{ id: string; chunks?: number }>;
 
 /**
- * The best candidates, best first. Sources without a count of their own share `total`: each may fill an equal part of it
- * with its best, and what one leaves free goes to the best that remain. A source with its own count has it for itself.
+ * The best candidates, best first, `total` of them. A source with a count of its own takes its best up to that count, also when
+ * that is more than the total. The others share what is left: each may fill an equal part of it with its best, and what one
+ * leaves free goes to the best that remain.
  */
 export function selectFairly<C extends Candidate>(
   candidates: readonly C[],
@@ -38,16 +39,17 @@ export function selectFairly<C extends Candidate>(
 ): readonly C[] {
   const ranked = [...candidates].sort((a, b) => b.score - a.score);
   const own = new Map(sources.flatMap(({ id, chunks }) => (chunks === undefined ? [] : [[id, chunks] as const])));
-  const sharing = sources.length - own.size;
-  const part = sharing > 0 ? Math.floor(total / sharing) : 0;
-  const selected = new Set(firstOfEach(ranked, ({ sourceId }) => own.get(sourceId) ?? part));
-  let free = total - [...selected].filter(({ sourceId }) => !own.has(sourceId)).length;
-  for (const candidate of ranked) {
-    if (free <= 0) break;
-    if (selected.has(candidate) || own.has(candidate.sourceId)) continue;
-    selected.add(candidate);
-    free--;
-  }
+  const counted = firstOfEach(
+    ranked.filter(({ sourceId }) => own.has(sourceId)),
+    ({ sourceId }) => own.get(sourceId)!,
+  );
+  const sharing = ranked.filter(({ sourceId }) => !own.has(sourceId));
+  const left = Math.max(0, total - counted.length);
+  const part = Math.floor(left / Math.max(1, sources.length - own.size));
+  const parts = firstOfEach(sharing, () => part);
+  const selected = new Set([...counted, ...parts]);
+  const others = sharing.filter((candidate) => !selected.has(candidate)).slice(0, left - parts.length);
+  for (const candidate of others) selected.add(candidate);
   return ranked.filter((candidate) => selected.has(candidate));
 }
 

@@ -1,4 +1,4 @@
-import { Module, type OnModuleInit } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { Commands } from '../../../kernel/commands.js';
 import { Ids } from '../../../kernel/ids.js';
@@ -25,15 +25,15 @@ import { OAuthGrants } from './oauth-grants.js';
 import { OAuthHandshakes } from './oauth-handshakes.js';
 import { ExpiringQueries } from '../../../../projections/expiring/expiring.queries.js';
 import { IdentityModule } from '../../identity/identity.module.js';
-import { RetentionModule } from '../../../work/retention/retention.module.js';
-import { RetentionRules } from '../../../work/retention/retention-rule.port.js';
 import { ToolsModule } from '../tools.module.js';
 import { FailSignIns } from './sign-in/fail-sign-ins.js';
 import { McpServerController } from './mcp-server.http.js';
 import { PurgeSignInSecrets } from './sign-in/purge-sign-in-secrets.reaction.js';
 import { McpTool } from './mcp-tool.js';
+import { signInNotifications } from './sign-in/oauth.notifications.js';
 
 const REACTIONS = [PurgeSignInSecrets];
+const RETENTION = [FailSignIns];
 const TOOL_KINDS = [McpTool];
 const HANDLERS = [
   StartHandshakeHandler,
@@ -48,12 +48,13 @@ const HANDLERS = [
 
 /** Tools of tool servers: the servers themselves, and the sign-ins at their authorization servers. Nothing secret of a sign-in is kept longer than it is needed. */
 @Module({
-  imports: [IdentityModule, RetentionModule, ToolsModule],
+  imports: [IdentityModule, ToolsModule],
   controllers: [McpServerController],
   providers: [
     ...REACTIONS,
     ...TOOL_KINDS,
     ...HANDLERS,
+    ExpiringQueries,
     {
       provide: FailSignIns,
       inject: [ExpiringQueries, Commands, Clock],
@@ -85,18 +86,11 @@ const HANDLERS = [
       useFactory: (config: Config) => new McpOptions(config.publicApiBaseUrl ?? null),
     },
   ],
-  exports: [...REACTIONS, ...TOOL_KINDS],
+  exports: [...REACTIONS, ...RETENTION, ...TOOL_KINDS],
 })
-export class McpModule implements OnModuleInit {
+export class McpModule {
   static readonly reactions = REACTIONS;
+  static readonly retention = RETENTION;
   static readonly toolKinds = TOOL_KINDS;
-
-  constructor(
-    private readonly retention: RetentionRules,
-    private readonly signIns: FailSignIns,
-  ) {}
-
-  onModuleInit(): void {
-    this.retention.add(this.signIns);
-  }
+  static readonly notifications = signInNotifications;
 }

@@ -56,6 +56,7 @@ describe('a memory', () => {
       '2: from Graz\n3: likes coffee',
     );
     expect(await callTool(memory, 'memory_view', { path: '/plan.md' })).toBe('/plan.md is empty.');
+    expect(await callTool(memory, 'memory_view', { path: '/plan.md', view_range: [1, -1] })).toBe('/plan.md is empty.');
     await callTool(memory, 'memory_delete', { path: '/friends' });
     expect(await callTool(memory, 'memory_view', { path: '/' })).toBe('Files under /:\n/plan.md (0 bytes)');
   });
@@ -154,7 +155,10 @@ describe('notes', () => {
     await callTool(notes, 'note_insert', { insert_line: 1, text: 'Cake.' });
     expect(await callTool(notes, 'note_view', {})).toMatchObject({ content: '1: Tea at five.\n2: Cake.' });
     await callTool(notes, 'note_delete', { first_line: 1, last_line: 2 });
-    expect(await callTool(notes, 'note_view', {})).toMatchObject({ content: 'The note is empty.' });
+    for (const range of [undefined, [1, -1], [1, 10]]) {
+      const seen = await callTool(notes, 'note_view', { view_range: range });
+      expect(seen).toEqual({ artifact_id: artifactId, content: 'The note is empty.' });
+    }
     await callTool(notes, 'note_delete', {});
     expect(await callTool(notes, 'note_view', {})).toMatchObject({ content: 'There is no note yet.' });
   });

@@ -41,9 +41,10 @@ export function deletion(name: string, text: string, first: number, last: number
   return { at, removed: text.slice(at, starts[last] ?? text.length), inserted: '' };
 }
 
-/** Lines with their numbers, from 1; a last line number of -1 is the last line. */
+/** Lines with their numbers, from 1; a last line number of -1 is the last line. Of an empty text any range is empty. */
 export function numberedLines(name: string, text: string, range?: readonly [number, number]): string {
-  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  if (text === '') return '';
+  const lines = text.replace(/\n$/, '').split('\n');
   const first = range?.[0] ?? 1;
   const last = range === undefined || range[1] === -1 ? lines.length : range[1];
   if (range !== undefined && !(first >= 1 && last >= first && first <= lines.length)) {

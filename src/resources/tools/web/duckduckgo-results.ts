@@ -1,4 +1,4 @@
-import { readTags } from './read-tags.js';
+import { readTags } from '../../../platform/outgoing/read-tags.policy.js';
 
 export type FoundPage = { title: string; url: string; description: string };
 

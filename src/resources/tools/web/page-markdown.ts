@@ -1,4 +1,4 @@
-import { readTags } from './read-tags.js';
+import { readTags } from '../../../platform/outgoing/read-tags.policy.js';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
@@ -25,7 +25,7 @@ export function pageAsMarkdown(html: string, address: string): PageText {
       ontext: (text) => writer.text(text),
       onclosetag: (name) => writer.close(name),
     },
-    () => writer.isFull,
+    { hasEnough: () => writer.isFull },
   );
   return writer.page(isWhole);
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { isId } from '../../../kernel/ids.js';
-import { ChatMonitors } from '../monitor/chat-monitors.port.js';
+import { ChatMonitors } from './chat-monitors.js';
 import { monitorIdOf } from '../monitor/monitor.events.js';
 import { type CallArguments, filledAction, unknownAction } from '../../../resources/tools/toolbox/call-arguments.policy.js';
 import { errorText, failuresAsText } from '../../../resources/tools/toolbox/failures-as-text.policy.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { TurnAdditions } from '../../../dialogue/conversation/turn-additions.port.js';
+import { TurnAdditions } from '../../../dialogue/conversation/additions.port.js';
 import { Commands } from '../../../kernel/commands.js';
 import { type Codec, decode } from '../../../kernel/event-sourcing/codec.js';
 import { EventStore, firstEvent, lastEvent } from '../../../kernel/event-sourcing/event-store.js';

@@ -3,7 +3,7 @@ import { commandsOver } from '../../../../test/support/commands-over.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { cause } from '../../../../test/support/turns.js';
 import { turnSettings } from '../../../../test/support/turn-settings.js';
-import { type AddedTurn, TurnAdditions } from '../../../dialogue/conversation/turn-additions.port.js';
+import { type AddedTurn, TurnAdditions } from '../../../dialogue/conversation/additions.port.js';
 import type { Codec } from '../../../kernel/event-sourcing/codec.js';
 import type { Event, Recorded } from '../../../kernel/event-sourcing/events.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';

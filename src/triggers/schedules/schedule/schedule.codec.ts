@@ -13,6 +13,7 @@ export const scheduleCodec: Codec<ScheduleEvent> = {
   ScheduleRunQueued: [],
   ScheduleMissed: [],
   ScheduleSlotPaused: [],
+  ScheduleSlotsPaused: [],
   ScheduleSlotSkipped: [],
   ScheduleRunRequested: [],
   ScheduleRunEnded: [],

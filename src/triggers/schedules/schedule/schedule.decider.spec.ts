@@ -84,10 +84,14 @@ describe('a slot that has come', () => {
       .when(settle(rules, at('09:10:00')))
       .then([{ type: 'ScheduleMissed', data: slot('09', '10') }]);
   });
-  it('is paused while the schedule is', () =>
+  it('is left to the end of the pause while a recurring schedule is paused', () =>
     given(schedule, [created(hourly), paused])
+      .when(settle(rules, at('15:00:00')))
+      .thenNothing());
+  it('is paused while a one-time schedule is', () =>
+    given(schedule, [created(once), paused])
       .when(settle(rules, at('09:00:00')))
-      .then([{ type: 'ScheduleSlotPaused', data: slot('09', '10') }]));
+      .then([{ type: 'ScheduleSlotPaused', data: slot('09', null) }]));
   it('of a one-time schedule is run however late it is', () =>
     given(schedule, [created(once)])
       .when(settle(rules, at('15:00:00')))
@@ -176,8 +180,10 @@ describe('an owner', () => {
     given(schedule, [created(hourly), paused])
       .when(resume(by('10:30:00')))
       .then([
-        { type: 'ScheduleSlotPaused', data: slot('09', '10') },
-        { type: 'ScheduleSlotPaused', data: slot('10', '11') },
+        {
+          type: 'ScheduleSlotsPaused',
+          data: { scheduleId, after: iso('08:30:00'), until: iso('10:30:00'), nextSlotAt: iso('11:00:00') },
+        },
         { type: 'ScheduleResumed', data: { scheduleId, resumedAt: iso('10:30:00'), nextSlotAt: iso('11:00:00') } },
       ]));
   it('needs another time for a one-time schedule whose own has passed', () => {

@@ -102,6 +102,10 @@ function evolve(state: Schedule, event: ScheduleEvent): Schedule {
     case 'ScheduleSlotPaused':
     case 'ScheduleSlotSkipped':
       return decided(state, event);
+    case 'ScheduleSlotsPaused': {
+      const { until, nextSlotAt } = event.data;
+      return { ...state, nextSlotAt, decidedUntil: until, slotsSinceSnapshot: state.slotsSinceSnapshot + 1 };
+    }
     case 'ScheduleRunRequested':
       return { ...state, openRun: { runId: event.data.runId, isSlot: false, since: event.data.requestedAt } };
     case 'ScheduleRunEnded':

@@ -61,13 +61,18 @@ export type ScheduleCompleted = Event<'ScheduleCompleted', { scheduleId: Schedul
 export type ScheduleCancelled = Event<'ScheduleCancelled', { scheduleId: ScheduleId; cancelledAt: string }>;
 export type ScheduleDeleted = Event<'ScheduleDeleted', { scheduleId: ScheduleId; deletedAt: string }>;
 
-/** The ledger: each slot is in exactly one of these four, in the order of the slots. */
+/** The ledger: each slot is in exactly one of these four, or within the span of a pause, in the order of the slots. */
 type Decided = { scheduleId: ScheduleId; slot: string; nextSlotAt: string | null };
 export type ScheduleRunQueued = Event<'ScheduleRunQueued', Decided & { runId: RunId; queuedAt: string }>;
 /** No process started a run in time. */
 export type ScheduleMissed = Event<'ScheduleMissed', Decided>;
-/** The slot passed while the schedule was paused. */
+/** The slot of a one-time schedule passed while it was paused. */
 export type ScheduleSlotPaused = Event<'ScheduleSlotPaused', Decided>;
+/** All slots of a recurring schedule after a time and up to another passed in a pause. The timing says which they are. */
+export type ScheduleSlotsPaused = Event<
+  'ScheduleSlotsPaused',
+  { scheduleId: ScheduleId; after: string; until: string; nextSlotAt: string | null }
+>;
 /** `overlap`: an earlier run was not over. `cancelled`: the schedule was called off with the slot just due. */
 export type SkipReason = 'overlap' | 'cancelled';
 export type ScheduleSlotSkipped = Event<'ScheduleSlotSkipped', Decided & { reason: SkipReason }>;
@@ -125,6 +130,7 @@ export type ScheduleEvent =
   | ScheduleCancelled
   | ScheduleDeleted
   | SlotDecided
+  | ScheduleSlotsPaused
   | ScheduleRunRequested
   | ScheduleRunEnded
   | ScheduleSnapshotTaken;

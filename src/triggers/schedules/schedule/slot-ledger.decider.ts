@@ -85,9 +85,10 @@ const ONCE_LOOKS_MS = 5_000;
 /** Whether there is a slot to decide on. */
 const isDue = ({ nextSlotAt }: Schedule, now: Date): boolean => nextSlotAt !== null && nextSlotAt <= now.toISOString();
 
-function decideSlots(state: Schedule, rules: LedgerRules, now: Date, mode: LedgerMode): readonly SlotDecided[] {
+function decideSlots(state: Schedule, rules: LedgerRules, now: Date, mode: LedgerMode): readonly ScheduleEvent[] {
   if (!isDue(state, now)) return [];
   const { timing } = state.definition;
+  if (state.status === 'paused' && timing.kind === 'recurring') return mode === 'open' ? [] : [slotsPaused(state, now)];
   const events: SlotDecided[] = [];
   const slots = slotsBetween(timing, new Date(state.decidedUntil), now, SLOTS_PER_APPEND_MAX + 1);
   let known = state;
@@ -98,6 +99,12 @@ function decideSlots(state: Schedule, rules: LedgerRules, now: Date, mode: Ledge
     events.push(event);
   }
   return events;
+}
+
+/** However long a pause was, its slots are one span, stated when it ends: until then the pause itself says what becomes of them. */
+function slotsPaused({ id: scheduleId, definition, decidedUntil: after }: Schedule, now: Date): ScheduleEvent {
+  const nextSlotAt = nextSlot(definition.timing, now)?.toISOString() ?? null;
+  return { type: 'ScheduleSlotsPaused', data: { scheduleId, after, until: now.toISOString(), nextSlotAt } };
 }
 
 type Look = Readonly<{ rules: LedgerRules; now: Date; mode: LedgerMode }>;

@@ -1,0 +1,102 @@
+import { decode } from '../../../kernel/event-sourcing/codec.js';
+import { type EventStore, eventsBackwards } from '../../../kernel/event-sourcing/event-store.js';
+import type { Recorded } from '../../../kernel/event-sourcing/events.js';
+import { conversationCodec } from '../../conversation/conversation.codec.js';
+import type { ConversationEvent, Exchange, TurnId } from '../../conversation/conversation.events.js';
+
+/** The newest exchanges before a turn, oldest first: as many as have about that many characters. */
+export type Exchanges = (charactersMax: number) => Promise<readonly Exchange[]>;
+
+/** What later events mean for the turns before them: a question took the place of an earlier one, or a turn was withdrawn. */
+type Change = Readonly<{ supersededFrom: number } | { withdrawn: TurnId }>;
+
+/**
+ * What was answered in a conversation, read from its end backwards: what became of a turn is known when its question comes. Turns
+ * that failed, were stopped, replaced or withdrawn are no exchanges.
+ */
+export class PastExchanges {
+  private readonly answers = new Map<TurnId, string>();
+  /** The newest first. */
+  private readonly changes: Change[] = [];
+  private readonly questionsSeen = new Set<TurnId>();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly stream: string,
+  ) {}
+
+  /** Takes note of an event; they come newest first. The exchange whose question it is, where it is one. */
+  add(event: Recorded<ConversationEvent>): Exchange | undefined {
+    switch (event.type) {
+      case 'TurnAnswered':
+        this.answers.set(event.data.turnId, event.data.answer);
+        return undefined;
+      case 'TurnsSuperseded':
+        this.changes.push({ supersededFrom: event.data.fromIndex });
+        return undefined;
+      case 'TurnWithdrawn':
+        this.changes.push({ withdrawn: event.data.turnId });
+        return undefined;
+      case 'TurnAsked':
+        return this.exchangeOf(event.data, this.answers.get(event.data.turnId));
+      case 'TurnAppended':
+        return this.exchangeOf(event.data, event.data.answer);
+      default:
+        return undefined;
+    }
+  }
+
+  /** The exchanges before a revision; all events from there on were added. */
+  async before(revision: number, charactersMax: number): Promise<readonly Exchange[]> {
+    const newest: Exchange[] = [];
+    let characters = 0;
+    const fits = (exchange: Exchange): boolean => {
+      characters += exchange.prompt.length + exchange.response.length;
+      if (characters <= charactersMax) newest.push(exchange);
+      return characters <= charactersMax;
+    };
+    if (revision === 0) return newest;
+    for await (const event of newestFirst(this.store, this.stream, revision - 1)) {
+      const exchange = this.add(event);
+      if (exchange && !fits(exchange)) break;
+      if (event.type === 'ConversationStarted') [...event.data.history].reverse().every(fits);
+    }
+    return newest.reverse();
+  }
+
+  private exchangeOf(
+    { turnId, index, question }: Readonly<{ turnId: TurnId; index: number; question: string }>,
+    answer: string | undefined,
+  ): Exchange | undefined {
+    this.questionsSeen.add(turnId);
+    this.answers.delete(turnId);
+    return answer === undefined || this.isGone(turnId, index) ? undefined : { prompt: question, response: answer };
+  }
+
+  /** Whether a turn counts no more. A withdrawn turn whose question is older was before it: it moved up. */
+  private isGone(turnId: TurnId, askedAt: number): boolean {
+    let index = askedAt;
+    for (const change of this.changes.toReversed()) {
+      if ('supersededFrom' in change) {
+        if (index >= change.supersededFrom) return true;
+      } else if (change.withdrawn === turnId) {
+        return true;
+      } else if (!this.questionsSeen.has(change.withdrawn)) {
+        index -= 1;
+      }
+    }
+    return false;
+  }
+}
+
+/** A conversation's events from a revision, or its end, back to its beginning; those that a newer version of the program wrote are left out. */
+export async function* newestFirst(
+  store: EventStore,
+  stream: string,
+  from: number | undefined,
+): AsyncGenerator<Recorded<ConversationEvent>> {
+  for await (const stored of eventsBackwards(store, stream, from === undefined ? {} : { from })) {
+    const event = decode<ConversationEvent>(conversationCodec, stored);
+    if (event) yield event;
+  }
+}

@@ -1,0 +1,180 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import type { UnsealedTurnQueries } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { turnCommands } from '../../../../test/support/turn-commands.js';
+import {
+  answeringOptions,
+  askedTurn,
+  cause,
+  deltas,
+  eventsOf,
+  framesOf,
+  scripted,
+  workerOver,
+} from '../../../../test/support/turns.js';
+import type { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { InProcessKeyValue } from '../../../platform/messaging/key-value/in-process-key-value.js';
+import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
+import { systemIds } from '../../../platform/system-ids.js';
+import { systemTiming } from '../../../platform/system-timing.js';
+import { WORKER_LEASES } from '../../../work/tasks/task.policy.js';
+import { conversation, remove } from '../../conversation/conversation.decider.js';
+import { conversationStream } from '../../conversation/conversation.events.js';
+import { MessageFeed } from '../../journal/message-feed.js';
+import { AnsweringOptions } from '../loop/answering-options.js';
+import { Continuations } from '../loop/continuations.js';
+import { EndUnclaimedTurns } from './end-unclaimed-turns.ticker.js';
+import { NO_WORKER_NOTICE } from './resumed-run.js';
+import { SweepTurns } from './sweep-turns.ticker.js';
+import { TurnCloser } from './turn-closer.js';
+import { NO_WORKER, UnclaimedTurns } from './unclaimed-turns.js';
+
+Logger.overrideLogger(false);
+
+const STALE_MS = 10_000;
+const NO_WORKER_MS = 60_000;
+const ASKED_AT = Date.UTC(2026, 0, 1);
+const options = new AnsweringOptions({
+  ...answeringOptions.settings,
+  worker: false,
+  staleProducerMs: STALE_MS,
+  noWorkerTurnMs: NO_WORKER_MS,
+});
+
+let store: InMemoryEventStore;
+let keyValue: InProcessKeyValue;
+beforeEach(async () => {
+  store = new InMemoryEventStore();
+  keyValue = new InProcessKeyValue();
+  await askedTurn(store, 'c1', 't1');
+});
+
+/** A process that takes questions and runs none, with a clock of the test's. */
+function front(over: EventStore = store) {
+  const streams = new Streams(over, systemTiming);
+  const commands = turnCommands(streams);
+  const feed = new MessageFeed(over, new InProcessSignals(), systemTiming);
+  const closer = new TurnCloser(
+    over,
+    streams,
+    commands,
+    new Continuations(new InMemoryBlobs()),
+    { now: () => new Date() },
+    options,
+  );
+  const unclaimed = new UnclaimedTurns(commands, closer, streams, feed, systemTiming, systemIds);
+  const turns = {
+    untaken: async (askedBefore: Date) => {
+      const { state } = await streams.fold(conversationStream('c1'), conversation);
+      const isWaiting = state.turns.get('t1')?.status === 'asked' && ASKED_AT < askedBefore.getTime();
+      return isWaiting ? [{ conversationId: 'c1', turnId: 't1' }] : [];
+    },
+    producers: async () => [],
+    takenBy: async () => [],
+  } as unknown as UnsealedTurnQueries;
+  const sweep = new SweepTurns(turns, keyValue, { producer: 'front', running: [] } as never, options);
+  const ticker = new EndUnclaimedTurns(turns, keyValue, unclaimed, sweep, options);
+  return { ticker, at: (afterMs: number) => ticker.tick(new Date(ASKED_AT + afterMs)), unclaimed };
+}
+
+const worker = (...texts: string[]) => workerOver(store, new InProcessSignals(), scripted(deltas(...texts))).runner;
+const outcomes = async () =>
+  (await eventsOf(store, conversationStream('c1')))
+    .map(({ type }) => type)
+    .filter((type) => /Answered|Failed|Stopped|Sealed/.test(type));
+const types = async () => (await framesOf(store, 't1')).map(({ type }) => type);
+const NOTICED = [expect.objectContaining({ type: 'message_id' }), { type: 'notice', notice: NO_WORKER_NOTICE }];
+const FAILED = [{ type: 'error', error: NO_WORKER.text, code: 'no_worker' }, { type: 'id', id: 'c1' }, { type: 'end' }];
+
+/** All seconds up to a time. */
+async function upTo(at: (afterMs: number) => Promise<void>, ms: number): Promise<void> {
+  for (let now = 0; now <= ms; now += 1_000) await at(now);
+}
+
+describe('a question, while no worker is alive', () => {
+  it('is told of it once, with an id, and fails in the end', async () => {
+    const { at } = front();
+    await upTo(at, STALE_MS);
+    expect(await types()).toEqual([]);
+    await at(STALE_MS + 1);
+    expect(await framesOf(store, 't1')).toEqual(NOTICED);
+    for (let now = STALE_MS + 1_000; now <= NO_WORKER_MS; now += 1_000) await at(now);
+    expect(await framesOf(store, 't1')).toEqual(NOTICED);
+    await at(NO_WORKER_MS + 1);
+    expect(await framesOf(store, 't1')).toEqual([...NOTICED, ...FAILED]);
+    expect(await outcomes()).toEqual(['TurnFailed', 'TurnSealed']);
+  });
+
+  it('is answered behind the notice by a worker that comes a millisecond before its time is over', async () => {
+    const { at } = front();
+    await upTo(at, NO_WORKER_MS);
+    await worker('Because.').run('c1', 't1');
+    await at(NO_WORKER_MS + 1);
+    expect(await types()).toEqual(['message_id', 'notice', 'answer', 'source', 'tool_calls', 'id', 'end']);
+    expect(await outcomes()).toEqual(['TurnAnswered', 'TurnSealed']);
+  });
+
+  it('is not answered by a worker that comes a millisecond after', async () => {
+    const { at } = front();
+    await upTo(at, NO_WORKER_MS);
+    await at(NO_WORKER_MS + 1);
+    await worker('Because.').run('c1', 't1');
+    expect(await framesOf(store, 't1')).toEqual([...NOTICED, ...FAILED]);
+    expect(await outcomes()).toEqual(['TurnFailed', 'TurnSealed']);
+  });
+
+  it('is told of it once, and fails once, where two processes look after it', async () => {
+    const fronts = [front(), front()];
+    for (let now = 0; now <= NO_WORKER_MS + 1_000; now += 1_000) await Promise.all(fronts.map(({ at }) => at(now)));
+    expect(await framesOf(store, 't1')).toEqual([...NOTICED, ...FAILED]);
+    expect(await outcomes()).toEqual(['TurnFailed', 'TurnSealed']);
+  });
+
+  it('has one end, whichever of a worker and a front is the first, and ids without gaps', async () => {
+    for (let head = 0; head < 24; head++) {
+      store = new InMemoryEventStore();
+      await askedTurn(store, 'c1', 't1');
+      const late = async (work: () => Promise<void>, jobs: number) => {
+        for (let passed = 0; passed < jobs; passed++) await Promise.resolve();
+        await work();
+      };
+      const { unclaimed } = front();
+      await Promise.all([
+        late(() => worker('Be', 'cause.').run('c1', 't1'), head),
+        late(() => unclaimed.report('c1', 't1'), 0),
+        late(() => unclaimed.end('c1', 't1'), 10 * (head % 5)),
+      ]);
+      expect(await outcomes()).toEqual([expect.stringMatching(/Answered|Failed/), 'TurnSealed']);
+      const shown = await types();
+      expect(shown.filter((type) => type === 'message_id' || type === 'end')).toEqual(['message_id', 'end']);
+      expect(shown.filter((type) => type === 'notice').length).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('whose conversation is deleted gets its end', async () => {
+    const { unclaimed } = front();
+    await unclaimed.report('c1', 't1');
+    const streams = new Streams(store, systemTiming);
+    await streams.transact(conversationStream('c1'), conversation, remove, cause);
+    await unclaimed.end('c1', 't1');
+    expect((await framesOf(store, 't1')).at(-1)).toMatchObject({ type: 'error', code: 'stopped' });
+  });
+});
+
+it('says nothing while a worker is alive, however long it takes, and begins to count anew when it is gone', async () => {
+  const { at } = front();
+  await at(0);
+  await keyValue.put(`${WORKER_LEASES}w1`, '');
+  await at(NO_WORKER_MS * 2);
+  expect(await types()).toEqual([]);
+  await keyValue.delete(`${WORKER_LEASES}w1`);
+  await at(NO_WORKER_MS * 2 + 1);
+  expect(await types()).toEqual([]);
+  await at(NO_WORKER_MS * 2 + 2);
+  expect(await types()).toEqual(['message_id', 'notice']);
+  await at(NO_WORKER_MS * 2 + 1 + STALE_MS);
+  expect((await types()).at(-1)).toBe('end');
+});

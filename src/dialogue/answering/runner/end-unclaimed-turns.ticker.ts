@@ -1,0 +1,84 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { UnsealedTurnQueries, type UnsealedTurn } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { eachOf } from '../../../kernel/each-of.js';
+import type { Ticker } from '../../../kernel/event-sourcing/ticker.js';
+import { KeyValue, KeyValueUnavailable } from '../../../kernel/key-value.js';
+import { WORKER_LEASES } from '../../../work/tasks/task.policy.js';
+import { AnsweringOptions } from '../loop/answering-options.js';
+import { RECOVERED_AT_ONCE_MAX, SweepTurns, SWEPT_TURNS_MAX } from './sweep-turns.ticker.js';
+import { UnclaimedTurns } from './unclaimed-turns.js';
+
+const UNCLAIMED_EVERY_MS = 1_000;
+/** So many turns are known to be told that no worker is alive. */
+const TOLD_MAX = 10_000;
+
+/**
+ * While no worker is alive, the processes that take questions look after them: readers are told, questions that waited too long
+ * fail, and answers whose worker died get their end.
+ */
+@Injectable()
+export class EndUnclaimedTurns implements Ticker {
+  readonly name = 'end-unclaimed-turns';
+  readonly everyMs = UNCLAIMED_EVERY_MS;
+  readonly role = 'api';
+  private readonly logger = new Logger(EndUnclaimedTurns.name);
+  private absentSince: Date | undefined;
+  private told: ReadonlySet<string> = new Set();
+
+  constructor(
+    private readonly turns: UnsealedTurnQueries,
+    private readonly keyValue: KeyValue,
+    private readonly unclaimed: UnclaimedTurns,
+    private readonly sweep: SweepTurns,
+    private readonly options: AnsweringOptions,
+  ) {}
+
+  async tick(now: Date): Promise<void> {
+    if (await this.mayBeWorkedOn()) {
+      this.absentSince = undefined;
+      this.told = new Set();
+      return;
+    }
+    // A lease that is only just taken, or taken again, is seen at the second look.
+    if (!this.absentSince) return void (this.absentSince = now);
+    if (!this.options.settings.worker) await this.sweep.recoverOrphans(now);
+    const { staleProducerMs, noWorkerTurnMs } = this.options.settings;
+    if (now.getTime() - this.absentSince.getTime() >= Math.min(staleProducerMs, noWorkerTurnMs)) {
+      await this.each(await this.waitingSince(now, noWorkerTurnMs, SWEPT_TURNS_MAX), 'end');
+    }
+    const waiting = await this.waitingSince(now, staleProducerMs, TOLD_MAX);
+    const untold = waiting.filter(({ turnId }) => !this.told.has(turnId)).slice(0, SWEPT_TURNS_MAX);
+    const failed = new Set(await this.each(untold, 'report'));
+    const told = [...waiting.filter(({ turnId }) => this.told.has(turnId)), ...untold.filter((turn) => !failed.has(turn))];
+    this.told = new Set(told.map(({ turnId }) => turnId));
+  }
+
+  /** While the store of leases is away, workers may be alive. */
+  private async mayBeWorkedOn(): Promise<boolean> {
+    try {
+      return (await this.keyValue.keys(WORKER_LEASES)).length > 0;
+    } catch (error) {
+      if (error instanceof KeyValueUnavailable) return true;
+      throw error;
+    }
+  }
+
+  private waitingSince(now: Date, waitMs: number, limit: number): Promise<readonly UnsealedTurn[]> {
+    return this.turns.untaken(new Date(now.getTime() - waitMs), limit);
+  }
+
+  /** Answers those with which it did not work; the next tick tries them again. */
+  private async each(turns: readonly UnsealedTurn[], how: 'report' | 'end'): Promise<readonly UnsealedTurn[]> {
+    const failed: UnsealedTurn[] = [];
+    const attempt = async (turn: UnsealedTurn) => {
+      try {
+        await this.unclaimed[how](turn.conversationId, turn.turnId);
+      } catch (error) {
+        failed.push(turn);
+        this.logger.error(`Turn ${turn.turnId}, which no worker took, could not be ${how}ed; the next tick tries again.`, error);
+      }
+    };
+    await eachOf(turns, attempt, RECOVERED_AT_ONCE_MAX);
+    return failed;
+  }
+}

@@ -1,0 +1,50 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Command, type Handler } from '../../kernel/commands.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
+import { append, noteWork } from './additions.decider.js';
+import { conversation } from './conversation.decider.js';
+import { type BackgroundWorkNoted, conversationStream, type TurnAppended } from './conversation.events.js';
+import type { Conversation } from './turn.policy.js';
+
+/** A turn that came about elsewhere, and whose journal is written, is the last of its owner's conversation. */
+export class AppendTurn extends Command<Conversation> {
+  constructor(
+    readonly turn: Omit<TurnAppended['data'], 'index'>,
+    readonly ownerId: string,
+    readonly cause: Cause,
+    readonly known: Folded<Conversation>,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(AppendTurn)
+export class AppendTurnHandler implements Handler<AppendTurn> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ turn, ownerId, cause, known }: AppendTurn): Promise<Conversation> {
+    const stream = conversationStream(turn.conversationId);
+    return (await this.streams.transact(stream, conversation, append(turn, ownerId), cause, known)).state;
+  }
+}
+
+/** Work beside a conversation stands otherwise than before, so that all it shows of itself is in one stream and in one order. */
+export class NoteBackgroundWork extends Command<void> {
+  constructor(
+    readonly noted: BackgroundWorkNoted['data'],
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+/** What was noted before is nothing new, also when the conversation was opened since. */
+@CommandHandler(NoteBackgroundWork)
+export class NoteBackgroundWorkHandler implements Handler<NoteBackgroundWork> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ noted, cause }: NoteBackgroundWork): Promise<void> {
+    await this.streams.transact(conversationStream(noted.conversationId), conversation, noteWork(noted), cause);
+  }
+}

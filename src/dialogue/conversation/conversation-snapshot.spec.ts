@@ -1,0 +1,106 @@
+import { describe, expect, it } from '@jest/globals';
+import { AnyConversation } from '../../../test/support/any-conversation.js';
+import { Seeded } from '../../../test/support/seeded.js';
+import { conversation } from './conversation.decider.js';
+import type { ConversationEvent } from './conversation.events.js';
+import {
+  CALL_IDS_CHARACTERS_MAX,
+  newestThatFit,
+  SNAPSHOT_BYTES_MAX,
+  SNAPSHOT_EVERY_EVENTS,
+  snapshotIfDue,
+  WORKS_OVER_MAX,
+} from './conversation-snapshot.policy.js';
+import { markOf } from './conversation-mark.policy.js';
+import { type Conversation, countingTurnAt } from './turn.policy.js';
+
+const CONVERSATIONS = 25;
+const STEPS = 300;
+
+/** All that happened, and a state that has forgotten nothing. */
+type Course = Readonly<{ whole: Conversation; state: Conversation; events: readonly ConversationEvent[] }>;
+
+function* courses(): Generator<Course> {
+  for (let seed = 0; seed < CONVERSATIONS; seed++) {
+    const any = new AnyConversation('c1', new Seeded(seed));
+    const events: ConversationEvent[] = [];
+    let whole = conversation.initial;
+    for (let step = 0; step < STEPS; step++) {
+      for (const event of any.step()) {
+        events.push(event);
+        if (event.type !== 'ConversationSnapshotTaken') whole = conversation.evolve(whole, event);
+      }
+      yield { whole, state: any.state, events };
+    }
+  }
+}
+
+describe('a conversation that takes snapshots', () => {
+  it('decides as one that reads everything does', () => {
+    let snapshots = 0;
+    for (const { whole, state, events } of courses()) {
+      if (events.at(-1)?.type === 'TurnAsked') snapshots += Number(events.at(-2)?.type === 'ConversationSnapshotTaken');
+      expect(markOf(state)).toBe(markOf(whole));
+      const { status, name, namedBy, nextIndex, unopened, automaticTurnsInARow, callIds } = whole;
+      expect(state).toMatchObject({ status, name, namedBy, nextIndex, unopened, automaticTurnsInARow, callIds });
+      for (const [turnId, turn] of state.turns) {
+        const known = whole.turns.get(turnId)!;
+        // A failure that a later question hides is seen once a snapshot was taken.
+        expect(turn).toEqual({ ...known, unseen: turn.unseen });
+      }
+      for (const [turnId, turn] of whole.turns) if (!turn.sealed) expect(state.turns.has(turnId)).toBe(true);
+    }
+    expect(snapshots).toBeGreaterThan(CONVERSATIONS);
+  });
+
+  it('is the same folded from its newest snapshot as from its beginning', () => {
+    let last: Course | undefined;
+    for (const course of courses()) {
+      if (last && course.events !== last.events) expectSameFromSnapshot(last);
+      last = course;
+    }
+  });
+
+  it('keeps what it remembers small, however long it goes on', () => {
+    let largest = 0;
+    for (const { state, events } of courses()) {
+      const taken = events.findLast(({ type }) => type === 'ConversationSnapshotTaken');
+      if (taken) largest = Math.max(largest, Buffer.byteLength(JSON.stringify(taken.data)));
+      expect(state.eventsSinceSnapshot).toBeLessThan(20 * SNAPSHOT_EVERY_EVENTS);
+    }
+    expect(largest).toBeGreaterThan(0);
+    expect(largest).toBeLessThanOrEqual(SNAPSHOT_BYTES_MAX);
+  });
+
+  it('takes none that is too large, and none while a turn is paused', () => {
+    const due: Conversation = { ...conversation.initial, id: 'c1', status: 'open', eventsSinceSnapshot: SNAPSHOT_EVERY_EVENTS };
+    expect(snapshotIfDue(due)).toHaveLength(1);
+    expect(snapshotIfDue({ ...due, eventsSinceSnapshot: SNAPSHOT_EVERY_EVENTS - 1 })).toEqual([]);
+    expect(snapshotIfDue({ ...due, name: 'n'.repeat(SNAPSHOT_BYTES_MAX) })).toEqual([]);
+    for (const { state } of courses()) {
+      const isPaused = [...state.turns.values()].some(({ status }) => status === 'paused');
+      if (isPaused) return expect(snapshotIfDue({ ...state, eventsSinceSnapshot: SNAPSHOT_EVERY_EVENTS })).toEqual([]);
+    }
+    throw new Error('No turn was paused.');
+  });
+
+  it('remembers the newest call ids that fit, and of work that is over and seen the newest', () => {
+    const ids = Array.from({ length: 1_000 }, (_, index) => `call-${String(index).padStart(11, '0')}`);
+    const kept = newestThatFit(ids);
+    expect(kept).toEqual(ids.slice(-CALL_IDS_CHARACTERS_MAX / 16));
+    const over = { kind: 'job', status: 'over', asOf: 1, unseen: false } as const;
+    const works = new Map(ids.map((id) => [id, over]));
+    const due: Conversation = { ...conversation.initial, status: 'open', works, eventsSinceSnapshot: SNAPSHOT_EVERY_EVENTS };
+    expect(snapshotIfDue(due)[0]!.data.works.map(({ id }) => id)).toEqual(ids.slice(-WORKS_OVER_MAX));
+  });
+});
+
+function expectSameFromSnapshot({ events, state }: Course): void {
+  const from = events.findLastIndex(({ type }) => type === 'ConversationSnapshotTaken');
+  if (from < 0) return;
+  const folded = events.slice(from).reduce(conversation.evolve, conversation.initial);
+  expect(folded).toEqual(state);
+  for (let index = 0; index < state.nextIndex; index++) {
+    expect(countingTurnAt(folded, index)?.[0]).toBe(countingTurnAt(state, index)?.[0]);
+  }
+}

@@ -1,0 +1,124 @@
+import { type Notice, type Notification, notificationRule } from '../../kernel/event-sourcing/notifications.js';
+import { awaitsApproval, awaitsOwner, type Mark, markOf } from './conversation-mark.policy.js';
+import { conversationCodec } from './conversation.codec.js';
+import { conversation } from './conversation.decider.js';
+import type { CalledTool, ConversationEvent, NotRun, TurnId, TurnPaused } from './conversation.events.js';
+import type { Conversation, Turn } from './turn.policy.js';
+
+/** Conversations whose state is cached between two events. */
+const CACHED_MAX = 1_000;
+
+type About<Type extends string, Payload extends object> = Notification<
+  Type,
+  'conversation',
+  { conversation_id: string } & Payload
+>;
+
+/** Why nobody is to approve a turn's calls any more: somebody decided, nobody came in time, or the conversation is past it. */
+type ApprovalEnd = 'decided' | 'expired' | 'moved_on';
+
+type PendingCall = { call_id: string; tool_name: string; action_name: string; name: string };
+
+export type ConversationNotification =
+  | About<'conversation.mark', { mark: Mark | null }>
+  | About<'tool.approval.required', { message_id: string; pending_tool_calls: readonly PendingCall[]; expires_at: string }>
+  | About<'tool.approval.cleared', { message_id: string; reason: ApprovalEnd }>
+  | About<'conversation.continued', { message_id: string; source: string }>
+  | About<'schedule.message.appended', { message_id: string; schedule_id: string; run_id: string; position: number }>;
+
+/** For which turns nobody is to approve anything any more. */
+function endedBy(
+  before: Conversation,
+  event: ConversationEvent,
+): { turnIds: readonly TurnId[]; reason: ApprovalEnd } | undefined {
+  const awaiting = [...before.turns].filter(([, turn]) => awaitsOwner(turn)).map(([turnId]) => turnId);
+  if (event.type === 'ConversationDeleted') return { turnIds: awaiting, reason: 'moved_on' };
+  const turnId = awaiting.find((each) => 'turnId' in event.data && each === event.data.turnId);
+  if (turnId === undefined) return undefined;
+  const reason = reasonOf(before.turns.get(turnId)!, event);
+  return reason && { turnIds: [turnId], reason };
+}
+
+function reasonOf({ pause }: Turn, event: ConversationEvent): ApprovalEnd | undefined {
+  if (event.type === 'TurnResumed') return 'decided';
+  // A pause that expires or is moved on from ends with a denial of each call; the first of them says so.
+  if (event.type !== 'ToolCallDenied' || event.data.callId !== pause!.calls[0]!.callId) return undefined;
+  return UNRESUMED[event.data.notRun ?? 'no_response'];
+}
+
+const UNRESUMED: Readonly<Record<NotRun, ApprovalEnd | undefined>> = {
+  expired: 'expired',
+  moved_on: 'moved_on',
+  no_response: undefined,
+};
+
+/** A conversation that is not listed has no mark, but still needs its owner. The notification of the mark has no name. */
+function noticesOf(
+  event: ConversationEvent,
+  before: Conversation,
+  after: Conversation,
+): readonly Notice<ConversationNotification>[] {
+  const { conversationId } = event.data;
+  const scope = { kind: 'conversation', id: conversationId } as const;
+  const mark = markOf(after);
+  const told: Notice<ConversationNotification>[] = [];
+  if (after.visibility === 'listed' && mark !== markOf(before)) {
+    const payload = { conversation_id: conversationId, mark };
+    told.push({ notification: { type: 'conversation.mark', scope, payload } });
+  }
+  if (event.type === 'TurnPaused' && awaitsApproval(event)) {
+    told.push({ name: 'approval', notification: { type: 'tool.approval.required', scope, payload: required(event) } });
+  }
+  if (event.type === 'TurnAppended' && event.data.origin.kind === 'schedule') {
+    const { turnId: message_id, index: position, origin } = event.data;
+    const { scheduleId: schedule_id, runId: run_id } = origin;
+    const payload = { conversation_id: conversationId, message_id, schedule_id, run_id, position };
+    told.push({ name: 'appended', notification: { type: 'schedule.message.appended', scope, payload } });
+  }
+  const continued = sourceOfEnded(before, event);
+  if (continued) {
+    const payload = { conversation_id: conversationId, message_id: continued.turnId, source: continued.source };
+    told.push({ name: 'continued', notification: { type: 'conversation.continued', scope, payload } });
+  }
+  const ended = endedBy(before, event);
+  for (const turnId of ended?.turnIds ?? []) {
+    const payload = { conversation_id: conversationId, message_id: turnId, reason: ended!.reason };
+    told.push({ name: `approval ${turnId}`, notification: { type: 'tool.approval.cleared', scope, payload } });
+  }
+  return told;
+}
+
+/** The automatic turn that an event ends with something to read, and what caused it. */
+function sourceOfEnded({ turns }: Conversation, event: ConversationEvent): { turnId: TurnId; source: string } | undefined {
+  if (event.type !== 'TurnAnswered' && event.type !== 'TurnFailed') return undefined;
+  const { turnId } = event.data;
+  const turn = turns.get(turnId);
+  return turn?.origin?.kind === 'follow-up' && !turn.superseded ? { turnId, source: turn.origin.source } : undefined;
+}
+
+/** What the calls are to be run with is not told: it is shown where it is decided. */
+const required = ({ data: { conversationId, turnId, calls, expiresAt } }: TurnPaused) => ({
+  conversation_id: conversationId,
+  message_id: turnId,
+  pending_tool_calls: calls.filter(({ pauseType }) => pauseType === 'awaiting_approval').map(named),
+  expires_at: expiresAt,
+});
+
+const named = ({ callId, toolName, actionName, name }: CalledTool) => ({
+  call_id: callId,
+  tool_name: toolName,
+  action_name: actionName,
+  name,
+});
+
+export const conversationNotifications = [
+  notificationRule({
+    category: 'conversation',
+    ...conversation,
+    // All of them, so that the cached state has no gaps.
+    about: Object.keys(conversationCodec) as ConversationEvent['type'][],
+    cachedMax: CACHED_MAX,
+    ownerOf: ({ ownerId }) => ownerId,
+    noticesOf,
+  }),
+];

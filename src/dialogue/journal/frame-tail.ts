@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import { type FrameBatch, MessageFeed } from './message-feed.js';
+import { TurnActivity } from './turn-activity.js';
+
+/** A turn by its ids. */
+export type TurnToRun = Readonly<{ conversationId: string; turnId: string }>;
+
+/**
+ * Reads the frames of a turn after a revision (-1: from the first on), past and live, until its run ends or the reader is gone.
+ * The live caller reads what a reconnecting one reads.
+ */
+@Injectable()
+export class FrameTail {
+  constructor(
+    private readonly feed: MessageFeed,
+    private readonly activity: TurnActivity,
+  ) {}
+
+  tail({ conversationId, turnId }: TurnToRun, after: number, signal: AbortSignal): AsyncIterable<FrameBatch> {
+    return this.feed.tail(turnId, after, (terminalId) => this.activity.goesOn(conversationId, turnId, terminalId), signal);
+  }
+}

@@ -1,0 +1,27 @@
+import { expect, it } from '@jest/globals';
+import type { Sql } from 'postgres';
+import { projections } from '../../../projections/catalogue.js';
+import { systemTiming } from '../system-timing.js';
+import { PostgresFreshness } from './postgres-freshness.js';
+import { Progress } from './progress.js';
+
+it('sees how far a read model is though the tables of another that is waited for are not there', async () => {
+  const [missing, there] = projections;
+  let isMissing = true;
+  const sql = ((first: readonly string[] | string, schema?: string) => {
+    if (typeof first === 'string') return first;
+    return isMissing && schema?.startsWith(missing!.name.replaceAll('-', '_'))
+      ? Promise.reject(new Error('relation does not exist'))
+      : Promise.resolve([{ position: '9' }]);
+  }) as unknown as Sql;
+  const store = {
+    readAll: async function* () {
+      // Nothing is told of quiet stretches.
+    },
+  };
+  const freshness = new PostgresFreshness(sql, [missing!, there!], new Progress(systemTiming), store, systemTiming, 2_000_000);
+  const both = freshness.reached([missing!.name, there!.name], 5n);
+  expect(await freshness.reached([there!.name], 5n)).toBe(true);
+  isMissing = false;
+  expect(await both).toBe(true);
+});

@@ -1,0 +1,94 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import { CountedReads } from '../../../test/support/counted-reads.js';
+import { userEventsOptions } from '../../../test/support/user-events.js';
+import { react, reactionOver, record, notificationsOf } from '../../../test/support/user-reactions.js';
+import type { Event } from '../../kernel/event-sourcing/events.js';
+import { type NotificationRule, notificationRule, subjectOf } from '../../kernel/event-sourcing/notifications.js';
+import { NotificationRules } from './notification-rules.js';
+
+type Grown = Event<'Grown', { by: number }>;
+type Named = Event<'Named', { ownerId: string }>;
+type Plant = Readonly<{ ownerId: string | undefined; height: number }>;
+
+const plants = {
+  category: 'plant',
+  codec: { Named: [], Grown: [] },
+  initial: { ownerId: undefined, height: 0 },
+  evolve: (plant: Plant, event: Named | Grown): Plant =>
+    event.type === 'Named' ? { ...plant, ...event.data } : { ...plant, height: plant.height + event.data.by },
+  ownerOf: ({ ownerId }: Plant) => ownerId,
+};
+const scope = { kind: 'plant', id: 'p' };
+const grown = (before: Plant, after: Plant) => [
+  { notification: { type: 'plant.grown', scope, payload: { from: before.height, to: after.height } } },
+];
+const named: Named = { type: 'Named', data: { ownerId: 'ann' } };
+const grownBy = (by: number): Grown => ({ type: 'Grown', data: { by } });
+const stream = 'plant-p';
+
+let store: CountedReads;
+beforeEach(() => void (store = new CountedReads()));
+
+/** What ann is told by a rule of the events of the plant from a revision on, and how many events were read for it. */
+async function reportedBy(rule: NotificationRule, from = 0) {
+  const reaction = reactionOver(store, userEventsOptions(), new NotificationRules([rule]));
+  const events = (await notificationsOf(store, 'ann')).length;
+  store.events = 0;
+  await react(reaction, store, stream, from);
+  const read = store.events;
+  return { payloads: (await notificationsOf(store, 'ann')).slice(events).map(({ payload }) => payload), read };
+}
+
+const noticesOf = (_: unknown, before: Plant, after: Plant) => grown(before, after);
+
+it('folds the stream as far as the event, with it and without it', async () => {
+  const rule = notificationRule({ ...plants, about: ['Grown'], noticesOf });
+  await record(store, stream, named, grownBy(1), grownBy(2), grownBy(4));
+  expect((await reportedBy(rule, 2)).payloads).toEqual([
+    { from: 1, to: 3 },
+    { from: 3, to: 7 },
+  ]);
+});
+
+it('reads a stream once where its state is cached, and anew after a gap', async () => {
+  const cached = notificationRule({ ...plants, about: ['Named', 'Grown'], cachedMax: 1, noticesOf });
+  const uncached = notificationRule({ ...plants, about: ['Named', 'Grown'], noticesOf });
+  await record(store, stream, named, ...Array.from({ length: 20 }, () => grownBy(1)));
+  const { payloads, read } = await reportedBy(cached, 10);
+  expect(payloads.at(-1)).toEqual({ from: 19, to: 20 });
+  const last = await reportedBy(uncached, 10);
+  expect(last.payloads).toEqual([]);
+  expect(last.read).toBeGreaterThan(read + 100);
+});
+
+it('reads no more of a stream than its rule says', async () => {
+  const rule = notificationRule({ ...plants, about: ['Grown'], foldedMax: 1, noticesOf });
+  await record(store, stream, named, ...Array.from({ length: 20 }, () => grownBy(1)));
+  expect((await reportedBy(rule, 20)).payloads).toEqual([{ from: 0, to: 0 }]);
+});
+
+it('notifies no user of what belongs to none', async () => {
+  const rule = notificationRule({ ...plants, about: ['Grown'], noticesOf });
+  await record(store, stream, grownBy(1));
+  expect((await reportedBy(rule)).payloads).toEqual([]);
+});
+
+it('reads the subject of a notification to its end, and sends nothing where that says so', async () => {
+  const bed = {
+    codec: plants.codec,
+    initial: 0,
+    evolve: (height: number, event: Named | Grown) => (event.type === 'Grown' ? event.data.by : height),
+  };
+  const notification = (height: number) => (height > 5 ? undefined : { type: 'bed.grown', scope, payload: { height } });
+  const rule = notificationRule({
+    ...plants,
+    about: ['Grown'],
+    noticesOf: () => [{ subject: subjectOf({ ...bed, stream: 'plant-bed', notification }) }],
+  });
+  await record(store, stream, named, grownBy(1), grownBy(1));
+  await record(store, 'plant-bed', grownBy(1), grownBy(2));
+  expect((await reportedBy(rule)).payloads).toEqual([{ height: 2 }, { height: 2 }]);
+  await record(store, stream, grownBy(1));
+  await record(store, 'plant-bed', grownBy(9));
+  expect((await reportedBy(rule, 3)).payloads).toEqual([]);
+});

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { KeyValue } from '../../kernel/key-value.js';
+
+/**
+ * How long a place is kept that nobody gives back: longer than a question takes to be in the log and in the read model. A process
+ * that dies in between leaves its places for this long.
+ */
+export const PLACE_MS = 120_000;
+
+const placesOf = (agentId: string): string => `usage.${agentId}.`;
+const placeOf = (agentId: string, turnId: string): string => `${placesOf(agentId)}${turnId}`;
+
+/**
+ * The requests to limited agents that some process has let pass and that the read model may not have yet. Each is a key that runs
+ * out by itself, seen by all processes; the store numbers what is written, so that all of them agree on who came first.
+ */
+@Injectable()
+export class RequestPlaces {
+  constructor(private readonly keyValue: KeyValue) {}
+
+  /** @throws KeyValueUnavailable */
+  async take(agentId: string, turnId: string): Promise<void> {
+    await this.keyValue.create(placeOf(agentId, turnId), '', { ttlMs: PLACE_MS });
+  }
+
+  /** @throws KeyValueUnavailable */
+  async giveBack(agentId: string, turnIds: readonly string[]): Promise<void> {
+    await Promise.all(turnIds.map((turnId) => this.keyValue.delete(placeOf(agentId, turnId))));
+  }
+
+  /** All that are taken. @throws KeyValueUnavailable */
+  async taken(agentId: string): Promise<readonly string[]> {
+    const prefix = placesOf(agentId);
+    return (await this.keyValue.keys(prefix)).map((key) => key.slice(prefix.length));
+  }
+
+  /** How many of these were taken before that of a turn, and are taken still. @throws KeyValueUnavailable */
+  async countBefore(agentId: string, turnId: string, others: readonly string[]): Promise<number> {
+    const revisionOf = async (id: string) => (await this.keyValue.get(placeOf(agentId, id)))?.revision;
+    const own = await revisionOf(turnId);
+    const revisions = await Promise.all(others.filter((id) => id !== turnId).map(revisionOf));
+    return revisions.filter((each) => each !== undefined && (own === undefined || each < own)).length;
+  }
+}
