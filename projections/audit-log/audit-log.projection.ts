@@ -70,7 +70,7 @@ function purged({ type, stream, revision, data }: StoredEvent): readonly Place[]
   return delivery ? [{ stream: delivery.stream, revision: delivery.revision }, ...before] : before;
 }
 
-/** An event whose cause nobody can read has happened all the same. */
+/** An event whose cause cannot be read has happened all the same. */
 function causeIn(metadata: string): Partial<Cause> {
   try {
     return decodeCause(metadata);

@@ -11,7 +11,7 @@ export type OldFollowUpsOfConversation = Readonly<{ id: string; since: Date }>;
 export class FollowUpQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Conversations of which nobody asks anything now and with a follow-up from before a time, the longest waiting first. */
+  /** Conversations without an open turn and with a follow-up from before a time, the longest waiting first. */
   async due(requestedBefore: Date, limit: number): Promise<readonly string[]> {
     const rows = await this.readModels.sql<{ conversation_id: string }[]>`
       select conversation_id from follow_ups.follow_up

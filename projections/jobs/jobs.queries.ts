@@ -63,7 +63,7 @@ export class JobQueries {
     return rows.map(asJob);
   }
 
-  /** Jobs whose end nobody was told although their conversations are to go on, in the order of their ends. */
+  /** Jobs whose end was not reported although their conversations continue, in the order of their ends. */
   async unreported(limit: number, after?: JobRecord): Promise<readonly JobRecord[]> {
     const rows = await this.sql`
       select * from jobs.job

@@ -21,7 +21,7 @@ export const unsealedTurns = defineProjection<ConversationEvent>({
     TurnResumed: nobodys,
     TurnRequeued: nobodys,
 
-    // The end of a pause that nobody resumed begins with these; to be written is only the end of the stream.
+    // The end of a pause that was not resumed begins with these; to be written is only the end of the stream.
     ToolCallDenied: (event) => (event.data.notRun === 'expired' || event.data.notRun === 'moved_on' ? nobodys(event) : []),
 
     TurnAnswered: waitsNoMore,

@@ -6,12 +6,12 @@ export type UnsealedTurn = Readonly<{ turnId: string; conversationId: string }>;
 /** `isPaused`: its run is over, and it waits for somebody. */
 export type TakenTurn = UnsealedTurn & Readonly<{ isPaused: boolean }>;
 
-/** Which turns still have to be brought to their end, and who is at it. While a turn is paused nobody has to. */
+/** Which turns still have to be brought to their end, and who is at it. A paused turn waits. */
 @Injectable()
 export class UnsealedTurnQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Those that were asked before a time and that nobody has taken, the oldest first. */
+  /** Those that were asked before a time and that no runner has taken, the oldest first. */
   async untaken(askedBefore: Date, limit: number): Promise<readonly UnsealedTurn[]> {
     return this.readModels.sql<UnsealedTurn[]>`
       select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn

@@ -132,7 +132,7 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
   async onApplicationBootstrap(): Promise<void> {
     const { roles } = this.platform.config;
     if (roles.includes('projector')) await this.projector.start();
-    // Nobody is answered, and nothing ticks, before the read models have their tables.
+    // No request is answered, and nothing ticks, before the read models have their tables.
     const onMissing = (schema: string) => this.log.warn(`The tables of ${schema} are not there: a projector is waited for`);
     await untilTablesAreThere(this.platform.sql, projections.map(schemaOf), onMissing, this.timing);
     if (roles.includes('worker')) this.reactions.start();

@@ -63,7 +63,7 @@ try {
   await close();
 }
 
-/** As the service opens them, and beside it: an embedded Postgres that it runs is shared, one that nobody runs is started. */
+/** As the service opens them, and beside it: an embedded Postgres that it runs is shared, one that does not run is started. */
 async function open(): Promise<{ sql: Sql; store: EventStore; logUse: LogUse; close: () => Promise<void> }> {
   const config = configOrExit();
   const embedded = config.databaseUrl === undefined ? await embeddedPostgres(config.dataDir) : undefined;
@@ -167,6 +167,6 @@ async function retryAll(): Promise<number> {
 }
 
 async function retryReaction(reaction: string): Promise<number> {
-  say(`${reaction}: ${await askToRetry(sql, reaction)} parked events will be tried again by whoever runs it.`);
+  say(`${reaction}: ${await askToRetry(sql, reaction)} parked events will be tried again by the process that runs it.`);
   return 0;
 }

@@ -9,7 +9,7 @@ export const WAITING_MAX = 1_000_000;
 /** The time before a failed item's next attempt, by the number of attempts made. */
 export const retryDelayMs = (attempts: number): number => Math.min(100 * 4 ** (attempts - 1), 30_000);
 
-/** The queue did not take the item (in time). The caller goes on: whoever sweeps the log enqueues what is left behind. */
+/** The queue did not take the item (in time). The caller goes on: the sweep of the log enqueues what is left behind. */
 export class WorkQueueUnavailable extends Error {
   override readonly name = 'WorkQueueUnavailable';
 }

@@ -83,9 +83,11 @@ it('finds the least that a failing seed takes to fail', async () => {
   const mutant = 'decides again before the winner of a race can be read';
   const found = (await simulate<Finding[]>('--mutants', '--mutant', mutant))[0]!;
   const seed = String(FROM + found.seeds - 1);
-  const { result, leftOut, stepsBefore } = await simulate<Shrunk>('--seed', seed, '--shrink', '--mutant', mutant);
+  const { result, leftOut, partsBefore } = await simulate<Shrunk>('--seed', seed, '--shrink', '--mutant', mutant);
+  // Fewer parts need not be fewer steps: without some, others go on for longer.
   expect(leftOut.length).toBeGreaterThan(0);
-  expect(result.steps).toBeLessThan(stepsBefore);
+  expect(leftOut.length).toBeLessThan(partsBefore);
+  expect(result.violations).not.toEqual([]);
   const without = leftOut.flatMap((part) => ['--without', part]);
   const again = await simulate<Result>('--seed', seed, '--mutant', mutant, ...without);
   expect([again.digest, again.violations]).toEqual([result.digest, result.violations]);

@@ -120,7 +120,7 @@ export type TurnOrigin =
 
 export type Usage = Readonly<{ promptTokens: number; completionTokens: number }>;
 
-/** Who named a conversation last: nobody yet, a model, or its owner, whose name stays. */
+/** Who named a conversation last: no one yet, a model, or its owner, whose name stays. */
 export type NamedBy = 'nobody' | 'title' | 'owner';
 
 /** How work beside a conversation stands, and whether that was seen; `asOf` counts what has happened to it. */

@@ -14,7 +14,7 @@ type About<Type extends string, Payload extends object> = Notification<
   { conversation_id: string } & Payload
 >;
 
-/** Why nobody is to approve a turn's calls any more: somebody decided, nobody came in time, or the conversation is past it. */
+/** Why a turn's calls need no approval any more: the user decided, the time ran out, or the conversation moved on. */
 type ApprovalEnd = 'decided' | 'expired' | 'moved_on';
 
 type PendingCall = { call_id: string; tool_name: string; action_name: string; name: string };
@@ -26,7 +26,7 @@ export type ConversationNotification =
   | About<'conversation.continued', { message_id: string; source: string }>
   | About<'schedule.message.appended', { message_id: string; schedule_id: string; run_id: string; position: number }>;
 
-/** For which turns nobody is to approve anything any more. */
+/** The turns whose approval an event ends, and why. */
 function endedBy(
   before: Conversation,
   event: ConversationEvent,

@@ -69,7 +69,7 @@ export class TakeTurnFrom extends Command<boolean> {
 class TakeTurnFromHandler implements Handler<TakeTurnFrom> {
   constructor(private readonly streams: Streams) {}
 
-  /** Whether it was: whoever has stated something of the turn since it was read is alive. What others do in the conversation says nothing of it. */
+  /** Whether it was: a producer that has stated something of the turn since it was read is alive. Other events of the conversation say nothing of that. */
   async execute({ conversationId, turnId, from, by, cause, known }: TakeTurnFrom): Promise<boolean> {
     const turn = known.state.turns.get(turnId);
     const decide = by === null ? requeue(turnId, from!) : takeOver(turnId, from, by);

@@ -134,5 +134,5 @@ const ended = (turn: Turn, status: TurnStatus): Turn => ({
   runs: turn.status === 'paused' ? turn.runs + 1 : turn.runs,
 });
 
-/** What is signalled when a turn is to stop: whoever runs it looks at its conversation. */
+/** The subject of the signal that a turn has to stop: its runner then reads the conversation. */
 export const stopSubject = (turnId: TurnId): string => `turn.stop.${turnId}`;

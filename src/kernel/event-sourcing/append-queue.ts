@@ -14,7 +14,7 @@ export type Place = Readonly<{
   progressed: () => void;
 }>;
 
-/** One in line: the one in front calls the next, one beside it calls nobody. */
+/** One in line: the one in front calls the next, one beside it calls none. */
 type Caller = { stands: 'in line' | 'in front' | 'beside'; called?: AbortController };
 
 type Line = { readonly waiting: Set<Caller>; front: Caller; progressedAt: number; letGoNext: number };

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** An upload that nobody has written to for this long was left behind by a process that died. */
+/** An upload that was not written to for this long was left behind by a process that died. */
 export const ABANDONED_AFTER_MS = 60 * 60 * 1000;
 
 /** Makes the folder where bytes wait until all have come, and clears it of what was left behind. */

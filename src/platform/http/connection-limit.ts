@@ -17,9 +17,9 @@ export function connectionsWithin(descriptors: number, { connectionsMax, databas
 }
 
 /**
- * Keeps the connections to a server below a limit. Whoever comes beyond it takes the place of the client that has been silent for
+ * Keeps the connections to a server below a limit. A client beyond it takes the place of the client that has been silent for
  * longest, before its first request or since its last; where all are being answered, it is turned away. So clients that connect
- * and say nothing shut nobody out.
+ * and say nothing shut no one out.
  */
 export function limitConnections(server: Server, max: number): void {
   /** The longest silent first. */

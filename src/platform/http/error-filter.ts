@@ -29,7 +29,7 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     const { contentType, body } = renderError(path, failure);
-    // Whoever refused may know the time better than the table.
+    // The refusal may know the time better than the table.
     if (failure.retryAfterSeconds !== undefined && !reply.hasHeader('Retry-After'))
       void reply.header('Retry-After', String(failure.retryAfterSeconds));
     void reply.status(failure.status).header('Content-Type', contentType).send(body);

@@ -1,13 +1,14 @@
 import { Rejection } from '../../kernel/rejection.js';
 
 const YEAR_MIN = 1;
-const YEAR_MAX = 9999;
+/** JavaScript also reads dates of other notations, `-0001-01-01` as the year 2001. */
+const WITH_YEAR = /^\d{4}(?!\d)/;
 
 /** The moment that a text of ISO 8601 names, in the years that every store knows. @throws Rejection invalid-request */
 export function momentIn(field: string, text: string): Date {
   const moment = new Date(text);
   const year = moment.getUTCFullYear();
-  if (Number.isNaN(year) || year < YEAR_MIN || year > YEAR_MAX)
+  if (!WITH_YEAR.test(text) || Number.isNaN(year) || year < YEAR_MIN)
     throw new Rejection('invalid-request', `${field} must be a date such as 2026-01-31T12:00:00Z`);
   return moment;
 }

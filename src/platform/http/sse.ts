@@ -16,9 +16,9 @@ export type SseLimits = Readonly<{
   bufferedBytesMax: number;
 }>;
 
-/** One reader. Bytes go out as they are given: whoever writes has rendered them. */
+/** One reader. Bytes go out as they are given: the writer has rendered them. */
 export type SseStream = Readonly<{
-  /** Aborts when the reader is gone, whoever ended it. */
+  /** Aborts when the reader is gone, whichever side ended it. */
   signal: AbortSignal;
   /** Resolves when there is room for more; false when the reader is gone. Never rejects. */
   write(bytes: string): Promise<boolean>;

@@ -40,7 +40,7 @@ export class AddressGuard {
   }
 }
 
-/** Names that mean this machine or its network, whoever answers for them. */
+/** Names that mean this machine or its network, whatever address they resolve to. */
 const isOwnName = (host: string): boolean => /(^|\.)(localhost|local|internal|localdomain)$/.test(withoutDot(host));
 
 const refused = ({ host }: Destination) =>

@@ -96,13 +96,13 @@ function serverArguments(cluster: Cluster, name: string, port: number, forTests:
   return ['-D', cluster.argument, ...settings.flatMap((setting) => ['-c', setting])];
 }
 
-/** Ends what an earlier server has left. No process of it remains: the pid in its file is by now nobody's, or a stranger's. */
+/** Ends what an earlier server has left. No process of it remains: the pid in its file is by now unused, or a stranger's. */
 async function clearAway(root: string, name: string): Promise<void> {
   await endLeftBehind(name);
   rmSync(join(root, 'cluster', 'postmaster.pid'), { force: true });
 }
 
-/** We hold the lock, so whoever serves these files has lost its owner. */
+/** This process holds the lock, so a server of these files has lost its owner. */
 async function endLeftBehind(name: string): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     for (const { pid } of processesWith(name)) signalIfThere(pid, signal);

@@ -47,7 +47,7 @@ export async function claimDatabaseAlone(url: string, onLost: (error: DatabaseIn
     // Our own last connection may be what still holds it; somebody else does not let go.
     if (foreignSince !== undefined && Date.now() - foreignSince > FOREIGN_MS) onLost(new DatabaseInUse());
   };
-  // While Postgres is away nobody else can claim either.
+  // While Postgres is away no other process can claim it either.
   const timer = setInterval(() => void confirm().catch(() => undefined), CONFIRM_MS).unref();
   return {
     release: async () => {

@@ -17,7 +17,7 @@ export type Watching = Readonly<{
 
 /**
  * A database for many callers who wait without an end of their own. Of a frozen server, or one behind a cut cable, nothing
- * is heard: its connections are given up all at once, so that whoever waits is told, and opened anew.
+ * is heard: its connections are given up all at once, so that waiting callers are told, and opened anew.
  */
 export class WatchedDatabase {
   /** Stands for whichever connections are good at the moment. */
@@ -52,7 +52,7 @@ export class WatchedDatabase {
     }
   }
 
-  /** A server that refuses or drops connections is away, but not silent: whoever waits for it is told anyway. */
+  /** A server that refuses or drops connections is away, but not silent: its callers are told anyway. */
   private async isSilent(): Promise<boolean> {
     const { silenceMsMax = SILENCE_MS_MAX } = this.options;
     const over = new AbortController();

@@ -86,7 +86,7 @@ export class PostgresFreshness extends Freshness {
     return [...names];
   }
 
-  /** A read model whose tables are not there, as while it is rebuilt, keeps nobody from the others. */
+  /** A read model whose tables are not there, as while it is rebuilt, does not keep callers from the others. */
   private async look(name: string): Promise<void> {
     const schema = schemaOf(this.projections.get(name)!);
     const [row] = await this.sql<{ position: string }[]>`select position::text from ${this.sql(schema)}.checkpoint`;

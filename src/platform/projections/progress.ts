@@ -21,7 +21,7 @@ export class Progress {
     this.report(name, position);
   }
 
-  /** Undefined while nobody knows. */
+  /** Undefined while it is not known. */
   positionOf(name: string): bigint | undefined {
     return this.positions.get(name);
   }
@@ -46,7 +46,7 @@ export class Progress {
     return () => this.watchers.delete(onReport);
   }
 
-  /** Somebody waits for these until the returned function is called: whoever writes them is not to take their time. */
+  /** Somebody waits for these until the returned function is called: their writer does not wait for more events meanwhile. */
   want(names: readonly string[]): () => void {
     const count = (name: string, more: number) => this.wanted.set(name, (this.wanted.get(name) ?? 0) + more);
     for (const name of names) {

@@ -7,7 +7,7 @@ const CHARACTERS_MAX = 2_000;
 
 /**
  * Why projections fail, as told by the process that runs them to the processes that only read what they write. It is told
- * with every failure, so what does not get through is told soon again, and what nobody takes back runs out.
+ * with every failure, so what does not get through is told soon again, and what is not taken back runs out.
  */
 export class ProjectionFaults {
   private readonly unrecorded = new Map<string, string | undefined>();

@@ -5,7 +5,7 @@ import { partsPlayed } from '../supervision/leadership.js';
 import { DefinitionChanged, definitionOf } from './definition.js';
 import { writerOf } from './projection-runner.js';
 
-/** Whether some process writes it, too: nobody may be there to. */
+/** Whether some process writes it, too: there may be none. */
 export type ProjectionStatus = FollowerStatus & Readonly<{ hasWriter: boolean }>;
 
 type Row = { name: string; position: string; event_at: Date | null; fingerprint: string; parked: number; held: number };

@@ -31,7 +31,7 @@ export class ProjectionWriter {
     private readonly state: WriterState,
   ) {}
 
-  /** Takes the schema over from whoever writes to it. */
+  /** Takes the schema over from its present writer. */
   static async open(sql: Sql, definition: Definition, schema = definition.schema): Promise<ProjectionWriter> {
     const { position, epoch, eventAt }: Checkpoint = await takeOver(sql, schema);
     const parked = await sql<{ entity: string }[]>`select entity from ${sql(schema)}.parked`;

@@ -50,7 +50,7 @@ export class RebuildDisplay {
     process.stdout.write(`${this.name}: ${phase}, ${percentage} %, ${events} events, ${rate}/s, ${left} left\n`);
   }
 
-  /** How fast, by events; how long still, by positions, as nobody knows how many events lie between two of them. */
+  /** How fast, by events; how long still, by positions, because the number of events between two of them is not known. */
   private pace(position: bigint, target: bigint, events: number): { rate: number; left: string } {
     const seconds = (this.timing.elapsedMs() - this.startedAt) / 1000;
     const done = Number(position - this.firstPosition!);

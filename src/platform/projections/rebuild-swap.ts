@@ -18,7 +18,7 @@ export async function putInPlace(tx: TransactionSql, schema: string, hasLive: bo
   await tx`alter schema ${tx(rebuiltOf(schema))} rename to ${tx(schema)}`;
 }
 
-/** Drops the rows that were replaced, once nobody reads them any more; what a killed rebuild left, too. */
+/** Drops the rows that were replaced, once no query reads them any more; what a killed rebuild left, too. */
 export async function dropRetired(sql: Sql, schema: string, timing: Timing): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -8,7 +8,7 @@ export type Checkpoint = Readonly<{
   position: bigint;
   /** Of the newest event that was applied, null before the first. */
   eventAt: Date | null;
-  /** Counted up by whoever begins to write: who holds an older one has been relieved. */
+  /** Each new writer counts it up: a writer with an older one is fenced out. */
   epoch: bigint;
   fingerprint: string;
 }>;
@@ -65,7 +65,7 @@ export async function readCheckpoint(sql: Sql | TransactionSql, schema: string):
   return row && asCheckpoint(row);
 }
 
-/** Takes the next epoch, which relieves whoever wrote until now. */
+/** Takes the next epoch, which fences out the writer until now. */
 export async function takeOver(sql: Sql | TransactionSql, schema: string): Promise<Checkpoint> {
   const [row] = await sql<CheckpointRow[]>`
     update ${sql(schema)}.checkpoint set epoch = epoch + 1

@@ -1,4 +1,4 @@
-/** Runs a piece of work when its turn comes; what it does outside of `turn` (waiting, for one) takes nobody's place. */
+/** Runs a piece of work when its turn comes; what it does outside of `turn` (waiting, for one) takes no place. */
 type Work = (turn: <T>(work: () => Promise<T>) => Promise<T>) => Promise<void>;
 
 /** Work in lanes: in order within one, side by side across them, a bounded number at a time and a bounded number in hand. */

@@ -62,7 +62,7 @@ export class ReactionTable {
     private readonly reaction: string,
   ) {}
 
-  /** Takes the next epoch, which relieves whoever reacted until now. `begins` counts only the first time ever. */
+  /** Takes the next epoch, which fences out the process that reacted until now. `begins` counts only the first time ever. */
   async takeOver(begins: () => Promise<bigint>): Promise<ReactionCheckpoint> {
     const taken = await this.nextEpoch();
     if (taken) return taken;
@@ -128,7 +128,7 @@ export class ReactionTable {
   }
 }
 
-/** Asks whoever runs the reaction to try its parked events again; says how many there are. */
+/** Asks the process that runs the reaction to try its parked events again; says how many there are. */
 export async function askToRetry(sql: Sql, reaction: string): Promise<number> {
   return (await sql`update reactions.parked set retry = true where reaction = ${reaction}`).count;
 }

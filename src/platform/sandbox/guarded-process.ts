@@ -38,7 +38,7 @@ type Job<Question, Answer> = {
   readonly reject: (error: unknown) => void;
   /** It was in hand when a process died. */
   isSuspect: boolean;
-  /** Nobody waits for its answer any more. */
+  /** No caller waits for its answer any more. */
   isGivenUp: boolean;
 };
 

@@ -19,7 +19,7 @@ export class Tickers {
     setMaxListeners(0, this.stopping.signal);
   }
 
-  /** Each ticks at once, for what came due while nobody was there. */
+  /** Each ticks at once, for what came due while no process ran. */
   start(): void {
     this.running = this.tickers.map((ticker) => this.run(ticker, this.stopping.signal));
   }

@@ -15,7 +15,7 @@ import type { AgentWebhook } from './agent.events.js';
 import { MintAgentWebhook } from './agent.commands.js';
 import { WebhookTokens } from './webhook-tokens.js';
 
-/** Where clients reach the service; where nobody says, there where the request came in. */
+/** Where clients reach the service; where that is not set, where the request came in. */
 export class PublicBaseUrl {
   constructor(private readonly configured: string | undefined) {}
 

@@ -17,7 +17,7 @@ export type AgentMade = Readonly<{
   position: bigint | undefined;
 }>;
 
-/** A user makes an agent. `id` and `key` are for whoever has to know them beforehand. */
+/** A user makes an agent. `id` and `key` are for callers that have to know them beforehand. */
 export class CreateAgent extends Command<AgentMade> {
   constructor(
     readonly ownerId: string,

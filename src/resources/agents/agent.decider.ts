@@ -188,7 +188,7 @@ export const regenerateKey =
     ];
   };
 
-/** An agent of before there were webhooks gets its own; whoever has one keeps it. */
+/** An agent of before there were webhooks gets its own; one that has one keeps it. */
 export const mintWebhook =
   (ownerId: string, webhook: AgentWebhook): Decide =>
   (state) => {

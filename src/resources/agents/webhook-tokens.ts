@@ -27,7 +27,7 @@ export class WebhookTokens {
     return (await this.vault.reveal(ownerId, credentialsId))['token']!;
   }
 
-  /** Nobody needs it any more; should that fail, what is left opens nothing. */
+  /** It is not needed any more; should that fail, what is left opens nothing. */
   async delete(ownerId: string, { credentialsId }: AgentWebhook): Promise<void> {
     await this.vault.delete(ownerId, credentialsId).catch(() => undefined);
   }

@@ -27,7 +27,7 @@ function evolve(state: Attachment, event: AttachmentEvent): Attachment {
 
 type Decide = Decision<Attachment, AttachmentEvent>;
 
-/** Whoever chose the id may ask again. */
+/** A caller that chose the id may ask again. */
 export const storeAttachment =
   (stored: AttachmentStored['data']): Decide =>
   (state) =>

@@ -30,7 +30,7 @@ const ATTACHMENT_FORM = {
   properties: {
     api_key: {
       type: 'string',
-      description: `An agent’s key; not needed by whoever is signed in. In a form of more than ${UNAUTHENTICATED_UPLOAD_BYTES_MAX} bytes it stands before the files, else the form is answered 401; the query and the header X-API-Key take it as well.`,
+      description: `An agent’s key; not needed with a session. In a form of more than ${UNAUTHENTICATED_UPLOAD_BYTES_MAX} bytes it stands before the files, else the form is answered 401; the query and the header X-API-Key take it as well.`,
     },
     file: { type: 'array', items: { type: 'string', format: 'binary' } },
   },

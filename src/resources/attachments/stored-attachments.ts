@@ -8,7 +8,7 @@ import { type Attachment, attachment, attachmentNotFound } from './attachment.de
 import { attachmentStream } from './attachment.events.js';
 import { AttachmentShelf, type ReadyAttachment } from './attachment-shelf.port.js';
 
-/** Attachments as their streams have them now: whoever saw that a task succeeded may ask at once. */
+/** Attachments as their streams have them now: a caller that saw a task succeed may ask at once. */
 @Injectable()
 export class StoredAttachments extends AttachmentShelf {
   constructor(

@@ -8,7 +8,7 @@ export type WaitingDocument = Readonly<{
   filename: string;
   ownerId: string;
   size: number;
-  /** They are handed over: whoever gives them must not use them again. */
+  /** They are handed over: the caller must not use them again. */
   bytes: () => Promise<Uint8Array<ArrayBuffer>>;
 }>;
 

@@ -12,7 +12,7 @@ export type ParsingLimits = Readonly<{
   depthMax: number;
   /** Of all sheets together, those between the cells that are filled among them. */
   cellsMax: number;
-  /** Text of all sections together: more than this nobody retrieves from. */
+  /** Text of all sections together: more than this is not searched. */
   textCharsMax: number;
   /** Nor may a file of few bytes give much text: so much a byte (unpacked), and so much whatever its size. */
   textCharsPerByteMax: number;

@@ -14,7 +14,7 @@ export type SignedInUser = Readonly<{
   cause: Cause;
 }>;
 
-/** Whoever holds an agent's key: a widget, a bot, a stranger. What it asks belongs to the owner of the agent. */
+/** The holder of an agent's key: a widget, a bot, a stranger. What it asks belongs to the owner of the agent. */
 export type AgentKeyCaller = Readonly<{
   kind: 'agent-key';
   agentId: string;

@@ -37,7 +37,7 @@ export const identifyRequest =
     const user = await authenticator
       .userOf(bearerIsUser ? authorization : undefined, request.id)
       .catch(async (error: unknown) => {
-        // One that has expired was right once: nobody guesses it.
+        // One that has expired was right once: it was not guessed.
         if (error instanceof Rejection && error.code === 'invalid-token') await countWrong();
         throw error;
       });
@@ -52,7 +52,7 @@ export const identifyRequest =
   };
 
 /**
- * While everybody is the local user, a page of any origin could change that user's things: it is nobody, and is refused where it
+ * While everybody is the local user, a page of any origin could change that user's things: it gets no identity, and is refused where it
  * shows no credential. It is called when the body has been read, which may hold a key.
  */
 export const refuseForeignPages =

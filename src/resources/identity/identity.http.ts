@@ -67,7 +67,7 @@ export const UserIfSignedIn = createParamDecorator(
   [takes('bearer')],
 );
 
-/** Who makes facts happen in this request. 401 when nobody does. An `api_key` that is no agent's does not matter to somebody signed in. */
+/** Who makes facts happen in this request. 401 when there is none. An `api_key` that is no agent's does not matter to a user who is signed in. */
 export const RequestCause = createParamDecorator(
   async (_: unknown, context: ExecutionContext): Promise<Cause> => {
     const identity = identityOf(context);

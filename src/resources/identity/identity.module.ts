@@ -17,7 +17,7 @@ import { identityRejections } from './identity.rejections.js';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Who calls, settled for every request of the application. Whoever keeps agents provides the directory of their keys. */
+/** Who calls, resolved for every request of the application. The room of agents provides the directory of their keys. */
 @Module({
   controllers: [SessionController],
   providers: [

@@ -7,7 +7,7 @@ import { unauthenticated } from './identity.js';
 /** What those prove themselves with who sit at a client; while authentication is off, that is everybody. */
 const CREDENTIALS_OF_SESSIONS: ReadonlySet<string> = new Set(['none', 'session-token']);
 
-/** Whoever is signed in with a session. @throws Rejection unauthenticated, not-available-to-tokens */
+/** The user who is signed in with a session. @throws Rejection unauthenticated, not-available-to-tokens */
 export function requireSession<User extends Readonly<{ credential: string }>>(user: User | undefined): User {
   if (!user) throw unauthenticated();
   if (CREDENTIALS_OF_SESSIONS.has(user.credential)) return user;

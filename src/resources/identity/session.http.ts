@@ -19,7 +19,7 @@ export class SessionController {
     private readonly generated: GeneratedTokens,
   ) {}
 
-  /** A session for somebody new: whoever asks gets a user of their own. */
+  /** A session for a new user: each caller gets a user of its own. */
   @Get('generate_token')
   @ApiOperation({
     summary: 'A session token for a new user, where AUTH_TYPE is session_jwt',

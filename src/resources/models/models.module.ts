@@ -6,7 +6,7 @@ import { LanguageModels } from './model/language-model.port.js';
 import { OpenAiEmbeddings } from './openai/openai-embeddings.js';
 import { ModelsController } from './models.http.js';
 
-/** The models: of language, for whoever asks one, and of embeddings, where one is configured. */
+/** The models: language models, and embeddings, where one is configured. */
 @Global()
 @Module({
   controllers: [ModelsController],

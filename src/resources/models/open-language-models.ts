@@ -24,7 +24,7 @@ export function openLanguageModels(options: LanguageModelsOptions): LanguageMode
   const unserved = remote ? undefined : [...modelIds, defaultModelId].find((id) => id !== undefined && id !== OFFLINE_MODEL_ID);
   if (unserved !== undefined) {
     throw new Error(
-      `MODEL_IDS or DEFAULT_MODEL_ID names ${unserved}, but nobody serves it: set OPENAI_BASE_URL or OPENAI_API_KEY.`,
+      `MODEL_IDS or DEFAULT_MODEL_ID names ${unserved}, but no endpoint serves it: set OPENAI_BASE_URL or OPENAI_API_KEY.`,
     );
   }
   const offline = new OfflineLanguageModel();

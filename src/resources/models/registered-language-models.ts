@@ -5,7 +5,7 @@ import { modelFailed } from './openai/openai-failures.js';
 import { remoteModel } from './openai/served-models.js';
 
 export type RegisteredLanguageModelsOptions = Readonly<{
-  /** Asked in this order who serves a model. What nobody lists is asked of the first. */
+  /** Asked in this order who serves a model. A model that none lists is asked of the first. */
   providers: readonly ModelProvider[];
   /** The models offered; without it all that the first provider lists. */
   modelIds?: readonly string[];
@@ -13,7 +13,7 @@ export type RegisteredLanguageModelsOptions = Readonly<{
   overrides?: Readonly<Record<string, ModelOverride>>;
 }>;
 
-/** The models the operator offers, whoever serves them. */
+/** The models the operator offers, whichever endpoint serves them. */
 export class RegisteredLanguageModels extends LanguageModels {
   constructor(private readonly options: RegisteredLanguageModelsOptions) {
     super();
@@ -46,7 +46,7 @@ export class RegisteredLanguageModels extends LanguageModels {
     return id;
   }
 
-  /** While nobody can say what the endpoint serves, any id may be right. */
+  /** While it is not known what the endpoint serves, any id may be right. */
   async has(id: string): Promise<boolean> {
     const { modelIds, providers } = this.options;
     if (modelIds) return modelIds.includes(id);

@@ -17,7 +17,7 @@ export function presetOf(promptId: string): Readonly<{ style: PresetStyle; agent
 export type Composition = Readonly<{
   style: PresetStyle;
   agentic: boolean;
-  /** Who the assistant is to be, in the words of whoever configured it. */
+  /** Who the assistant is to be, in the words of its owner. */
   persona?: string;
   today?: string;
   attachments?: readonly string[];

@@ -79,7 +79,7 @@ export class UploadStagingFolder extends UploadStaging {
     return { fields, files, oversized };
   }
 
-  /** Of a part that nobody asked for nothing is kept; it counts all the same. */
+  /** A part that was not asked for is dropped; it counts all the same. */
   private async letGo({ file }: FilePart, before: number): Promise<number> {
     let size = 0;
     for await (const chunk of file) {

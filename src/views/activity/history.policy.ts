@@ -12,7 +12,7 @@ export const HISTORY_DAYS = 30;
 export const HISTORY_DAYS_MAX = 90;
 export const HISTORY_LIMIT = 50;
 export const HISTORY_LIMIT_MAX = 200;
-/** Nobody pages further back: to skip rows of several kinds they have to be read. */
+/** No page goes further back: to skip rows of several kinds they have to be read. */
 export const HISTORY_OFFSET_MAX = 10_000;
 /** What is looked for is cut here. */
 export const HISTORY_TEXT_CHARACTERS_MAX = 200;

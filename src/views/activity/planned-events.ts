@@ -17,7 +17,7 @@ export type ScheduleInWindow = Readonly<{
   sums: readonly LedgerSum[];
 }>;
 
-/** What a slot or a run is to whoever looks: marks of slots have a state, runs a status. */
+/** What a slot or a run is to a viewer: marks of slots have a state, runs a status. */
 type Shown = Readonly<{ state: SlotState } | { status: LedgerMark['status']; run_id?: string; error_type?: string | null }>;
 
 type ScheduleEventRecord = Shown &

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 /** What is asked of a calendar, as it comes. */
 export type WindowRequest = Readonly<{ from?: unknown; to?: unknown; tz?: unknown }>;
 
-/** A window on the clocks of whoever looks, and where each of its days begins: the first where the window does. */
+/** A window on the viewer's clocks, and where each of its days begins: the first where the window does. */
 export type PlannedWindow = Span & Readonly<{ timezone: string; days: readonly number[] }>;
 
 const invalid = (text: string) => new Rejection('invalid-request', text);

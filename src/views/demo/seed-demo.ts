@@ -83,7 +83,7 @@ export class SeedDemo {
     return position!;
   }
 
-  /** Waits for whoever ingests the documents. @throws where nobody is there to, or it takes too long */
+  /** Waits until a worker has ingested the documents. @throws where no worker is there, or it takes too long */
   private async ingested(signal: AbortSignal): Promise<void> {
     const stream = taskStream(seedingTask(SOURCE_ID));
     const newest = await lastEvent(this.store, stream);

@@ -23,7 +23,7 @@ export class OperationsController {
   @Get('api/ready')
   @ApiOperation({
     summary: 'Whether the process can do its work, and what keeps it from that.',
-    description: 'For whoever sends requests to processes: those that answer 200 take them. No credential is needed.',
+    description: 'For load balancers: processes that answer 200 take requests. No credential is needed.',
   })
   @ApiOkResponse({
     description:

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { OperationsController } from './operations.http.js';
 
-/** Health, readiness and measurements. Whoever composes the application provides `Conditions` and `Measurements`. */
+/** Health, readiness and measurements. The application module provides `Conditions` and `Measurements`. */
 @Module({ controllers: [OperationsController] })
 export class OperationsModule {}

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { KeyValue } from '../../kernel/key-value.js';
 
 /**
- * How long a place is kept that nobody gives back: longer than a question takes to be in the log and in the read model. A process
+ * How long a place is kept that is not given back: longer than a question takes to be in the log and in the read model. A process
  * that dies in between leaves its places for this long.
  */
 export const PLACE_MS = 120_000;

@@ -20,6 +20,6 @@ export abstract class UsageLimits {
   abstract admit(admission: Admission): Promise<void>;
   /** Nothing came of this very admission; another of the same turn, which was faster, stays. */
   abstract withdraw(admission: Admission): void;
-  /** Whoever asked has been told the end of the run: what it used counts for whatever is asked next. */
+  /** The caller was told the end of the run: what it used counts for the next question. */
   abstract told(turnId: string): void;
 }

@@ -1,7 +1,7 @@
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import type { TaskQueued } from './task.events.js';
 
-/** Where other features leave what is to be done soon. The same task twice is one task. */
+/** Where other rooms queue work. The same task twice is one task. */
 export abstract class TaskQueue {
   abstract queue(task: TaskQueued['data'], cause: Cause): Promise<void>;
 }

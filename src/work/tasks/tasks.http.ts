@@ -20,7 +20,7 @@ export class TasksController {
   ) {}
 
   @Get('task_status')
-  @ApiOperation({ summary: 'How a background task stands. Whoever knows its id may ask.' })
+  @ApiOperation({ summary: 'How a background task stands. A caller that knows its id may ask.' })
   @ApiQuery({ name: 'task_id', required: true })
   async status(@Query('task_id') taskId: unknown): Promise<TaskStatusBody> {
     if (typeof taskId !== 'string' || taskId === '') throw new Rejection('invalid-request', 'Task ID is required');

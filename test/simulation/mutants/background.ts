@@ -46,7 +46,7 @@ export const MUTANTS_OF_THE_BACKGROUND: readonly Mutant[] = [
     foundAs: /is not over: .*job/,
     roles: ({ handlers }) => void handlers.set(ReportJob, written),
   },
-  { name: 'leaves follow-ups where they are', foundAs: /is not over: .*follow-ups/, ticks: withoutTicker('deliver-follow-ups') },
+  { name: 'leaves follow-ups where they are', foundAs: /is not over: .*followUps-/, ticks: withoutTicker('deliver-follow-ups') },
   {
     name: 'keeps from conversations what monitors find',
     foundAs: /is not over: .*follow-up/,

@@ -174,7 +174,7 @@ function resultCharactersMax(messages: readonly ChatMessage[], model: ModelDescr
 /** What every provider takes back, and costs no more bytes than characters. */
 const USABLE_ID = new RegExp(`^[!#-\\[\\]-~]{1,${CALL_ID_CHARACTERS_MAX}}$`);
 
-/** Providers number calls anew in every reply, or not at all; within a conversation nobody is asked about two calls under one id. */
+/** Providers number calls anew in every reply, or not at all; within a conversation no two calls that a user is asked about have one id. */
 function withOwnIds(calls: readonly ModelToolCall[], known: Iterable<string>, ids: Ids): ModelToolCall[] {
   const taken = new Set(known);
   return calls.map((call) => {

@@ -11,7 +11,7 @@ import { withTimeout } from './with-timeout.js';
 /** A call, and the way to give up the connection it is on. */
 export type Opened<Call> = Readonly<{ call: Call; giveUp: () => void }>;
 
-/** gRPC's code for a server that is away; it makes the client take a new connection, in a cluster to whoever leads now. */
+/** gRPC's code for a server that is away; it makes the client take a new connection, in a cluster to the present leader. */
 const UNAVAILABLE = 14;
 
 /**

@@ -8,7 +8,7 @@ import type { ReadCall } from './stubs.js';
 /** Nothing came in the time that was given. */
 export class Silence extends StoreUnavailable {}
 
-/** What a read or a subscription has brought and nobody has taken: at most a page, then the call is paused. */
+/** What a read or a subscription has brought and no consumer has taken: at most a page, then the call is paused. */
 export class Inbox {
   private answers: Answer[] = [];
   private bytes = 0;

@@ -85,7 +85,7 @@ export class GroupCommit {
     clearTimeout(this.pausing);
   }
 
-  /** Waits for the end of the present turn: whoever was waiting for the last batch appends again within it. */
+  /** Waits for the end of the present turn: callers that waited for the last batch append again within it. */
   private schedule(): void {
     if (this.scheduled || this.flying || this.pausing || this.queue.length === 0) return;
     this.scheduled = true;

@@ -6,7 +6,7 @@ import type { WakeUps } from './wake-ups.js';
 
 /** How often followers are compared with the database anyway: a notification may be lost. One statement serves all of them. */
 const LOOK_MS = 1_000;
-/** Other processes are told of new events at most this often, and not at all once nobody has been heard for so long. */
+/** Other processes are told of new events at most this often, and not at all once no process was heard for so long. */
 const ANNOUNCE_MS = 5;
 const SILENCE_MS_MAX = 5_000;
 const PRESENCE_MS = 1_000;
@@ -20,7 +20,7 @@ type Announcement = Readonly<{ by: string; here?: true; streams?: readonly strin
 
 /**
  * Wakes the followers of this process when another has appended, and the other way round. Only ever a hint: the log is the
- * truth. A process that is alone tells nobody: that would cost as much as the append itself.
+ * truth. A process that is alone sends nothing: that would cost as much as the append itself.
  */
 export class Notifications {
   private readonly id = randomUUID();
@@ -81,7 +81,7 @@ export class Notifications {
     try {
       await this.pool.run((sql) => sql`select pg_notify(${CHANNEL}, ${payload})`, TIMEOUT_MS);
     } catch {
-      // Nobody is told; everybody looks by themselves before long.
+      // No one is told; every process polls before long.
     }
   }
 
@@ -89,7 +89,7 @@ export class Notifications {
     if (by === this.id) return;
     const isNew = performance.now() - this.heardAt > SILENCE_MS_MAX;
     this.heardAt = performance.now();
-    // Whoever has just come is to know that it is not alone.
+    // A process that has just started learns that it is not alone.
     if (isNew) void this.send({ by: this.id, here: true });
     if (streams) this.wakeUps.ring(streams);
     else if (!here) void this.look();

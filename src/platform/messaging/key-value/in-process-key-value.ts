@@ -6,7 +6,7 @@ type Ttl = { ttlMs?: number };
 /** The size from which expired values are looked for and dropped. */
 const SWEEP_FROM = 1024;
 
-/** Key-value within one process, gone with it. Times pass by a clock that nobody sets. */
+/** Key-value within one process, gone with it. Times pass by a clock that is never set. */
 export class InProcessKeyValue extends KeyValue {
   private readonly values = new Map<string, Kept>();
   private revision = 0;

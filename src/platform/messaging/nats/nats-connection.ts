@@ -26,7 +26,7 @@ class NatsAway extends Error {
 }
 
 /**
- * The one connection of this process to NATS. It is sought for ever, at the start and after each loss. Whoever needs it waits
+ * The one connection of this process to NATS. It is sought for ever, at the start and after each loss. Callers that need it wait
  * for it no longer than the deadline, counted from the loss: once that has passed, callers learn at once that it is away.
  * Nothing is handed to the client while the server is away, since it would keep it without bound.
  */

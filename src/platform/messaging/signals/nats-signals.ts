@@ -9,7 +9,7 @@ type Topic = { listeners: number; subscription?: Subscription };
 
 /**
  * Signals among processes, over NATS without storage: at most once, and lost while the server is away. Listeners of the same
- * process are called directly, with or without a server, and the connection brings nobody its own signals back.
+ * process are called directly, with or without a server, and the connection does not bring a process its own signals back.
  */
 export class NatsSignals extends Signals {
   private readonly local: InProcessSignals;

@@ -36,7 +36,7 @@ function processOf(
  * than its thread is stopped takes only that process with it.
  *
  * Each document has a short turn first. What is not read in it has a long one, from its beginning, in a process for such documents,
- * where they wait for each other only. Owners take turns in both, and whoever has documents among the long ones comes after those
+ * where they wait for each other only. Owners take turns in both, and an owner with documents among the long ones comes after those
  * who have none. So a small document waits for one short turn of each other owner at most, and for one more that is in hand.
  */
 export class GuardedDocuments extends Documents implements AttachmentReader {

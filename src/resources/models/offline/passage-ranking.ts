@@ -5,7 +5,7 @@ import { type Passage, passagesOf } from './passages.js';
 /** A passage of a retrieved document, its place in it, and how well it fits the question. */
 export type RankedPassage = Passage & Readonly<{ document: number; place: number; score: number }>;
 
-/** Ranking this many takes about 15 ms, during which nobody else is served. */
+/** Ranking this many takes about 15 ms, during which no other request is served. */
 const PASSAGES_MAX = 1_500;
 
 /** BM25's usual constants: how soon repetition stops to count, and how much length does. */

@@ -6,7 +6,7 @@ export type Passage = Readonly<{ kind: 'sentence' | 'item' | 'row'; text: string
 const TEXT_CHARACTERS_MAX = 20_000;
 const PASSAGE_CHARACTERS_MAX = 600;
 
-/** A block of code answers nobody, though it may hold the very words of the question. */
+/** A block of code is no answer, though it may hold the very words of the question. */
 const FENCED_CODE = /^[ \t]*(```|~~~)[^]*?(^[ \t]*\1|(?![^]))/gmu;
 
 const HEADING = /^ {0,3}#{1,6}(?=[ \t]|$)/u;

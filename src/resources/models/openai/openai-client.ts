@@ -17,7 +17,7 @@ const CLIENT_TIMEOUT_MS = 3_600_000;
 
 const REDIRECTIONS_MAX = 5;
 
-/** A client that neither repeats requests nor times them out: whoever asks knows better when. */
+/** A client that neither repeats requests nor times them out: the caller knows better when. */
 export function openAiClient({ baseUrl, apiKey, connectMs = CONNECT_TIMEOUT_MS }: OpenAiEndpoint): OpenAI {
   const agent = new Agent({ connect: { timeout: connectMs }, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 });
   const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: REDIRECTIONS_MAX }));

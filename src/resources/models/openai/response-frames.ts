@@ -1,7 +1,7 @@
 import { EventStreamReader } from './event-stream-reader.js';
 import { StreamedResponse } from './streamed-response.js';
 
-/** Frames read ahead of whoever takes them; past it the endpoint has to wait. */
+/** Frames read ahead of their consumer; past it the endpoint has to wait. */
 const FRAMES_AHEAD_MAX = 256;
 
 /** The frames of a streamed completion as they come. An endpoint that does not stream gives one, the whole. */
@@ -63,7 +63,7 @@ class Inbox {
     return new Promise((resolve) => (this.wake = resolve));
   }
 
-  /** What still comes is read and dropped, so that the connection can be used again; whoever made the request bounds how long that may take. */
+  /** What still comes is read and dropped, so that the connection can be used again; the caller bounds how long that may take. */
   leave(): void {
     this.left = true;
     this.frames = [];

@@ -40,7 +40,7 @@ export class ServedModels {
       this.known = (chat.length > 0 ? chat : listed).map((model) => this.describe(model));
       this.askAgainAt = this.now() + KEPT_MS;
     } catch {
-      // Whoever asks for the models learns that none are known, or those that were.
+      // Callers learn that no models are known, or those that were.
       this.askAgainAt = this.now() + RETRY_MS;
     }
   }

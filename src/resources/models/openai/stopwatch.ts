@@ -7,7 +7,7 @@ export type StopwatchLimits = Readonly<{
   totalMs: number;
 }>;
 
-/** Ends a request that takes too long, or that nobody wants any more. Time that its reader takes does not count as the endpoint's. */
+/** Ends a request that takes too long, or whose caller is gone. Time that its reader takes does not count as the endpoint's. */
 export class Stopwatch {
   private readonly ending = new AbortController();
   private readonly total: NodeJS.Timeout;

@@ -1,7 +1,7 @@
 import type { SourceEvent } from '../source/source.events.js';
 
 /**
- * The chunks that nobody searches any more since the last of these events of a source: those that others have taken the place
+ * The chunks that no search reads any more since the last of these events of a source: those that others have taken the place
  * of, and those of an ingestion that came to nothing. What an earlier end has left is left out.
  */
 export function leftChunks(events: readonly SourceEvent[]): readonly string[] {

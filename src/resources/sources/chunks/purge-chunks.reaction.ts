@@ -13,9 +13,9 @@ import type { SourceDeleted, SourceEvent, SourceIngestCompleted, SourceIngestFai
 type Over = SourceIngestCompleted | SourceIngestFailed | SourceDeleted;
 
 /**
- * Chunks that nobody searches any more are purged. Steps: wait until searches go by the event; find which of its source's
+ * Chunks that no search reads any more are purged. Steps: wait until searches go by the event; find which of its source's
  * chunks it left behind; state of each that it is purged. A crash in between repeats it for those of which it is not stated.
- * It is stated also of those of which nothing is written yet: whoever still writes them loses that append.
+ * It is stated also of those of which nothing is written yet: a worker that still writes them loses that append.
  */
 @Injectable()
 export class PurgeChunks implements Reaction<Over> {

@@ -172,7 +172,7 @@ function retrievalIn(given: Block): SourceConfig['retrieval'] {
 const CHUNKS_OF_FORMS: readonly unknown[] = [2, 6];
 const FIELDS_OF_FORMS = ['retriever', 'exposure', 'chunks', 'score_threshold', 'rephrase_query'];
 
-/** A form that nobody touched: each of its fields comes, and none says anything. */
+/** An untouched form: each of its fields comes, and none says anything. */
 function isLeftAlone(given: Block, { chunks, ...others }: SourceConfig['retrieval']): boolean {
   const untouched = { ...DEFAULT_SOURCE_CONFIG.retrieval, chunks };
   return (

@@ -120,7 +120,7 @@ const chunkingOf = ({ live, ingest, config }: Source, { chunksId }: SourceIngest
 const withIngest = (state: Source, change: Partial<Ingest>): Source =>
   state.ingest ? { ...state, ingest: { ...state.ingest, ...change } } : state;
 
-/** A source of uploaded files, or of pages to be fetched, to be ingested at once. Whoever chose the ids may ask again. */
+/** A source of uploaded files, or of pages to be fetched, to be ingested at once. A caller that chose the ids may ask again. */
 export const createSource =
   (created: SourceCreated['data'], ingestId: string, files: readonly SourceFile[]): Decision<Source, SourceEvent> =>
   (state) => {

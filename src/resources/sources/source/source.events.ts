@@ -34,7 +34,7 @@ export type SourceIngestRequested = Event<
   'SourceIngestRequested',
   { sourceId: SourceId; ingestId: string; ownerId: string; files: readonly SourceFile[]; operation: IngestOperation }
 >;
-/** From here on the ingestion is one of these files: whoever continues it fetches nothing. Cut: there were more pages. */
+/** From here on the ingestion is one of these files: a worker that continues it fetches nothing. Cut: there were more pages. */
 export type SourcePagesFetched = Event<
   'SourcePagesFetched',
   {

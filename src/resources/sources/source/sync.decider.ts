@@ -4,7 +4,7 @@ import { createSource, openIngest, type Source, sourceNotFound } from './source.
 import type { SourceCreated, SourceEvent, SourceId } from './source.events.js';
 import { nextSyncAfter, type SyncFrequency } from './sync.policy.js';
 
-/** A source of pages, to be fetched at once and from then on as often as asked. Whoever chose the ids may ask again. */
+/** A source of pages, to be fetched at once and from then on as often as asked. A caller that chose the ids may ask again. */
 export const addRemoteSource =
   (created: SourceCreated['data'], ingestId: string, frequency: SyncFrequency, now: Date): Decision<Source, SourceEvent> =>
   (state) => {
@@ -38,7 +38,7 @@ export const ingestAgain =
   };
 
 /**
- * The time to sync has come. Each time is decided on once, whoever asks; times that passed while nobody looked are one sync.
+ * The time to sync has come. Each time is decided on once, whichever process asks; times that passed while no process looked are one sync.
  * A sync that falls due while an ingestion is under way is that ingestion.
  */
 export const fallDue =

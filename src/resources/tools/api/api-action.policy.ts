@@ -100,7 +100,7 @@ export const isFilledByModel = ({ filled_by_llm: filled, value, has_value: kept 
 
 const CREDENTIAL_NAME = /key$|token|secret|passw|auth|credential|signature|^sig$|session|app_?id$|^pwd?$/i;
 
-/** A fixed value that nobody is to see again: of any header, and of whatever has a name that credentials have. */
+/** A fixed value that is never shown again: of any header, and of whatever has a name that credentials have. */
 export const isSecret = ({ location, name, definition }: Binding): boolean =>
   !isFilledByModel(definition) && (location === 'header' || CREDENTIAL_NAME.test(name));
 

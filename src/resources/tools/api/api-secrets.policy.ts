@@ -11,12 +11,12 @@ import {
 
 export const API_SECRET_CHARACTERS_MAX = 8192;
 
-/** Values that nobody is to see again, by the names of the parameters they fill. */
+/** Values that are never shown again, by the names of the parameters they fill. */
 export type Secrets = Readonly<Record<string, string>>;
 
 const refused = (text: string) => new Rejection('tool-invalid', text);
 
-/** The actions as they are kept and shown, and apart from them what nobody is to see. @throws Rejection */
+/** The actions as they are kept and shown, and apart from them what is never shown. @throws Rejection */
 export function apartFromSecrets(
   given: readonly ApiAction[],
   old: Secrets,

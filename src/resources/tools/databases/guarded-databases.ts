@@ -30,7 +30,7 @@ export type GuardedDatabasesOptions = Readonly<{
 
 /**
  * Asks databases that users name, under the guard that all outgoing connections are under. Each question has a thread of its
- * own, without this process's environment: a server can make the driver compute passwords for minutes, or throw where nobody
+ * own, without this process's environment: a server can make the driver compute passwords for minutes, or throw where no caller
  * catches, and takes only that thread with it.
  */
 export class GuardedDatabases extends ForeignDatabases {

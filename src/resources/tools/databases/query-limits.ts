@@ -4,7 +4,7 @@ export type QueryLimits = Readonly<{
   connectMs: number;
   /** The server stops a statement after that. */
   statementMs: number;
-  /** From looking up the host to the last row; after that nobody waits any longer. */
+  /** From looking up the host to the last row; after that the caller waits no longer. */
   deadlineMs: number;
   rowsMax: number;
   /** Of the rows, as JSON. */

@@ -33,7 +33,7 @@ export class McpServers {
     return actionsOf(await this.listed(this.serverOf(own), cause));
   }
 
-  /** What a server offers to whoever has that token. */
+  /** What a server offers to the holder of that token. */
   async actionsFor(serverUrl: string, accessToken: string, cause: Cause): Promise<readonly ActionDefinition[]> {
     const headers = { Authorization: `Bearer ${accessToken}` };
     return actionsOf(await this.listed({ url: serverUrl, headers, timeoutMs: MCP_LISTING_MS_MAX }, cause));

@@ -8,7 +8,7 @@ import type { ToolReport } from '../toolbox/tool-kind.port.js';
 
 export const MCP_LIST_PAGES_MAX = 20;
 
-/** How long a server may take to say that a session has ended, which nobody depends on. */
+/** How long a server may take to say that a session has ended, on which nothing depends. */
 const GOODBYE_MS_MAX = 2_000;
 
 /** A bearer token that is renewed; `undefined` stands for none. */

@@ -67,7 +67,7 @@ export class McpSessions {
 
   private open(key: string, server: McpServer, work: Work): Kept {
     this.makeRoom();
-    // Whoever comes meanwhile waits for the same session, which therefore outlives the one who asked first.
+    // Callers that come meanwhile wait for the same session, which therefore outlives the first caller.
     const { cause } = work;
     const session = McpSession.open(server, this.fetch, { cause, timeoutMs: server.timeoutMs });
     const kept: Kept = { session, users: 0, expiry: undefined };

@@ -35,7 +35,7 @@ type Current = Readonly<{ credentialsId: string; tokens: GrantTokens }>;
  * a pinned tool goes on with whatever tokens there are. Renewing is done by one at a time, because a refresh token may work
  * only once. Its steps: ask for new tokens, keep them, say so in the stream, forget the old ones. A crash after the first
  * loses the grant where refresh tokens work only once, and the owner signs in again; one after the second leaves a row that
- * nobody names; one after the third leaves old tokens that nobody uses.
+ * nothing names; one after the third leaves old tokens that nothing uses.
  */
 export class OAuthGrants {
   private readonly renewing = new Map<string, Promise<Current>>();

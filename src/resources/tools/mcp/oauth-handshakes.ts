@@ -39,7 +39,7 @@ export type HandshakeRequest = Readonly<{
 /** What the browser brings back from the authorization server. */
 export type SignInReturn = Readonly<{ state: string; code?: string; iss?: string; error?: string; cause: Cause }>;
 
-/** Who can say what a server offers to whoever holds a token. */
+/** Who can say what a server offers to the holder of a token. */
 export type ToolServers = Readonly<{
   actionsFor(serverUrl: string, accessToken: string, cause: Cause): Promise<readonly GrantedTool[]>;
 }>;

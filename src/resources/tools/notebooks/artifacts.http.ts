@@ -11,7 +11,7 @@ import { todoList } from './todo-list.decider.js';
 import { todoListStream } from './todo-list.events.js';
 import { shownTodos } from './todo-list-view.policy.js';
 
-/** What models have written for a user, shown to that user and to nobody else. */
+/** What models have written for a user, shown to that user only. */
 @ApiTags('Tools')
 @Controller('api')
 export class ArtifactsController {

@@ -23,7 +23,7 @@ export const notebookId = (kind: NotebookKind, { ownerId, agentId }: Keeper): st
 
 /** What the states of all kinds have in common. */
 export type NotebookState = Readonly<{
-  /** Nobody's, until the first change. */
+  /** Without an owner until the first change. */
   ownerId: string | null;
   /** The latest calls that changed something, oldest first. */
   calls: readonly string[];

@@ -45,7 +45,7 @@ export function accessOf(kind: string, { access, annotations, name, method }: Ac
 export const isIdempotent = (kind: string, action: ActionDefinition): boolean =>
   action.idempotent ?? action.annotations?.idempotentHint ?? accessOf(kind, action) === 'read';
 
-/** Whoever runs the tool acts with an account or a secret of its owner. What calls an address of the owner's choice always does. */
+/** A caller that runs the tool acts with an account or a secret of its owner. What calls an address of the owner's choice always does. */
 export const actsForOwner = ({
   name,
   config,
@@ -53,7 +53,7 @@ export const actsForOwner = ({
 }: Pick<ToolDefinition, 'name' | 'config' | 'credentialsId'>): boolean =>
   credentialsId !== null || name === 'api_tool' || (name === 'mcp_tool' && (config['auth_type'] || 'none') !== 'none');
 
-/** What nobody but the owner may run, unless the owner allows it by name. */
+/** What only the owner may run, unless the owner allows it by name. */
 export const ownerCredentialWrites = (
   definition: KindAndActions & Pick<ToolDefinition, 'config' | 'credentialsId'>,
 ): readonly string[] =>

@@ -15,7 +15,7 @@ const UNCHECKED: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 
 const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required', 'dependentRequired']);
 const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
 
-/** The part of a schema that is checked here; the rest is left to whoever is called. */
+/** The part of a schema that is checked here; the rest is left to the called service. */
 function checkable(node: unknown, depth = 0): unknown {
   if (depth > PARAMETERS_DEPTH_MAX) throw new RangeError(`They are nested deeper than ${PARAMETERS_DEPTH_MAX} levels.`);
   if (Array.isArray(node)) return node.map((each) => checkable(each, depth + 1));

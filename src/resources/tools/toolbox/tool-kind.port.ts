@@ -40,7 +40,7 @@ export type CallContext = Readonly<{
   turnId: string;
   /** The sources that the turn may search. */
   sources: readonly Readonly<{ id: string; chunks?: number }>[];
-  /** The tools of the turn that have no action for which somebody has to be asked, by their ids; none where nobody opened them together. */
+  /** The tools of the turn that have no action for which somebody has to be asked, by their ids; none where they were not opened together. */
   ungatedTools?: readonly string[];
   cause: Cause;
   signal: AbortSignal;

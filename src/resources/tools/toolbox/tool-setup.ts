@@ -49,8 +49,8 @@ export class ToolSetup {
   }
 
   /**
-   * The definition as its owner wants it, handed to whoever states it as an event. New secrets are kept before that, and
-   * what they replace is forgotten after it: a crash in between leaves sealed secrets that nobody refers to, never a tool
+   * The definition as its owner wants it, handed to the command that states it as an event. New secrets are kept before that, and
+   * what they replace is forgotten after it: a crash in between leaves sealed secrets that nothing refers to, never a tool
    * without its own. @throws Rejection
    */
   async define<T>(

@@ -86,7 +86,7 @@ export class DeleteToolHandler implements Handler<DeleteTool> {
 
   async execute({ toolId, ownerId, cause }: DeleteTool): Promise<bigint | undefined> {
     const { state, position } = await this.streams.transact(toolStream(toolId), tool, remove(ownerId), cause);
-    // A crash before this leaves sealed secrets that nobody refers to.
+    // A crash before this leaves sealed secrets that nothing refers to.
     if (state.definition) await this.setup.delete(ownerId, state.definition);
     return position;
   }

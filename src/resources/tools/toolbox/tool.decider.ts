@@ -48,7 +48,7 @@ export const create =
 /** What kind of tool it is never changes. */
 export type ToolChanges = Partial<Omit<ToolDefinition, 'name'>>;
 
-/** These follow from one another, so whoever changes one has to have seen them all. */
+/** These follow from one another, so a caller that changes one has to have seen them all. */
 const SET_UP = ['config', 'credentialsId', 'actions'] as const satisfies readonly (keyof ToolDefinition)[];
 
 /** Changes what is wanted otherwise than it was seen; what others have changed meanwhile beside that stays changed. */

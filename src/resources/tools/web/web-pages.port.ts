@@ -21,7 +21,7 @@ export class PageFailed extends ToolFailed {
   }
 }
 
-/** Pages on the web, read with nobody's account. */
+/** Pages on the web, read without an account. */
 export abstract class WebPages {
   /** @throws PageFailed */
   abstract read(url: URL, signal: AbortSignal): Promise<WebPage>;

@@ -103,7 +103,7 @@ export class ChatMonitors {
     return monitorView(await this.recordOf(monitorId));
   }
 
-  /** A chat of somebody signed in, with no agent or their own; no key and nobody else takes part. */
+  /** A chat of somebody signed in, with no agent or their own; no key and no other user takes part. */
   private async canFollowUp({ ownerId, conversationId, turnId }: MonitoredChat & Readonly<{ turnId: string }>): Promise<boolean> {
     let isOwn = false;
     for await (const page of this.store.read(conversationStream(conversationId))) {

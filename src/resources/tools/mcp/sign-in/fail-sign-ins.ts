@@ -6,10 +6,10 @@ import type { Cause } from '../../../../kernel/event-sourcing/events.js';
 import type { RetentionRule } from '../../../../work/retention/retention-rule.port.js';
 import { FailOverdueSignIn } from './oauth.commands.js';
 
-/** So long after its time a sign-in may still be finished by whoever took it in time. */
+/** So long after its time a sign-in may still be finished by the process that took it in time. */
 export const SIGN_IN_GRACE_MS = 10 * 60_000;
 
-/** Sign-ins at tool servers that nobody came back from, or that a crash has left open: they fail, and their secrets go. */
+/** Sign-ins at tool servers whose user did not come back, or that a crash has left open: they fail, and their secrets go. */
 export class FailSignIns implements RetentionRule<OldOutput> {
   readonly name = 'sign-ins at tool servers';
 

@@ -62,12 +62,12 @@ function evolve(state: OAuthGrant, event: OAuthEvent): OAuthGrant {
 
 type Decide = Decision<OAuthGrant, OAuthEvent>;
 
-/** Told alike to whoever may not know whether there is such a handshake. */
+/** The same for every caller, who may not know whether there is such a handshake. */
 export const handshakeNotFound = () => new Rejection('oauth-handshake-not-found', 'Task not found or expired');
 
 const isOpen = ({ status }: OAuthGrant): boolean => status === 'started' || status === 'awaiting' || status === 'returned';
 
-/** Nobody came back in time. */
+/** The user did not come back in time. */
 export const isOverdue = (state: OAuthGrant, now: Date): boolean => isOpen(state) && now.getTime() >= Date.parse(state.expiresAt);
 
 export type NewHandshake = Readonly<{ handshakeId: string; ownerId: string; serverUrl: string; now: Date; ttlMs: number }>;
@@ -107,7 +107,7 @@ export const fail =
 
 const TOO_LATE = 'This sign-in took too long. Please start again.';
 
-/** Nobody came back by a time, or whoever did got nowhere. */
+/** The user did not come back by a time, or the sign-in failed. */
 export const failOverdue =
   (by: Date): Decide =>
   (state) =>
