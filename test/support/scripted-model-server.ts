@@ -80,6 +80,8 @@ export class ScriptedModelServer {
   readonly requests: SeenRequest[] = [];
   /** What `/models` lists; undefined: the endpoint answers 503. */
   models: readonly Readonly<{ id: string; [field: string]: unknown }>[] | undefined = [{ id: 'scripted' }];
+  /** Where set, the scripts of `next` are for requests with this text in them; others get the fallback. */
+  meantFor: string | undefined;
   private fallback: Script = say('Hello', ' from', ' the', ' script.');
   private queued: Script[] = [];
   private readonly sockets = new Set<Socket>();
@@ -127,6 +129,7 @@ export class ScriptedModelServer {
   reset(): void {
     this.requests.length = 0;
     this.queued = [];
+    this.meantFor = undefined;
     this.fallback = say('Hello', ' from', ' the', ' script.');
     this.models = [{ id: 'scripted' }];
   }
@@ -146,7 +149,8 @@ export class ScriptedModelServer {
       return this.models ? json(response, 200, { object: 'list', data: this.models }) : json(response, 503, {});
     if (path === '/v1/embeddings') return json(response, 200, embeddings(body));
     if (path !== '/v1/chat/completions') return json(response, 404, { error: { message: 'Not found' } });
-    const script = this.queued.shift() ?? this.fallback;
+    const isMeant = this.meantFor === undefined || JSON.stringify(body).includes(this.meantFor);
+    const script = (isMeant && this.queued.shift()) || this.fallback;
     await play(typeof script === 'function' ? script(body, this.completions.length) : script, body, response);
   }
 }
