@@ -17,13 +17,17 @@ import { unresumed } from './pause.decider.js';
 import { fromSnapshot, newestThatFit, snapshotIfDue } from './conversation-snapshot.policy.js';
 import type { EarlierTurn } from './earlier-turns.port.js';
 import {
+  allSeen,
   appendedTurn,
   askedTurn,
+  changed,
   type Conversation,
   countingTurnAt,
   type Decide,
   isUnfinished,
+  supersededFrom,
   type Turn,
+  withdrawn,
   withEvent,
 } from './turn.policy.js';
 
@@ -108,32 +112,6 @@ function evolved(state: Conversation, event: Exclude<ConversationEvent, Conversa
     default:
       return changed(state, event.data.turnId, (turn) => withEvent(turn, event));
   }
-}
-
-const allSeen = <T extends { unseen: boolean }>(things: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
-  new Map([...things].map(([id, thing]) => [id, thing.unseen ? { ...thing, unseen: false } : thing]));
-
-function supersededFrom(state: Conversation, fromIndex: number): Conversation {
-  const turns = [...state.turns].map(([id, turn]) => {
-    const isSuperseded = turn.superseded || turn.index >= fromIndex;
-    return [id, isSuperseded && !turn.superseded ? { ...turn, superseded: true, unseen: false } : turn] as const;
-  });
-  return { ...state, turns: new Map(turns), nextIndex: fromIndex };
-}
-
-function withdrawn(state: Conversation, turnId: TurnId): Conversation {
-  const index = state.turns.get(turnId)?.index;
-  if (index === undefined) return state;
-  const movedUp = [...state.turns].map(([id, turn]) => {
-    if (id === turnId) return [id, { ...turn, superseded: true, unseen: false }] as const;
-    return [id, turn.superseded || turn.index < index ? turn : { ...turn, index: turn.index - 1 }] as const;
-  });
-  return { ...state, turns: new Map(movedUp), nextIndex: state.nextIndex - 1 };
-}
-
-function changed(state: Conversation, turnId: TurnId, change: (turn: Turn) => Turn): Conversation {
-  const turn = state.turns.get(turnId);
-  return turn ? { ...state, turns: new Map(state.turns).set(turnId, change(turn)) } : state;
 }
 
 const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');

@@ -136,3 +136,33 @@ const ended = (turn: Turn, status: TurnStatus): Turn => ({
 
 /** The subject of the signal that a turn has to stop: its runner then reads the conversation. */
 export const stopSubject = (turnId: TurnId): string => `turn.stop.${turnId}`;
+
+/** All of them, as an opening leaves them. */
+export const allSeen = <T extends { unseen: boolean }>(things: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+  new Map([...things].map(([id, thing]) => [id, thing.unseen ? { ...thing, unseen: false } : thing]));
+
+/** The conversation without the turns from an index on: another question took their place. */
+export function supersededFrom(state: Conversation, fromIndex: number): Conversation {
+  const turns = [...state.turns].map(([id, turn]) => {
+    const isSuperseded = turn.superseded || turn.index >= fromIndex;
+    return [id, isSuperseded && !turn.superseded ? { ...turn, superseded: true, unseen: false } : turn] as const;
+  });
+  return { ...state, turns: new Map(turns), nextIndex: fromIndex };
+}
+
+/** The conversation without a turn that was withdrawn: later turns move up. */
+export function withdrawn(state: Conversation, turnId: TurnId): Conversation {
+  const index = state.turns.get(turnId)?.index;
+  if (index === undefined) return state;
+  const movedUp = [...state.turns].map(([id, turn]) => {
+    if (id === turnId) return [id, { ...turn, superseded: true, unseen: false }] as const;
+    return [id, turn.superseded || turn.index < index ? turn : { ...turn, index: turn.index - 1 }] as const;
+  });
+  return { ...state, turns: new Map(movedUp), nextIndex: state.nextIndex - 1 };
+}
+
+/** The conversation with one turn changed, where it has that turn. */
+export function changed(state: Conversation, turnId: TurnId, change: (turn: Turn) => Turn): Conversation {
+  const turn = state.turns.get(turnId);
+  return turn ? { ...state, turns: new Map(state.turns).set(turnId, change(turn)) } : state;
+}
