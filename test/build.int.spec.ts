@@ -4,6 +4,7 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -26,6 +27,12 @@ const SOURCES = {
   'src/invoice.dto.ts': "import type { Amount } from './amount.js';\nexport class Invoice {\n  readonly total!: Amount;\n}",
   'src/greeting.ts': "export const greeting: string = 'good day';",
   'src/greeting.spec.ts': '',
+  // A program reads a file that lies beside one of its modules.
+  'src/beside.ts':
+    "import { readFileSync } from 'node:fs';\nexport const table = readFileSync(new URL('../projections/invoices.sql', import.meta.url), 'utf8');",
+  'src/app/main.ts':
+    "import { greeting } from '../greeting.js';\nimport { table } from '../beside.js';\nconsole.log(greeting, table, (await import('./later.js')).Later.name);",
+  'src/app/later.ts': 'export class Later {}',
   'projections/invoices.sql': 'create table invoices ();',
 };
 
@@ -66,6 +73,7 @@ const built = () => {
   const { status, stderr } = build();
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('rror') });
 };
+const started = () => spawnSync(process.execPath, ['dist/program/main.js'], { cwd: project, encoding: 'utf8' }).stdout.trim();
 const OUTPUTS = ['dist/src/invoice.dto.js', 'dist/src/greeting.js', 'dist/projections/invoices.sql'] as const;
 const writers = () => OUTPUTS.map(writtenBy);
 
@@ -90,6 +98,29 @@ it('compiles again what has changed, and nothing else', () => {
   built();
   expect(read('dist/src/greeting.js')).toContain('good night');
   expect(writers()).toEqual([first[0], writtenBy('dist/src/greeting.js'), first[2]]);
+});
+
+it('bundles what is started, which finds its files and keeps the names of its classes', () => {
+  expect(started()).toBe('good day create table invoices (); Later');
+  expect(JSON.parse(read('dist/program/main.js.map'))).toHaveProperty(
+    'sources',
+    expect.arrayContaining(['../../src/greeting.ts']),
+  );
+});
+
+it('bundles again when a module of it has changed, leaves no old part, and does nothing when none has', () => {
+  const parts = (): string[] => readdirSync(path('dist/program')).sort();
+  const [first, firstParts] = [writtenBy('dist/program/main.js'), parts()];
+  built();
+  expect(writtenBy('dist/program/main.js')).toBe(first);
+  write('src/app/later.ts', 'export class Later {}\nexport const hour = 3;');
+  built();
+  expect(writtenBy('dist/program/main.js')).not.toBe(first);
+  expect(started()).toBe('good day create table invoices (); Later');
+  expect(parts()).toHaveLength(firstParts.length);
+  rmSync(path('dist/program/main.js'));
+  built();
+  expect(started()).toBe('good day create table invoices (); Later');
 });
 
 it('describes the API anew when a type that it uses has changed', () => {

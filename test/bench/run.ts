@@ -18,7 +18,7 @@ const RESULTS = new URL('results/', HERE);
 const { values: options, positionals: wanted } = parseArgs({
   allowPositionals: true,
   options: {
-    service: { type: 'string', default: fileURLToPath(new URL('../../dist/src/app/main.js', HERE)) },
+    service: { type: 'string', default: fileURLToPath(new URL('../../dist/program/main.js', HERE)) },
     'profile-to': { type: 'string' },
     'in-this-process': { type: 'boolean', default: false },
   },

@@ -67,7 +67,7 @@ const rebuild = (...options: string[]) => rebuildIn(database.url, options);
 
 function rebuildIn(url: string, options: readonly string[] = []) {
   const { PATH, HOME } = process.env;
-  const child: ChildProcess = spawn(process.execPath, [join(program, 'src/app/rebuild.js'), 'conversations', ...options], {
+  const child: ChildProcess = spawn(process.execPath, [join(program, 'program/rebuild.js'), 'conversations', ...options], {
     env: { PATH, HOME, DATABASE_URL: url, DATA_DIR: dataDir },
     cwd: tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -164,7 +164,7 @@ describe('A rebuild as a process', () => {
   });
 
   it('refuses what there is not, and names what there is', async () => {
-    const child = spawn(process.execPath, [join(program, 'src/app/rebuild.js'), 'nonsense'], { cwd: tmpdir() });
+    const child = spawn(process.execPath, [join(program, 'program/rebuild.js'), 'nonsense'], { cwd: tmpdir() });
     let said = '';
     child.stderr.on('data', (text: Buffer) => (said += text.toString()));
     const [code] = (await once(child, 'close')) as [number];

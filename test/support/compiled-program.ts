@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { transformFile } from '@swc/core';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -11,10 +13,10 @@ const compiling = new Map<string, Promise<void>>();
 
 /**
  * The program as it stands in the working tree, compiled into a folder of its own: processes of tests start from it, whatever
- * a build does to `dist` meanwhile. Compiled once for each state of the sources.
+ * a build does to `dist` meanwhile. Compiled and bundled once for each state of the sources.
  */
 export async function compiledProgram(): Promise<string> {
-  const sources = ['README.md', ...(await Promise.all(['docs', 'src', 'projections'].map(filesUnder))).flat().sort()];
+  const sources = ['build.js', 'README.md', ...(await Promise.all(['docs', 'src', 'projections'].map(filesUnder))).flat().sort()];
   const states = await Promise.all(sources.map(async (file) => [file, await stateOf(file)]));
   const folder = join(CACHE, createHash('sha256').update(JSON.stringify(states)).digest('hex').slice(0, 16));
   if (await exists(folder)) return folder;
@@ -29,6 +31,7 @@ async function compileInto(folder: string, sources: readonly string[]): Promise<
   await Promise.all(sources.map((file) => compile(file, draft)));
   // Below node_modules there is no package that says how to read modules.
   await writeFile(join(draft, 'package.json'), '{"type":"module"}');
+  await promisify(execFile)(process.execPath, ['build.js', '--bundle', draft], { cwd: ROOT });
   await sweepCache();
   await rename(draft, folder).catch(async (error: unknown) => {
     if (!(await exists(folder))) throw error;
