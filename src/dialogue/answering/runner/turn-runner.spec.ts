@@ -387,20 +387,3 @@ describe('a turn whose process died', () => {
     await expectSealed(store);
   });
 });
-
-it('1,000 races of a stop against the end of an answer leave one outcome and one terminal frame each', async () => {
-  for (let race = 0; race < 1_000; race++) {
-    const store = new InMemoryEventStore();
-    await askedTurn(store, 'c1', 't1');
-    const { runner, streams } = workerOver(store, signals(), scripted(deltas('Because.')));
-    const delayed = async () => {
-      for (let step = 0; step < race % 40; step++) await Promise.resolve();
-      await streams.transact(conversationStream('c1'), conversation, requestStop('t1'), cause);
-      return true;
-    };
-    const [promised] = await Promise.all([delayed().catch(() => false), runner.run('c1', 't1')]);
-    const frames = (await eventsOf(store, messageStream('t1'))).map(({ data }) => data);
-    expect(frames.filter(isTerminal)).toEqual([frames.at(-1)]);
-    expect(await outcomesOf(store)).toEqual([promised ? 'TurnStopped' : 'TurnAnswered']);
-  }
-});
