@@ -1,4 +1,5 @@
-const POLL_MS = 10;
+/** Between two looks: a tenth of the time waited so far, so that a look that costs something does not hold up what is waited for. */
+const POLL_MS = { min: 10, max: 100 } as const;
 
 /** Waits until something is true; fails with its last error, or with what it is about, once the bound has passed. */
 export async function eventually(
@@ -6,7 +7,7 @@ export async function eventually(
   boundMs = 60_000,
   what: string = isSo.toString(),
 ): Promise<void> {
-  const until = performance.now() + boundMs;
+  const began = performance.now();
   for (;;) {
     let failure: unknown;
     try {
@@ -14,7 +15,8 @@ export async function eventually(
     } catch (error) {
       failure = error;
     }
-    if (performance.now() > until) throw new Error(`Not so within ${boundMs} ms: ${what}`, { cause: failure });
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    const waitedMs = performance.now() - began;
+    if (waitedMs > boundMs) throw new Error(`Not so within ${boundMs} ms: ${what}`, { cause: failure });
+    await new Promise((resolve) => setTimeout(resolve, Math.min(POLL_MS.max, Math.max(POLL_MS.min, waitedMs / 10))));
   }
 }
