@@ -65,7 +65,12 @@ export type CalledTool = Readonly<{
 }>;
 
 /** A call that waits for somebody. */
-export type PendingCall = CalledTool & Readonly<{ pauseType: PauseType }>;
+export type PendingCall = CalledTool &
+  Readonly<{
+    pauseType: PauseType;
+    /** Its place among all calls of the turn, as the model called them. */
+    place: number;
+  }>;
 
 /** What a paused turn goes on from: in the log while it is small, else a blob. One that is its own names the turn and may be deleted once that is over. */
 export type Continuation = Readonly<{ text: string } | { blob: BlobRef; isOwn?: true }>;

@@ -170,6 +170,7 @@ export class AgentLoop {
       ledger,
       signal,
       recordsBytes: bytesOf(records()),
+      recordsCount: records().length,
       unknownCalls: state.unknownCalls,
       resultCharactersMax: resultCharactersMax(state.messages, model),
     });
