@@ -13,7 +13,7 @@ export type ToolCallRecord = Readonly<{
   artifact_id?: string | null;
   result?: unknown;
   error?: string;
-  error_type?: 'tool_not_allowed' | 'outcome_unknown';
+  error_type?: 'tool_not_allowed' | 'outcome_unknown' | 'connection_required';
   not_run?: NotRun;
   /** What was said with a denial. */
   comment?: string;
