@@ -21,7 +21,8 @@ import { append } from '../support/accounts.js';
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
-import { call, hang, refuse } from '../support/scripted-model-server.js';
+import { askAndLeave } from '../support/left-answers.js';
+import { call, cut, hang } from '../support/scripted-model-server.js';
 import { taskOf, webhookPath } from '../support/webhooks.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
@@ -151,8 +152,7 @@ export function activityStory(makeBacking: MakeBacking): void {
       expect(left).toBeLessThan(31 * MINUTE_MS);
       const chat = { name: expect.any(String), agent_id: agent.id, date: expect.any(String) };
       expect(seen.conversations).toEqual([{ ...chat, conversation_id: waiting, mark: 'approval' }]);
-      world.model.next([refuse(400)]);
-      await ask();
+      await askAndLeave(world, client, { question: 'Send?', agent_id: agent.id }, [cut]);
       await eventually(async () => (await now(client)).conversations.length === 2);
       const chats = (await now(client)).conversations;
       expect(chats.map(({ mark }) => mark)).toEqual(['failed', 'approval']);

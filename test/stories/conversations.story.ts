@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MakeBacking } from '../support/backing.js';
 import { type Client, conversationIdIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
-import { cut, hang, say, wait } from '../support/scripted-model-server.js';
+import { askAndLeave } from '../support/left-answers.js';
+import { cut, hang, say } from '../support/scripted-model-server.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -36,7 +37,6 @@ export function conversationsStory(makeBacking: MakeBacking): void {
       const client = await world.as('lister');
       const ids = [await ask('First?', client), await ask('Second?', client), await ask('Third?', client)];
       await ask('Not hers?', world.bob);
-      await eventually(async () => (await list('', client)).every(({ mark }) => mark === 'unread'));
       const records = await list('', client);
       expect(records.map(({ id }) => id)).toEqual(ids.reverse());
       expect(records[0]).toEqual({
@@ -46,8 +46,8 @@ export function conversationsStory(makeBacking: MakeBacking): void {
         is_shared_usage: false,
         shared_token: null,
         date: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
-        unread: true,
-        mark: 'unread',
+        unread: false,
+        mark: null,
       });
     });
 
@@ -81,12 +81,12 @@ export function conversationsStory(makeBacking: MakeBacking): void {
         const { unread, mark } = (await list('', client)).find((each) => each.id === id)!;
         return [unread, mark];
       };
-      const answered = await ask('Works?', client);
-      world.model.next([...say('Half'), wait(50), cut]);
-      const failed = await ask('Fails?', client);
+      const { conversationId: answered } = await askAndLeave(world, client, { question: 'Works?' }, say('Whole'));
+      const { conversationId: failed } = await askAndLeave(world, client, { question: 'Fails?' }, [cut]);
       await eventually(async () => (await markOf(answered))[1] === 'unread' && (await markOf(failed))[1] === 'failed');
       expect([(await markOf(answered))[0], (await markOf(failed))[0]]).toEqual([true, true]);
-      for (const id of [answered, failed]) expect(await post(`/api/conversations/${id}/read`, {}, client)).toMatchObject(OK);
+      expect(await post(`/api/conversations/${answered}/read`, {}, client)).toMatchObject(OK);
+      expect(await client.json(`/api/get_single_conversation?id=${failed}`)).toMatchObject({ queries: [{ status: 'failed' }] });
       expect([await markOf(answered), await markOf(failed)]).toEqual([
         [false, null],
         [false, null],
@@ -101,6 +101,33 @@ export function conversationsStory(makeBacking: MakeBacking): void {
       expect((await post(`/api/messages/${messageId}/cancel`, {}, client)).status).toBe(202);
       await running;
       await eventually(async () => (await markOf(answered))[1] === null);
+    });
+  });
+
+  describe('an answer that its owner reads to its end', () => {
+    it('is in the listing, read, and no longer under way, as soon as its last frame is there', async () => {
+      const client = await world.as('watcher');
+      for (let count = 0; count < 10; count++) {
+        const id = await ask(`Question ${count}?`, client);
+        const [conversations, activity] = await Promise.all([
+          list('?limit=1', client),
+          client.json<{ running: unknown[]; conversations: unknown[] }>('/api/activity/now'),
+        ]);
+        expect(conversations).toMatchObject([{ id, unread: false, mark: null }]);
+        expect([activity.running, activity.conversations]).toEqual([[], []]);
+      }
+    });
+
+    it('is read also when it is read again later, and when it failed', async () => {
+      const client = await world.as('returner');
+      const { conversationId, messageId } = await askAndLeave(world, client, { question: 'Works?' }, say('Whole'));
+      const markOf = async (id: string) => (await list('', client)).find((each) => each.id === id)!.mark;
+      await eventually(async () => (await markOf(conversationId)) === 'unread');
+      expect((await client.resume(messageId)).frames.at(-1)!.data.type).toBe('end');
+      expect(await markOf(conversationId)).toBeNull();
+      world.model.next([...say('Half'), cut]);
+      const failed = await ask('Fails?', client);
+      expect(await markOf(failed)).toBeNull();
     });
   });
 
@@ -120,7 +147,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
       expect(await found('rayleigh')).toEqual([
         expect.objectContaining({ match_field: 'response', match_snippet: 'Because of Rayleigh scattering.' }),
       ]);
-      expect((await found('sky'))[0]).toMatchObject({ name: 'Colours of the day', unread: true, agent_id: null });
+      expect((await found('sky'))[0]).toMatchObject({ name: 'Colours of the day', unread: false, agent_id: null });
     });
 
     it('takes % and _ for what they are', async () => {

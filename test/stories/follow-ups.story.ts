@@ -54,10 +54,7 @@ export function followUpsStory(makeBacking: MakeBacking): void {
   const begin = async () => {
     world.model.next([...say('I have begun.')]);
     const asked = await alice.stream({ question: 'Export it.', agent_id: agentId, visibility: 'listed' });
-    const conversationId = conversationIdIn(asked);
-    await eventually(async () => (await listed(conversationId))?.mark === 'unread');
-    await alice.post(`/api/conversations/${conversationId}/read`, {});
-    return conversationId;
+    return conversationIdIn(asked);
   };
   const followUp = (conversationId: string, key: string, more: Partial<FollowUp> = {}) => {
     const followUps = world.service.service.app.get(FollowUps, { strict: false });
@@ -101,6 +98,7 @@ export function followUpsStory(makeBacking: MakeBacking): void {
       await followUp(conversationId, 'j2');
       await eventually(() => told(conversationId).includes('conversation.continued'));
       expect(told(conversationId).slice(-3)).toEqual(['running', 'unread', 'conversation.continued']);
+      await eventually(async () => (await listed(conversationId))?.mark === 'unread');
       const all = await queries(conversationId);
       const [, automatic, ...others] = all;
       expect([automatic!.response, automatic!.status, others]).toEqual(['Both are done.', 'complete', []]);
@@ -111,7 +109,6 @@ export function followUpsStory(makeBacking: MakeBacking): void {
       expect(await expectWhole(automatic!.message_id)).toBe('Both are done.');
       expect(JSON.stringify(asked())).toContain('I have begun.');
       expect(String(asked().at(-1)!.content)).toContain('NO_REPLY');
-      await eventually(async () => (await listed(conversationId))?.mark === 'unread');
 
       world.model.next([...say('Gladly.')]);
       await alice.stream({ question: 'Thanks.', conversation_id: conversationId, agent_id: agentId });
@@ -213,12 +210,12 @@ export function followUpsStory(makeBacking: MakeBacking): void {
         scope: { kind: 'conversation', id: conversationId },
         payload: { conversation_id: conversationId, message_id: turnId, schedule_id: scheduleId, run_id: runId, position: 1 },
       });
+      await eventually(async () => (await listed(conversationId))?.mark === 'unread');
+      expect(await listed(conversationId)).toMatchObject({ unread: true });
       expect((await queries(conversationId))[1]).toMatchObject({
         ...{ prompt: 'Water them.', response: parts.answer, message_id: turnId, status: 'complete' },
         metadata: { scheduled: true, schedule_id: scheduleId, run_id: runId, scheduled_run_at: origin.scheduledFor },
       });
-      await eventually(async () => (await listed(conversationId))?.mark === 'unread');
-      expect(await listed(conversationId)).toMatchObject({ unread: true });
       expect(await expectWhole(turnId)).toBe(parts.answer);
       expect(await alice.json(`/api/messages/${turnId}/tail`)).toMatchObject({ status: 'complete', response: parts.answer });
       world.model.next([...say('Yes.')]);

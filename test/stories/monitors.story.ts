@@ -75,8 +75,6 @@ export function monitorsStory(makeBacking: MakeBacking): void {
         (await shop.world.alice.json<{ id: string; mark: string | null }[]>('/api/get_conversations')).find(
           ({ id }) => id === conversationId,
         )?.mark;
-      await eventually(async () => (await mark()) === 'unread');
-      await shop.send('POST', `/api/conversations/${conversationId}/read`);
       await eventually(async () => (await mark()) === 'monitor');
       await shop.steer(monitor.monitor_id, 'pause');
       await eventually(async () => (await mark()) === null);

@@ -61,7 +61,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
       ]);
     });
 
-    it('of a conversation leaves out what failed and what was stopped', async () => {
+    it('of a conversation leaves out what failed and has of a stopped answer what it said', async () => {
       const { model, alice } = world;
       const conversation_id = conversationIdIn(await ask({}));
       model.next([...say('Half'), broken]);
@@ -73,7 +73,9 @@ export function questionsStory(makeBacking: MakeBacking): void {
         return false;
       });
       await ask({ question: 'And then?', conversation_id });
-      expect(exchanged().map(({ content }) => content)).toEqual(['Why?', 'Hello from the script.', 'And then?']);
+      expect(exchanged().map(({ content }) => content)).toEqual([
+        ...['Why?', 'Hello from the script.', 'Stops?', 'Half', 'And then?'],
+      ]);
       expect(
         (await conversation(conversation_id)).queries.map(({ prompt, response, status }) => [prompt, response, status]),
       ).toEqual([

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MakeBacking } from '../support/backing.js';
 import { Client, messageIdIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
-import { hang, refuse, say, ScriptedModelServer } from '../support/scripted-model-server.js';
+import { askAndLeave } from '../support/left-answers.js';
+import { cut, hang, say, ScriptedModelServer } from '../support/scripted-model-server.js';
 import { serviceForTests, TEST_SETTINGS, type TestService } from '../support/service.js';
 import { TabForTests } from '../support/tab.js';
 import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
@@ -46,9 +47,7 @@ export function userEventsStory(makeBacking: MakeBacking): void {
       const marks = () => tab.events.filter(({ type }) => type === 'conversation.mark').map(({ payload }) => payload['mark']);
       const listed = async () => (await ann.json<Listed[]>('/api/get_conversations'))[0]!;
 
-      model.next([...say('So.')]);
-      const first = await ann.stream({ question: 'Why?', visibility: 'listed' });
-      const conversationId = String(first.frames.find(({ data }) => data.type === 'id')!.data['id']);
+      const { conversationId } = await askAndLeave({ model, service }, ann, { question: 'Why?' }, say('So.'));
       await eventually(() => marks().length === 2);
       expect(marks()).toEqual(['running', 'unread']);
       await eventually(async () => (await listed()).mark === 'unread' && (await listed()).unread);
@@ -61,8 +60,7 @@ export function userEventsStory(makeBacking: MakeBacking): void {
         cleared: false,
       });
 
-      model.next([refuse(400, 'No.')]);
-      await ann.stream({ question: 'And?', conversation_id: conversationId });
+      await askAndLeave({ model, service }, ann, { question: 'And?', conversation_id: conversationId }, [cut]);
       await eventually(() => marks().length === 5);
       expect(marks().slice(2)).toEqual([null, 'running', 'failed']);
       await eventually(async () => (await listed()).mark === 'failed');
@@ -98,8 +96,8 @@ export function userEventsStory(makeBacking: MakeBacking): void {
       const told = await bob.stream({ question: 'Why?', visibility: 'listed' });
       const conversationId = told.frames.find(({ data }) => data.type === 'id')!.data['id'];
       await carl.stream({ question: 'Why?', visibility: 'listed' });
-      await eventually(() => bobsTab.events.length === 2 && carlsTab.events.length === 2);
-      expect(bobsTab.events.map(({ scope }) => scope['id'])).toEqual([conversationId, conversationId]);
+      await eventually(() => bobsTab.events.length === 3 && carlsTab.events.length === 3);
+      expect(bobsTab.events.map(({ scope }) => scope['id'])).toEqual([conversationId, conversationId, conversationId]);
       expect(carlsTab.events.map(({ scope }) => scope['id'])).not.toContain(conversationId);
       await Promise.all([bobsTab.close(), carlsTab.close()]);
     });
@@ -206,8 +204,8 @@ export function userEventsStory(makeBacking: MakeBacking): void {
       await (await TabForTests.open(hal)).close();
       const tab = await TabForTests.open(hal, '0-0');
       await hal.stream({ question: 'Why now?', visibility: 'listed' });
-      await eventually(() => tab.events.length === 2);
-      expect(tab.events.map(({ payload }) => payload['mark'])).toEqual(['running', 'unread']);
+      await eventually(() => tab.events.length === 3);
+      expect(tab.events.map(({ payload }) => payload['mark'])).toEqual(['running', 'unread', null]);
       expect(tab.ids[0]).toMatch(/-0$/);
       await tab.close();
     });

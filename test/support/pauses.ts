@@ -6,7 +6,7 @@ import type {
   TurnPaused,
 } from '../../src/dialogue/conversation/conversation.events.js';
 
-/** A call that waits, of which a test says nothing but this. */
+/** A call that waits, of which a test says nothing but this. The number at the end of its id is its place. */
 export const waitingCall = (callId: string, pauseType: PauseType = 'awaiting_approval'): PendingCall => ({
   callId,
   toolId: 'tool-1',
@@ -16,6 +16,7 @@ export const waitingCall = (callId: string, pauseType: PauseType = 'awaiting_app
   arguments: { to: 'bob' },
   argumentsSha256: '5f0c3d9a',
   pauseType,
+  place: Number(/\d+$/.exec(callId)?.[0] ?? 0),
 });
 
 export const PAUSE_EXPIRES_AT = '2026-01-01T00:30:00.000Z';

@@ -1,5 +1,5 @@
 import type { RecordedEffect, EffectLedger } from '../../dialogue/answering/runner/headless-answering.port.js';
-import type { CalledTool } from '../../dialogue/conversation/conversation.events.js';
+import type { CalledTool, CallEndStatus } from '../../dialogue/conversation/conversation.events.js';
 import type { Command, Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import type { Folded, Streams } from '../../kernel/event-sourcing/streams.js';
@@ -33,7 +33,7 @@ export class RunLedger implements EffectLedger {
     return undefined;
   };
 
-  readonly finish = async (callId: string, status: 'completed' | 'error', result: string): Promise<void> => {
+  readonly finish = async (callId: string, status: CallEndStatus, result: string): Promise<void> => {
     const effect = this.begun.get(callId)!;
     await this.state((known) => new FinishEffect(this.ids.runId, effect, { status, result }, known, this.cause));
   };

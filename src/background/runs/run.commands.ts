@@ -1,6 +1,6 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import type { HistoryPin } from '../../dialogue/answering/runner/headless-answering.port.js';
-import type { CalledTool, TurnSettings, Usage } from '../../dialogue/conversation/conversation.events.js';
+import type { CalledTool, CallEndStatus, TurnSettings, Usage } from '../../dialogue/conversation/conversation.events.js';
 import { Clock } from '../../kernel/clock.js';
 import { Command, type Handler } from '../../kernel/commands.js';
 import { decode } from '../../kernel/event-sourcing/codec.js';
@@ -121,7 +121,7 @@ export class StartEffectHandler implements Handler<StartEffect> {
 }
 
 /** Records the outcome of a call, as the model reads it. */
-export type EffectEnd = Readonly<{ status: 'completed' | 'error'; result: string }>;
+export type EffectEnd = Readonly<{ status: CallEndStatus; result: string }>;
 
 /** A call with effects has ended. Answers how the run stands then. */
 export class FinishEffect extends Command<Folded<Run>> {

@@ -1,5 +1,5 @@
 import type { HistoryPin } from '../../dialogue/answering/runner/headless-answering.port.js';
-import type { CalledTool, TurnSettings, Usage } from '../../dialogue/conversation/conversation.events.js';
+import type { CalledTool, CallEndStatus, TurnSettings, Usage } from '../../dialogue/conversation/conversation.events.js';
 import type { Decision } from '../../kernel/event-sourcing/decider.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
@@ -108,7 +108,7 @@ export const startEffect =
 
 /** What came of a call is a fact, also when the attempt that made it is no longer the newest. */
 export const finishEffect =
-  (runId: RunId, effect: EffectNumber, status: 'completed' | 'error', result: string): Decide =>
+  (runId: RunId, effect: EffectNumber, status: CallEndStatus, result: string): Decide =>
   (state) => {
     const begun = state.effects[effect];
     if (!begun || begun.end || isOver(state)) return [];

@@ -1,5 +1,11 @@
 import type { HistoryPin } from '../../dialogue/answering/runner/headless-answering.port.js';
-import type { AnswerParts, CalledTool, TurnSettings, Usage } from '../../dialogue/conversation/conversation.events.js';
+import type {
+  AnswerParts,
+  CalledTool,
+  CallEndStatus,
+  TurnSettings,
+  Usage,
+} from '../../dialogue/conversation/conversation.events.js';
 import type { Event } from '../../kernel/event-sourcing/events.js';
 
 /** Clients know a run as a task: one id for both. */
@@ -44,7 +50,7 @@ export type RunToolCallStarted = Event<'RunToolCallStarted', AboutAttempt<{ effe
 /** The outcome of the call, as the model reads it. */
 export type RunToolCallFinished = Event<
   'RunToolCallFinished',
-  AboutAttempt<{ effect: EffectNumber; status: 'completed' | 'error'; result: string }>
+  AboutAttempt<{ effect: EffectNumber; status: CallEndStatus; result: string }>
 >;
 /** The attempt ended without an answer, and another may follow: what it has used is used. */
 export type RunAttemptAbandoned = Event<'RunAttemptAbandoned', AboutAttempt<{ modelId: string; usage: Usage | null }>>;

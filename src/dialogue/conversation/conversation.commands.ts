@@ -5,7 +5,7 @@ import { Signals } from '../../kernel/signals.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Caller } from '../../resources/identity/caller.js';
 import { belongsTo } from './conversation-access.policy.js';
-import { as, asOwner, conversation, entitle, open, rate, remove, rename } from './conversation.decider.js';
+import { as, asOwner, conversation, entitle, open, rate, remove, rename, watch } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 import { EarlierTurns } from './earlier-turns.port.js';
 import { stopSubject } from './turn.policy.js';
@@ -29,6 +29,27 @@ export class OpenConversationHandler implements Handler<OpenConversation> {
     const decide = asOwner(ownerId, open);
     const { events, position } = await this.streams.transact(conversationStream(conversationId), conversation, decide, cause);
     return { position, cleared: events.length > 0 };
+  }
+}
+
+/** The owner has read an answer of the conversation to its end. */
+export class WatchConversation extends Command<bigint | undefined> {
+  constructor(
+    readonly conversationId: string,
+    readonly ownerId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(WatchConversation)
+export class WatchConversationHandler implements Handler<WatchConversation> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ conversationId, ownerId, cause }: WatchConversation): Promise<bigint | undefined> {
+    const decide = asOwner(ownerId, watch);
+    return (await this.streams.transact(conversationStream(conversationId), conversation, decide, cause)).position;
   }
 }
 

@@ -16,6 +16,7 @@ import {
   seal,
   startTurn,
   takeOver,
+  watch,
 } from './conversation.decider.js';
 import { type Conversation, isUnfinished } from './turn.policy.js';
 import type { AnswerParts, ConversationEvent, ConversationStarted, TurnOutcome } from './conversation.events.js';
@@ -171,6 +172,20 @@ describe('a conversation', () => {
     given(conversation, [...past, { type: 'ConversationRenamed', data: { conversationId, name: 'Mine', by: 'owner' } }])
       .when(entitle('Theirs'))
       .thenNothing());
+  it('is opened by an owner who reads an answer to its end, where it is listed and there is an outcome', () => {
+    const opened: ConversationEvent = { type: 'ConversationOpened', data: { conversationId } };
+    const hidden: ConversationEvent = { type: 'ConversationStarted', data: { ...start, visibility: 'hidden' } };
+    const over = [asked('t1'), taken('t1'), answered('t1')];
+    given(conversation, [started, ...over])
+      .when(watch)
+      .then([opened]);
+    given(conversation, [started, asked('t1'), taken('t1')])
+      .when(watch)
+      .thenNothing();
+    given(conversation, [hidden, ...over])
+      .when(watch)
+      .thenNothing();
+  });
   it('is opened only when there is something to see', () => given(conversation, [started]).when(open).thenNothing());
   it('takes a rating of the turn that counts', () =>
     given(conversation, past)

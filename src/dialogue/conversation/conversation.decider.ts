@@ -266,6 +266,9 @@ const renamed = (state: Conversation, name: string, by: 'owner' | 'title'): Conv
 export const open: Decide = (state) =>
   opened(state).unopened ? [{ type: 'ConversationOpened', data: { conversationId: state.id } }] : [];
 
+/** The owner has read an answer to its end. A conversation that is not listed has no mark that this would clear. */
+export const watch: Decide = (state) => (opened(state).visibility === 'listed' ? open(state) : []);
+
 /** Ends access at once and requests that running turns stop. The log keeps the conversation's events. */
 export const remove: Decide = (state) => {
   if (state.status === 'deleted') return [];

@@ -64,8 +64,16 @@ export type CalledTool = Readonly<{
   argumentsSha256: string;
 }>;
 
+/** How a call with effects ended; denied: its tool was out of reach, and it was not run. */
+export type CallEndStatus = 'completed' | 'error' | 'denied';
+
 /** A call that waits for somebody. */
-export type PendingCall = CalledTool & Readonly<{ pauseType: PauseType }>;
+export type PendingCall = CalledTool &
+  Readonly<{
+    pauseType: PauseType;
+    /** Its place among all calls of the turn, as the model called them. */
+    place: number;
+  }>;
 
 /** What a paused turn goes on from: in the log while it is small, else a blob. One that is its own names the turn and may be deleted once that is over. */
 export type Continuation = Readonly<{ text: string } | { blob: BlobRef; isOwn?: true }>;
@@ -181,10 +189,7 @@ export type TurnStopped = Event<'TurnStopped', AboutTurn<AnswerParts & { usage?:
 /** A call with effects is about to run: should its end never be known, it is not repeated. */
 export type ToolCallStarted = Event<'ToolCallStarted', AboutTurn<{ call: CalledTool }>>;
 /** The outcome of the call, as the model reads it. */
-export type ToolCallFinished = Event<
-  'ToolCallFinished',
-  AboutTurn<{ callId: string; status: 'completed' | 'error'; result: string }>
->;
+export type ToolCallFinished = Event<'ToolCallFinished', AboutTurn<{ callId: string; status: CallEndStatus; result: string }>>;
 /** The turn waits for decisions and results; `lastId` is the id of the last frame of the run that ends so. */
 export type TurnPaused = Event<
   'TurnPaused',

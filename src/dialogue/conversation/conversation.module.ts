@@ -7,6 +7,7 @@ import {
   OpenConversationHandler,
   RateAnswerHandler,
   RenameConversationHandler,
+  WatchConversationHandler,
 } from './conversation.commands.js';
 import { AppendTurnHandler, NoteBackgroundWorkHandler } from './additions.commands.js';
 import { EarlierTurns } from './earlier-turns.port.js';
@@ -23,6 +24,7 @@ import { conversationNotifications } from './conversation.notifications.js';
     ConversationQueries,
     { provide: EarlierTurns, useClass: ReadModelEarlierTurns },
     RenameConversationHandler,
+    WatchConversationHandler,
     EntitleConversationHandler,
     DeleteConversationHandler,
     OpenConversationHandler,

@@ -64,12 +64,14 @@ export class ConversationsController {
     return this.conversations.search(user.userId, text, limitOf(limit));
   }
 
-  @ApiOperation({ summary: 'One conversation with all its questions and answers' })
+  @ApiOperation({ summary: 'One conversation with all its questions and answers; clears its mark as opening does' })
   @Get('get_single_conversation')
   async single(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
     const found = isId(id) ? await this.asItStands(user.userId, id) : undefined;
     if (!found) throw notFound();
+    const { position } = await this.commands.execute(new OpenConversation(id, user.userId, user.cause));
+    this.lastWrites.note(user.userId, position);
     return found;
   }
 

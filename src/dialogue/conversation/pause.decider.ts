@@ -9,7 +9,7 @@ import type {
   TurnId,
   TurnPaused,
 } from './conversation.events.js';
-import { deniedRecord, withToolCalls } from './tool-call.policy.js';
+import { deniedRecord, inCallOrder, withToolCalls } from './tool-call.policy.js';
 import { type Conversation, type Decide, isUnfinished, type Turn } from './turn.policy.js';
 
 /** What somebody says of a call that waits. A result is JSON text. */
@@ -98,10 +98,8 @@ export const pause =
 export function unresumed(state: Conversation, turnId: TurnId, { pause: open }: Turn, notRun: NotRun): ConversationEvent[] {
   const { calls, parts, modelId, usage } = open!;
   const about = { conversationId: state.id, turnId };
-  const toolCalls = withToolCalls(
-    parts.toolCalls,
-    calls.map((call) => deniedRecord(call, notRun)),
-  );
+  const denied = calls.map((call) => deniedRecord(call, notRun));
+  const toolCalls = inCallOrder(withToolCalls(parts.toolCalls, denied), calls);
   return [
     ...calls.map(({ callId }): ConversationEvent => ({
       type: 'ToolCallDenied',

@@ -1,4 +1,4 @@
-import type { CalledTool, NotRun } from './conversation.events.js';
+import type { CalledTool, NotRun, PendingCall } from './conversation.events.js';
 
 export type ToolCallStatus =
   'pending' | 'completed' | 'error' | 'denied' | 'skipped' | 'awaiting_approval' | 'requires_client_execution';
@@ -13,7 +13,7 @@ export type ToolCallRecord = Readonly<{
   artifact_id?: string | null;
   result?: unknown;
   error?: string;
-  error_type?: 'tool_not_allowed' | 'outcome_unknown';
+  error_type?: 'tool_not_allowed' | 'outcome_unknown' | 'connection_required';
   not_run?: NotRun;
   /** What was said with a denial. */
   comment?: string;
@@ -65,6 +65,17 @@ export function withToolCalls(known: readonly Entry[], told: readonly Entry[]): 
   const calls = new Map(known.map((call) => [call['call_id'], call]));
   for (const call of told) calls.set(call['call_id'], call);
   return [...calls.values()];
+}
+
+/** The calls of an answer, among them those that waited, in the order in which the model called them. */
+export function inCallOrder(records: readonly Entry[], waited: readonly PendingCall[]): readonly Entry[] {
+  const ids = new Set<unknown>(waited.map(({ callId }) => callId));
+  const ordered = records.filter((record) => !ids.has(record['call_id']));
+  for (const { callId, place } of waited.toSorted((one, other) => one.place - other.place)) {
+    const record = records.find((each) => each['call_id'] === callId);
+    if (record) ordered.splice(place, 0, record);
+  }
+  return ordered;
 }
 
 /** Whether somebody still has to decide on it, or bring its result. */

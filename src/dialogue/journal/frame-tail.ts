@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { SignedInUser } from '../../resources/identity/caller.js';
+import { AnswerReaders } from './answer-readers.js';
 import { type FrameBatch, MessageFeed } from './message-feed.js';
 import { TurnActivity } from './turn-activity.js';
 
@@ -14,9 +16,18 @@ export class FrameTail {
   constructor(
     private readonly feed: MessageFeed,
     private readonly activity: TurnActivity,
+    private readonly readers: AnswerReaders,
   ) {}
 
-  tail({ conversationId, turnId }: TurnToRun, after: number, signal: AbortSignal): AsyncIterable<FrameBatch> {
-    return this.feed.tail(turnId, after, (terminalId) => this.activity.goesOn(conversationId, turnId, terminalId), signal);
+  /** `reader`: the signed-in user who reads them, if any. */
+  tail(
+    { conversationId, turnId }: TurnToRun,
+    after: number,
+    signal: AbortSignal,
+    reader?: SignedInUser,
+  ): AsyncIterable<FrameBatch> {
+    const goesOn = (terminalId: number) => this.activity.goesOn(conversationId, turnId, terminalId);
+    const frames = this.feed.tail(turnId, after, goesOn, signal);
+    return reader ? this.readers.noting(conversationId, reader, frames) : frames;
   }
 }

@@ -5,6 +5,7 @@ import { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { Config } from '../../platform/config/config.js';
 import { TurnAdditions } from '../conversation/additions.port.js';
+import { AnswerReaders } from './answer-readers.js';
 import { ExpireJournalsOfHandler } from './journals.commands.js';
 import { Commands } from '../../kernel/commands.js';
 import { ExpireJournals } from './expire-journals.js';
@@ -42,6 +43,7 @@ type AdditionParts = [EventStore, Streams, Commands, EarlierTurns, JournalOption
     TurnActivity,
     ExpireJournalsOfHandler,
     { provide: FramePublisher, useExisting: MessageFeed },
+    AnswerReaders,
     FrameTail,
     MessageAccess,
     {

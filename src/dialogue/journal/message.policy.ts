@@ -55,7 +55,7 @@ export function withFrame(message: Message, frame: Frame): Message {
     case 'tool_call':
       return part({ toolCalls: withToolCalls(message.parts.toolCalls, [frame.data]) });
     case 'tool_calls':
-      return part({ toolCalls: withToolCalls(message.parts.toolCalls, frame.tool_calls as AnswerParts['toolCalls']) });
+      return part({ toolCalls: inOrderOf(frame.tool_calls as AnswerParts['toolCalls'], message.parts.toolCalls) });
     case 'tool_calls_pending':
       return { ...next, pending: frame.data.pending_tool_calls };
     case 'structured_answer':
@@ -70,6 +70,10 @@ export function withFrame(message: Message, frame: Frame): Message {
       return next satisfies Message;
   }
 }
+
+/** The calls of a turn as it lists them, then those that it does not list because they wait. */
+const inOrderOf = (listed: AnswerParts['toolCalls'], known: AnswerParts['toolCalls']): AnswerParts['toolCalls'] =>
+  withToolCalls(withToolCalls(listed, known), listed);
 
 /** A frame as it goes over the wire: its sequence number, its stored text, an empty line. */
 export const renderFrame = (revision: number, data: string): string => `id: ${revision}\ndata: ${data}\n\n`;

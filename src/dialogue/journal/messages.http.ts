@@ -5,12 +5,13 @@ import { ConversationQueries } from '../../../projections/conversations/conversa
 import { type Message, MessageDigest, noMessage, withFrame } from './message.policy.js';
 import { MessageAccess, type ReadableMessage } from './message-access.js';
 import { type Frame, isTerminal, messageStream } from './message.events.js';
+import { signedInUserOf } from '../../resources/identity/caller.js';
 import type { Identity } from '../../resources/identity/identity.js';
 import { RequestIdentity } from '../../resources/identity/identity.http.js';
 import { EventStore, REVISION_MAX, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { SseStreams } from '../../platform/http/sse.js';
-import { MessageFeed } from './message-feed.js';
+import { FrameTail } from './frame-tail.js';
 import { pump } from './pump.js';
 import { JournalOptions } from './journal-options.js';
 import { TurnActivity } from './turn-activity.js';
@@ -22,7 +23,7 @@ import { OptionalHeader, OptionalQuery } from '../../platform/http/documented.js
 export class MessagesController {
   constructor(
     private readonly access: MessageAccess,
-    private readonly feed: MessageFeed,
+    private readonly frames: FrameTail,
     private readonly activity: TurnActivity,
     private readonly store: EventStore,
     private readonly conversations: ConversationQueries,
@@ -49,8 +50,9 @@ export class MessagesController {
     if (this.streams.size >= this.options.streamsMax) throw new Rejection('too-many-requests', 'Too many concurrent streams');
     const sse = this.streams.start(reply);
     await sse.comment('connected');
-    const goesOn = (terminalId: number) => this.activity.goesOn(message.conversationId, messageId, terminalId);
-    const sent = await pump(this.feed.tail(messageId, after, goesOn, sse.signal), sse);
+    const turn = { conversationId: message.conversationId, turnId: messageId };
+    const reader = signedInUserOf(await identity.caller());
+    const sent = await pump(this.frames.tail(turn, after, sse.signal, reader), sse);
     if (sent === 0) await sse.comment('up-to-date');
     sse.end();
   }

@@ -3,6 +3,8 @@ import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { SessionUser } from '../../resources/identity/session-only.js';
 import { Clock } from '../../kernel/clock.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
 import { CurrentActivity } from './current-activity.js';
 import {
   HISTORY_DAYS,
@@ -19,6 +21,9 @@ import { PlannedActivity } from './planned-activity.js';
 import { RunHistory } from './run-history.js';
 import { windowIn, type WindowRequest } from './planned-window.policy.js';
 
+/** The read model that knows of answers, which users wait for. */
+const READ = ['conversations'];
+
 /** What a user has had done, has under way and has planned. For sessions only. */
 @ApiTags('Activity')
 @Controller('api/activity')
@@ -28,11 +33,14 @@ export class ActivityController {
     private readonly planned: PlannedActivity,
     private readonly past: RunHistory,
     private readonly clock: Clock,
+    private readonly freshness: Freshness,
+    private readonly lastWrites: LastWrites,
   ) {}
 
   @Get('now')
   @ApiOperation({ summary: 'What runs, what needs you, what comes next, and how the last 24 hours went.' })
-  now(@SessionUser() { userId }: SignedInUser) {
+  async now(@SessionUser() { userId }: SignedInUser) {
+    await this.freshness.reached(READ, this.lastWrites.of(userId));
     return this.current.of(userId, this.clock.now());
   }
 

@@ -34,6 +34,8 @@ import type { WorkQueue } from '../../../src/kernel/work-queue.js';
 import type { LanguageModels } from '../../../src/resources/models/model/language-model.port.js';
 import { Tickers } from '../../../src/platform/tickers/tickers.js';
 import { MessageFeed } from '../../../src/dialogue/journal/message-feed.js';
+import { AnswerReaders } from '../../../src/dialogue/journal/answer-readers.js';
+import { LastWrites } from '../../../src/kernel/event-sourcing/last-writes.js';
 import { FrameTail } from '../../../src/dialogue/journal/frame-tail.js';
 import { TurnActivity } from '../../../src/dialogue/journal/turn-activity.js';
 import { QueuedRuns } from '../../../src/background/runs/queued-runs.js';
@@ -228,7 +230,7 @@ export function rolesOver(ports: Ports) {
     handlers: commands.handlers,
     followUps: followUps?.followUps,
     automatic: followUps?.automatic,
-    tail: new FrameTail(feed, activity),
+    tail: new FrameTail(feed, activity, new AnswerReaders(commands, store, new LastWrites())),
     reactions: [new RunDeliveries(runs) as Reaction, ...background.flatMap((room) => room.reactions)],
     start: () => {
       turnsWorker.onApplicationBootstrap();

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import type { Frame } from '../../journal/message.events.js';
 import { type Message, noMessage, withFrame } from '../../journal/message.policy.js';
 import { isWaiting } from '../../conversation/tool-call.policy.js';
-import { ownerOf } from '../../../resources/identity/caller.js';
+import { ownerOf, signedInUserOf } from '../../../resources/identity/caller.js';
 import { type Identity, unauthenticated } from '../../../resources/identity/identity.js';
 import { RequestIdentity } from '../../../resources/identity/identity.http.js';
 import { LastWrites } from '../../../kernel/event-sourcing/last-writes.js';
@@ -50,7 +50,7 @@ export class AnsweringController {
       throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
     }
     const { accepted, sse } = await this.begin(request, identity, headers, reply);
-    for await (const { text } of this.tail(accepted, sse.signal)) if (!(await sse.write(text))) break;
+    for await (const { text } of this.tail(accepted, sse.signal, identity)) if (!(await sse.write(text))) break;
     sse.end();
   }
 
@@ -71,7 +71,7 @@ export class AnsweringController {
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     let message = noMessage;
-    for await (const { data } of this.tail(accepted, gone.signal)) {
+    for await (const { data } of this.tail(accepted, gone.signal, identity)) {
       message = data.reduce((soFar, each) => withFrame(soFar, JSON.parse(each) as Frame), message);
     }
     void reply.headers(headersOf(accepted));
@@ -92,9 +92,10 @@ export class AnsweringController {
     }
   }
 
-  private async *tail(accepted: AcceptedQuestion, signal: AbortSignal) {
+  private async *tail(accepted: AcceptedQuestion, signal: AbortSignal, identity: Identity) {
     try {
-      yield* this.frames.tail(accepted, accepted.after, signal);
+      const reader = signedInUserOf(await identity.caller());
+      yield* this.frames.tail(accepted, accepted.after, signal, reader);
     } finally {
       this.limits.told(accepted.turnId);
     }

@@ -311,3 +311,50 @@ describe('a pause', () => {
     expect(resultsIn(guessing.requests[1]!)['k9']).toContain('answer with what you have');
   });
 });
+
+describe('an answer that has to fit a schema', () => {
+  const SCHEMA = { type: 'object', properties: { why: { type: 'string' } }, required: ['why'] };
+  const settings = { responseSchema: SCHEMA };
+
+  it('is asked for once more with what is wrong with it, without tools, and what was said before counts no more', async () => {
+    const { types, requests } = await looped(rounds([text('{"why":1}')], [text('{"why":"so"}')]), { settings });
+    expect(types).toEqual(['text', 'round-over', 'text']);
+    expect(requests.map(({ tools }) => tools !== undefined)).toEqual([true, false]);
+    expect(requests[1]!.messages).toEqual([
+      ...MESSAGES,
+      { role: 'assistant', content: '{"why":1}' },
+      { role: 'user', content: expect.stringContaining('/why must be string') },
+    ]);
+  });
+
+  it('is not asked for a third time', async () => {
+    const { types, requests } = await looped(() => [text('Because.')], { settings });
+    expect(requests).toHaveLength(2);
+    expect(types).toEqual(['text', 'round-over', 'text']);
+  });
+
+  it('that says nothing is asked for once more, and no empty message goes to the model', async () => {
+    const { requests } = await looped((request) => (request.messages.length === 1 ? [] : [text('{"why":"so"}')]), { settings });
+    expect(requests[1]!.messages).toEqual([...MESSAGES, { role: 'user', content: expect.stringContaining('JSON') }]);
+  });
+
+  it.each(['{"why":"so"}', '```json\n{"why":"so"}\n```', 'Here it is:\n```\n{"why":"so"}\n```'])(
+    'is asked for once where it fits: %j',
+    async (answer) => {
+      const { requests } = await looped(() => [text(answer)], { settings });
+      expect(requests).toHaveLength(1);
+    },
+  );
+
+  it('is asked for once more after calls of tools too', async () => {
+    const { types, requests } = await looped(rounds([toolCall('k1', 'read_it')], [text('Hm.')], [text('{"why":"so"}')]), {
+      settings,
+    });
+    expect(types).toEqual(['round-over', 'tool-call', 'tool-call', 'text', 'round-over', 'text']);
+    expect(requests).toHaveLength(3);
+  });
+
+  it('is not repaired where there is no schema', async () => {
+    expect((await looped(() => [text('Because.')])).requests).toHaveLength(1);
+  });
+});

@@ -22,6 +22,7 @@ import { hasRoomForCalls, type Step, unavailable } from './tool-call-gate.js';
 import { contentTokens } from './attached.policy.js';
 import { CHARACTERS_PER_TOKEN } from './messages.policy.js';
 import { OfferedTools } from './offered-tools.js';
+import { structuredAnswer } from './structured-answer.policy.js';
 import { MODEL_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';
 import { type CallLedger, ToolRound } from './tool-round.js';
 import type { Resumption, Transcript } from './transcript.js';
@@ -34,6 +35,8 @@ export const CALLS_PER_ROUND_MAX = 64;
 export const CALL_ID_CHARACTERS_MAX = 256;
 /** How much of one result a model gets even when its window is nearly full. */
 export const RESULT_CHARACTERS_MIN = 2_000;
+const REPAIR_TEXT =
+  'Your answer does not fit the JSON Schema that it has to fit. Answer again with the corrected JSON value alone. What is wrong:';
 const NO_TOOLS: OpenTools = { actions: [], notices: [], run: () => Promise.reject(new Error('There are no tools.')) };
 
 export type LoopDelta =
@@ -41,7 +44,7 @@ export type LoopDelta =
   | Readonly<{ type: 'usage'; promptTokens: number; completionTokens: number }>
   | Readonly<{ type: 'tool-call'; record: ToolCallRecord }>
   | Readonly<{ type: 'found'; sources: readonly Source[] }>
-  /** What the model wrote so far was said on the way to its answer. */
+  /** What the model wrote so far was said on the way to its answer, or did not fit its schema. */
   | Readonly<{ type: 'round-over' }>
   | Readonly<{ type: 'pause'; calls: readonly PendingCall[]; continuation: string }>;
 
@@ -73,7 +76,10 @@ export type LoopSetting = Readonly<{
   request: Omit<ModelRequest, 'messages' | 'tools'>;
 }>;
 
-/** Model, tools, model …, until the model answers, somebody has to be asked, or enough is enough. */
+/**
+ * Model, tools, model …, until the model answers, somebody has to be asked, or enough is enough. An answer that does not fit its
+ * schema is asked for once more.
+ */
 @Injectable()
 export class AgentLoop {
   constructor(
@@ -97,6 +103,7 @@ export class AgentLoop {
       model?.tools ? clientTools : [],
     );
     let { messages, round: number, unknownCalls } = state;
+    let isRepair = false;
     if (offered.notice && !transcript.resumption) yield { type: 'notice', text: offered.notice };
     if (transcript.resumption) {
       const round = this.round(setting, offered, state, run);
@@ -106,7 +113,7 @@ export class AgentLoop {
       number++;
     }
     for (; ; number++) {
-      const mayCall = offered.size > 0 && number < TOOL_ROUNDS_MAX && hasRoomForCalls(bytesOf(run.records()));
+      const mayCall = !isRepair && offered.size > 0 && number < TOOL_ROUNDS_MAX && hasRoomForCalls(bytesOf(run.records()));
       const calls: ModelToolCall[] = [];
       let text = '';
       const chunks = this.models.stream({ ...request, messages, ...(mayCall && { tools: offered.forModel }) }, run.signal);
@@ -115,7 +122,15 @@ export class AgentLoop {
         if (chunk.type === 'tool-call') calls.push(chunk);
         else if (chunk.type !== 'finish') yield chunk;
       }
-      if (run.signal.aborted || calls.length === 0 || !mayCall) return;
+      if (run.signal.aborted) return;
+      if (calls.length === 0 || !mayCall) {
+        const repair = isRepair ? [] : repairOf(text, transcript.asked.settings.responseSchema);
+        if (repair.length === 0) return;
+        yield { type: 'round-over' };
+        messages = [...messages, ...repair];
+        isRepair = true;
+        continue;
+      }
       yield { type: 'round-over' };
       const known = run.records().map((record) => record['call_id'] as string);
       const asked = withOwnIds(calls.slice(0, CALLS_PER_ROUND_MAX), [...known, ...transcript.waited], this.ids);
@@ -155,6 +170,7 @@ export class AgentLoop {
       ledger,
       signal,
       recordsBytes: bytesOf(records()),
+      recordsCount: records().length,
       unknownCalls: state.unknownCalls,
       resultCharactersMax: resultCharactersMax(state.messages, model),
     });
@@ -192,6 +208,16 @@ function callsOf(messages: readonly ChatMessage[]): readonly ModelToolCall[] {
 /** The results of the calls of the last message, in the order of the calls. */
 const withResults = (messages: readonly ChatMessage[], results: Readonly<Record<string, string>>): readonly ChatMessage[] =>
   callsOf(messages).map(({ id }) => ({ role: 'tool', toolCallId: id, content: results[id] ?? '' }));
+
+/** What a model reads whose answer does not fit its schema; nothing where it fits, or where there is no schema. */
+function repairOf(text: string, schema: Readonly<Record<string, unknown>> | null): readonly ChatMessage[] {
+  const read = schema && structuredAnswer(text, schema);
+  if (!read || 'answer' in read) return [];
+  return [
+    ...(text.trim() === '' ? [] : [{ role: 'assistant', content: text } as const]),
+    { role: 'user', content: `${REPAIR_TEXT}\n${read.problem}` },
+  ];
+}
 
 /** What becomes of the calls of a pause now that all of them are decided. */
 function stepsOf(

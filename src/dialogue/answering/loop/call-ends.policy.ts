@@ -26,8 +26,17 @@ export const failureOf = (call: CalledTool, text: string): CallEnd => ({
   text,
 });
 
+const HEADLESS_DENIAL = 'Tool denied (headless): ';
+
+/** Of a call that is not run because there is no user who could help. */
+export const deniedHeadless = (call: CalledTool, reason: string, type: NonNullable<ToolCallRecord['error_type']>): CallEnd => ({
+  record: recordOf(call, { status: 'denied', error: reason, error_type: type }),
+  text: `${HEADLESS_DENIAL}${reason}`,
+});
+
 /** The end of a call as the log has it. */
 export function finishedAs(call: CalledTool, { status, result: text }: ToolCallFinished['data']): CallEnd {
+  if (status === 'denied') return deniedHeadless(call, text.slice(HEADLESS_DENIAL.length), 'connection_required');
   const result = valueOf(text);
   return status === 'error' && !isErrorResult(result) ? failureOf(call, text) : { ...outcomeOf(call, result), text };
 }

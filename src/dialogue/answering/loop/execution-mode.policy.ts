@@ -1,6 +1,9 @@
 import type { CalledTool, PauseType } from '../../conversation/conversation.events.js';
-import { recordOf, type ToolCallRecord } from '../../conversation/tool-call.policy.js';
 import { type BackgroundCalls, WAITING } from './background-calls.port.js';
+import { type CallEnd, deniedHeadless } from './call-ends.policy.js';
+
+/** What a call needs a user for. */
+type Needed = PauseType | 'connection_required';
 
 /** Whether somebody is there to be asked about calls, and what that means for them. */
 export type ExecutionMode = Readonly<{
@@ -8,8 +11,8 @@ export type ExecutionMode = Readonly<{
   offers: (toolName: string) => boolean;
   /** Whether a call that needs an approval was approved beforehand. */
   isApproved: (call: CalledTool) => boolean;
-  /** How a call ends on which somebody would have to decide; undefined: it waits for that. */
-  refusalOf: (call: CalledTool, pauseType: PauseType) => Readonly<{ record: ToolCallRecord; text: string }> | undefined;
+  /** How a call ends that cannot go on without a user; undefined: it goes on as it does with one. */
+  refusalOf: (call: CalledTool, needed: Needed) => CallEnd | undefined;
   /** How calls are waited for. */
   calls: BackgroundCalls;
 }>;
@@ -28,19 +31,17 @@ export const interactive = (calls: BackgroundCalls): ExecutionMode => ({
  */
 const NEVER_HEADLESS = new Set(['scheduler', 'monitor', 'check_job']);
 
-const REASONS: Readonly<Record<PauseType, string>> = {
+const REASONS: Readonly<Record<Needed, string>> = {
   awaiting_approval: "This tool requires approval and is not in the run's tool_allowlist.",
   requires_client_execution: 'Client-side tools cannot run in headless / scheduled runs.',
+  connection_required: 'The connection of this tool needs signing in again, which is not possible in headless / scheduled runs.',
 };
 
 /** Headless: the trigger of the run has approved the calls of these tools. */
 export const headless = (toolAllowlist: readonly string[] = []): ExecutionMode => ({
   offers: (toolName) => !NEVER_HEADLESS.has(toolName),
   isApproved: ({ toolId }) => toolAllowlist.includes(toolId),
-  refusalOf: (call, pauseType) => {
-    const reason = REASONS[pauseType];
-    const record = recordOf(call, { status: 'denied', error: reason, error_type: 'tool_not_allowed' });
-    return { record, text: `Tool denied (headless): ${reason}` };
-  },
+  refusalOf: (call, needed) =>
+    deniedHeadless(call, REASONS[needed], needed === 'connection_required' ? needed : 'tool_not_allowed'),
   calls: WAITING,
 });

@@ -12,7 +12,7 @@ type Change = Readonly<{ supersededFrom: number } | { withdrawn: TurnId }>;
 
 /**
  * What was answered in a conversation, read from its end backwards: what became of a turn is known when its question comes. Turns
- * that failed, were stopped, replaced or withdrawn are no exchanges.
+ * that failed, said nothing, were replaced or withdrawn are no exchanges. A stopped turn is one with what it said.
  */
 export class PastExchanges {
   private readonly answers = new Map<TurnId, string>();
@@ -29,6 +29,7 @@ export class PastExchanges {
   add(event: Recorded<ConversationEvent>): Exchange | undefined {
     switch (event.type) {
       case 'TurnAnswered':
+      case 'TurnStopped':
         this.answers.set(event.data.turnId, event.data.answer);
         return undefined;
       case 'TurnsSuperseded':
@@ -59,7 +60,7 @@ export class PastExchanges {
     for await (const event of newestFirst(this.store, this.stream, revision - 1)) {
       const exchange = this.add(event);
       if (exchange && !fits(exchange)) break;
-      if (event.type === 'ConversationStarted') [...event.data.history].reverse().every(fits);
+      if (event.type === 'ConversationStarted') event.data.history.filter(isAnswered).reverse().every(fits);
     }
     return newest.reverse();
   }
@@ -70,7 +71,9 @@ export class PastExchanges {
   ): Exchange | undefined {
     this.questionsSeen.add(turnId);
     this.answers.delete(turnId);
-    return answer === undefined || this.isGone(turnId, index) ? undefined : { prompt: question, response: answer };
+    if (answer === undefined || this.isGone(turnId, index)) return undefined;
+    const exchange = { prompt: question, response: answer };
+    return isAnswered(exchange) ? exchange : undefined;
   }
 
   /** Whether a turn counts no more. A withdrawn turn whose question is older was before it: it moved up. */
@@ -88,6 +91,9 @@ export class PastExchanges {
     return false;
   }
 }
+
+/** Models take no empty messages of theirs, so a question without an answer is left out with it. */
+const isAnswered = ({ response }: Exchange): boolean => response.trim() !== '';
 
 /** A conversation's events from a revision, or its end, back to its beginning; those that a newer version of the program wrote are left out. */
 export async function* newestFirst(

@@ -32,6 +32,7 @@ export type GateSetting = Readonly<{
   executionMode: ExecutionMode;
   /** Bytes of the records that the turn has already. */
   recordsBytes: number;
+  recordsCount: number;
   unknownCalls: number;
 }>;
 
@@ -40,13 +41,21 @@ export class ToolCallGate {
   readonly pending: PendingCall[] = [];
   unknownCalls: number;
   private recordsBytes: number;
+  /** The place of the next call among all of the turn. */
+  private place: number;
 
   constructor(private readonly setting: GateSetting) {
-    ({ unknownCalls: this.unknownCalls, recordsBytes: this.recordsBytes } = setting);
+    ({ unknownCalls: this.unknownCalls, recordsBytes: this.recordsBytes, recordsCount: this.place } = setting);
   }
 
   /** None where the call waits for somebody. */
   stepsFor(asked: ModelToolCall): readonly Step[] {
+    const steps = this.check(asked);
+    this.place++;
+    return steps;
+  }
+
+  private check(asked: ModelToolCall): readonly Step[] {
     const offer = this.setting.offered.byName(asked.name);
     const parsed = argumentsOf(asked.arguments);
     const args = 'problem' in parsed ? {} : parsed.args;
@@ -78,7 +87,7 @@ export class ToolCallGate {
   private waits(call: CalledTool, pauseType: PendingCall['pauseType']): readonly Step[] {
     const refusal = this.setting.executionMode.refusalOf(call, pauseType);
     if (refusal) return [{ call, ...refusal }];
-    this.pending.push({ ...call, pauseType });
+    this.pending.push({ ...call, pauseType, place: this.place });
     return [];
   }
 

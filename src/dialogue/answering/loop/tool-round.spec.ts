@@ -56,6 +56,7 @@ function round(does: (ran: Ran) => unknown = ({ name }) => `${name} done`, more:
     },
     signal: controller.signal,
     recordsBytes: 2,
+    recordsCount: 0,
     unknownCalls: 0,
     resultCharactersMax: 70_000,
     ...more,

@@ -1,4 +1,4 @@
-import type { CalledTool, PendingCall, Source } from '../../conversation/conversation.events.js';
+import type { CalledTool, CallEndStatus, PendingCall, Source } from '../../conversation/conversation.events.js';
 import {
   NOT_BEGUN_TEXT,
   OUTCOME_UNKNOWN_TEXT,
@@ -7,7 +7,7 @@ import {
   type ToolCallRecord,
 } from '../../conversation/tool-call.policy.js';
 import type { ModelToolCall } from '../../../resources/models/model/language-model.port.js';
-import { type CallContext, ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
+import { type CallContext, SignInRequired, ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import type { OfferedAction, OpenTools } from '../../../resources/tools/toolbox/toolbox.port.js';
 import { type CallEnd, failureOf, outcomeOf } from './call-ends.policy.js';
 import { ToolCallGate, type GateSetting, type Step } from './tool-call-gate.js';
@@ -20,7 +20,7 @@ export const PARALLEL_READS_MAX = 8;
 export type CallLedger = Readonly<{
   /** Resolves to how the call ended before, where that is known: it is not run again then. */
   begin: (call: CalledTool) => Promise<CallEnd | void>;
-  finish: (callId: string, status: 'completed' | 'error', result: string) => Promise<void>;
+  finish: (callId: string, status: CallEndStatus, result: string) => Promise<void>;
 }>;
 
 export type RoundDelta =
@@ -136,7 +136,8 @@ export class ToolRound {
       return { record: outcomeUnknown(call), text: OUTCOME_UNKNOWN_TEXT };
     }
     const text = forModel(end.text, resultCharactersMax);
-    await ledger.finish(call.callId, end.record.status === 'error' ? 'error' : 'completed', text);
+    const { status } = end.record;
+    await ledger.finish(call.callId, status === 'error' || status === 'denied' ? status : 'completed', text);
     return { ...end, text };
   }
 
@@ -146,6 +147,8 @@ export class ToolRound {
       return { ...outcomeOf(call, result), sources: call.toolName === 'internal_search' ? sourcesIn(result) : [] };
     } catch (error) {
       if (!(error instanceof ToolFailed)) throw error;
+      const refusal = error instanceof SignInRequired && this.setting.executionMode.refusalOf(call, 'connection_required');
+      if (refusal) return refusal;
       return failureOf(call, `Error executing tool: ${error.message}`);
     }
   }

@@ -34,11 +34,11 @@ async function anyLogged(seed: number) {
 function exchangesIn(whole: Conversation, events: readonly ConversationEvent[]): readonly Exchange[] {
   const answers = new Map<string, string>();
   for (const { type, data } of events)
-    if (type === 'TurnAnswered' || type === 'TurnAppended') answers.set(data.turnId, data.answer);
+    if (type === 'TurnAnswered' || type === 'TurnStopped' || type === 'TurnAppended') answers.set(data.turnId, data.answer);
   return events.flatMap((event) => {
     if (event.type !== 'TurnAsked' && event.type !== 'TurnAppended') return [];
     const { turnId, question } = event.data;
-    const counts = !whole.turns.get(turnId)!.superseded && answers.has(turnId);
+    const counts = !whole.turns.get(turnId)!.superseded && answers.get(turnId)?.trim();
     return counts ? [{ prompt: question, response: answers.get(turnId)! }] : [];
   });
 }
@@ -97,14 +97,15 @@ describe('what was answered before', () => {
     expect(read).toBeLessThanOrEqual(64);
   });
 
-  it('begins with what the caller brought along', async () => {
+  it('begins with what the caller brought along, without what has no answer', async () => {
     const streams = new Streams(new InMemoryEventStore(), systemTiming);
     const history = [
       { prompt: 'One?', response: '1' },
       { prompt: 'Two?', response: '2' },
     ];
     const started = { conversationId: 'c1', ownerId: 'alice', agentId: null, name: 'Hi', visibility: 'listed' } as const;
-    const event: ConversationEvent = { type: 'ConversationStarted', data: { ...started, sharedUsage: false, history } };
+    const brought = [history[0]!, { prompt: 'Hello?', response: ' ' }, history[1]!];
+    const event: ConversationEvent = { type: 'ConversationStarted', data: { ...started, sharedUsage: false, history: brought } };
     await streams.transact(stream, conversation, () => [event], cause);
     expect(await new PastExchanges(streams.store, stream).before(1, EVERYTHING)).toEqual(history);
     expect(await new PastExchanges(streams.store, stream).before(1, 5)).toEqual(history.slice(1));
@@ -138,7 +139,8 @@ describe('the transcript of a turn', () => {
   });
 });
 
-const outcomesIn = (events: readonly ConversationEvent[]) => events.filter(({ type }) => type === 'TurnAnswered');
+const outcomesIn = (events: readonly ConversationEvent[]) =>
+  events.filter(({ type }) => type === 'TurnAnswered' || type === 'TurnStopped');
 
 async function revisionOfQuestion(store: InMemoryEventStore | Streams['store'], turnId: string): Promise<number> {
   for await (const event of newestFirst(store, stream, undefined)) {

@@ -1,11 +1,11 @@
 import type { AnswerParts, PendingCall, Source, Usage } from '../../conversation/conversation.events.js';
 import type { Frame } from '../../journal/message.events.js';
 import { isWaiting, type ToolCallRecord, withToolCalls } from '../../conversation/tool-call.policy.js';
-import { problemsWith } from '../../../resources/agents/response-schema.policy.js';
 import type { AnswerDelta } from '../loop/answer-composer.js';
 import { type CallHistory, interruptedCalls } from '../loop/call-ends.policy.js';
 import type { Journal } from '../../journal/journal.js';
 import { SOURCES_BYTES_MAX } from '../loop/messages.policy.js';
+import { structuredAnswer } from '../loop/structured-answer.policy.js';
 import { INTERRUPTED_TEXT } from './turn-closer.js';
 
 /** An answer and its thoughts together, as JSON: they have to fit one event. A model that writes more is cut off with an error. */
@@ -55,10 +55,12 @@ export class AnswerWriter {
     }
     if (this.pause) return undefined;
     if (signal.aborted) return { text: INTERRUPTED_TEXT, code: 'interrupted' };
-    if (this.schema) this.change({ answer: withoutFence(this.parts.answer) });
-    if (this.schema && !isValid(this.parts.answer, this.schema)) {
+    if (!this.schema) return undefined;
+    const read = structuredAnswer(this.parts.answer, this.schema);
+    if ('problem' in read) {
       return { text: 'The model gave an answer that does not fit the schema of this agent.', code: 'invalid_structured_answer' };
     }
+    this.change(read);
     return undefined;
   }
 
@@ -94,7 +96,7 @@ export class AnswerWriter {
         this.noteCall(delta.record);
         break;
       case 'round-over':
-        // A structured answer is one JSON value: what was said on the way to it is not part of it.
+        // A structured answer is one JSON value: what was said on the way to it, or did not fit, is not part of it.
         if (this.parts.structured) this.forgetAnswer();
         break;
       case 'usage':
@@ -151,24 +153,4 @@ function withSources(known: readonly Source[], found: readonly Source[]): readon
     left -= bytes;
     return true;
   });
-}
-
-const FENCE = '```';
-const OPENING_FENCE = /^```(?:json)?$/i;
-
-/** Some models put JSON into a fence of Markdown, however they are asked. */
-function withoutFence(answer: string): string {
-  const text = answer.trim();
-  const firstLineEnd = text.indexOf('\n');
-  if (firstLineEnd < 0 || !text.endsWith(FENCE) || !OPENING_FENCE.test(text.slice(0, firstLineEnd).trim())) return answer;
-  return text.slice(firstLineEnd, -FENCE.length).trim();
-}
-
-/** A structured answer is JSON, and valid against the schema of its agent. */
-function isValid(answer: string, schema: Schema): boolean {
-  try {
-    return problemsWith(JSON.parse(answer), schema).length === 0;
-  } catch {
-    return false;
-  }
 }

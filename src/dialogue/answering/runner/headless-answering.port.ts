@@ -1,14 +1,14 @@
-import type { AnswerParts, CalledTool, TurnSettings, Usage } from '../../conversation/conversation.events.js';
+import type { AnswerParts, CalledTool, CallEndStatus, TurnSettings, Usage } from '../../conversation/conversation.events.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 
 /** What the log has of a call with effects. Without an end its outcome is unknown. */
-export type RecordedEffect = Readonly<{ end: Readonly<{ status: 'completed' | 'error'; result: string }> | null }>;
+export type RecordedEffect = Readonly<{ end: Readonly<{ status: CallEndStatus; result: string }> | null }>;
 
 /** Where a headless answer writes down its calls with effects. */
 export type EffectLedger = Readonly<{
   /** Before a call runs. What it resolves to is known of an earlier one, which then stands for this: it is not run again. */
   begin: (call: CalledTool) => Promise<RecordedEffect | undefined>;
-  finish: (callId: string, status: 'completed' | 'error', result: string) => Promise<void>;
+  finish: (callId: string, status: CallEndStatus, result: string) => Promise<void>;
 }>;
 
 /** A conversation as far as it had come: what came later is not part of it. */

@@ -4,6 +4,7 @@ import { InMemoryEventStore } from '../../../../test/support/in-memory-event-sto
 import {
   composerOver,
   offeredAction,
+  type Ran,
   roundOf,
   ScriptedModels,
   text,
@@ -23,12 +24,14 @@ import {
 } from '../../conversation/conversation.events.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { type ModelChunk, ModelFailed } from '../../../resources/models/model/language-model.port.js';
+import { SignInRequired } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import type { QuestionResolver } from '../intake/resolve-question.js';
 import { HeadlessAnswers } from './headless-answers.js';
 import type { RecordedEffect, HeadlessWork } from './headless-answering.port.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 
 const APPROVAL = "This tool requires approval and is not in the run's tool_allowlist.";
+const SIGN_IN = 'The connection of this tool needs signing in again, which is not possible in headless / scheduled runs.';
 const CLIENT = 'Client-side tools cannot run in headless / scheduled runs.';
 
 let store: InMemoryEventStore;
@@ -45,9 +48,13 @@ beforeEach(() => {
 });
 
 /** An agent whose model says one thing in each round, and what it may call. */
-function agentOf(rounds: readonly (readonly ModelChunk[])[], actions: ToolsForTests['actions'] = []): HeadlessAnswers {
+function agentOf(
+  rounds: readonly (readonly ModelChunk[])[],
+  actions: ToolsForTests['actions'] = [],
+  does?: (ran: Ran) => unknown,
+): HeadlessAnswers {
   models = new ScriptedModels((request) => rounds[roundOf(request)]!);
-  tools = new ToolsForTests(actions);
+  tools = new ToolsForTests(actions, does);
   return new HeadlessAnswers(
     {} as QuestionResolver,
     composerOver(models, tools, new InMemoryBlobs()),
@@ -99,6 +106,24 @@ describe('with nobody watching', () => {
       c1: `Tool denied (headless): ${APPROVAL}`,
       c2: `Tool denied (headless): ${CLIENT}`,
     });
+  });
+
+  it('a call of a tool whose connection needs signing in again is denied, and the model goes on knowing that', async () => {
+    const signedOut = () => Promise.reject(new SignInRequired('The tool server asks for a new sign-in.'));
+    const actions = [offeredAction('look'), offeredAction('send', { access: 'write' })];
+    const calls = [toolCall('c1', 'look'), toolCall('c2', 'send')];
+    const agent = agentOf([calls, [text('Then not.')]], actions, signedOut);
+    const { parts, error } = await agent.answer(work());
+    expect([parts.answer, error, ledger]).toEqual(['Then not.', null, ['begin c2', 'denied c2']]);
+    expect(statuses(parts.toolCalls)).toEqual([
+      ['denied', SIGN_IN, 'connection_required'],
+      ['denied', SIGN_IN, 'connection_required'],
+    ]);
+    const denial = `Tool denied (headless): ${SIGN_IN}`;
+    expect(resultsIn(models.requests.at(-1)!)).toEqual({ c1: denial, c2: denial });
+    known = { end: { status: 'denied', result: denial } };
+    const again = await agentOf([calls.slice(1), [text('Then not.')]], actions, signedOut).answer(work());
+    expect(statuses(again.parts.toolCalls)).toEqual([['denied', SIGN_IN, 'connection_required']]);
   });
 
   it('the owner’s credentials write, and each such call is written down before and after', async () => {

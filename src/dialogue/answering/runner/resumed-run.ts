@@ -2,7 +2,7 @@ import type { TurnPaused } from '../../conversation/conversation.events.js';
 import type { Frame } from '../../journal/message.events.js';
 import { type Message, type MessageDigest, pauseFrames } from '../../journal/message.policy.js';
 import { mayBeRequeued } from '../../conversation/pause.decider.js';
-import { deniedRecord, withToolCalls } from '../../conversation/tool-call.policy.js';
+import { deniedRecord, inCallOrder, withToolCalls } from '../../conversation/tool-call.policy.js';
 import type { Journal } from '../../journal/journal.js';
 import type { Resumption, Transcript } from '../loop/transcript.js';
 
@@ -54,7 +54,7 @@ export function unresumedFrames(
     firstFrame(transcript),
     ...denied.map((data): Frame => ({ type: 'tool_call', data })),
     { type: 'source', source: paused.sources },
-    { type: 'tool_calls', tool_calls: withToolCalls(paused.toolCalls, denied) },
+    { type: 'tool_calls', tool_calls: inCallOrder(withToolCalls(paused.toolCalls, denied), paused.calls) },
     { type: 'id', id: paused.conversationId },
     { type: 'end' },
   ];

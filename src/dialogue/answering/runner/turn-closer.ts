@@ -14,7 +14,7 @@ import {
   type TurnPaused,
   type Usage,
 } from '../../conversation/conversation.events.js';
-import { withToolCalls } from '../../conversation/tool-call.policy.js';
+import { inCallOrder, withToolCalls } from '../../conversation/tool-call.policy.js';
 import { type Frame, INTERRUPTED, messageStream, STOPPED } from '../../journal/message.events.js';
 import { type Message, MessageDigest, noMessage, pauseFramesCount, withFrame } from '../../journal/message.policy.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
@@ -174,9 +174,10 @@ const closingFrames = (state: Conversation, turnId: string): readonly Frame[] =>
  * How an abandoned turn ends, and what is still to be shown of it: stopped when that was asked for, answered when the answer
  * was shown whole, else failed for the given reason, with what it had shown.
  */
-function endOf(turn: Turn, { asked, calls }: Transcript, message: Message, { text, code }: Unanswered) {
+function endOf(turn: Turn, { asked, calls, resumption }: Transcript, message: Message, { text, code }: Unanswered) {
   const cut = interruptedCalls(message.parts.toolCalls, calls);
-  const parts = { ...message.parts, toolCalls: withToolCalls(message.parts.toolCalls, cut) };
+  const toolCalls = inCallOrder(withToolCalls(message.parts.toolCalls, cut), resumption?.paused.calls ?? []);
+  const parts = { ...message.parts, toolCalls };
   const frames = message.error ? [] : cut.map((data): Frame => ({ type: 'tool_call', data }));
   if (turn.stopRequested) {
     // After an error its producer shows nothing any more before it has stated the outcome, so there is nothing to shut it out of.

@@ -2,7 +2,7 @@ import type { Command, Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { type Folded, type Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../../kernel/rejection.js';
-import type { CalledTool, TurnOutcome, TurnPaused } from '../../conversation/conversation.events.js';
+import type { CalledTool, CallEndStatus, TurnOutcome, TurnPaused } from '../../conversation/conversation.events.js';
 import { FinishToolCall, PauseTurn, StartToolCall } from '../../conversation/pause.commands.js';
 import { ConcludeTurn } from '../../conversation/turn.commands.js';
 import type { Conversation } from '../../conversation/turn.policy.js';
@@ -26,7 +26,7 @@ export class TurnLedger implements CallLedger {
     return this.state(() => new StartToolCall(conversationId, turnId, producer, call, this.cause, this.folded));
   };
 
-  readonly finish = (callId: string, status: 'completed' | 'error', result: string): Promise<void> => {
+  readonly finish = (callId: string, status: CallEndStatus, result: string): Promise<void> => {
     const { conversationId, turnId } = this.ids;
     return this.state(() => new FinishToolCall({ conversationId, turnId, callId, status, result }, this.cause, this.folded));
   };

@@ -5,6 +5,7 @@ import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { MortalStore } from '../../../../test/support/mortal-store.js';
 import {
+  type Chunks,
   composerOver,
   offeredAction,
   type Ran,
@@ -20,7 +21,7 @@ import { askedTurn, bringFurther, cause, eventsOf, framesOf, workerOver } from '
 import { conversation, remove, requestStop } from '../../conversation/conversation.decider.js';
 import { type AnswerParts, conversationStream, type TurnPaused } from '../../conversation/conversation.events.js';
 import { messageStream } from '../../journal/message.events.js';
-import { REQUEUES_MAX, requeue, resume } from '../../conversation/pause.decider.js';
+import { expire, REQUEUES_MAX, requeue, resume } from '../../conversation/pause.decider.js';
 import { type Decide, stopSubject } from '../../conversation/turn.policy.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
@@ -40,16 +41,16 @@ function door() {
 }
 
 /** A turn that asks before it sends a card, and then notes that it did; in any number of processes. */
-function turns(does: (call: Ran) => unknown = ({ name }) => ({ done: name })) {
+function turns(
+  does: (call: Ran) => unknown = ({ name }) => ({ done: name }),
+  rounds: readonly Chunks[] = [[text('Hm. '), toolCall('k1', 'send_card')], [toolCall('k2', 'note_it')], [text('Done.')]],
+) {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
   const signals = new InProcessSignals();
   const streams = new Streams(log, systemTiming);
   const effects: string[] = [];
-  const models = new ScriptedModels((request) => {
-    const rounds = [[text('Hm. '), toolCall('k1', 'send_card')], [toolCall('k2', 'note_it')], [text('Done.')]];
-    return rounds[roundOf(request)]!;
-  });
+  const models = new ScriptedModels((request) => rounds[roundOf(request)]!);
   const actions = [
     offeredAction('send_card', { access: 'write', requiresApproval: true }),
     offeredAction('note_it', { access: 'write' }),
@@ -72,7 +73,7 @@ function turns(does: (call: Ran) => unknown = ({ name }) => ({ done: name })) {
     decide,
     turn,
     begin: () => askedTurn(log, 'c1', 't1', WITH_TOOLS),
-    approve: () => decide(resume([{ callId: 'k1', decision: 'approved' }], { userId: 'alice' }, new Date())),
+    approve: (callId = 'k1') => decide(resume([{ callId, decision: 'approved' }], { userId: 'alice' }, new Date())),
     sweep: async () => {
       const sweeper = process();
       await sweeper.run('c1', 't1');
@@ -445,3 +446,64 @@ it.each(['works', 'waits as well'])('a pause is not stated by a producer whose s
 });
 
 const toolStopped = () => new ToolFailed('The call was stopped.');
+
+describe('the calls of a turn that was paused twice', () => {
+  const TWICE = [
+    [toolCall('k1', 'send_card'), toolCall('k2', 'note_it')],
+    [toolCall('k3', 'note_it'), toolCall('k4', 'send_card'), toolCall('k5', 'note_it')],
+    [text('Done.')],
+  ];
+  const CALLED = ['k1', 'k2', 'k3', 'k4', 'k5'];
+  const idsOf = (calls: unknown) => (calls as readonly Record<string, unknown>[]).map((call) => call['call_id']);
+
+  it('are shown and kept in the order in which the model called them', async () => {
+    const { log, process, begin, approve, outcome } = turns(undefined, TWICE);
+    await begin();
+    const runner = process();
+    await runner.run('c1', 't1');
+    await approve();
+    await runner.run('c1', 't1');
+    await approve('k4');
+    await runner.run('c1', 't1');
+    const shown = (await framesOf(log, 't1'))
+      .filter((frame) => frame['type'] === 'tool_calls')
+      .map((frame) => idsOf(frame['tool_calls']));
+    expect(shown).toEqual([['k2'], ['k1', 'k2', 'k3', 'k5'], CALLED]);
+    expect(idsOf((await outcome('TurnAnswered')).toolCalls)).toEqual(CALLED);
+  });
+
+  it('are in that order also where the last pause is not resumed', async () => {
+    const { log, process, begin, approve, decide, turn, sweep, outcome } = turns(undefined, TWICE);
+    await begin();
+    const runner = process();
+    await runner.run('c1', 't1');
+    await approve();
+    await runner.run('c1', 't1');
+    await decide(expire('t1', new Date((await turn()).pause!.expiresAt)));
+    await sweep();
+    const last = (await framesOf(log, 't1')).filter((frame) => frame['type'] === 'tool_calls').at(-1);
+    expect(idsOf(last!['tool_calls'])).toEqual(CALLED);
+    expect(idsOf((await outcome('TurnAnswered')).toolCalls)).toEqual(CALLED);
+  });
+
+  it('are in that order also where the producer is gone after the last', async () => {
+    async function* cut() {
+      yield text('Done.');
+      await eventually(async () => (await framesOf(log, 't1')).at(-1)!['answer'] === 'Done.');
+      last.die();
+    }
+    const { log, process, begin, approve, sweep, outcome } = turns(undefined, [TWICE[0]!, TWICE[1]!, cut()]);
+    await begin();
+    const runner = process();
+    await runner.run('c1', 't1');
+    await approve();
+    await runner.run('c1', 't1');
+    await approve('k4');
+    const last = new MortalStore(log);
+    await process(last)
+      .run('c1', 't1')
+      .catch(() => undefined);
+    await sweep();
+    expect(idsOf((await outcome('TurnFailed')).toolCalls)).toEqual(CALLED);
+  });
+});

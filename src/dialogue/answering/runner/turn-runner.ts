@@ -9,7 +9,7 @@ import { conversation } from '../../conversation/conversation.decider.js';
 import { type Claim, ClaimTurn } from '../../conversation/turn.commands.js';
 import { type Conversation, stopSubject } from '../../conversation/turn.policy.js';
 import { conversationStream, type TurnOutcome } from '../../conversation/conversation.events.js';
-import { withToolCalls } from '../../conversation/tool-call.policy.js';
+import { inCallOrder, withToolCalls } from '../../conversation/tool-call.policy.js';
 import { type Message, MessageDigest, withFrame } from '../../journal/message.policy.js';
 import { BackgroundCalls } from '../loop/background-calls.port.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
@@ -169,7 +169,7 @@ export class TurnRunner {
     const { journal, message } = opened;
     journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
     const { answer, thought, sources, structured, usage } = paused;
-    const toolCalls = withToolCalls(paused.toolCalls, message.parts.toolCalls);
+    const toolCalls = inCallOrder(withToolCalls(paused.toolCalls, message.parts.toolCalls), paused.calls);
     return { transcript, journal, claimed, start: { parts: { answer, thought, sources, structured, toolCalls }, usage } };
   }
 

@@ -158,6 +158,13 @@ describe('a request', () => {
     });
   });
 
+  it('asks for a list as the value of an object: endpoints take no other roots', async () => {
+    await ask({}, request({ responseSchema: { type: 'array', items: { type: 'string' } } }));
+    expect(sent()['response_format']).toMatchObject({
+      json_schema: { strict: true, schema: { type: 'object', properties: { value: { type: 'array' } }, required: ['value'] } },
+    });
+  });
+
   it('leaves out for good what the endpoint does not take', async () => {
     const picky = ({ stream_options, response_format, max_tokens }: CompletionRequest) => {
       if (stream_options) return [refuse(400, 'Unknown parameter: stream_options')];

@@ -2,6 +2,7 @@ import type OpenAI from 'openai';
 import { APIError } from 'openai';
 import type { ChatMessage, MessagePart } from '../model/language-model.port.js';
 import type { ProviderRequest } from '../model/model-provider.js';
+import { withObjectRoot } from '../model/object-root.policy.js';
 
 export type CompletionParams = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming;
 
@@ -26,7 +27,7 @@ export function paramsOf(request: ProviderRequest, dislikes: ReadonlySet<Dislike
         function: { name, description, parameters: parameters as Record<string, unknown> },
       })),
     }),
-    ...(responseSchema && !spelledOut && { response_format: schemaFormat(responseSchema) }),
+    ...(responseSchema && !spelledOut && { response_format: schemaFormat(withObjectRoot(responseSchema)) }),
   };
 }
 

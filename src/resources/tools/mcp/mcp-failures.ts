@@ -66,11 +66,15 @@ export function isConnectionLost(error: unknown): boolean {
   );
 }
 
+/** It is the owner alone who can help, by signing in again. */
+export const isSignInNeeded = (error: unknown): boolean =>
+  found(error, SignInNeeded) !== undefined || found(error, UnauthorizedError) !== undefined;
+
 /** Why a server could not be asked, for its owner and for the model. It quotes the server only where that answers the call. */
 export function failureText(error: unknown): string {
   if (found(error, AddressRefused)) return 'The address of the tool server may not be reached from here.';
   if (found(error, AnswerTooLarge)) return 'The answer of the tool server is too large.';
-  if (found(error, SignInNeeded) || found(error, UnauthorizedError)) return 'The tool server asks for a new sign-in.';
+  if (isSignInNeeded(error)) return 'The tool server asks for a new sign-in.';
   if (found(error, SessionsExhausted)) return 'Too many tool servers are in use right now.';
   const status = statusOf(error);
   if (status !== undefined) return textOfStatus(status);

@@ -12,6 +12,7 @@ import { AddressRefused, OutgoingHttp } from '../../../platform/outgoing/outgoin
 import {
   type CallContext,
   type Configured,
+  SignInRequired,
   ToolFailed,
   ToolKind,
   type ToolReport,
@@ -20,7 +21,7 @@ import {
 import type { ActionDefinition, ToolDefinition } from '../toolbox/tool.events.js';
 import { MCP_RESULT_BYTES_MAX, resultOf, withoutSecrets } from './mcp-answer.policy.js';
 import { MCP_CONFIG_FIELDS, mcpSettings, OAUTH_GRANT, secretsInUse, shownConfig, signInHeaders } from './mcp-config.policy.js';
-import { failureText, isServiceFailure } from './mcp-failures.js';
+import { failureText, isServiceFailure, isSignInNeeded } from './mcp-failures.js';
 import { McpServers } from './mcp-servers.js';
 import { OAuthGrants } from './oauth-grants.js';
 
@@ -103,7 +104,8 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
     };
     const answer = await this.servers.call(toolId, own, call, work, isIdempotent(this.name, action)).catch((error: unknown) => {
       if (signal.aborted || isServiceFailure(error)) throw error;
-      throw new ToolFailed(withoutSecrets(failureText(error), sent), { cause: error });
+      const Failure = isSignInNeeded(error) ? SignInRequired : ToolFailed;
+      throw new Failure(withoutSecrets(failureText(error), sent), { cause: error });
     });
     const result = withoutSecrets(resultOf(answer), sent);
     if (Buffer.byteLength(JSON.stringify(result)) > MCP_RESULT_BYTES_MAX) {

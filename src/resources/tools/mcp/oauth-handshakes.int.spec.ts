@@ -198,7 +198,7 @@ describe('a grant', () => {
   it('is lost when the server gives no more tokens, and says so', async () => {
     const id = await signedIn();
     server.revoke();
-    const lost = { name: 'ToolFailed', message: 'The tool server asks for a new sign-in.' };
+    const lost = { name: 'SignInRequired', message: 'The tool server asks for a new sign-in.' };
     await expect(echo(id)).rejects.toMatchObject(lost);
     expect((await kit.grants.grant(id)).status).toBe('lost');
     expect(kit.vault.rows.size).toBe(0);

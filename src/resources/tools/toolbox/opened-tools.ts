@@ -4,7 +4,14 @@ import { completeArguments, modelParameters } from './action.policy.js';
 import { fitted } from './arguments.policy.js';
 import { type Redact, redaction } from './redaction.policy.js';
 import type { ActionDefinition, ToolDefinition } from './tool.events.js';
-import { type Background, type CallContext, ToolFailed, type ToolKind, type ToolReport } from './tool-kind.port.js';
+import {
+  type Background,
+  type CallContext,
+  SignInRequired,
+  ToolFailed,
+  type ToolKind,
+  type ToolReport,
+} from './tool-kind.port.js';
 import { type OfferedAction, OpenTools } from './toolbox.port.js';
 
 /** A tool that a turn may use, as it was pinned. */
@@ -67,7 +74,9 @@ export class OpenedTools extends OpenTools {
       const called = { ...context, ungatedTools, ...(background && { background }) };
       return redact((await kind.run(action, args, { ...tool, secrets }, called)) ?? null);
     } catch (error) {
-      throw error instanceof ToolFailed ? new ToolFailed(String(redact(error.message))) : error;
+      if (!(error instanceof ToolFailed)) throw error;
+      const text = String(redact(error.message));
+      throw error instanceof SignInRequired ? new SignInRequired(text) : new ToolFailed(text);
     }
   }
 }

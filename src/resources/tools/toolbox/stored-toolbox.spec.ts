@@ -10,7 +10,7 @@ import { defaultToolId } from '../defaults/default-tools.policy.js';
 import { CREDENTIALS_REPLACED, PUT_AWAY, REMOVED, StoredToolbox } from './stored-toolbox.js';
 import { SwitchDefaultTool, SwitchDefaultToolHandler } from '../defaults/default-tools.commands.js';
 import { ToolHistory } from './tool-history.js';
-import { type CallContext, ToolFailed } from './tool-kind.port.js';
+import { type CallContext, SignInRequired, ToolFailed } from './tool-kind.port.js';
 import { ToolKinds } from './tool-kinds.js';
 import { ToolSetup, type ToolWish } from './tool-setup.js';
 import type { ToolPin, ToolScope } from './toolbox.port.js';
@@ -223,6 +223,14 @@ describe('a call', () => {
       throw new ToolFailed(`Not accepted: ${SECRET}`);
     };
     await expect(run([await create()])).rejects.toEqual(failed('Not accepted: [secret]'));
+  });
+
+  it('that needs its owner to sign in again says so without its secret', async () => {
+    kind.does = () => {
+      throw new SignInRequired(`Sign in again: ${SECRET}`);
+    };
+    const refused = { name: 'SignInRequired', message: 'Sign in again: [secret]' };
+    await expect(run([await create()])).rejects.toMatchObject(refused);
   });
 
   it('that answers nothing answers null', async () => {

@@ -57,7 +57,12 @@ export type Configured = Readonly<{
 
 /** A call came to nothing. The message is for the model and for the user; it holds no secret. */
 export class ToolFailed extends Error {
-  override readonly name = 'ToolFailed';
+  override readonly name: string = 'ToolFailed';
+}
+
+/** A call came to nothing because the owner of the tool has to sign in to it again. */
+export class SignInRequired extends ToolFailed {
+  override readonly name = 'SignInRequired';
 }
 
 /**

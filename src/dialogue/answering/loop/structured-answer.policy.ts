@@ -1,0 +1,57 @@
+import { problemsWith } from '../../../resources/agents/response-schema.policy.js';
+import { hasObjectRoot, valueInObjectRoot } from '../../../resources/models/model/object-root.policy.js';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** The JSON text that a model was asked for, or what is wrong with what it wrote. */
+export type StructuredAnswer = Readonly<{ answer: string } | { problem: string }>;
+
+/** Reads a structured answer: JSON that is valid against the schema of its agent, also inside a fence of Markdown. */
+export function structuredAnswer(text: string, schema: Schema): StructuredAnswer {
+  const read = readJson(text);
+  if ('problem' in read) return read;
+  if (!hasObjectRoot(schema)) {
+    const wrapped = valueInObjectRoot(read.value);
+    if (wrapped) {
+      const problems = problemsWith(wrapped.value, schema);
+      return problems.length === 0 ? { answer: JSON.stringify(wrapped.value) } : { problem: inOneLine(problems) };
+    }
+  }
+  const problems = problemsWith(read.value, schema);
+  return problems.length === 0 ? { answer: read.json } : { problem: inOneLine(problems) };
+}
+
+const inOneLine = (problems: readonly string[]): string => problems.join('; ');
+
+type Json = Readonly<{ json: string; value: unknown }>;
+
+/** Some models put JSON into a fence of Markdown, and words around it, however they are asked. */
+function readJson(text: string): Json | Readonly<{ problem: string }> {
+  const whole = parsed(text.trim());
+  if (!('problem' in whole)) return whole;
+  const fenced = parsed(insideFence(text));
+  return 'problem' in fenced ? whole : fenced;
+}
+
+function parsed(json: string): Json | Readonly<{ problem: string }> {
+  try {
+    return { json, value: JSON.parse(json) };
+  } catch (error) {
+    return { problem: `It is not valid JSON: ${(error as Error).message}` };
+  }
+}
+
+const FENCE = '```';
+const LANGUAGE = /^json\b/i;
+
+/** What stands between the first fence and the last; empty without two of them. */
+function insideFence(text: string): string {
+  const start = text.indexOf(FENCE);
+  const end = text.lastIndexOf(FENCE);
+  return start === end
+    ? ''
+    : text
+        .slice(start + FENCE.length, end)
+        .replace(LANGUAGE, '')
+        .trim();
+}

@@ -1,0 +1,69 @@
+import { expect, it } from '@jest/globals';
+import type { Commands } from '../../kernel/commands.js';
+import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { systemTiming } from '../../platform/system-timing.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { askedTurn, cause, eventsOf } from '../../../test/support/turns.js';
+import { type WatchConversation, WatchConversationHandler } from '../conversation/conversation.commands.js';
+import { conclude, conversation, startTurn } from '../conversation/conversation.decider.js';
+import { conversationStream } from '../conversation/conversation.events.js';
+import { AnswerReaders } from './answer-readers.js';
+import type { FrameBatch } from './message-feed.js';
+
+const alice = { kind: 'user', userId: 'alice', roles: ['user'], credential: 'session-token', cause } as const;
+const stream = conversationStream('c1');
+const parts = { answer: 'So.', thought: '', sources: [], toolCalls: [], structured: false, modelId: 'm', usage: null };
+
+/** A turn that is answered, and who reads its frames. */
+async function answered() {
+  const store = new InMemoryEventStore();
+  const streams = new Streams(store, systemTiming);
+  await askedTurn(store, 'c1', 't1');
+  await streams.transact(stream, conversation, startTurn('t1', 'p'), cause);
+  const outcome = { type: 'TurnAnswered', data: { conversationId: 'c1', turnId: 't1', ...parts } } as const;
+  await streams.transact(stream, conversation, conclude(outcome, 'p'), cause);
+  const handler = new WatchConversationHandler(streams);
+  const commands = { execute: (command: WatchConversation) => handler.execute(command) } as unknown as Commands;
+  const lastWrites = new LastWrites();
+  const readers = new AnswerReaders(commands, store, lastWrites);
+  const types = async () => (await eventsOf(store, stream)).map(({ type }) => type);
+  return { store, lastWrites, readers, types };
+}
+
+async function* frames(): AsyncGenerator<FrameBatch> {
+  yield { first: 0, last: 0, text: 'a', terminal: false, data: ['{}'] };
+  yield { first: 1, last: 1, text: 'b', terminal: true, data: ['{}'] };
+}
+
+it('an answer counts as read, and what its reader asks next is not behind it, before its last frame is there', async () => {
+  const { store, lastWrites, readers, types } = await answered();
+  const seen: unknown[] = [];
+  for await (const { text } of readers.noting('c1', alice, frames())) {
+    seen.push([text, (await types()).at(-1), lastWrites.of('alice')]);
+  }
+  const opened = (await eventsOf(store, stream)).at(-1)!.position;
+  expect(seen).toEqual([
+    ['a', 'TurnAnswered', undefined],
+    ['b', 'ConversationOpened', opened],
+  ]);
+  for await (const _ of readers.noting('c1', alice, frames()));
+  expect((await types()).filter((type) => type === 'ConversationOpened')).toHaveLength(1);
+});
+
+it('an answer whose reader leaves before its end does not count as read', async () => {
+  const { readers, types } = await answered();
+  for await (const _ of readers.noting('c1', alice, frames())) break;
+  expect(await types()).not.toContain('ConversationOpened');
+});
+
+it('an answer is whole for its reader also where that cannot be noted, or it is another user’s conversation', async () => {
+  const { readers, types } = await answered();
+  for (const reader of [{ ...alice, userId: 'bob' }, alice]) {
+    const read: string[] = [];
+    const conversationId = reader === alice ? 'no-such-conversation' : 'c1';
+    for await (const { text } of readers.noting(conversationId, reader, frames())) read.push(text);
+    expect(read).toEqual(['a', 'b']);
+  }
+  expect(await types()).not.toContain('ConversationOpened');
+});

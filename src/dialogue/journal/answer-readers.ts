@@ -1,0 +1,41 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Commands } from '../../kernel/commands.js';
+import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
+import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
+import type { SignedInUser } from '../../resources/identity/caller.js';
+import { WatchConversation } from '../conversation/conversation.commands.js';
+import { conversationStream } from '../conversation/conversation.events.js';
+import type { FrameBatch } from './message-feed.js';
+
+/**
+ * Notes that a signed-in user reads an answer to its end. This happens before the last frame is sent: a client that asks for its
+ * conversations once it has that frame finds the answer there, and finds it read.
+ */
+@Injectable()
+export class AnswerReaders {
+  private readonly logger = new Logger(AnswerReaders.name);
+
+  constructor(
+    private readonly commands: Commands,
+    private readonly store: EventStore,
+    private readonly lastWrites: LastWrites,
+  ) {}
+
+  /** The same frames. */
+  async *noting(conversationId: string, reader: SignedInUser, frames: AsyncIterable<FrameBatch>): AsyncGenerator<FrameBatch> {
+    for await (const batch of frames) {
+      if (batch.terminal) await this.noteEnd(conversationId, reader);
+      yield batch;
+    }
+  }
+
+  /** A mark that stays is no reason to keep an answer back. */
+  private async noteEnd(conversationId: string, { userId, cause }: SignedInUser): Promise<void> {
+    try {
+      const watched = await this.commands.execute(new WatchConversation(conversationId, userId, cause));
+      this.lastWrites.note(userId, watched ?? (await lastEvent(this.store, conversationStream(conversationId)))?.position);
+    } catch (error) {
+      this.logger.debug(`The reader of an answer in conversation ${conversationId} was not noted: ${String(error)}`);
+    }
+  }
+}
