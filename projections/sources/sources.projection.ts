@@ -27,6 +27,9 @@ export const sources = defineProjection<SourceEvent>({
     SourcePagesFetched: ({ data: { sourceId, files } }, sql) => sql`
       update source set fetched_files = ${sql.json(asJsonb(files))} where source_id = ${sourceId}`,
 
+    SourceArchivesUnpacked: ({ data: { sourceId, files } }, sql) => sql`
+      update source set fetched_files = ${sql.json(asJsonb(files))} where source_id = ${sourceId}`,
+
     SourceIngestStarted: ({ data }, sql) => sql`
       update source set ingest_status = 'started' where source_id = ${data.sourceId}`,
 

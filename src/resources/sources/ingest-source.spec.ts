@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { strToU8, zipSync } from 'fflate';
 import { commandsOver } from '../../../test/support/commands-over.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { LocalServer } from '../../../test/support/local-server.js';
@@ -17,10 +18,18 @@ import { RETRIES_MAX } from '../../work/tasks/task.policy.js';
 import type { TaskAttempt } from '../../work/tasks/task-runner.port.js';
 import { BATCH_BYTES_MAX } from './chunks/chunk-writer.js';
 import { type Chunk, type Chunking, Documents, type WaitingDocument } from '../documents/document.port.js';
+import { ZipArchives } from '../documents/archives/zip-archives.js';
+import { PARSING_LIMITS } from '../documents/limits.js';
 import type { Embeddings } from '../models/model/embeddings.port.js';
 import { IngestSource } from './ingest-source.js';
 import { RemotePages } from './remote/remote-pages.js';
-import { CompleteIngestHandler, FailIngestHandler, KeepPagesHandler, StartIngestHandler } from './source/source.commands.js';
+import {
+  CompleteIngestHandler,
+  FailIngestHandler,
+  KeepPagesHandler,
+  KeepUnpackedFilesHandler,
+  StartIngestHandler,
+} from './source/source.commands.js';
 import { createSource, deleteSource, source } from './source/source.decider.js';
 import { configureSource } from './source/source-config.decider.js';
 import { DEFAULT_SOURCE_CONFIG } from './source/source-config.policy.js';
@@ -91,12 +100,14 @@ const ingesting = (embeddings?: Embeddings) =>
     streams,
     commands: commandsOver(
       new KeepPagesHandler(streams),
+      new KeepUnpackedFilesHandler(streams),
       new StartIngestHandler(streams),
       new CompleteIngestHandler(streams),
       new FailIngestHandler(streams),
     ),
     blobs,
     documents,
+    archives: new ZipArchives(blobs, join(folder, 'work'), { ...PARSING_LIMITS, archiveDepthMax: 3 }),
     embeddings,
     pages: new RemotePages(web, blobs, limits),
     freshness,
@@ -108,6 +119,20 @@ async function uploaded(...texts: string[]) {
   const files = await Promise.all(
     texts.map(async (text, index) => ({ filename: `${index}.txt`, ...(await blobs.put(Readable.from([Buffer.from(text)]))) })),
   );
+  const created = { sourceId, ownerId: 'ann', name: 'Docs', config: DEFAULT_SOURCE_CONFIG, remote: null };
+  await streams.transact(sourceStream(sourceId), source, createSource(created, taskId, files), cause);
+  return { sourceId, taskId };
+}
+
+async function uploadedArchive(entries: Readonly<Record<string, string>>, ...others: { filename: string; text: string }[]) {
+  const [sourceId, taskId] = [newId(), newId()];
+  const zip = zipSync(Object.fromEntries(Object.entries(entries).map(([path, text]) => [path, strToU8(text)])));
+  const kept = async (filename: string, bytes: Uint8Array) => ({
+    filename,
+    ...(await blobs.put(Readable.from([Buffer.from(bytes)]))),
+  });
+  const files = [await kept('docs.zip', zip)];
+  for (const { filename, text } of others) files.push(await kept(filename, strToU8(text)));
   const created = { sourceId, ownerId: 'ann', name: 'Docs', config: DEFAULT_SOURCE_CONFIG, remote: null };
   await streams.transact(sourceStream(sourceId), source, createSource(created, taskId, files), cause);
   return { sourceId, taskId };
@@ -272,6 +297,48 @@ it('files without text, and broken ones, are refused by name', async () => {
     message: 'There is no text in 0.txt, 1.txt.',
   });
   await expect(ingesting().run(attempt(await uploaded('fine', 'broken')))).rejects.toMatchObject({ message: '1.txt is broken.' });
+});
+
+describe('an uploaded archive', () => {
+  it('is ingested as the documents inside of it, and what is not read is told', async () => {
+    const ids = await uploadedArchive(
+      { 'a/one.txt': 'one', 'b.txt': 'broken', 'c.png': 'x' },
+      { filename: 'two.txt', text: 'two' },
+    );
+    expect(await ingesting().run(attempt(ids))).toEqual({
+      directory: 'inputs/ann/Docs',
+      formats: ['.txt'],
+      name_job: 'Docs',
+      filename: 'docs.zip, two.txt',
+      user: 'ann',
+      limited: false,
+      warnings: ['docs.zip/c.png: Files of this kind are not accepted.', 'docs/b.txt: There is no text in it.'],
+    });
+    expect(documents.reads).toEqual(['docs/a/one.txt', 'docs/b.txt', 'two.txt']);
+    expect(await texts()).toEqual(['one', 'two']);
+  });
+
+  it('is unpacked once for an ingestion, however often it is interrupted after that', async () => {
+    const ids = await uploadedArchive({ 'one.txt': 'one' });
+    const append = store.append.bind(store);
+    store.append = (stream, ...rest) =>
+      stream.startsWith('chunks-') ? Promise.reject(new Error('The process ends here.')) : append(stream, ...rest);
+    await expect(ingesting().run(attempt(ids))).rejects.toThrow('ends here');
+    store.append = append;
+    await ingesting().run(attempt(ids));
+    const types = (await all('source')).map(({ type }) => type);
+    expect(types.filter((type) => type === 'SourceArchivesUnpacked')).toHaveLength(1);
+    expect(types.at(-1)).toBe('SourceIngestCompleted');
+  });
+
+  it('that could not be unpacked is unpacked when it is ingested again', async () => {
+    const ids = await uploadedArchive({ 'one.txt': 'one' });
+    await ingesting().failed(ids.taskId, { sourceId: ids.sourceId }, 'Away.', cause);
+    const taskId = newId();
+    await streams.transact(sourceStream(ids.sourceId), source, ingestAgain(ids.sourceId, 'ann', taskId, 'of-any-kind'), cause);
+    await ingesting().run(attempt({ ...ids, taskId }));
+    expect(await texts()).toEqual(['one']);
+  });
 });
 
 it('a source deleted meanwhile is not ingested', async () => {

@@ -9,11 +9,14 @@ import type { Streams } from '../../kernel/event-sourcing/streams.js';
 import { RETRIES_MAX } from '../../work/tasks/task.policy.js';
 import { type TaskAttempt, TaskRunner } from '../../work/tasks/task-runner.port.js';
 import { ChunkWriter } from './chunks/chunk-writer.js';
+import { isArchiveName } from '../documents/archive-name.policy.js';
+import type { Archives } from '../documents/archive.port.js';
 import { type Chunk, CHUNKING_VERSION, type Documents } from '../documents/document.port.js';
 import type { Embeddings } from '../models/model/embeddings.port.js';
-import { areSame, type IngestResult, namesOf, notFetchedText, resultOf } from './source/ingest-result.policy.js';
+import { namesOf } from './source/file-names.policy.js';
+import { areSame, type IngestResult, notFetchedText, resultOf } from './source/ingest-result.policy.js';
 import { isNothingFetched, type RemotePages } from './remote/remote-pages.js';
-import { CompleteIngest, FailIngest, KeepPages, StartIngest } from './source/source.commands.js';
+import { CompleteIngest, FailIngest, KeepPages, KeepUnpackedFiles, StartIngest } from './source/source.commands.js';
 import { type Source, source } from './source/source.decider.js';
 import { isCutAlike } from './source/source-config.decider.js';
 import { type SourceFile, sourceStream } from './source/source.events.js';
@@ -35,9 +38,9 @@ export type Searchable = (sourceId: string, chunksId: string) => Promise<boolean
 
 /**
  * Makes the files of a source searchable. Steps: say where the chunks go; of a source of pages, fetch them, keep their bytes
- * and say which they are; write the chunks file by file; say that they are what is searched now; wait until they are found,
+ * and say which they are; of an upload with archives, unpack them likewise; write the chunks file by file; say that they are what is searched now; wait until they are found,
  * so that a task which succeeded is one whose source answers. A crash after any of them repeats none: the next attempt asks
- * the streams what is there. A crash while pages are fetched has them fetched again. What was searched before is searched
+ * the streams what is there. A crash while pages are fetched, or archives unpacked, has that done again. What was searched before is searched
  * until the new chunks are complete; files that are the same as before keep the chunks they have.
  */
 export class IngestSource extends TaskRunner {
@@ -52,6 +55,7 @@ export class IngestSource extends TaskRunner {
       commands: Commands;
       blobs: Blobs;
       documents: Documents;
+      archives: Archives;
       embeddings: Embeddings | undefined;
       pages: RemotePages;
       freshness: Freshness;
@@ -74,6 +78,7 @@ export class IngestSource extends TaskRunner {
       return resultOf(sourceId, before.state, soFar.filesWithoutChunks);
     }
     await this.fetchPages(sourceId, before.state, attempt);
+    await this.unpackArchives(sourceId, before.state, attempt);
     const chunksId = await this.chunksIdOf(sourceId, ingestId);
     const { state } = await start(chunksId);
     const { chunks, tokens, filesWithoutChunks } = await this.write(sourceId, chunksId, state, attempt);
@@ -114,6 +119,22 @@ export class IngestSource extends TaskRunner {
     await this.parts.commands.execute(new KeepPages(sourceId, ingestId, pages, cause));
   }
 
+  /** The documents inside of archives take their place among the other files. @throws Rejection `document-…` */
+  private async unpackArchives(sourceId: string, { remote, ingest }: Source, attempt: TaskAttempt): Promise<void> {
+    if (remote || !ingest || ingest.files) return;
+    const { taskId: ingestId, ownerId, cause, signal } = attempt;
+    const { uploaded } = ingest;
+    const archives = uploaded.filter(({ filename }) => isArchiveName(filename));
+    const folderOf = (filename: string) => (uploaded.length === 1 ? '' : `${filename.slice(0, filename.lastIndexOf('.'))}/`);
+    const kept = archives.map((file) => ({ ...file, ownerId, folder: folderOf(file.filename) }));
+    const { files: inside, skipped, isCut } = await this.parts.archives.unpack(kept, signal);
+    const files = uploaded.flatMap((file): readonly SourceFile[] =>
+      isArchiveName(file.filename) ? inside.filter(({ archive }) => archive === file.filename) : [file],
+    );
+    const failures = skipped.map(({ path: url, reason }) => ({ url, reason }));
+    await this.parts.commands.execute(new KeepUnpackedFiles(sourceId, ingestId, { files, failures, isCut }, cause));
+  }
+
   private async write(sourceId: string, chunksId: string, { config, remote, ingest }: Source, attempt: TaskAttempt) {
     const files = ingest?.files ?? [];
     const writer = await ChunkWriter.open(this.parts, { chunksId, sourceId }, attempt.cause);
@@ -125,8 +146,8 @@ export class IngestSource extends TaskRunner {
       if (index < writer.soFar.files) continue;
       await attempt.progress(percentAt(index));
       const chunks = await this.chunksOf(file, chunking, attempt).catch((error: unknown) => {
-        // One page that cannot be read does not spoil the others.
-        if (remote && error instanceof Rejection) return [];
+        // One page, or one file of an archive, that cannot be read does not spoil the others.
+        if ((remote || file.archive !== undefined) && error instanceof Rejection) return [];
         throw error;
       });
       await attempt.progress(percentAt(index + 0.5));

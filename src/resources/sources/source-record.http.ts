@@ -1,5 +1,4 @@
 import type { IngestStatus, SourceRecord } from '../../../projections/sources/sources.queries.js';
-import { extensionOf, MEDIA_TYPES } from '../documents/document.port.js';
 
 /** What lists show as the model of a source that is searched by its words alone. */
 const WORDS_ALONE = 'full-text';
@@ -60,12 +59,3 @@ export const combinedRecord = (source: SourceRecord | undefined, embeddingsModel
   model: embeddingsModel ?? WORDS_ALONE,
   version: '',
 });
-
-/** The files of a source as a tree of one level. */
-export const directoryStructure = (source: SourceRecord, tokensByFile: ReadonlyMap<string, number>) =>
-  Object.fromEntries(
-    source.files.map(({ filename, size }) => {
-      const type = MEDIA_TYPES[extensionOf(filename)] ?? 'application/octet-stream';
-      return [filename, { type, size_bytes: size, token_count: tokensByFile.get(filename) ?? 0 }];
-    }),
-  );

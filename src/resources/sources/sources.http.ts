@@ -11,7 +11,8 @@ import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { DeleteSource } from './source/source.commands.js';
-import { combinedRecord, defaultSource, directoryStructure, pagedSourceRecord, sourceRecord } from './source-record.http.js';
+import { combinedRecord, defaultSource, pagedSourceRecord, sourceRecord } from './source-record.http.js';
+import { directoryStructure } from './source/directory-structure.policy.js';
 import { storableText } from '../documents/storable-text.policy.js';
 import { OptionalQuery, RequiredQuery } from '../../platform/http/documented.js';
 
@@ -96,7 +97,7 @@ export class SourcesController {
   @Get('directory_structure')
   async directory(@CurrentUser() user: SignedInUser, @Query('id') id: Asked) {
     const source = await this.owned(user, id);
-    const structure = directoryStructure(source, await this.chunks.tokensByFile(source.id));
+    const structure = directoryStructure(source.files, await this.chunks.tokensByFile(source.id));
     return { success: true, directory_structure: structure, base_path: `inputs/${user.userId}/${source.name}`, provider: 'file' };
   }
 

@@ -24,11 +24,13 @@ import {
   FailIngestHandler,
   IngestAgainHandler,
   KeepPagesHandler,
+  KeepUnpackedFilesHandler,
   SetSyncFrequencyHandler,
   StartIngestHandler,
   UploadSourceHandler,
 } from './source/source.commands.js';
 import { ChunkSearch } from './chunks/chunk-search.js';
+import { Archives } from '../documents/archive.port.js';
 import { Documents } from '../documents/document.port.js';
 import { Embeddings } from '../models/model/embeddings.port.js';
 import { PurgeSourceChunksHandler } from './chunks/chunks.commands.js';
@@ -74,6 +76,7 @@ const TICKERS = [SyncSources];
     IngestAgainHandler,
     BeginDueSyncHandler,
     KeepPagesHandler,
+    KeepUnpackedFilesHandler,
     StartIngestHandler,
     CompleteIngestHandler,
     FailIngestHandler,
@@ -128,20 +131,32 @@ const TICKERS = [SyncSources];
     },
     {
       provide: IngestSource,
-      inject: [EventStore, Streams, Commands, Blobs, Documents, Embeddings, RemotePages, Freshness, ChunkQueries],
+      inject: [EventStore, Streams, Commands, Blobs, Documents, Archives, Embeddings, RemotePages, Freshness, ChunkQueries],
       useFactory: (
         store: EventStore,
         streams: Streams,
         commands: Commands,
         blobs: Blobs,
         documents: Documents,
+        archives: Archives,
         embeddings: Embeddings | undefined,
         pages: RemotePages,
         freshness: Freshness,
         queries: ChunkQueries,
       ) => {
         const isSearchable: Searchable = (sourceId, chunksId) => queries.isSearchable(sourceId, chunksId);
-        return new IngestSource({ store, streams, commands, blobs, documents, embeddings, pages, freshness, isSearchable });
+        return new IngestSource({
+          store,
+          streams,
+          commands,
+          blobs,
+          documents,
+          archives,
+          embeddings,
+          pages,
+          freshness,
+          isSearchable,
+        });
       },
     },
   ],

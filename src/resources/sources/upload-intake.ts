@@ -7,6 +7,8 @@ import { fingerprintOf, type KeyUse, useIdempotencyKey } from '../../kernel/even
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { isArchiveName } from '../documents/archive-name.policy.js';
+import { Archives } from '../documents/archive.port.js';
 import { Documents } from '../documents/document.port.js';
 import { parseSourceConfig, type SourceConfig } from './source/source-config.policy.js';
 import type { SourceFile } from './source/source.events.js';
@@ -40,6 +42,7 @@ export class UploadIntake {
     private readonly clock: Clock,
     private readonly blobs: Blobs,
     private readonly documents: Documents,
+    private readonly archives: Archives,
     private readonly keyTtl: UploadKeyTtl,
   ) {}
 
@@ -50,7 +53,7 @@ export class UploadIntake {
     if (name.length > NAME_CHARACTERS_MAX)
       throw new Rejection('invalid-request', `name has more than ${NAME_CHARACTERS_MAX} characters`);
     const config = parseSourceConfig(fields.get('config'));
-    for (const { filename, path } of files) await this.documents.check(filename, path);
+    for (const file of files) await this.check(file);
     const { used, value } = await this.useKey(key, user, name, config, files);
     if (used === 'differently') {
       throw new Rejection('idempotency-key-reused', 'This Idempotency-Key was used for another upload.');
@@ -59,6 +62,10 @@ export class UploadIntake {
     const upload = new UploadSource(created, value.taskId, await this.keep(files), user.cause);
     const { position } = await this.commands.execute(upload);
     return { ...value, config, again: used === 'again', position };
+  }
+
+  private check({ filename, path }: StagedFile): Promise<void> {
+    return isArchiveName(filename) ? this.archives.check(filename, path) : this.documents.check(filename, path);
   }
 
   private async useKey(

@@ -9,6 +9,7 @@ import { answerPosition } from '../../platform/http/positions.js';
 import { UploadIntake } from './upload-intake.js';
 import { CONFIG_FIELD, SOURCE_ADDED } from './source-config.dto.js';
 import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
+import { DOCUMENT_EXTENSIONS } from '../documents/document.port.js';
 import { type FormPart, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
 import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
 
@@ -21,7 +22,11 @@ const UPLOAD_FORM = {
     name: { type: 'string' },
     user: { type: 'string', description: 'Not used: the source is its uploader’s.' },
     config: CONFIG_FIELD,
-    file: { type: 'array', items: { type: 'string', format: 'binary' } },
+    file: {
+      type: 'array',
+      items: { type: 'string', format: 'binary' },
+      description: `Of these kinds: ${DOCUMENT_EXTENSIONS.join(', ')}. A zip stands for the documents inside of it; the task’s result names those that are not read.`,
+    },
   },
 };
 

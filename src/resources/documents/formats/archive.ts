@@ -5,11 +5,26 @@ import { tooDeep, tooLarge, unreadable } from '../refusals.js';
 import { NotCopied, XmlCopy } from './xml-copy.js';
 import { readXml, TooDeep, type XmlHandlers } from './xml.js';
 
-type Entry = Readonly<{ name: string; method: number; packed: number; unpacked: number; offset: number }>;
+/** A file inside, as the list of entries says it. */
+export type Entry = Readonly<{
+  name: string;
+  method: number;
+  packed: number;
+  unpacked: number;
+  offset: number;
+  crc: number;
+  isEncrypted: boolean;
+  isLink: boolean;
+}>;
 
 const END_OF_DIRECTORY = Buffer.from([0x50, 0x4b, 0x05, 0x06]);
 const DIRECTORY_ENTRY = 0x02014b50;
 const LOCAL_ENTRY = 0x04034b50;
+/** What stands before the bytes of an entry, its name and extra field apart. */
+export const LOCAL_HEADER_BYTES = 30;
+const ENCRYPTED = 0x1;
+/** Of the external attributes the upper half is a file's mode, where Unix made the archive. */
+const [MODE_SHIFT, MODE_TYPE, MODE_LINK] = [16, 0o170000, 0o120000];
 const END_BYTES = 22;
 const COMMENT_BYTES_MAX = 0xffff;
 /** What an entry takes in the list of entries, on average: longer names than anybody gives. */
@@ -17,7 +32,7 @@ const ENTRY_BYTES_MAX = 1024;
 /** The list of entries is found through the last so many bytes. */
 export const ARCHIVE_END_BYTES_MAX = END_BYTES + COMMENT_BYTES_MAX;
 const ZIP64 = 0xffffffff;
-const [STORED, DEFLATED] = [0, 8];
+export const [STORED, DEFLATED] = [0, 8];
 
 /**
  * The files inside a zip. What it says about its size is checked before anything is unpacked, and what it says is held
@@ -141,8 +156,12 @@ export function readDirectory(filename: string, directory: Buffer, fileBytes: nu
 function readEntry(directory: Buffer, at: number): { entry: Entry; bytes: number } {
   if (directory.readUInt32LE(at) !== DIRECTORY_ENTRY) throw new Error('No directory entry.');
   const nameBytes = directory.readUInt16LE(at + 28);
+  const mode = directory.readUInt32LE(at + 38) >>> MODE_SHIFT;
   const entry = {
+    isEncrypted: (directory.readUInt16LE(at + 8) & ENCRYPTED) !== 0,
     method: directory.readUInt16LE(at + 10),
+    crc: directory.readUInt32LE(at + 16),
+    isLink: (mode & MODE_TYPE) === MODE_LINK,
     packed: directory.readUInt32LE(at + 20),
     unpacked: directory.readUInt32LE(at + 24),
     offset: directory.readUInt32LE(at + 42),
@@ -151,9 +170,14 @@ function readEntry(directory: Buffer, at: number): { entry: Entry; bytes: number
   return { entry, bytes: 46 + nameBytes + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32) };
 }
 
+/** Where the packed bytes of an entry begin, by what stands at its offset. @throws Error when no entry stands there */
+export function packedStart(header: Buffer, { offset }: Entry): number {
+  if (header.readUInt32LE(0) !== LOCAL_ENTRY) throw new Error('No entry.');
+  return offset + LOCAL_HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
+}
+
 function unpack(bytes: Buffer, entry: Entry): Buffer {
-  if (bytes.readUInt32LE(entry.offset) !== LOCAL_ENTRY) throw new Error('No entry.');
-  const start = entry.offset + 30 + bytes.readUInt16LE(entry.offset + 26) + bytes.readUInt16LE(entry.offset + 28);
+  const start = packedStart(bytes.subarray(entry.offset, entry.offset + LOCAL_HEADER_BYTES), entry);
   if (start + entry.packed > bytes.length) throw new Error('Cut off.');
   const packed = bytes.subarray(start, start + entry.packed);
   if (entry.method === STORED && entry.packed === entry.unpacked) return packed;

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { ARCHIVE_END_BYTES_MAX, findDirectory, readDirectory } from './archive.js';
+import { ARCHIVE_END_BYTES_MAX, type Entry, findDirectory, readDirectory } from './archive.js';
 import { kindOf } from './file-kind.js';
 import type { ParsingLimits } from '../limits.js';
 import { tooLarge } from '../refusals.js';
@@ -30,9 +30,7 @@ export async function inspectFile<Kind extends Readonly<{ kind: string }>>(
     const known = await kindOfHead(head);
     refuseDamagedHead(filename, known.kind, { bytes: head, isWhole: size <= HEAD_BYTES });
     if (!ARCHIVES.has(known.kind)) return known;
-    const endBytes = Math.min(size, ARCHIVE_END_BYTES_MAX);
-    const directory = findDirectory(filename, await bytesAt(file, size - endBytes, endBytes), limits);
-    const entries = readDirectory(filename, await bytesAt(file, directory.offset, directory.size), size, limits);
+    const entries = await entriesOf(file, filename, limits);
     refuseOtherArchive(filename, known.kind, new Set(entries.map(({ name }) => name)));
     return known;
   } finally {
@@ -40,7 +38,15 @@ export async function inspectFile<Kind extends Readonly<{ kind: string }>>(
   }
 }
 
-async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+/** What a zip on disk holds, by its list of entries. @throws Rejection */
+export async function entriesOf(file: FileHandle, filename: string, limits: ParsingLimits): Promise<readonly Entry[]> {
+  const { size } = await file.stat();
+  const endBytes = Math.min(size, ARCHIVE_END_BYTES_MAX);
+  const directory = findDirectory(filename, await bytesAt(file, size - endBytes, endBytes), limits);
+  return readDirectory(filename, await bytesAt(file, directory.offset, directory.size), size, limits);
+}
+
+export async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(length), position });
   return buffer.subarray(0, bytesRead);
 }

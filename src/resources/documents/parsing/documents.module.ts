@@ -1,9 +1,22 @@
+import { join } from 'node:path';
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Blobs } from '../../../kernel/blobs.js';
 import { Config } from '../../../platform/config/config.js';
+import { Archives } from '../archive.port.js';
+import { ZipArchives } from '../archives/zip-archives.js';
 import { AttachmentReader } from '../attachment-reader.port.js';
 import { Documents } from '../document.port.js';
 import { documentsRejections } from '../documents.rejections.js';
+import { PARSING_LIMITS, type ParsingLimits } from '../limits.js';
 import { GuardedDocuments } from './guarded-documents.js';
+
+const limitsOf = (config: Config): Partial<ParsingLimits> => ({
+  fileBytesMax: config.uploadFileBytesMax,
+  unpackedBytesMax: config.uploadArchiveBytesMax,
+  unpackedRatioMax: config.uploadArchiveRatioMax,
+  archiveEntriesMax: config.uploadArchiveFilesMax,
+  attachmentTextBytesMax: config.attachmentTextBytesMax,
+});
 
 /** Reads what users bring: files and pages. A process of its own does, so that none of them harms the service. */
 @Module({
@@ -11,19 +24,22 @@ import { GuardedDocuments } from './guarded-documents.js';
     {
       provide: GuardedDocuments,
       inject: [Config],
-      useFactory: (config: Config) =>
-        new GuardedDocuments({
-          fileBytesMax: config.uploadFileBytesMax,
-          unpackedBytesMax: config.uploadArchiveBytesMax,
-          unpackedRatioMax: config.uploadArchiveRatioMax,
-          archiveEntriesMax: config.uploadArchiveFilesMax,
-          attachmentTextBytesMax: config.attachmentTextBytesMax,
+      useFactory: (config: Config) => new GuardedDocuments(limitsOf(config)),
+    },
+    {
+      provide: Archives,
+      inject: [Blobs, Config],
+      useFactory: (blobs: Blobs, config: Config) =>
+        new ZipArchives(blobs, join(config.dataDir, 'uploads'), {
+          ...PARSING_LIMITS,
+          ...limitsOf(config),
+          archiveDepthMax: config.uploadArchiveDepthMax,
         }),
     },
     { provide: Documents, useExisting: GuardedDocuments },
     { provide: AttachmentReader, useExisting: GuardedDocuments },
   ],
-  exports: [Documents, AttachmentReader],
+  exports: [Archives, Documents, AttachmentReader],
 })
 export class DocumentsModule implements OnApplicationShutdown {
   static readonly rejections = documentsRejections;

@@ -1,4 +1,5 @@
 import { extensionOf } from '../../documents/document.port.js';
+import { namesOf } from './file-names.policy.js';
 import { warningsOf } from './page-warnings.policy.js';
 import type { Source } from './source.decider.js';
 import type { PageFailure, SourceFile } from './source.events.js';
@@ -12,6 +13,8 @@ export type IngestResult =
       filename: string;
       user: string;
       limited: false;
+      /** Of an upload with archives. */
+      warnings?: readonly string[];
     }>
   | Readonly<{
       id: string;
@@ -25,9 +28,6 @@ export type IngestResult =
 
 /** Of pages that all failed so many are named in the reason. */
 const FAILURES_LISTED_MAX = 3;
-
-/** Files as they are told of. */
-export const namesOf = (files: readonly SourceFile[] = []): string => files.map(({ filename }) => filename).join(', ');
 
 /** Whether files are the same, in the same order, since that is the order of the chunks. */
 export const areSame = (some: readonly SourceFile[], others: readonly SourceFile[]): boolean =>
@@ -47,14 +47,28 @@ export function resultOf(
   silent: readonly number[],
 ): IngestResult {
   const files = ingest?.files ?? [];
+  const warnings = [
+    ...warningsOf({ failures: ingest?.failures ?? [], isCut: ingest?.isCut ?? false }, remote ? 'pages' : 'files'),
+    ...silentOnes(files, silent),
+  ];
   if (remote) {
     const urls = remote.urls.length === 1 ? remote.urls[0]! : remote.urls;
-    const warnings = [
-      ...warningsOf({ failures: ingest?.failures ?? [], isCut: ingest?.isCut ?? false }),
-      ...silent.map((index) => `${files[index]?.url ?? ''}: There is no text in it.`),
-    ];
     return { id: sourceId, urls, name_job: name, user, limited: false, pages: files.length - silent.length, warnings };
   }
   const formats = [...new Set(files.map(({ filename }) => `.${extensionOf(filename)}`))];
-  return { directory: `inputs/${user}/${name}`, formats, name_job: name, filename: namesOf(files), user, limited: false };
+  const about = { directory: `inputs/${user}/${name}`, formats, name_job: name, filename: namesOf(ingest?.uploaded), user };
+  const hasArchives = files.some(({ archive }) => archive !== undefined);
+  return { ...about, limited: false, ...(hasArchives && { warnings }) };
+}
+
+/** So many files without text are named in a result. */
+const SILENT_MAX = 100;
+
+function silentOnes(files: readonly SourceFile[], silent: readonly number[]): readonly string[] {
+  const named = silent.slice(0, SILENT_MAX).map((index) => {
+    const { url, filename = '' } = files[index] ?? {};
+    return `${url ?? filename}: There is no text in it.`;
+  });
+  const others = silent.length - named.length;
+  return others > 0 ? [...named, `There is no text in ${others} more.`] : named;
 }

@@ -1,7 +1,10 @@
 import type { SourcePagesFetched } from './source.events.js';
 
-/** What somebody should know of pages that were fetched all the same: what is missing among them. */
-export const warningsOf = ({ failures, isCut }: Pick<SourcePagesFetched['data'], 'failures' | 'isCut'>): readonly string[] => [
+/** What its owner should know of a source: what is missing among its pages, or its files. */
+export const warningsOf = (
+  { failures, isCut }: Pick<SourcePagesFetched['data'], 'failures' | 'isCut'>,
+  what: 'pages' | 'files',
+): readonly string[] => [
   ...failures.map(({ url, reason }) => `${url}: ${reason}`),
-  ...(isCut ? ['There are more pages than were read.'] : []),
+  ...(isCut ? [`There are more ${what} than were read.`] : []),
 ];

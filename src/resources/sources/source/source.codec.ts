@@ -6,6 +6,7 @@ export const sourceCodec: Codec<SourceEvent> = {
   SourceConfigured: [],
   SourceIngestRequested: [],
   SourcePagesFetched: [],
+  SourceArchivesUnpacked: [],
   SourceIngestStarted: [],
   SourceIngestCompleted: [],
   SourceIngestFailed: [],

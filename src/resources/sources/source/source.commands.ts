@@ -12,10 +12,12 @@ import {
   deleteSource,
   failIngest,
   keepPages,
+  keepUnpackedFiles,
   type Pages,
   type Source,
   source,
   startIngest,
+  type UnpackedFiles,
 } from './source.decider.js';
 import { type SourceCreated, type SourceFile, sourceStream } from './source.events.js';
 import { addRemoteSource, fallDue, ingestAgain, setSyncFrequency } from './sync.decider.js';
@@ -192,6 +194,27 @@ export class KeepPagesHandler implements Handler<KeepPages> {
 
   async execute({ sourceId, ingestId, pages, cause }: KeepPages): Promise<void> {
     await this.streams.transact(sourceStream(sourceId), source, keepPages(sourceId, ingestId, pages), cause);
+  }
+}
+
+/** The archives of an upload were unpacked. */
+export class KeepUnpackedFiles extends Command {
+  constructor(
+    readonly sourceId: string,
+    readonly ingestId: string,
+    readonly unpacked: UnpackedFiles,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(KeepUnpackedFiles)
+export class KeepUnpackedFilesHandler implements Handler<KeepUnpackedFiles> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ sourceId, ingestId, unpacked, cause }: KeepUnpackedFiles): Promise<void> {
+    await this.streams.transact(sourceStream(sourceId), source, keepUnpackedFiles(sourceId, ingestId, unpacked), cause);
   }
 }
 

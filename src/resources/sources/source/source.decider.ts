@@ -1,5 +1,6 @@
 import type { Decision } from '../../../kernel/event-sourcing/decider.js';
 import { Rejection } from '../../../kernel/rejection.js';
+import { isArchiveName } from '../../documents/archive-name.policy.js';
 import type { Aggregate } from '../../../kernel/event-sourcing/streams.js';
 import { sourceCodec } from './source.codec.js';
 import { DEFAULT_SOURCE_CONFIG, type SourceConfig } from './source-config.policy.js';
@@ -7,6 +8,7 @@ import type {
   PageFailure,
   RemoteOrigin,
   Sitemap,
+  SourceArchivesUnpacked,
   SourceCreated,
   SourceEvent,
   SourceFile,
@@ -19,13 +21,18 @@ import type { SyncFrequency } from './sync.policy.js';
 /** What became of the pages of a source. */
 export type Pages = Omit<SourcePagesFetched['data'], 'sourceId' | 'ingestId'>;
 
+/** What came out of the archives of an upload, and the files beside them. */
+export type UnpackedFiles = Omit<SourceArchivesUnpacked['data'], 'sourceId' | 'ingestId'>;
+
 export type Ingest = Readonly<{
   ingestId: string;
   chunksId: string | undefined;
   /** How the chunks are cut, also by those who continue it; undefined before the first one was begun. */
   chunking: SourceConfig['chunking'] | undefined;
   status: 'requested' | 'started' | 'completed' | 'failed';
-  /** Undefined while the pages are not fetched yet. */
+  /** The files as they were uploaded. */
+  uploaded: readonly SourceFile[];
+  /** Undefined while the pages are not fetched, or the archives not unpacked, yet. */
   files: readonly SourceFile[] | undefined;
   sitemaps: readonly Sitemap[];
   failures: readonly PageFailure[];
@@ -85,13 +92,17 @@ function evolve(state: Source, event: SourceEvent): Source {
     case 'SourceConfigured':
       return { ...state, config: event.data.config };
     case 'SourceIngestRequested': {
-      const { ingestId } = event.data;
-      const files = state.remote ? undefined : event.data.files;
-      return { ...state, ingest: { ...NOT_BEGUN, ingestId, files } };
+      const { ingestId, files: uploaded } = event.data;
+      const isToBeGathered = state.remote !== null || uploaded.some(({ filename }) => isArchiveName(filename));
+      return { ...state, ingest: { ...NOT_BEGUN, ingestId, uploaded, files: isToBeGathered ? undefined : uploaded } };
     }
     case 'SourcePagesFetched': {
       const { files, sitemaps, failures, isCut } = event.data;
       return withIngest(state, { files, sitemaps, failures, isCut });
+    }
+    case 'SourceArchivesUnpacked': {
+      const { files, failures, isCut } = event.data;
+      return withIngest(state, { files, failures, isCut });
     }
     case 'SourceIngestStarted':
       return withIngest(state, { status: 'started', chunksId: event.data.chunksId, chunking: chunkingOf(state, event.data) });
@@ -138,6 +149,14 @@ export const keepPages =
   (state) => {
     const { files } = requireIngest(state, ingestId);
     return files ? [] : [{ type: 'SourcePagesFetched', data: { sourceId, ingestId, ...pages } }];
+  };
+
+/** Says what was inside of the archives. What another attempt has unpacked before stands. */
+export const keepUnpackedFiles =
+  (sourceId: SourceId, ingestId: string, unpacked: UnpackedFiles): Decision<Source, SourceEvent> =>
+  (state) => {
+    const { files } = requireIngest(state, ingestId);
+    return files ? [] : [{ type: 'SourceArchivesUnpacked', data: { sourceId, ingestId, ...unpacked } }];
   };
 
 /** Says where the chunks are being written. An attempt that continues another writes to the same place. */

@@ -5,8 +5,17 @@ import type { SyncFrequency } from './sync.policy.js';
 
 export type SourceId = string;
 
-/** An uploaded file, or a page as it was fetched from `url`, to which another address may have led; its bytes are a blob. */
-export type SourceFile = Readonly<{ filename: string; sha256: string; size: number; url?: string; requestedUrl?: string }>;
+/** An uploaded file, one that was inside of an uploaded archive, or a page as it was fetched; its bytes are a blob. */
+export type SourceFile = Readonly<{
+  filename: string;
+  sha256: string;
+  size: number;
+  /** Where a page was fetched from, and the address that led there, if that is another one. */
+  url?: string;
+  requestedUrl?: string;
+  /** The uploaded archive that it was in. */
+  archive?: string;
+}>;
 
 /** A sitemap as it was read at its address; its text is a blob. */
 export type Sitemap = Readonly<{ url: string; sha256: string; size: number }>;
@@ -17,7 +26,7 @@ export type RemoteKind = (typeof REMOTE_KINDS)[number];
 /** Pages on the web: these themselves, those that sitemaps list, or those that one leads to. */
 export type RemoteOrigin = Readonly<{ kind: RemoteKind; urls: readonly string[] }>;
 
-/** A page that could not be fetched, and why. */
+/** A page that could not be fetched, or a file, by its path, that is not read, and why. */
 export type PageFailure = Readonly<{ url: string; reason: string }>;
 
 /** Why a source is ingested: it is new, its pages are to be fetched anew, or its files are to be read anew. */
@@ -47,6 +56,18 @@ export type SourcePagesFetched = Event<
     isCut: boolean;
   }
 >;
+/** The archives among the uploaded files were unpacked: from here on the ingestion is one of these files. Cut: there were more. */
+export type SourceArchivesUnpacked = Event<
+  'SourceArchivesUnpacked',
+  {
+    sourceId: SourceId;
+    ingestId: string;
+    files: readonly SourceFile[];
+    /** Files inside that are not read, and why. */
+    failures: readonly PageFailure[];
+    isCut: boolean;
+  }
+>;
 /** The chunks are being written to the stream of `chunksId`. */
 export type SourceIngestStarted = Event<'SourceIngestStarted', { sourceId: SourceId; ingestId: string; chunksId: string }>;
 /** From here on these chunks are what is searched, and no others of the source. */
@@ -69,6 +90,7 @@ export type SourceEvent =
   | SourceConfigured
   | SourceIngestRequested
   | SourcePagesFetched
+  | SourceArchivesUnpacked
   | SourceIngestStarted
   | SourceIngestCompleted
   | SourceIngestFailed

@@ -18,6 +18,7 @@ import {
   type SourceIngestRequested,
   sourceStream,
 } from './source.events.js';
+import { namesOf } from './file-names.policy.js';
 import { warningsOf } from './page-warnings.policy.js';
 
 type About<Type extends string, Payload extends object> = Notification<Type, 'source', { source_id: string } & Payload>;
@@ -48,6 +49,8 @@ type Ingestion = Readonly<{
   ingestId: string;
   remote: RemoteOrigin | null;
   operation: IngestOperation;
+  /** What was uploaded, by name. */
+  filename: string;
   files: readonly SourceFile[];
   warnings: readonly string[];
   isOpen: boolean;
@@ -60,6 +63,7 @@ const noIngestion: Ingestion = {
   ingestId: '',
   remote: null,
   operation: 'upload',
+  filename: '',
   files: [],
   warnings: [],
   isOpen: false,
@@ -74,12 +78,15 @@ function withIngestionChangedBy(ingestion: Ingestion, { type, data }: SourceEven
         ...ingestion,
         ingestId: data.ingestId,
         operation: data.operation,
+        filename: namesOf(data.files),
         files: data.files,
         warnings: [],
         isOpen: true,
       };
     case 'SourcePagesFetched':
-      return { ...ingestion, files: data.files, warnings: warningsOf(data) };
+      return { ...ingestion, files: data.files, warnings: warningsOf(data, 'pages') };
+    case 'SourceArchivesUnpacked':
+      return { ...ingestion, files: data.files, warnings: warningsOf(data, 'files') };
     case 'SourceIngestCompleted':
     case 'SourceIngestFailed':
       return data.ingestId === ingestion.ingestId ? { ...ingestion, isOpen: false } : ingestion;
@@ -122,10 +129,9 @@ function ingestionNotification(
   }
 }
 
-function aboutIngestion({ sourceId, name, remote, operation, files }: Ingestion) {
+function aboutIngestion({ sourceId, name, remote, operation, filename }: Ingestion) {
   const about = { source_id: sourceId, job_name: name };
   if (remote) return { ...about, loader: remote.kind, operation: operation === 'upload' ? operation : 'sync' } as const;
-  const filename = files.map((file) => file.filename).join(', ');
   return { ...about, filename, operation: operation === 'upload' ? operation : 'reingest' } as const;
 }
 

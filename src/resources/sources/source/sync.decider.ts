@@ -33,7 +33,7 @@ export const ingestAgain =
     if (openIngest(state) || state.ingest?.ingestId === ingestId) return [];
     const again = state.remote
       ? ({ files: [], operation: 'sync' } as const)
-      : ({ files: state.ingest?.files ?? [], operation: 'reingest' } as const);
+      : ({ files: state.ingest?.files ?? state.ingest?.uploaded ?? [], operation: 'reingest' } as const);
     return [{ type: 'SourceIngestRequested', data: { sourceId, ingestId, ownerId, ...again } }];
   };
 

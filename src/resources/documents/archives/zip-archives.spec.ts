@@ -1,0 +1,205 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { strToU8, type Zippable, zipSync } from 'fflate';
+import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
+import { bookFile } from '../../../../test/support/document-files.js';
+import { PARSING_LIMITS } from '../limits.js';
+import { type ArchiveLimits, ZipArchives } from './zip-archives.js';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'archives-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const blobs = new InMemoryBlobs();
+const signal = new AbortController().signal;
+const unpacking = (limits: Partial<ArchiveLimits> = {}) =>
+  new ZipArchives(blobs, join(folder, 'work'), { ...PARSING_LIMITS, archiveDepthMax: 3, ...limits });
+
+function zipOf(entries: Readonly<Record<string, string | Zippable[string]>>): Uint8Array {
+  const files: Zippable = {};
+  for (const [name, data] of Object.entries(entries)) files[name] = typeof data === 'string' ? strToU8(data) : data;
+  return zipSync(files);
+}
+
+/** As an archive is checked when it comes in, then unpacked. */
+async function unpacked(bytes: Uint8Array, limits: Partial<ArchiveLimits> = {}, inFolder = '') {
+  const archives = unpacking(limits);
+  const blob = await blobs.put(Readable.from([Buffer.from(bytes)]));
+  return archives.unpack([{ filename: 'docs.zip', ownerId: 'ann', folder: inFolder, ...blob }], signal);
+}
+
+async function checked(bytes: Uint8Array, limits: Partial<ArchiveLimits> = {}): Promise<void> {
+  const path = join(folder, 'checked.zip');
+  await writeFile(path, bytes);
+  return unpacking(limits).check('docs.zip', path);
+}
+
+/** In the list of entries, of each entry: so many bytes after its beginning stands something else. */
+function patched(bytes: Uint8Array, at: number, change: (before: number) => number): Uint8Array {
+  const copy = Buffer.from(bytes);
+  for (let entry = copy.indexOf('PK\x01\x02'); entry >= 0; entry = copy.indexOf('PK\x01\x02', entry + 4)) {
+    copy[entry + at] = change(copy[entry + at]!);
+  }
+  return copy;
+}
+
+const damaged = (bytes: Uint8Array, content: string): Uint8Array => {
+  const copy = Buffer.from(bytes);
+  const at = copy.indexOf(content);
+  copy[at] = copy[at]! ^ 0xff;
+  return copy;
+};
+
+const stored = (content: string): Zippable[string] => [strToU8(content), { level: 0 }];
+const refusal = (code: string, message = '') =>
+  expect.objectContaining({ code, message: expect.stringContaining(message) as unknown }) as unknown;
+
+describe('an archive', () => {
+  it('becomes the documents in it, under their paths', async () => {
+    const { files, skipped } = await unpacked(
+      zipOf({ 'guide/intro.md': '# Intro', 'guide/deep/prices.csv': 'a,b', 'empty/': '', '__MACOSX/guide/._intro.md': 'x' }),
+    );
+    expect(files.map(({ filename, archive }) => [filename, archive])).toEqual([
+      ['guide/intro.md', 'docs.zip'],
+      ['guide/deep/prices.csv', 'docs.zip'],
+    ]);
+    expect(await text(await blobs.get(files[0]!.sha256))).toBe('# Intro');
+    expect(skipped).toEqual([]);
+  });
+
+  it('gives its files a folder, where there are others beside it, and each a name of its own', async () => {
+    const { files } = await unpacked(zipOf({ 'a.md': '1', './a.md': '2' }), {}, 'docs/');
+    expect(files.map(({ filename }) => filename)).toEqual(['docs/a.md', 'docs/a (2).md']);
+  });
+
+  it('inside of another is unpacked, too, as deep as is allowed', async () => {
+    const three = zipOf({ 'c.md': 'C', 'four.zip': zipOf({ 'd.md': 'D' }) });
+    const one = zipOf({ 'a.md': 'A', 'in/two.zip': zipOf({ 'b.md': 'B', 'three.zip': three }) });
+    const { files, skipped } = await unpacked(one);
+    expect(files.map(({ filename }) => filename)).toEqual(['a.md', 'in/two/b.md', 'in/two/three/c.md']);
+    expect(skipped).toEqual([
+      { path: 'docs.zip/in/two.zip/three.zip/four.zip', reason: 'Too many archives are inside of each other.' },
+    ]);
+  });
+
+  it('of a document is a document', async () => {
+    const { files } = await unpacked(zipOf({ 'book.epub': bookFile('book.epub', 'Title', ['<p>One.</p>']).bytes }));
+    expect(files.map(({ filename }) => filename)).toEqual(['book.epub']);
+  });
+
+  it('is read beside what cannot be, which is named', async () => {
+    const sound = zipOf({
+      'a.md': 'A',
+      'photo.png': 'png',
+      '../escape.md': 'x',
+      '/abs.md': 'x',
+      'link.md': [strToU8('/etc/passwd'), { os: 3, attrs: (0o120777 << 16) >>> 0 }],
+      'broken.md': stored('broken content'),
+      'inner.zip': 'no archive',
+    });
+    const { files, skipped } = await unpacked(damaged(sound, 'broken content'));
+    expect(files.map(({ filename }) => filename)).toEqual(['a.md']);
+    expect(skipped).toEqual([
+      { path: 'docs.zip/photo.png', reason: 'Files of this kind are not accepted.' },
+      { path: 'docs.zip/../escape.md', reason: 'Its path leads out of the archive, or is too long.' },
+      { path: 'docs.zip//abs.md', reason: 'Its path leads out of the archive, or is too long.' },
+      { path: 'docs.zip/link.md', reason: 'It is a link.' },
+      { path: 'docs.zip/broken.md', reason: 'It is damaged.' },
+      { path: 'docs.zip/inner.zip', reason: 'It cannot be read as an archive.' },
+    ]);
+  });
+
+  it('leaves nothing on the disk', async () => {
+    await unpacked(zipOf({ 'in.zip': zipOf({ 'a.md': 'A' }) }));
+    expect(await readdir(join(folder, 'work'))).toEqual([]);
+  });
+
+  it('names so many files that are not read, and counts the others', async () => {
+    const pictures = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`${index}.png`, 'x']));
+    const { skipped } = await unpacked(zipOf({ 'a.md': 'A', ...pictures }));
+    expect([skipped.length, skipped.at(-1)]).toEqual([101, { path: 'Others', reason: '50 more files were not read.' }]);
+  });
+
+  it('is cut where its files are more than a source can list', async () => {
+    const name = (index: number) => `${'folder/'.repeat(50)}${index}.md`;
+    const { files, isCut } = await unpacked(
+      zipOf(Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [name(index), '']))),
+    );
+    expect(isCut).toBe(true);
+    expect(Buffer.byteLength(JSON.stringify(files))).toBeLessThan(700 * 1024);
+    expect(files.length).toBeGreaterThan(1_000);
+  });
+});
+
+describe('when it comes in, an archive is refused', () => {
+  const encrypted = patched(zipOf({ 'secret.md': 'x' }), 8, (flags) => flags | 1);
+  const zeros = 'x'.repeat(2_000_000);
+  it.each<readonly [string, Uint8Array, unknown, Partial<ArchiveLimits>]>([
+    ['that is none', strToU8('no archive'), refusal('document-unreadable', 'docs.zip'), {}],
+    ['that is cut off', zipOf({ 'a.md': 'A'.repeat(99) }).subarray(0, 80), refusal('document-unreadable'), {}],
+    [
+      'without a document',
+      zipOf({ 'a.png': 'x' }),
+      refusal('document-unreadable', 'a.png: Files of this kind are not accepted.'),
+      {},
+    ],
+    ['that is empty', zipOf({}), refusal('document-unreadable', 'an archive of documents'), {}],
+    ['that is encrypted', encrypted, refusal('document-unreadable', 'secret.md: It is encrypted.'), {}],
+    [
+      'that unpacks to too much',
+      zipOf({ 'a.md': zeros }),
+      refusal('document-too-large', '2000000'),
+      { unpackedBytesMax: 1_000_000 },
+    ],
+    ['that is packed like a bomb', zipOf({ 'a.md': zeros }), refusal('document-too-large'), { unpackedRatioMax: 100 }],
+    [
+      'with too many files',
+      zipOf({ 'a.md': '', 'b.md': '', 'c.md': '' }),
+      refusal('document-too-large'),
+      { archiveEntriesMax: 2 },
+    ],
+    ['where none are accepted', zipOf({ 'a.md': '' }), refusal('document-type-not-accepted'), { archiveDepthMax: 0 }],
+  ])('%s', async (_, bytes, error, limits) => {
+    await expect(checked(bytes, limits)).rejects.toEqual(error);
+  });
+
+  it('but not for one document among others', async () => {
+    await expect(checked(zipOf({ 'a.md': 'A', 'b.png': 'x' }))).resolves.toBeUndefined();
+    await expect(checked(zipOf({ 'in.zip': 'x' }))).resolves.toBeUndefined();
+  });
+});
+
+describe('while it is unpacked, an archive is refused', () => {
+  it('when those inside of it make it too many bytes, or too many files', async () => {
+    const bomb = zipOf({ 'a.md': 'x'.repeat(400_000) });
+    const nested = zipOf({ '1.zip': bomb, '2.zip': bomb, '3.zip': bomb });
+    await expect(unpacked(nested, { unpackedBytesMax: 1_000_000 })).rejects.toEqual(
+      refusal('document-too-large', 'docs.zip/3.zip: with it there are more than 1000000 bytes'),
+    );
+    await expect(unpacked(nested, { archiveEntriesMax: 5 })).rejects.toEqual(refusal('document-too-large', 'more than 5 files'));
+  });
+
+  it('when one inside of it is a bomb', async () => {
+    const bomb = zipOf({ 'a.md': 'x'.repeat(3_000_000) });
+    await expect(unpacked(zipOf({ 'a.md': 'A', 'b.zip': bomb }), { unpackedRatioMax: 100 })).rejects.toEqual(
+      refusal('document-too-large', 'docs.zip/b.zip'),
+    );
+  });
+
+  it('when a file gives more than the archive says, that file is not read', async () => {
+    const lying = patched(zipOf({ 'a.md': 'x'.repeat(70_000) }), 26, () => 0);
+    await expect(unpacked(lying)).rejects.toEqual(refusal('document-unreadable', 'a.md: It is damaged.'));
+  });
+
+  it('and not gone on with once its ingestion is given up', async () => {
+    const blob = await blobs.put(Readable.from([Buffer.from(zipOf({ 'a.md': 'A' }))]));
+    const given = { filename: 'docs.zip', ownerId: 'ann', folder: '', ...blob };
+    await expect(unpacking().unpack([given], AbortSignal.abort(new Error('Given up.')))).rejects.toThrow('Given up.');
+  });
+});

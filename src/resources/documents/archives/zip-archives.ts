@@ -1,0 +1,206 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Blobs } from '../../../kernel/blobs.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Archives, type KeptArchive, type SkippedFile, type Unpacked, type UnpackedFile } from '../archive.port.js';
+import { isArchiveName } from '../archive-name.policy.js';
+import { DOCUMENT_EXTENSIONS, extensionOf } from '../document.port.js';
+import { FileListBudget } from '../file-list.policy.js';
+import type { Entry } from '../formats/archive.js';
+import type { ParsingLimits } from '../limits.js';
+import { DocumentLane } from '../parsing/document-lane.js';
+import { tooLarge, typeNotAccepted, unreadable } from '../refusals.js';
+import { isOfTheSystem, memberPathOf, uniquePath } from './member-path.policy.js';
+import { canUnpack, MemberDamaged, ZipFile } from './zip-file.js';
+
+export type ArchiveLimits = ParsingLimits & Readonly<{ archiveDepthMax: number }>;
+
+/** Of the files that are not read so many are named, with the reason. */
+const SKIPPED_MAX = 100;
+/** Of an archive in which nothing can be read so many of its files are named. */
+const NAMED_MAX = 3;
+
+/**
+ * Unpacks zips, one at a time in a process: each from a file on disk, and each file inside as a stream to the blobs. Limits hold
+ * for all archives of an upload together, those inside of others among them.
+ */
+export class ZipArchives extends Archives {
+  private readonly lane = new DocumentLane<Unpacked>();
+
+  constructor(
+    private readonly blobs: Blobs,
+    private readonly folder: string,
+    private readonly limits: ArchiveLimits,
+  ) {
+    super();
+  }
+
+  async check(filename: string, path: string): Promise<void> {
+    const { archiveDepthMax, fileBytesMax } = this.limits;
+    if (archiveDepthMax < 1) throw typeNotAccepted(filename, 'archives are not accepted.');
+    if ((await stat(path)).size > fileBytesMax) throw tooLarge(filename, `it is larger than ${fileBytesMax} bytes.`);
+    const zip = await ZipFile.open(filename, path, this.limits);
+    await zip.close();
+    const members = zip.entries.map((entry) => memberOf(entry, archiveDepthMax)).filter((member) => member !== undefined);
+    if (!members.some(({ reason }) => reason === undefined)) throw nothingToRead(filename, members);
+  }
+
+  unpack(archives: readonly KeptArchive[], signal: AbortSignal): Promise<Unpacked> {
+    return this.lane.ask(archives[0]?.ownerId ?? '', signal, async () => {
+      await mkdir(this.folder, { recursive: true });
+      const folder = await mkdtemp(join(this.folder, 'unpack-'));
+      try {
+        const unpacking = new Unpacking(this.blobs, folder, this.limits, signal);
+        for (const archive of archives) await unpacking.addKept(archive);
+        return unpacking.unpacked;
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    });
+  }
+}
+
+/** A zip on disk on its way to be unpacked: how it is named, how deep it stands, and where its files go. */
+type Opened = Readonly<{ filename: string; path: string; depth: number; folder: string }>;
+
+/** Why a file inside is not read, if it is not. */
+type Member = Readonly<{ path: string; reason: string | undefined }>;
+
+class Unpacking {
+  private readonly files: UnpackedFile[] = [];
+  private readonly skipped: SkippedFile[] = [];
+  private readonly names = new Set<string>();
+  private readonly list = new FileListBudget();
+  private unnamed = 0;
+  private members = 0;
+  private bytes = 0;
+  private zips = 0;
+  private isCut = false;
+
+  constructor(
+    private readonly blobs: Blobs,
+    private readonly folder: string,
+    private readonly limits: ArchiveLimits,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  get unpacked(): Unpacked {
+    const { files, skipped, unnamed, isCut } = this;
+    const others = { path: 'Others', reason: `${unnamed} more files were not read.` };
+    return { files, skipped: unnamed > 0 ? [...skipped, others] : skipped, isCut };
+  }
+
+  async addKept({ filename, sha256, folder }: KeptArchive): Promise<void> {
+    const path = this.nextPath();
+    await pipeline(await this.blobs.get(sha256), createWriteStream(path), { signal: this.signal });
+    const before = this.files.length;
+    await this.add({ filename, path, depth: 1, folder }, filename);
+    if (this.files.length === before && !this.isCut) {
+      throw nothingToRead(
+        filename,
+        this.skipped.filter((file) => file.path.startsWith(filename)),
+      );
+    }
+    await rm(path);
+  }
+
+  private async add(opened: Opened, archive: string): Promise<void> {
+    const zip = await ZipFile.open(opened.filename, opened.path, this.limits);
+    try {
+      this.count(opened.filename, zip.entries);
+      for (const entry of zip.entries) {
+        this.signal.throwIfAborted();
+        if (this.isCut) return;
+        const member = memberOf(entry, this.limits.archiveDepthMax - opened.depth + 1);
+        if (!member) continue;
+        if (member.reason === undefined) await this.addMember(zip, entry, member.path, opened, archive);
+        else this.skip(`${opened.filename}/${member.path}`, member.reason);
+      }
+    } finally {
+      await zip.close();
+    }
+  }
+
+  private async addMember(zip: ZipFile, entry: Entry, path: string, opened: Opened, archive: string): Promise<void> {
+    try {
+      await (isArchiveName(path)
+        ? this.addInner(zip, entry, path, opened, archive)
+        : this.keep(zip, entry, path, opened, archive));
+    } catch (error) {
+      if (!(error instanceof MemberDamaged)) throw error;
+      this.skip(`${opened.filename}/${path}`, 'It is damaged.');
+    }
+  }
+
+  private async keep(zip: ZipFile, entry: Entry, path: string, { folder }: Opened, archive: string): Promise<void> {
+    const filename = uniquePath(folder + path, this.names);
+    const bytes = zip.read(entry);
+    // A store may say in its own words that a stream broke off.
+    let damage: unknown;
+    bytes.on('error', (error) => (damage = error));
+    const blob = await this.blobs.put(bytes).catch((error: unknown) => {
+      throw damage ?? error;
+    });
+    const file = { filename, ...blob, archive };
+    if (this.list.take(file)) this.files.push(file);
+    else this.isCut = true;
+  }
+
+  private async addInner(zip: ZipFile, entry: Entry, path: string, opened: Opened, archive: string): Promise<void> {
+    const inner = this.nextPath();
+    await pipeline(zip.read(entry), createWriteStream(inner), { signal: this.signal });
+    const folder = `${opened.folder}${path.slice(0, -'.zip'.length)}/`;
+    const filename = `${opened.filename}/${path}`;
+    try {
+      await this.add({ filename, path: inner, depth: opened.depth + 1, folder }, archive);
+    } catch (error) {
+      if (!(error instanceof Rejection) || error.code !== 'document-unreadable') throw error;
+      this.skip(filename, 'It cannot be read as an archive.');
+    } finally {
+      await rm(inner);
+    }
+  }
+
+  /** An archive may hold little that holds much. @throws Rejection `document-too-large` */
+  private count(filename: string, entries: readonly Entry[]): void {
+    const { archiveEntriesMax, unpackedBytesMax } = this.limits;
+    this.members += entries.length;
+    this.bytes += entries.reduce((sum, { unpacked }) => sum + unpacked, 0);
+    if (this.members > archiveEntriesMax) throw tooLarge(filename, `with it there are more than ${archiveEntriesMax} files.`);
+    if (this.bytes > unpackedBytesMax)
+      throw tooLarge(filename, `with it there are more than ${unpackedBytesMax} bytes unpacked.`);
+  }
+
+  private skip(path: string, reason: string): void {
+    if (this.skipped.length < SKIPPED_MAX) this.skipped.push({ path, reason });
+    else this.unnamed++;
+  }
+
+  private nextPath(): string {
+    return join(this.folder, String(this.zips++));
+  }
+}
+
+/** What becomes of a file inside of an archive, by what the list of entries says of it; undefined of what no person packed. */
+function memberOf(entry: Entry, levels: number): Member | undefined {
+  const path = memberPathOf(entry.name);
+  if (path === undefined)
+    return { path: entry.name.toWellFormed().slice(0, 100), reason: 'Its path leads out of the archive, or is too long.' };
+  return isOfTheSystem(path) ? undefined : { path, reason: reasonOf(entry, path, levels) };
+}
+
+function reasonOf(entry: Entry, path: string, levels: number): string | undefined {
+  if (entry.isLink) return 'It is a link.';
+  if (entry.isEncrypted) return 'It is encrypted.';
+  if (!canUnpack(entry)) return 'It is packed in a way that cannot be read.';
+  if (isArchiveName(path)) return levels > 1 ? undefined : 'Too many archives are inside of each other.';
+  return DOCUMENT_EXTENSIONS.includes(extensionOf(path)) ? undefined : 'Files of this kind are not accepted.';
+}
+
+function nothingToRead(filename: string, members: readonly Member[] | readonly SkippedFile[]): Rejection {
+  if (members.length === 0) return unreadable(filename, 'an archive of documents');
+  const named = members.slice(0, NAMED_MAX).map(({ path, reason }) => `${path}: ${reason ?? ''}`);
+  return new Rejection('document-unreadable', `${filename} holds no document that can be read. ${named.join(' ')}`);
+}

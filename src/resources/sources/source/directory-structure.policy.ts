@@ -1,0 +1,43 @@
+import { extensionOf, MEDIA_TYPES } from '../../documents/document.port.js';
+import type { SourceFile } from './source.events.js';
+
+type ShownFile = Readonly<{ type: string; size_bytes: number; token_count: number }>;
+type Folder = Map<string, ShownFile | Folder>;
+
+/** Folders and files by their names, as clients show them. */
+export type DirectoryStructure = Readonly<{ [name: string]: ShownFile | DirectoryStructure }>;
+
+/** The files of a source as a tree. The address of a page is one name, whatever it looks like. */
+export function directoryStructure(files: readonly SourceFile[], tokensByFile: ReadonlyMap<string, number>): DirectoryStructure {
+  const root: Folder = new Map();
+  for (const { filename, size, url } of files) {
+    const steps = url === undefined ? filename.split('/') : [filename];
+    const type = MEDIA_TYPES[extensionOf(filename)] ?? 'application/octet-stream';
+    const file = { type, size_bytes: size, token_count: tokensByFile.get(filename) ?? 0 };
+    const folder = folderAt(root, steps.slice(0, -1));
+    // Where a folder has the name of a file, the file stands beside all folders.
+    if (folder && !folder.has(steps.at(-1)!)) folder.set(steps.at(-1)!, file);
+    else root.set(freeName(root, filename), file);
+  }
+  return asObject(root);
+}
+
+function freeName(root: Folder, wanted: string): string {
+  let name = wanted;
+  for (let number = 2; root.has(name); number++) name = `${wanted} (${number})`;
+  return name;
+}
+
+function folderAt(root: Folder, steps: readonly string[]): Folder | undefined {
+  let folder = root;
+  for (const step of steps) {
+    const next = folder.get(step) ?? new Map<string, ShownFile | Folder>();
+    if (!(next instanceof Map)) return undefined;
+    folder.set(step, next);
+    folder = next;
+  }
+  return folder;
+}
+
+const asObject = (folder: Folder): DirectoryStructure =>
+  Object.fromEntries([...folder].map(([name, inside]) => [name, inside instanceof Map ? asObject(inside) : inside]));
