@@ -1,10 +1,11 @@
 import { Logger, Module, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
+import { APP_GUARD, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { Clock } from '../../kernel/clock.js';
 import { KeyValue } from '../../kernel/key-value.js';
 import { RateLimit } from '../../kernel/rate-limit.js';
 import { Config } from '../../platform/config/config.js';
+import { AccessGuard } from './access-guard.http.js';
 import { AgentKeyDirectory } from './agent-key-directory.port.js';
 import { Authenticator } from './authenticator.js';
 import { GeneratedTokens, LimitedWrongCredentials } from './credential-limits.js';
@@ -21,6 +22,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 @Module({
   controllers: [SessionController],
   providers: [
+    { provide: APP_GUARD, useClass: AccessGuard },
     { provide: SessionTokens, inject: [Config], useFactory: (config: Config) => new SessionTokens(config.jwtSecretKey) },
     {
       provide: Authenticator,

@@ -8,6 +8,7 @@ import type { SignedInUser } from './caller.js';
 import { GeneratedTokens } from './credential-limits.js';
 import { CurrentUser } from './identity.http.js';
 import { SessionTokens } from './session-tokens.js';
+import { Access } from '../../platform/http/access.js';
 
 /** How a client gets a session, and learns whose it is. */
 @ApiTags('Sessions')
@@ -20,6 +21,7 @@ export class SessionController {
   ) {}
 
   /** A session for a new user: each caller gets a user of its own. */
+  @Access({ for: 'anyone', action: 'create', of: 'sessions' })
   @Get('generate_token')
   @ApiOperation({
     summary: 'A session token for a new user, where AUTH_TYPE is session_jwt',
@@ -34,6 +36,7 @@ export class SessionController {
     return { token: await this.tokens.issue({ userId: newId(), roles: [] }) };
   }
 
+  @Access({ for: 'user', action: 'describe', of: 'users', scopes: 'any-token' })
   @Get('user/me')
   me(@CurrentUser() user: SignedInUser) {
     return { success: true, user_id: user.userId, roles: user.roles };

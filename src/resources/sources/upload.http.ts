@@ -11,6 +11,7 @@ import { CONFIG_FIELD, SOURCE_ADDED } from './source-config.dto.js';
 import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
 import { type FormPart, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
 import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
 
 type MultipartRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 
@@ -35,6 +36,7 @@ export class UploadController {
     private readonly abilities: SearchAbilities,
   ) {}
 
+  @Access({ for: 'user', action: 'create', of: 'sources', scopes: ['sources:write'] })
   @Post('upload')
   @HttpCode(200)
   @ApiOperation({ summary: 'Keeps files as a source and begins to make them searchable' })
