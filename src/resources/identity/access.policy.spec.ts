@@ -10,7 +10,7 @@ const key: AgentKeyCaller = { kind: 'agent-key', agentId: 'a1', ownerId: 'alice'
 const bearer = (grant: Partial<TokenGrant> = {}): SignedInUser => ({
   ...alice,
   credential: 'access-token',
-  token: { id: 't1', name: 'CI', scopes: ['agents:write', 'chat:run'], resources: {}, ...grant },
+  token: { id: 't1', name: 'CI', generation: 1, scopes: ['agents:write', 'chat:run'], resources: {}, ...grant },
 });
 
 const refused = (who: Caller | undefined, act: Act) => {
@@ -88,7 +88,11 @@ describe('a token that is restricted to some agents', () => {
 });
 
 describe('a thing', () => {
-  const reach = (ownerId: string, family?: 'agents'): Act => ({ does: 'reach', thing: { id: 'a3', ownerId }, ...(family && { family }) });
+  const reach = (ownerId: string, family?: 'agents'): Act => ({
+    does: 'reach',
+    thing: { id: 'a3', ownerId },
+    ...(family && { family }),
+  });
 
   it('is its owner’s; to others it is not there', () => {
     expect(refused(alice, reach('alice'))).toBe('allowed');
@@ -177,5 +181,7 @@ it('a missing scope is named, and what is missing is said in the words of the re
   expect(() => requireAccess(bearer({ scopes: ['agents:read'] }), act)).toThrow(
     expect.objectContaining({ code: 'insufficient-scope', details: { required_scope: 'sources:read' } }),
   );
-  expect(() => requireAccess(alice, { does: 'reach', thing: undefined }, () => new Error('No agent') as never)).toThrow('No agent');
+  expect(() => requireAccess(alice, { does: 'reach', thing: undefined }, () => new Error('No agent') as never)).toThrow(
+    'No agent',
+  );
 });

@@ -126,7 +126,7 @@ export const credentialIdOf = (caller: Caller): string =>
 
 const NOT_FOUND: Refusal = { status: 404, code: 'not-found', message: 'Not found' };
 const notAllowed = (message: string): Refusal => ({ status: 403, code: 'resource-not-allowed', message });
-const scopeMissing = (scopes: readonly [Scope, ...Scope[]] | readonly Scope[]): Refusal => ({
+const scopeMissing = (scopes: readonly Scope[]): Refusal => ({
   status: 403,
   code: 'insufficient-scope',
   message: `The token lacks the required scope: ${scopes.join(' or ')}`,

@@ -10,6 +10,8 @@ export type Role = 'user' | 'admin';
 export type TokenGrant = Readonly<{
   id: string;
   name: string;
+  /** Which of its secrets was shown: it has another one each time it is regenerated. */
+  generation: number;
   scopes: readonly Scope[];
   /** Of a family that is named here the token reaches these ids alone. */
   resources: Readonly<Partial<Record<Family, readonly string[]>>>;

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Authenticator } from './authenticator.js';
-import type { SignedInUser } from './caller.js';
+import type { SignedInUser, TokenGrant } from './caller.js';
 import { GeneratedTokens } from './credential-limits.js';
 import { CurrentUser } from './identity.http.js';
 import { SessionTokens } from './session-tokens.js';
@@ -39,6 +39,11 @@ export class SessionController {
   @Access({ for: 'user', action: 'describe', of: 'users', scopes: 'any-token' })
   @Get('user/me')
   me(@CurrentUser() user: SignedInUser) {
-    return { success: true, user_id: user.userId, roles: user.roles };
+    return { success: true, user_id: user.userId, roles: user.roles, ...(user.token && throughToken(user.token)) };
   }
 }
+
+const throughToken = ({ id, name, scopes, resources }: TokenGrant) => ({
+  auth_method: 'pat',
+  token: { id, name, scopes, resource_filter: resources },
+});
