@@ -1,3 +1,4 @@
+import { accessTokens } from './access-tokens/access-tokens.projection.js';
 import { agents } from './agents/agents.projection.js';
 import { auditLog } from './audit-log/audit-log.projection.js';
 import { chunks } from './chunks/chunks.projection.js';
@@ -18,6 +19,7 @@ import { followUps } from './follow-ups/follow-ups.projection.js';
 
 /** Every read model of the service, in no particular order: none knows another. */
 export const projections: readonly Projection[] = [
+  accessTokens,
   agents,
   auditLog,
   chunks,

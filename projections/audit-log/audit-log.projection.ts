@@ -4,6 +4,7 @@ import type { Cause } from '../../src/kernel/event-sourcing/events.js';
 import { isPurge } from '../../src/kernel/event-sourcing/purge-events.js';
 import type { FollowUpsExpired } from '../../src/background/follow-ups/expired-follow-ups.events.js';
 import type { AgentCreated, AgentKeyIssued } from '../../src/resources/agents/agent.events.js';
+import type { AccessTokenCreated } from '../../src/resources/identity/tokens/access-tokens.events.js';
 import { followUpsStream } from '../../src/background/follow-ups/follow-ups.events.js';
 import { defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
@@ -40,7 +41,7 @@ export const auditLog = defineProjection({
   },
 });
 
-/** Whose agent a key is: what its holders do, the owner of the agent may see. */
+/** Whose agent a key is, and whose a token: what is done with them their owner may see. */
 function keyHolders({ type, stream, data }: StoredEvent) {
   if (type === ('AgentCreated' satisfies AgentCreated['type'])) {
     const { ownerId } = JSON.parse(data) as AgentCreated['data'];
@@ -49,6 +50,10 @@ function keyHolders({ type, stream, data }: StoredEvent) {
   if (type === ('AgentKeyIssued' satisfies AgentKeyIssued['type'])) {
     const { key } = JSON.parse(data) as AgentKeyIssued['data'];
     return [insertInto('agent_key', { actor: asText(`agent-key:${key.keyId}`), agent: stream })];
+  }
+  if (type === ('AccessTokenCreated' satisfies AccessTokenCreated['type'])) {
+    const { tokenId, ownerId } = JSON.parse(data) as AccessTokenCreated['data'];
+    return [insertInto('access_token', { actor: asText(`access-token:${tokenId}`), owner: asText(`user:${ownerId}`) })];
   }
   return [];
 }

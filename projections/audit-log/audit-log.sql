@@ -23,6 +23,13 @@ create table agent_key (
   -- The stream of the agent.
   agent  text not null
 );
+create table access_token (
+  -- The actor that the bearer of the token is, also of one that has been revoked.
+  actor  text primary key,
+  -- The actor that its owner is.
+  owner  text not null
+);
+create index access_token_of_owner on access_token (owner);
 create index agent_of_owner on agent (owner);
 create index key_of_agent on agent_key (agent);
 create index event_by_id on event (event_id);

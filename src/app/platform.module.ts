@@ -12,6 +12,7 @@ import { Signals } from '../kernel/signals.js';
 import { Streams } from '../kernel/event-sourcing/streams.js';
 import { Timing } from '../kernel/timing.js';
 import { WorkQueue } from '../kernel/work-queue.js';
+import { CredentialUses } from '../platform/credentials/credential-uses.port.js';
 import { CredentialVault } from '../platform/credentials/credential-vault.port.js';
 import { OutgoingHttp } from '../platform/outgoing/outgoing-http.port.js';
 import { Config } from '../platform/config/config.js';
@@ -45,6 +46,7 @@ export class PlatformModule {
       { provide: WorkQueue, useValue: platform.queue },
       { provide: Blobs, useValue: platform.blobs },
       { provide: CredentialVault, useValue: platform.credentials },
+      { provide: CredentialUses, useValue: platform.credentialUses },
       { provide: OutgoingHttp, useValue: platform.outgoing },
       { provide: ReadModels, useValue: new ReadModels(platform.sql) },
       { provide: Clock, useValue: systemClock },

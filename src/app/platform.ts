@@ -6,12 +6,14 @@ import { isDiskFull } from '../kernel/full-disk.js';
 import type { KeyValue } from '../kernel/key-value.js';
 import type { Signals } from '../kernel/signals.js';
 import type { WorkQueue } from '../kernel/work-queue.js';
+import type { CredentialUses } from '../platform/credentials/credential-uses.port.js';
 import type { CredentialVault } from '../platform/credentials/credential-vault.port.js';
 import type { OutgoingHttp } from '../platform/outgoing/outgoing-http.port.js';
 import { FolderBlobs } from '../platform/blobs/folder-blobs.js';
 import { NatsBlobs } from '../platform/blobs/nats-blobs.js';
 import { Closers } from '../platform/closers.js';
 import type { Config } from '../platform/config/config.js';
+import { PostgresCredentialUses } from '../platform/credentials/postgres-credential-uses.js';
 import { PostgresCredentialVault } from '../platform/credentials/postgres-credential-vault.js';
 import { checkDescriptors } from '../platform/descriptors.js';
 import { systemTiming } from '../platform/system-timing.js';
@@ -43,6 +45,7 @@ export type Platform = Readonly<{
   queue: WorkQueue;
   blobs: Blobs;
   credentials: CredentialVault;
+  credentialUses: CredentialUses;
   outgoing: OutgoingHttp;
   /** Whether each dependency answers, by its name. */
   checks: Readonly<Record<string, () => Promise<void>>>;
@@ -86,6 +89,8 @@ export async function openPlatform(
     const store = await readableLog(log, logUseOf(config), { onLost, onOutage, signal: closing.signal });
     const credentials = new PostgresCredentialVault(sql, config.encryptionSecretKey);
     await throughOutages(systemTiming, () => credentials.start(), onOutage);
+    const credentialUses = new PostgresCredentialUses(sql);
+    await throughOutages(systemTiming, () => credentialUses.start(), onOutage);
     const shared = config.natsUrl ? await openNats(config.natsUrl, config, opened) : inProcess(config);
     const outgoing = await opened(new GuardedHttp({ privateHosts: config.allowedPrivateHosts }), (http) => http.close());
     const checks = {
@@ -97,7 +102,7 @@ export async function openPlatform(
     const warnings = warningsOf(log);
     const isDownForSpace = () => embedded?.outage()?.isDiskFull ?? false;
     const close = () => closers.close();
-    return { config, sql, store, ...shared, credentials, outgoing, checks, isDownForSpace, warnings, close };
+    return { config, sql, store, ...shared, credentials, credentialUses, outgoing, checks, isDownForSpace, warnings, close };
   } catch (error) {
     // Why it could not be opened says more than what could not be closed again.
     await closers.close().catch(() => undefined);

@@ -14,6 +14,7 @@ import { AgentsModule } from '../resources/agents/agents.module.js';
 import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
 import { DocumentsModule } from '../resources/documents/parsing/documents.module.js';
 import { IdentityModule } from '../resources/identity/identity.module.js';
+import { AccessTokensModule } from '../resources/identity/tokens/access-tokens.module.js';
 import { ModelsModule } from '../resources/models/models.module.js';
 import { PromptsModule } from '../resources/prompts/prompts.module.js';
 import { SourcesModule } from '../resources/sources/sources.module.js';
@@ -60,6 +61,7 @@ export const ROOMS: readonly Room[] = [
   LimitsModule,
   RetentionModule,
   IdentityModule,
+  AccessTokensModule,
   AgentsModule,
   PromptsModule,
   ModelsModule,

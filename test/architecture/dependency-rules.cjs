@@ -13,7 +13,7 @@ const DATA = '\\.(notifications|purges)\\.ts$';
 const SHARED_BY_FEATURES = '\\.(events|policy|port|codec|commands)\\.ts$';
 /** Who calls is a word of every feature; how it is read from a request, of every controller. */
 const CALLER = '^src/resources/identity/(caller|identity)\\.ts$';
-const CALLER_OF_REQUEST = '^src/resources/identity/(caller|identity|identity\\.http|session-only)\\.ts$';
+const CALLER_OF_REQUEST = '^src/resources/identity/(caller|identity|identity\\.http)\\.ts$';
 /** An adapter beside the port it serves. Modules alone pick one. */
 const ADAPTER =
   '^src/(resources/(documents/parsing|models/(offline|openai)|prompts/templates|tools/databases)|triggers/monitors/patterns)/';

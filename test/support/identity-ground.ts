@@ -1,19 +1,27 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Clock } from '../../src/kernel/clock.js';
+import { Signals } from '../../src/kernel/signals.js';
+import { Timing } from '../../src/kernel/timing.js';
 import { KeyValue } from '../../src/kernel/key-value.js';
 import { Config } from '../../src/platform/config/config.js';
+import { SseStreams } from '../../src/platform/http/sse.js';
+import { InProcessSignals } from '../../src/platform/messaging/signals/in-process-signals.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
 import { InProcessKeyValue } from '../../src/platform/messaging/key-value/in-process-key-value.js';
 
 class IdentityGround {}
 
-/** What the identity module needs of the platform: a configuration, and where requests are counted. */
+/** What the identity module needs of the platform: a configuration, where requests are counted, and the event streams that credentials open. */
 export const identityGround = (config: Config, keyValue: KeyValue = new InProcessKeyValue()): DynamicModule => ({
   module: IdentityGround,
   global: true,
   providers: [
     { provide: Config, useValue: config },
     { provide: KeyValue, useValue: keyValue },
+    { provide: SseStreams, useValue: new SseStreams({ keepaliveMs: 60_000, stallMs: 60_000, bufferedBytesMax: 1_024 }) },
+    { provide: Signals, useValue: new InProcessSignals() },
+    { provide: Timing, useValue: systemTiming },
     { provide: Clock, useValue: { now: () => new Date() } satisfies Clock },
   ],
-  exports: [Config, KeyValue, Clock],
+  exports: [Config, KeyValue, Clock, SseStreams, Signals, Timing],
 });

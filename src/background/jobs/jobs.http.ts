@@ -4,7 +4,8 @@ import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { JobQueries } from '../../../projections/jobs/jobs.queries.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
-import { SessionUser } from '../../resources/identity/session-only.js';
+import { reached } from '../../resources/identity/access.policy.js';
+import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { Clock } from '../../kernel/clock.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
@@ -15,6 +16,7 @@ import { CancelJob } from './job.commands.js';
 import { jobNotFound } from './job.policy.js';
 import { jobDetail, jobSummary } from './job-record.http.js';
 import { keptResult, shownResult } from './job-result.js';
+import { Access } from '../../platform/http/access.js';
 
 /** Of a conversation no more are listed. */
 const LISTED_JOBS_MAX = 50;
@@ -31,28 +33,30 @@ export class JobsController {
     private readonly freshness: Freshness,
   ) {}
 
+  @Access({ for: 'user', action: 'list', of: 'background jobs' })
   @Get()
   @ApiOperation({ summary: 'The background jobs of a conversation, newest first.' })
   @ApiQuery({ name: 'conversation_id', required: true })
-  async list(@SessionUser() { userId }: SignedInUser, @Query('conversation_id') conversationId: unknown) {
+  async list(@CurrentUser() { userId }: SignedInUser, @Query('conversation_id') conversationId: unknown) {
     if (!isId(conversationId)) throw new Rejection('invalid-request', 'conversation_id is required');
     const jobs = await this.jobs.ofConversation(userId, conversationId, LISTED_JOBS_MAX);
     return { jobs: jobs.map((job) => jobSummary(job, this.clock.now())) };
   }
 
+  @Access({ for: 'user', action: 'read', of: 'background jobs' })
   @Get(':id')
   @ApiOperation({ summary: 'One background job, with what it came to.' })
-  async one(@SessionUser() { userId }: SignedInUser, @Param('id') id: string) {
-    const job = isId(id) ? await this.jobs.byId(id) : undefined;
-    if (job?.ownerId !== userId) throw jobNotFound();
+  async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
+    const job = reached(user, isId(id) ? await this.jobs.byId(id) : undefined, jobNotFound);
     const kept = job.result && (await keptResult(this.blobs, job.result));
     return jobDetail(job, this.clock.now(), kept && shownResult(kept.value));
   }
 
+  @Access({ for: 'user', action: 'change', of: 'background jobs' })
   @Post(':id/cancel')
   @HttpCode(200)
   @ApiOperation({ summary: 'Asks a background job to stop; it is cancelled once it really has stopped.' })
-  async cancel(@SessionUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
+  async cancel(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
     if (!isId(id)) throw jobNotFound();
     const position = await this.commands.execute(new CancelJob(id, user.userId, 'by-owner', user.cause));
     answerPosition(reply, position);

@@ -20,6 +20,8 @@ export type TurnSettings = Readonly<{
   agentId: string | null;
   /** The key the question was asked with; null: signed in. */
   agentKeyId: string | null;
+  /** The personal access token that the question was asked with. */
+  accessTokenId?: string;
   modelId: string;
   promptId: string;
   /** Whose prompts and sources the turn uses. */
@@ -111,6 +113,8 @@ export type TurnState = Readonly<{
   feedback: string | null;
   /** The key it was asked with. */
   agentKeyId: string | null;
+  /** The personal access token it was asked with. */
+  accessTokenId?: string;
   /** Number of runs in the journal: 1 + resumptions (+ 1 if a pause expired). */
   runs: number;
   /** How often the run after the last pause was requeued by a producer that was gone. */

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { ConversationQueries, type ListingCursor } from '../../../projections/conversations/conversations.queries.js';
 import type { Caller, SignedInUser } from '../../resources/identity/caller.js';
+import { may } from '../../resources/identity/access.policy.js';
 import { CurrentUser, KnownCaller } from '../../resources/identity/identity.http.js';
 import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
@@ -13,12 +14,14 @@ import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { momentIn } from '../../platform/http/moments.js';
-import { BEGINNING_EVENTS_MAX, belongsTo } from './conversation-access.policy.js';
+import { BEGINNING_EVENTS_MAX } from './conversation-access.policy.js';
 import { conversation } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 import { ConversationName, Feedback } from './conversations.dto.js';
 import { DeleteConversation, OpenConversation, RateAnswer, RenameConversation } from './conversation.commands.js';
 import { DocumentedBody, OptionalQuery, RequiredQuery } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
+import { FAMILIES } from '../../kernel/access.js';
 
 /** The read model behind these routes. */
 const READ = ['conversations'];
@@ -42,6 +45,7 @@ export class ConversationsController {
 
   @ApiOperation({ summary: 'The listed conversations, newest first; page with before and before_id' })
   @OptionalQuery('limit', 'before', 'before_id')
+  @Access({ for: 'user', action: 'list', of: 'conversations', scopes: ['conversations:read'], closedToRestricted: FAMILIES })
   @Get('get_conversations')
   async list(
     @CurrentUser() user: SignedInUser,
@@ -56,6 +60,7 @@ export class ConversationsController {
   @ApiOperation({ summary: 'Listed conversations with a text in their name, questions or answers' })
   @RequiredQuery('q')
   @OptionalQuery('limit')
+  @Access({ for: 'user', action: 'search', of: 'conversations', scopes: ['conversations:read'], closedToRestricted: FAMILIES })
   @Get('search_conversations')
   async search(@CurrentUser() user: SignedInUser, @Query('q') q?: string, @Query('limit') limit?: string) {
     const text = q?.trim();
@@ -65,18 +70,23 @@ export class ConversationsController {
   }
 
   @ApiOperation({ summary: 'One conversation with all its questions and answers; clears its mark as opening does' })
+  @Access({ for: 'user', action: 'read', of: 'conversations', scopes: ['conversations:read'], closedToRestricted: FAMILIES })
   @Get('get_single_conversation')
   async single(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
-    const found = isId(id) ? await this.asItStands(user.userId, id) : undefined;
+    const found = isId(id) ? await this.asItStands(user, id) : undefined;
     if (!found) throw notFound();
-    const { position } = await this.commands.execute(new OpenConversation(id, user.userId, user.cause));
-    this.lastWrites.note(user.userId, position);
+    // A program with a token reads on its own behalf: its user has not looked yet.
+    if (!user.token) {
+      const { position } = await this.commands.execute(new OpenConversation(id, user.userId, user.cause));
+      this.lastWrites.note(user.userId, position);
+    }
     return found;
   }
 
   @ApiOperation({ summary: 'Rename a conversation' })
   @DocumentedBody({ type: ConversationName }, { id: '00000000-0000-4000-8000-000000000000', name: 'Opening hours' })
+  @Access({ for: 'user', action: 'change', of: 'conversations', scopes: ['conversations:write'], closedToRestricted: FAMILIES })
   @Post('update_conversation_name')
   @HttpCode(200)
   async rename(
@@ -89,6 +99,7 @@ export class ConversationsController {
 
   @ApiOperation({ summary: 'Delete a conversation' })
   @RequiredQuery('id')
+  @Access({ for: 'user', action: 'delete', of: 'conversations', scopes: ['conversations:write'], closedToRestricted: FAMILIES })
   @Post('delete_conversation')
   @HttpCode(200)
   async delete(
@@ -101,6 +112,7 @@ export class ConversationsController {
   }
 
   @ApiOperation({ summary: 'Note that the user has looked at a conversation' })
+  @Access({ for: 'user', action: 'change', of: 'conversations' })
   @Post('conversations/:id/read')
   @HttpCode(200)
   async read(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
@@ -113,6 +125,7 @@ export class ConversationsController {
     { type: Feedback },
     { conversation_id: '00000000-0000-4000-8000-000000000000', question_index: 0, feedback: 'like' },
   )
+  @Access({ for: 'caller', action: 'change', of: 'conversations', scopes: ['conversations:write'], closedToRestricted: FAMILIES })
   @Post('feedback')
   @HttpCode(200)
   async rate(@KnownCaller() caller: Caller, @Body() body: Feedback, @Res({ passthrough: true }) reply: FastifyReply) {
@@ -122,12 +135,13 @@ export class ConversationsController {
   }
 
   /** As the log has it now: a client that saw an answer's end finds the answer, also when another process wrote it. */
-  private async asItStands(userId: string, id: string) {
+  private async asItStands(user: SignedInUser, id: string) {
     const stream = conversationStream(id);
-    if (!belongsTo(await this.streams.beginning(stream, conversation, BEGINNING_EVENTS_MAX), { userId })) return undefined;
+    const began = await this.streams.beginning(stream, conversation, BEGINNING_EVENTS_MAX);
+    if (!may(user, { does: 'join', conversation: began })) return undefined;
     const last = await lastEvent(this.store, stream);
     await this.freshness.reached(READ, last?.position);
-    return this.conversations.whole(userId, id);
+    return this.conversations.whole(user.userId, id);
   }
 
   private async settle(reply: FastifyReply, position: bigint | undefined): Promise<{ success: true }> {

@@ -1,5 +1,6 @@
 import { Rejection } from '../../kernel/rejection.js';
 import { belongsTo, type Party } from './conversation-access.policy.js';
+import { mayResume } from '../../resources/identity/access.policy.js';
 import type {
   CalledTool,
   ConversationEvent,
@@ -20,6 +21,7 @@ export type CallAnswer = Readonly<
 const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
 const notPending = () => new Rejection('tool-call-not-pending', 'This request is no longer pending.');
 const inProgress = () => new Rejection('resume-in-progress', 'This conversation is being resumed already.');
+const notTheirs = () => new Rejection('resource-not-allowed', 'A token decides only on calls of what it asked itself.');
 const invalid = (text: string) => new Rejection('invalid-request', text);
 
 const isPaused = (turn: Turn): boolean => turn.status === 'paused';
@@ -41,6 +43,7 @@ function turnToResume(state: Conversation, callIds: readonly string[], by: Party
   const [, { pause }] = found;
   if (new Date(pause!.expiresAt) <= now) throw notPending();
   if (!callIds.every((callId) => waitsFor(found[1], callId))) throw notPending();
+  if (!mayResume(by, found[1].accessTokenId)) throw notTheirs();
   return found;
 }
 

@@ -35,6 +35,7 @@ export const askedTurn = ({ index, settings, origin }: TurnAsked['data']): Turn 
   index,
   origin: origin ?? null,
   agentKeyId: settings.agentKeyId,
+  ...(settings.accessTokenId && { accessTokenId: settings.accessTokenId }),
 });
 
 export const appendedTurn = ({ index, origin }: TurnAppended['data']): Turn => ({

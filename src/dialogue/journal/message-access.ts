@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
-import { BEGINNING_EVENTS_MAX, belongsTo } from '../conversation/conversation-access.policy.js';
+import { BEGINNING_EVENTS_MAX } from '../conversation/conversation-access.policy.js';
 import { conversation } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import { type JournalAccess, messageStream } from './message.events.js';
+import { requireAccess } from '../../resources/identity/access.policy.js';
 import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
 import { EventStore, firstEvent, type StreamReading } from '../../kernel/event-sourcing/event-store.js';
 import { isId } from '../../kernel/ids.js';
@@ -17,6 +18,8 @@ const notFound = () => new Rejection('message-not-found', 'Not found');
 
 /** A message that the caller may read. `expired`: its journal is past its retention; the conversation still has the answer. */
 export type ReadableMessage = Readonly<{ messageId: string; conversationId: string; expired: boolean }>;
+
+type Found = Readonly<{ conversationId: string; expired: boolean; askedWith: string | undefined }>;
 
 /**
  * Who may read and stop a message: those to whom its conversation belongs. An unknown message and somebody else's look the same.
@@ -36,19 +39,26 @@ export class MessageAccess {
     const caller = await identity.caller();
     if (!caller) throw unauthenticated();
     if (!isId(messageId)) throw notFound();
-    const found = (await this.fromJournal(messageId)) ?? (await this.conversations.conversationOf(messageId));
+    const found = (await this.fromJournal(messageId)) ?? (await this.fromReadModel(messageId));
     if (!found) throw notFound();
-    const { conversationId, expired } = found;
+    const { conversationId, expired, askedWith } = found;
     const began = await this.streams.beginning(conversationStream(conversationId), conversation, BEGINNING_EVENTS_MAX);
-    if (!belongsTo(began, caller) || (await this.isDeleted(conversationId))) throw notFound();
+    requireAccess(caller, { does: 'replay', conversation: began, askedWith }, notFound);
+    if (await this.isDeleted(conversationId)) throw notFound();
     return { messageId, conversationId, expired };
   }
 
-  private async fromJournal(messageId: string): Promise<{ conversationId: string; expired: boolean } | undefined> {
+  private async fromJournal(messageId: string): Promise<Found | undefined> {
     const first = await firstEvent(this.store, messageStream(messageId));
     if (first?.revision !== 0) return undefined;
-    const { conversationId } = JSON.parse(first.metadata) as JournalAccess;
-    return { conversationId, expired: false };
+    const { conversationId, accessTokenId: askedWith } = JSON.parse(first.metadata) as JournalAccess;
+    return { conversationId, expired: false, askedWith };
+  }
+
+  /** The read model does not say which token a question was asked with: to a restricted one an expired journal is gone. */
+  private async fromReadModel(messageId: string): Promise<Found | undefined> {
+    const found = await this.conversations.conversationOf(messageId);
+    return found && { ...found, askedWith: undefined };
   }
 
   /** After the deletion of a conversation only the seals of its streams are appended: of many parallel turns there are many. */

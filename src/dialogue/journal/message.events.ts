@@ -58,4 +58,6 @@ export type JournalAccess = Readonly<{
   ownerId: string;
   agentKeyId: string | null;
   agentId: string | null;
+  /** The personal access token that the question was asked with. */
+  accessTokenId?: string;
 }>;

@@ -16,6 +16,7 @@ import { pump } from './pump.js';
 import { JournalOptions } from './journal-options.js';
 import { TurnActivity } from './turn-activity.js';
 import { OptionalHeader, OptionalQuery } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
 
 /** Answers as they are being written, and again afterwards: the same bytes each time. */
 @ApiTags('Messages')
@@ -35,6 +36,7 @@ export class MessagesController {
   @ApiOperation({ summary: 'Resume or replay the stream of an answer (Server-Sent Events)' })
   @OptionalHeader('Last-Event-ID')
   @OptionalQuery('last_event_id')
+  @Access({ for: 'caller', action: 'read', of: 'messages', scopes: ['conversations:read', 'chat:run'] })
   @Get('events')
   async events(
     @Param('messageId') messageId: string,
@@ -59,6 +61,7 @@ export class MessagesController {
 
   /** What the message adds up to so far, for clients that poll after a reload. */
   @ApiOperation({ summary: 'The state of an answer, for polling' })
+  @Access({ for: 'caller', action: 'read', of: 'messages', scopes: ['conversations:read', 'chat:run'] })
   @Get('tail')
   async tail(@Param('messageId') messageId: string, @RequestIdentity() identity: Identity) {
     const message = await this.access.readable(messageId, identity);
@@ -79,6 +82,7 @@ export class MessagesController {
 
   /** Proof of what was shown: two readers who got the same bytes get the same digest. */
   @ApiOperation({ summary: 'SHA-256 over the id: and data: lines of an answer' })
+  @Access({ for: 'caller', action: 'read', of: 'messages', scopes: ['conversations:read', 'chat:run'] })
   @Get('digest')
   async digest(@Param('messageId') messageId: string, @RequestIdentity() identity: Identity) {
     const message = await this.access.readable(messageId, identity);

@@ -6,7 +6,7 @@ type Credential = 'none' | 'session-token' | 'access-token' | 'agent-key' | 'web
 
 /** Who made a fact happen, through what, and because of which message. Decisions never read it. */
 export type Cause = Readonly<{
-  /** `user:<id>`, `agent-key:<key id>` or `system:<name of the reaction or ticker>`. */
+  /** `user:<id>`, `access-token:<token id>`, `agent-key:<key id>` or `system:<name of the reaction or ticker>`. */
   actor: string;
   credential: Credential;
   /** The request (or tick) at the root of the chain. */

@@ -80,6 +80,12 @@ export const settings = {
   wrongCredentialsPerMinuteMax: integer('WRONG_CREDENTIALS_MAX_PER_MINUTE', 100, { max: 10_000 }),
   generatedTokensPerHourMax: integer('GENERATED_TOKENS_MAX_PER_HOUR', 100, { max: 10_000 }),
 
+  accessTokensEnabled: flag('PAT_ENABLED', true),
+  accessTokenDefaultDays: integer('PAT_DEFAULT_LIFETIME_DAYS', 90, { min: 1, max: 36_500 }),
+  accessTokenDaysMax: integer('PAT_MAX_LIFETIME_DAYS', 365, { min: 1, max: 36_500 }),
+  accessTokensNonExpiring: flag('PAT_ALLOW_NON_EXPIRING', false),
+  accessTokensPerUserMax: integer('PAT_MAX_PER_USER', 25, { min: 1, max: 1000 }),
+
   quotaPeriod: oneOf('QUOTA_PERIOD', 'month', 'day', 'week', 'month'),
   quotaTokensPerUser: optional(integer('QUOTA_TOKENS_PER_USER', 0)),
 

@@ -9,6 +9,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { pictureSizeOf } from '../documents/picture-size.policy.js';
 import { PICTURE_PIXELS_MAX } from '../documents/readable-files.policy.js';
 import type { AgentImage } from './agent.events.js';
+import { Access } from '../../platform/http/access.js';
 
 const MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const CAPABILITY_CHARACTERS = 32;
@@ -39,6 +40,7 @@ export class AgentImagesController {
     private readonly blobs: Blobs,
   ) {}
 
+  @Access({ for: 'capability', action: 'describe', of: 'agents', scopes: 'any-token' })
   @Get(':agentId/:capability')
   async image(
     @Param('agentId') agentId: string,

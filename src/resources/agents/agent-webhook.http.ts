@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
+import { reached } from '../identity/access.policy.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
@@ -14,6 +15,7 @@ import { agentNotFound } from './agent.decider.js';
 import type { AgentWebhook } from './agent.events.js';
 import { MintAgentWebhook } from './agent.commands.js';
 import { WebhookTokens } from './webhook-tokens.js';
+import { Access } from '../../platform/http/access.js';
 
 /** Where clients reach the service; where that is not set, where the request came in. */
 export class PublicBaseUrl {
@@ -36,6 +38,7 @@ export class AgentWebhookController {
     private readonly freshness: Freshness,
   ) {}
 
+  @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['agents:keys'], at: { in: 'query', name: 'id' } })
   @Get('agent_webhook')
   @ApiOperation({ summary: 'The webhook of an agent of one’s own. It never changes.' })
   @ApiQuery({ name: 'id', required: true })
@@ -46,8 +49,7 @@ export class AgentWebhookController {
     @Query('id') id?: unknown,
   ) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
-    const agent = isId(id) ? await this.agents.byId(id) : undefined;
-    if (agent?.ownerId !== user.userId) throw agentNotFound();
+    const agent = reached(user, isId(id) ? await this.agents.byId(id) : undefined, agentNotFound, 'agents');
     const token = await this.tokens.reveal(user.userId, agent.webhook ?? (await this.mint(user, agent, reply)));
     return { success: true, webhook_url: `${this.baseUrl.of(request)}/api/webhooks/agents/${token}` };
   }

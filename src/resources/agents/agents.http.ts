@@ -10,7 +10,6 @@ import {
   Query,
   Res,
   UploadedFile,
-  UseGuards,
   UseInterceptors,
 } from '@nestjs/common';
 import { FileInterceptor, type UploadedMultipartFile } from '@nestjs/platform-fastify';
@@ -19,14 +18,17 @@ import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { type AgentRecord, AgentQueries } from '../../../projections/agents/agents.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
-import { CurrentUser, SignedInOnly } from '../identity/identity.http.js';
+import { may, reached, requireAccess, visible } from '../identity/access.policy.js';
+import { CurrentUser } from '../identity/identity.http.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { agentNotFound } from './agent.decider.js';
+import type { AgentConfiguration } from './agent.events.js';
 import { BLANK_AGENT } from './agent.policy.js';
+import { maskedAgentKey } from '../identity/agent-keys.policy.js';
 import { AgentFields, changesIn, readAgentFields, refuseIncomplete, refuseUnknownModels } from './agent-fields.http.js';
 import { LanguageModels } from '../models/model/language-model.port.js';
 import { keepImage } from './agent-images.http.js';
@@ -34,6 +36,7 @@ import { agentRecord, agentRecordInFull } from './agent-record.http.js';
 import { CreateAgent, DeleteAgent, PinAgent, RegenerateAgentKey, UpdateAgent } from './agent.commands.js';
 import { ReferredThings } from './referred-things.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
 
 const AgentImageUpload = FileInterceptor('image');
 
@@ -66,14 +69,17 @@ export class AgentsController {
     private readonly models: LanguageModels,
   ) {}
 
+  @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
   @Get('get_agents')
   async list(@CurrentUser() user: SignedInUser) {
-    const [agents, pinned] = await Promise.all([this.agents.ownedBy(user.userId), this.agents.pinnedBy(user.userId)]);
+    const [own, pinned] = await Promise.all([this.agents.ownedBy(user.userId), this.agents.pinnedBy(user.userId)]);
+    const agents = visible(user, 'agents', own);
     const pins = new Set(pinned.map(({ id }) => id));
     const tools = await this.things.toolDetails(user.userId, agents);
     return agents.map((agent) => agentRecord(agent, pins.has(agent.id), tools));
   }
 
+  @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['agents:read'], at: { in: 'query', name: 'id' } })
   @Get('get_agent')
   async one(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
     const agent = await this.owned(user, id);
@@ -85,9 +91,10 @@ export class AgentsController {
     return agentRecordInFull(agent, pinned, tools, referred);
   }
 
+  @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
   @Get('pinned_agents')
   async pinned(@CurrentUser() user: SignedInUser) {
-    const agents = await this.agents.pinnedBy(user.userId);
+    const agents = visible(user, 'agents', await this.agents.pinnedBy(user.userId));
     const tools = await this.things.toolDetails(user.userId, agents);
     return agents.map((agent) => agentRecord(agent, true, tools));
   }
@@ -95,8 +102,8 @@ export class AgentsController {
   @ApiOperation({ summary: 'Makes an agent; one that is published answers with its key from now on' })
   @ApiConsumes('application/json', 'multipart/form-data')
   @DocumentedBody({ schema: AGENT_BODY }, NEW_AGENT)
+  @Access({ for: 'user', action: 'create', of: 'agents', scopes: ['agents:write'] })
   @Post('create_agent')
-  @UseGuards(SignedInOnly)
   @UseInterceptors(AgentImageUpload)
   async create(
     @CurrentUser() user: SignedInUser,
@@ -108,6 +115,7 @@ export class AgentsController {
     if (!fields.status) throw new Rejection('invalid-request', "Status must be either 'draft' or 'published'");
     refuseIncomplete(fields);
     const named = changesIn(fields, BLANK_AGENT);
+    requireReferences(user, named);
     await refuseUnknownModels(this.models, named, BLANK_AGENT);
     const changes = { ...named, ...(await this.imageIn(image)) };
     const configuration = { ...BLANK_AGENT, retriever: 'classic', ...changes };
@@ -115,14 +123,14 @@ export class AgentsController {
       new CreateAgent(user.userId, { configuration, status: fields.status }, user.cause),
     );
     await this.settled(reply, position);
-    return { id: agentId, key };
+    return { id: agentId, key: shownKey(user, key) };
   }
 
   @ApiOperation({ summary: 'Changes an agent; what is left out stays' })
   @ApiConsumes('application/json', 'multipart/form-data')
   @DocumentedBody({ schema: AGENT_BODY }, { description: NEW_AGENT.description })
+  @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:write'], at: { in: 'path', name: 'id' } })
   @Put('update_agent/:id')
-  @UseGuards(SignedInOnly)
   @UseInterceptors(AgentImageUpload)
   async update(
     @CurrentUser() user: SignedInUser,
@@ -134,6 +142,7 @@ export class AgentsController {
     const { configuration } = await this.owned(user, id);
     const fields = await readAgentFields(body);
     const named = changesIn(fields, configuration);
+    requireReferences(user, named);
     await refuseUnknownModels(this.models, named, configuration);
     const changes = { ...named, ...(await this.imageIn(image)) };
     if (Object.keys(changes).length === 0 && !fields.status)
@@ -142,9 +151,10 @@ export class AgentsController {
     const change = { changes, status, expectedUpdatedAt: expected === undefined ? undefined : new Date(expected) };
     const { key, position } = await this.commands.execute(new UpdateAgent(id, user.userId, change, user.cause));
     await this.settled(reply, position);
-    return { success: true, id, message: 'Agent updated successfully', ...(key && { key }) };
+    return { success: true, id, message: 'Agent updated successfully', ...(key && { key: shownKey(user, key) }) };
   }
 
+  @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:keys'], at: { in: 'path', name: 'id' } })
   @Post('regenerate_agent_key/:id')
   @HttpCode(200)
   async regenerateKey(
@@ -158,6 +168,7 @@ export class AgentsController {
     return { success: true, key };
   }
 
+  @Access({ for: 'user', action: 'delete', of: 'agents', scopes: ['agents:write'], at: { in: 'query', name: 'id' } })
   @Delete('delete_agent')
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
     const agent = await this.owned(user, id);
@@ -165,6 +176,7 @@ export class AgentsController {
     return { id: agent.id };
   }
 
+  @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:write'], at: { in: 'query', name: 'id' } })
   @Post('pin_agent')
   @HttpCode(200)
   async togglePin(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
@@ -176,9 +188,7 @@ export class AgentsController {
 
   private async owned(user: SignedInUser, id: string | undefined): Promise<AgentRecord> {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
-    const agent = isId(id) ? await this.agents.byId(id) : undefined;
-    if (agent?.ownerId !== user.userId) throw agentNotFound();
-    return agent;
+    return reached(user, isId(id) ? await this.agents.byId(id) : undefined, agentNotFound, 'agents');
   }
 
   private async imageIn(file: UploadedMultipartFile | undefined) {
@@ -189,5 +199,23 @@ export class AgentsController {
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['agents'], position);
+  }
+}
+
+/** A new key is shown whole to those who may read keys, and masked to the others. */
+const shownKey = (user: SignedInUser, key: string): string => (may(user, { does: 'see-keys' }) ? key : maskedAgentKey(key));
+
+/** @throws Rejection resource-not-allowed where an agent is to use what the credential does not reach */
+function requireReferences(user: SignedInUser, named: Partial<AgentConfiguration>): void {
+  const { source, additionalSources = [], promptId, tools = [], workflowId } = named;
+  const families = {
+    sources: [source, ...additionalSources],
+    prompts: [promptId],
+    tools,
+    workflows: [workflowId],
+  };
+  for (const family of ['sources', 'prompts', 'tools', 'workflows'] as const) {
+    const ids = families[family].filter((id) => typeof id === 'string' && id !== '') as readonly string[];
+    requireAccess(user, { does: 'refer', family, ids });
   }
 }

@@ -17,6 +17,11 @@ export class StoredAgentKeys extends AgentKeyDirectory {
     const origins = isRestricted ? allowed : null;
     return { agentId: agent.id, ownerId: agent.ownerId, keyId: agent.key.keyId, isDraft: agent.status === 'draft', origins };
   }
+
+  async isCurrent(agentId: string, keyId: string): Promise<boolean> {
+    const agent = await this.agents.byId(agentId);
+    return agent?.key?.keyId === keyId && agent.status !== 'draft';
+  }
 }
 
 const same = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));

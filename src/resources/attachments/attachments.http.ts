@@ -10,6 +10,7 @@ import { gatedParts, UNAUTHENTICATED_UPLOAD_BYTES_MAX } from '../../platform/htt
 import { type FormPart, type ReceivedUpload, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
 import { type AcceptedFiles, AttachmentIntake, errorsOf } from './attachment-intake.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
 
 /** A file over the limit is let go, and the others are read on: who lets it go counts it, so that it counts for the whole request. */
 const EVERY_FILE = { throwFileSizeLimit: false, limits: { fileSize: Infinity } };
@@ -44,6 +45,7 @@ export class AttachmentsController {
     private readonly intake: AttachmentIntake,
   ) {}
 
+  @Access({ for: 'caller', action: 'create', of: 'attachments', scopes: ['chat:run'] })
   @Post('store_attachment')
   @HttpCode(200)
   @ApiOperation({ summary: 'Keeps files to be attached to questions, and begins to read them' })

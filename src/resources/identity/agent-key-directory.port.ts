@@ -13,4 +13,6 @@ export type AgentKeyHolder = Readonly<{
 export abstract class AgentKeyDirectory {
   /** @param hash as `agentKeyHash` gives it */
   abstract byHash(hash: string): Promise<AgentKeyHolder | undefined>;
+  /** Whether a key is still that of its agent, and of use. */
+  abstract isCurrent(agentId: string, keyId: string): Promise<boolean>;
 }

@@ -1,3 +1,4 @@
+import type { Family, Scope } from '../../kernel/access.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 
 /** How users prove who they are. `none`: not at all. */
@@ -5,12 +6,25 @@ export type AuthType = 'none' | 'simple_jwt' | 'session_jwt';
 
 export type Role = 'user' | 'admin';
 
+/** What a personal access token lets its bearer do, as its owner decided. */
+export type TokenGrant = Readonly<{
+  id: string;
+  name: string;
+  /** Which of its secrets was shown: it has another one each time it is regenerated. */
+  generation: number;
+  scopes: readonly Scope[];
+  /** Of a family that is named here the token reaches these ids alone. */
+  resources: Readonly<Partial<Record<Family, readonly string[]>>>;
+}>;
+
 /** Somebody whose own the conversations, agents and sources are. With authentication off that is everybody, as `local`. */
 export type SignedInUser = Readonly<{
   kind: 'user';
   userId: string;
   roles: readonly Role[];
-  credential: 'none' | 'session-token';
+  credential: 'none' | 'session-token' | 'access-token';
+  /** The token that stands for the user in this request. */
+  token?: TokenGrant;
   cause: Cause;
 }>;
 

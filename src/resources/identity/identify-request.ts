@@ -1,10 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import { Rejection } from '../../kernel/rejection.js';
+import { clientOf } from './client-address.js';
 import type { AgentKeyDirectory } from './agent-key-directory.port.js';
 import { type Authenticator, bearerOf } from './authenticator.js';
-import type { AuthType } from './caller.js';
+import type { AuthType, SignedInUser } from './caller.js';
 import { Identity } from './identity.js';
 import type { IdentifiedRequest } from './identity.http.js';
+import type { AccessTokenDirectory } from './tokens/access-token-directory.port.js';
+import { isAccessToken } from './tokens/access-token.policy.js';
+import type { CredentialStreams } from './tokens/credential-streams.js';
 import type { WrongCredentials } from './wrong-credentials.port.js';
 
 /** Under these paths the bearer is an agent key, as clients of those protocols send it. */
@@ -26,6 +30,8 @@ export const identifyRequest =
   (
     authenticator: Authenticator,
     directory: () => AgentKeyDirectory,
+    tokens: () => AccessTokenDirectory,
+    streams: Pick<CredentialStreams, 'note'>,
     wrong: WrongCredentials,
     allowedOrigins: readonly string[],
   ) =>
@@ -34,14 +40,18 @@ export const identifyRequest =
     const bearerIsKey = BEARER_IS_AGENT_KEY.test(request.url);
     const bearerIsUser = !bearerIsKey && !PATH_IS_CREDENTIAL.test(request.url);
     const countWrong = () => wrong.count(request);
-    const user = await authenticator
-      .userOf(bearerIsUser ? authorization : undefined, request.id)
-      .catch(async (error: unknown) => {
-        // One that has expired was right once: it was not guessed.
-        if (error instanceof Rejection && error.code === 'invalid-token') await countWrong();
-        throw error;
-      });
-    const isForeign = authenticator.authType === 'none' && changesSomething(request) && isForeignPage(request, allowedOrigins);
+    const bearer = bearerIsUser ? bearerOf(authorization) : undefined;
+    const signingIn = isAccessToken(bearer)
+      ? userOfToken(tokens(), bearer, request)
+      : authenticator.userOf(bearerIsUser ? authorization : undefined, request.id);
+    const user = await signingIn.catch(async (error: unknown) => {
+      // One that has expired was right once: it was not guessed.
+      if (error instanceof Rejection && error.code === 'invalid-token') await countWrong();
+      throw error;
+    });
+    // A page that shows a token shows a credential, wherever it comes from.
+    const isForeign =
+      !user?.token && authenticator.authType === 'none' && changesSomething(request) && isForeignPage(request, allowedOrigins);
     const presentedKey = () => (bearerIsKey ? bearerOf(authorization) : undefined) ?? keyIn(request);
     const identity = new Identity(request.id, isForeign ? undefined : user, presentedKey, {
       directory,
@@ -49,7 +59,21 @@ export const identifyRequest =
       origin: request.headers.origin,
     });
     (request as FastifyRequest & IdentifiedRequest).identity = identity;
+    streams.note(request.raw, identity);
   };
+
+/** The user whose token the bearer is. What it causes names the token, and never its secret. @throws Rejection invalid-token, token-expired */
+async function userOfToken(tokens: AccessTokenDirectory, bearer: string, request: FastifyRequest): Promise<SignedInUser> {
+  const { userId, grant: token } = await tokens.holderOf(bearer);
+  tokens.noteUse(token.id, clientOf(request));
+  const cause = {
+    actor: `access-token:${token.id}`,
+    credential: 'access-token',
+    correlationId: request.id,
+    causationId: request.id,
+  } as const;
+  return { kind: 'user', userId, roles: ['user'], credential: 'access-token', token, cause };
+}
 
 /**
  * While everybody is the local user, a page of any origin could change that user's things: it gets no identity, and is refused where it

@@ -1,16 +1,21 @@
 import { Logger, Module, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
+import { APP_GUARD, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { Clock } from '../../kernel/clock.js';
 import { KeyValue } from '../../kernel/key-value.js';
 import { RateLimit } from '../../kernel/rate-limit.js';
+import { SseStreams } from '../../platform/http/sse.js';
 import { Config } from '../../platform/config/config.js';
+import { AccessGuard } from './access-guard.http.js';
 import { AgentKeyDirectory } from './agent-key-directory.port.js';
 import { Authenticator } from './authenticator.js';
 import { GeneratedTokens, LimitedWrongCredentials } from './credential-limits.js';
 import { identifyRequest, refuseForeignPages } from './identify-request.js';
 import { SessionController } from './session.http.js';
 import { SessionTokens } from './session-tokens.js';
+import { AccessTokenDirectory } from './tokens/access-token-directory.port.js';
+import { CredentialStreams } from './tokens/credential-streams.js';
+import { RevocationWatch } from './tokens/revocation-watch.js';
 import { WrongCredentials } from './wrong-credentials.port.js';
 import { identityRejections } from './identity.rejections.js';
 
@@ -21,6 +26,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 @Module({
   controllers: [SessionController],
   providers: [
+    RevocationWatch,
+    { provide: APP_GUARD, useClass: AccessGuard },
     { provide: SessionTokens, inject: [Config], useFactory: (config: Config) => new SessionTokens(config.jwtSecretKey) },
     {
       provide: Authenticator,
@@ -53,13 +60,19 @@ export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
     private readonly host: HttpAdapterHost,
     private readonly modules: ModuleRef,
     private readonly config: Config,
+    private readonly sse: SseStreams,
+    private readonly revocations: RevocationWatch,
   ) {}
 
   onModuleInit() {
     const directory = () => this.modules.get(AgentKeyDirectory, { strict: false });
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance | undefined>();
     const { allowedOrigins } = this.config;
-    fastify?.addHook('onRequest', identifyRequest(this.authenticator, directory, this.wrongCredentials, allowedOrigins));
+    const tokens = () => this.modules.get(AccessTokenDirectory, { strict: false });
+    const streams = new CredentialStreams(this.revocations, { tokens, keys: directory });
+    streams.over(this.sse);
+    const { authenticator, wrongCredentials } = this;
+    fastify?.addHook('onRequest', identifyRequest(authenticator, directory, tokens, streams, wrongCredentials, allowedOrigins));
     fastify?.addHook('preHandler', refuseForeignPages(this.authenticator.authType, allowedOrigins));
   }
 

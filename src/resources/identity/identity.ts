@@ -38,6 +38,12 @@ export class Identity {
     return (await this.agentKey()) ?? this.user;
   }
 
+  /** Those whose credentials the request has shown so far, right ones alone. */
+  async shown(): Promise<readonly Caller[]> {
+    const key = await this.lookedUp?.catch(() => undefined);
+    return [this.user, key].filter((caller) => caller !== undefined);
+  }
+
   /**
    * The holder of the key that was sent, where a session suffices: to somebody signed in, a key that is no agent's does not
    * matter. @throws Rejection as `agentKey`

@@ -4,10 +4,11 @@ import type { FastifyRequest } from 'fastify';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Authenticator } from './authenticator.js';
-import type { SignedInUser } from './caller.js';
+import type { SignedInUser, TokenGrant } from './caller.js';
 import { GeneratedTokens } from './credential-limits.js';
 import { CurrentUser } from './identity.http.js';
 import { SessionTokens } from './session-tokens.js';
+import { Access } from '../../platform/http/access.js';
 
 /** How a client gets a session, and learns whose it is. */
 @ApiTags('Sessions')
@@ -20,6 +21,7 @@ export class SessionController {
   ) {}
 
   /** A session for a new user: each caller gets a user of its own. */
+  @Access({ for: 'anyone', action: 'create', of: 'sessions' })
   @Get('generate_token')
   @ApiOperation({
     summary: 'A session token for a new user, where AUTH_TYPE is session_jwt',
@@ -34,8 +36,14 @@ export class SessionController {
     return { token: await this.tokens.issue({ userId: newId(), roles: [] }) };
   }
 
+  @Access({ for: 'user', action: 'describe', of: 'users', scopes: 'any-token' })
   @Get('user/me')
   me(@CurrentUser() user: SignedInUser) {
-    return { success: true, user_id: user.userId, roles: user.roles };
+    return { success: true, user_id: user.userId, roles: user.roles, ...(user.token && throughToken(user.token)) };
   }
 }
+
+const throughToken = ({ id, name, scopes, resources }: TokenGrant) => ({
+  auth_method: 'pat',
+  token: { id, name, scopes, resource_filter: resources },
+});

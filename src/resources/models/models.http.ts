@@ -1,6 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { LanguageModels, type ModelDescription, ModelFailed } from './model/language-model.port.js';
+import { Access } from '../../platform/http/access.js';
 
 /** The models that questions can be asked of. They are no secret: everybody may list them. */
 @ApiTags('Models')
@@ -8,6 +9,7 @@ import { LanguageModels, type ModelDescription, ModelFailed } from './model/lang
 export class ModelsController {
   constructor(private readonly models: LanguageModels) {}
 
+  @Access({ for: 'anyone', action: 'describe', of: 'models', scopes: ['models:read', 'chat:run'] })
   @Get()
   async list() {
     const models = await this.models.list();

@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
+import { reached, visible } from '../identity/access.policy.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
@@ -14,6 +15,7 @@ import { CreatePrompt, DeletePrompt, UpdatePrompt } from './prompt.commands.js';
 import { compose, presetOf, PRESETS } from './presets.policy.js';
 import { promptNotFound } from './prompt.decider.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
 
 const PROMPT_NAME_CHARACTERS_MAX = 200;
 const PROMPT_CONTENT_CHARACTERS_MAX = 100_000;
@@ -42,26 +44,28 @@ export class PromptsController {
     private readonly freshness: Freshness,
   ) {}
 
+  @Access({ for: 'user', action: 'list', of: 'prompts', scopes: ['prompts:read'] })
   @Get('get_prompts')
   async list(@CurrentUser() user: SignedInUser) {
-    const own = await this.prompts.ownedBy(user.userId);
+    const own = visible(user, 'prompts', await this.prompts.ownedBy(user.userId));
     return [
       ...PRESETS.map((name) => ({ id: name, name, type: 'public' })),
       ...own.map(({ id, name, updatedAt }) => ({ id, name, type: 'private', updated_at: updatedAt.toISOString() })),
     ];
   }
 
+  @Access({ for: 'user', action: 'read', of: 'prompts', scopes: ['prompts:read'], at: { in: 'query', name: 'id' } })
   @Get('get_single_prompt')
   async one(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
     const preset = presetOf(id);
     if (preset) return { content: compose(preset) };
-    const prompt = isId(id) ? await this.prompts.byId(id) : undefined;
-    if (prompt?.ownerId !== user.userId) throw promptNotFound();
+    const prompt = reached(user, isId(id) ? await this.prompts.byId(id) : undefined, promptNotFound, 'prompts');
     return { content: prompt.content, name: prompt.name, updated_at: prompt.updatedAt.toISOString() };
   }
 
   @DocumentedBody({ type: PromptText }, { name: 'Pirate', content: 'Answer like a pirate.' })
+  @Access({ for: 'user', action: 'create', of: 'prompts', scopes: ['prompts:write'] })
   @Post('create_prompt')
   @HttpCode(200)
   async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() prompt: PromptText) {
@@ -71,6 +75,7 @@ export class PromptsController {
   }
 
   @DocumentedBody({ type: PromptEdit }, { id: '00000000-0000-4000-8000-000000000000', name: 'Pirate', content: 'Ahoy.' })
+  @Access({ for: 'user', action: 'change', of: 'prompts', scopes: ['prompts:write'], at: { in: 'body', name: 'id' } })
   @Post('update_prompt')
   @HttpCode(200)
   async update(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() edit: PromptEdit) {
@@ -82,11 +87,11 @@ export class PromptsController {
   }
 
   @DocumentedBody({ type: PromptId }, { id: '00000000-0000-4000-8000-000000000000' })
+  @Access({ for: 'user', action: 'delete', of: 'prompts', scopes: ['prompts:write'], at: { in: 'body', name: 'id' } })
   @Post('delete_prompt')
   @HttpCode(200)
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id }: PromptId) {
-    const prompt = isId(id) ? await this.prompts.byId(id) : undefined;
-    if (prompt?.ownerId !== user.userId) throw promptNotFound();
+    reached(user, isId(id) ? await this.prompts.byId(id) : undefined, promptNotFound, 'prompts');
     await this.settled(reply, await this.commands.execute(new DeletePrompt(id, user.userId, user.cause)));
     return { success: true };
   }

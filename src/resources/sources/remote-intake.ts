@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Commands } from '../../kernel/commands.js';
+import { credentialIdOf } from '../identity/access.policy.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { Clock } from '../../kernel/clock.js';
 import { fingerprintOf, type KeyUse, useIdempotencyKey } from '../../kernel/event-sourcing/idempotency.js';
@@ -62,7 +63,7 @@ export class RemoteIntake {
     if (key === undefined) return { used: 'first', value: ids };
     const { name, origin, config, frequency } = request;
     const fingerprint = fingerprintOf(name, origin, config, frequency);
-    const used = { scope: 'remote', callerId: user.userId, key, fingerprint, ttlMs: this.keyTtl.milliseconds };
+    const used = { scope: 'remote', callerId: credentialIdOf(user), key, fingerprint, ttlMs: this.keyTtl.milliseconds };
     return useIdempotencyKey(this.streams, this.clock, used, ids, user.cause);
   }
 }

@@ -13,6 +13,7 @@ import { REMOTE_KINDS } from './source/source.events.js';
 import { storableText } from '../documents/storable-text.policy.js';
 import { type FormPart, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
 import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
 
 type MultipartRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 
@@ -41,6 +42,7 @@ export class RemoteController {
     private readonly abilities: SearchAbilities,
   ) {}
 
+  @Access({ for: 'user', action: 'create', of: 'sources', scopes: ['sources:write'] })
   @Post('remote')
   @HttpCode(200)
   @ApiOperation({ summary: 'Makes a source of pages on the web and begins to fetch them' })

@@ -13,6 +13,7 @@ import { SOURCE_CONFIG_SCHEMA, SOURCE_CONFIGURED } from './source-config.dto.js'
 import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
 import { sourceNotFound } from './source/source.decider.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
 
 /** What an owner decides about a source after it was made. */
 @ApiTags('Sources')
@@ -24,6 +25,7 @@ export class SourceConfigController {
     private readonly abilities: SearchAbilities,
   ) {}
 
+  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: { in: 'path', name: 'id' } })
   @Patch()
   @ApiOperation({ summary: 'Says anew, as a whole, how a source is cut into chunks and searched' })
   @DocumentedBody({ schema: SOURCE_CONFIG_SCHEMA }, { retrieval: { chunks: 8 } })

@@ -5,16 +5,19 @@ import { Commands } from '../../kernel/commands.js';
 import { ChunkQueries } from '../../../projections/chunks/chunks.queries.js';
 import { type SourceOrder, SourceQueries, type SourceRecord } from '../../../projections/sources/sources.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
+import { reached, visible } from '../identity/access.policy.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { DeleteSource } from './source/source.commands.js';
+import { sourceNotFound } from './source/source.decider.js';
 import { combinedRecord, defaultSource, pagedSourceRecord, sourceRecord } from './source-record.http.js';
 import { directoryStructure } from './source/directory-structure.policy.js';
 import { storableText } from '../documents/storable-text.policy.js';
 import { OptionalQuery, RequiredQuery } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
 
 /** What lists say a source is embedded with; undefined where words alone are searched. */
 export class SourceListing {
@@ -39,14 +42,16 @@ export class SourcesController {
     private readonly listing: SourceListing,
   ) {}
 
+  @Access({ for: 'user', action: 'list', of: 'sources', scopes: ['sources:read'] })
   @Get('sources')
   @ApiOperation({ summary: 'All sources, newest first, after one that stands for none' })
   async all(@CurrentUser() user: SignedInUser) {
     const { embeddingsModel } = this.listing;
-    const own = await this.sources.ownedBy(user.userId);
+    const own = visible(user, 'sources', await this.sources.ownedBy(user.userId));
     return [defaultSource(embeddingsModel), ...own.map((source) => sourceRecord(source, embeddingsModel))];
   }
 
+  @Access({ for: 'user', action: 'list', of: 'sources' })
   @Get('combine')
   @ApiOperation({ summary: 'All sources, as older clients list them' })
   async combine(@CurrentUser() user: SignedInUser) {
@@ -55,6 +60,7 @@ export class SourcesController {
   }
 
   @OptionalQuery('sort', 'order', 'page', 'rows', 'search')
+  @Access({ for: 'user', action: 'search', of: 'sources', scopes: ['sources:read'] })
   @Get('sources/paginated')
   async page(
     @CurrentUser() user: SignedInUser,
@@ -78,6 +84,7 @@ export class SourcesController {
   }
 
   @OptionalQuery('source_id', 'task_id')
+  @Access({ for: 'user', action: 'delete', of: 'sources', scopes: ['sources:write'], at: { in: 'query', name: 'source_id' } })
   @Get('delete_old')
   @ApiOperation({ summary: 'Deletes a source, named by itself or by the task that ingested it' })
   async delete(
@@ -94,6 +101,7 @@ export class SourcesController {
   }
 
   @RequiredQuery('id')
+  @Access({ for: 'user', action: 'read', of: 'sources', scopes: ['sources:read'], at: { in: 'query', name: 'id' } })
   @Get('directory_structure')
   async directory(@CurrentUser() user: SignedInUser, @Query('id') id: Asked) {
     const source = await this.owned(user, id);
@@ -103,6 +111,7 @@ export class SourcesController {
 
   @RequiredQuery('id')
   @OptionalQuery('page', 'per_page', 'path', 'search')
+  @Access({ for: 'user', action: 'read', of: 'sources', scopes: ['sources:read'], at: { in: 'query', name: 'id' } })
   @Get('get_chunks')
   async chunksOf(
     @CurrentUser() user: SignedInUser,
@@ -132,9 +141,7 @@ export class SourcesController {
 
   private async owned(user: SignedInUser, id: Asked): Promise<SourceRecord> {
     if (id === undefined) throw new Rejection('invalid-request', 'Missing required fields: id');
-    const source = isId(id) ? await this.sources.byId(id) : undefined;
-    if (source?.ownerId !== user.userId) throw new Rejection('source-not-found', 'Source not found');
-    return source;
+    return reached(user, isId(id) ? await this.sources.byId(id) : undefined, sourceNotFound, 'sources');
   }
 }
 

@@ -15,6 +15,7 @@ import { SOURCE_INGESTED_AGAIN } from './source-config.dto.js';
 import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
 import { SYNC_FREQUENCIES } from './source/sync.policy.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
 
 class SourceBody {
   @Allow() source_id?: unknown;
@@ -43,6 +44,7 @@ export class SyncController {
     private readonly abilities: SearchAbilities,
   ) {}
 
+  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: { in: 'body', name: 'source_id' } })
   @Post('manage_sync')
   @HttpCode(200)
   @ApiOperation({ summary: 'Says how often the pages of a source are fetched anew' })
@@ -60,6 +62,7 @@ export class SyncController {
     return { success: true };
   }
 
+  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: { in: 'body', name: 'source_id' } })
   @Post('sync_source')
   @HttpCode(200)
   @ApiOperation({ summary: 'Fetches the pages of a source anew; until they are searched the old ones are' })
@@ -69,6 +72,7 @@ export class SyncController {
     return this.ingestAgain(user, body, 'of-pages', reply);
   }
 
+  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: { in: 'body', name: 'source_id' } })
   @Post('sources/reingest')
   @HttpCode(200)
   @ApiOperation({ summary: 'Fetches the pages, or reads the files, of a source anew, and cuts them as its config says now' })

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Commands } from '../../kernel/commands.js';
+import { credentialIdOf } from '../identity/access.policy.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { Clock } from '../../kernel/clock.js';
@@ -82,7 +83,7 @@ export class UploadIntake {
       config,
       files.map(({ filename, sha256 }) => [filename, sha256]),
     );
-    const used = { scope: 'upload', callerId: user.userId, key, fingerprint, ttlMs: this.keyTtl.milliseconds };
+    const used = { scope: 'upload', callerId: credentialIdOf(user), key, fingerprint, ttlMs: this.keyTtl.milliseconds };
     return useIdempotencyKey(this.streams, this.clock, used, ids, user.cause);
   }
 

@@ -12,6 +12,7 @@ import { SearchAbilities, warningsAbout } from './source/source-config-warnings.
 import { DOCUMENT_EXTENSIONS } from '../documents/document.port.js';
 import { type FormPart, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
 import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
 
 type MultipartRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 
@@ -40,6 +41,7 @@ export class UploadController {
     private readonly abilities: SearchAbilities,
   ) {}
 
+  @Access({ for: 'user', action: 'create', of: 'sources', scopes: ['sources:write'] })
   @Post('upload')
   @HttpCode(200)
   @ApiOperation({ summary: 'Keeps files as a source and begins to make them searchable' })

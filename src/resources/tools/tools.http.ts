@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
+import { reached, visible } from '../identity/access.policy.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
@@ -19,6 +20,7 @@ import { defaultToolRecord, offeredKind, toolRecord } from './tool-record.http.j
 import type { ToolWish } from './toolbox/tool-setup.js';
 import { NewTool, ToolActionsEdit, ToolConfigEdit, ToolEdit, ToolIdOnly, ToolStatusEdit } from './tools.dto.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
 
 const NEW_TOOL = {
   name: 'ntfy',
@@ -39,21 +41,27 @@ export class ToolsController {
     private readonly freshness: Freshness,
   ) {}
 
+  @Access({ for: 'user', action: 'describe', of: 'tools', scopes: ['tools:read'] })
   @Get('available_tools')
   available(@CurrentUser() _: SignedInUser) {
     const offered = this.kinds.all().filter(({ internal }) => !internal);
     return { success: true, data: offered.map(offeredKind) };
   }
 
+  @Access({ for: 'user', action: 'list', of: 'tools', scopes: ['tools:read'] })
   @Get('get_tools')
-  async list(@CurrentUser() { userId }: SignedInUser) {
+  async list(@CurrentUser() user: SignedInUser) {
+    const { userId } = user;
     const [own, off] = await Promise.all([this.tools.ownedBy(userId), this.tools.switchedOffDefaults(userId)]);
     const defaults = DEFAULT_TOOLS.flatMap((name) => this.kinds.byName(name) ?? []);
-    const rows = own.map((record) => toolRecord(record, this.kinds.byName(record.definition.name)?.configFields ?? {}));
+    const rows = visible(user, 'tools', own).map((record) =>
+      toolRecord(record, this.kinds.byName(record.definition.name)?.configFields ?? {}),
+    );
     return { success: true, tools: [...rows, ...defaults.map((kind) => defaultToolRecord(userId, kind, !off.has(kind.name)))] };
   }
 
   @DocumentedBody({ type: NewTool }, NEW_TOOL)
+  @Access({ for: 'user', action: 'create', of: 'tools', scopes: ['tools:write'] })
   @Post('create_tool')
   @HttpCode(200)
   async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: NewTool) {
@@ -67,6 +75,7 @@ export class ToolsController {
   }
 
   @DocumentedBody({ type: ToolEdit }, { id: '00000000-0000-4000-8000-000000000000', customName: 'Notes' })
+  @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
   @Post('update_tool')
   @HttpCode(200)
   update(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id, ...wish }: ToolEdit) {
@@ -74,6 +83,7 @@ export class ToolsController {
   }
 
   @DocumentedBody({ type: ToolConfigEdit }, { id: '00000000-0000-4000-8000-000000000000', config: {} })
+  @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
   @Post('update_tool_config')
   @HttpCode(200)
   updateConfig(
@@ -85,6 +95,7 @@ export class ToolsController {
   }
 
   @DocumentedBody({ type: ToolActionsEdit }, { id: '00000000-0000-4000-8000-000000000000', actions: [] })
+  @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
   @Post('update_tool_actions')
   @HttpCode(200)
   updateActions(
@@ -96,6 +107,7 @@ export class ToolsController {
   }
 
   @DocumentedBody({ type: ToolStatusEdit }, { id: '00000000-0000-4000-8000-000000000000', status: false })
+  @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
   @Post('update_tool_status')
   @HttpCode(200)
   async updateStatus(
@@ -110,11 +122,12 @@ export class ToolsController {
   }
 
   @DocumentedBody({ type: ToolIdOnly }, { id: '00000000-0000-4000-8000-000000000000' })
+  @Access({ for: 'user', action: 'delete', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
   @Post('delete_tool')
   @HttpCode(200)
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id }: ToolIdOnly) {
     refuseFixed(id);
-    if ((await this.tools.byId(id))?.ownerId !== user.userId) throw toolNotFound();
+    reached(user, await this.tools.byId(id), toolNotFound, 'tools');
     await this.settled(reply, await this.commands.execute(new DeleteTool(id, user.userId, user.cause)));
     return { success: true };
   }

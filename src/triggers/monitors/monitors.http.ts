@@ -4,7 +4,8 @@ import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { MonitorQueries, type MonitorRecord, type MonitorSelection } from '../../../projections/monitors/monitors.queries.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
-import { SessionUser } from '../../resources/identity/session-only.js';
+import { reached } from '../../resources/identity/access.policy.js';
+import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
@@ -13,6 +14,7 @@ import { monitorNotFound } from './monitor/monitor.decider.js';
 import { monitorView } from './monitor/monitor-view.js';
 import { isSteering, SteerMonitor } from './monitor/monitor.commands.js';
 import { OptionalQuery } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
 
 const MONITORS_SHOWN_MAX = 200;
 
@@ -27,12 +29,13 @@ export class MonitorsController {
   ) {}
 
   @OptionalQuery('conversation_id', 'status')
+  @Access({ for: 'user', action: 'list', of: 'monitors' })
   @Get()
   @ApiOperation({
     summary: 'Your active monitors, newest first; `status=live`: paused ones as well, `status=all`: also those that are over.',
   })
   async list(
-    @SessionUser() { userId }: SignedInUser,
+    @CurrentUser() { userId }: SignedInUser,
     @Query('conversation_id') conversationId?: string,
     @Query('status') status?: string,
   ) {
@@ -44,32 +47,36 @@ export class MonitorsController {
     return { monitors: (await this.monitors.ofOwner(userId, selection)).map(monitorView) };
   }
 
+  @Access({ for: 'user', action: 'read', of: 'monitors' })
   @Get(':id')
   @ApiOperation({ summary: 'One monitor.' })
-  async one(@SessionUser() user: SignedInUser, @Param('id') id: string) {
+  async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
     return { monitor: monitorView(await this.own(id, user)) };
   }
 
+  @Access({ for: 'user', action: 'read', of: 'monitors' })
   @Get(':id/secret')
   @ApiOperation({ summary: 'The secret of the link that a monitor was given. None is given one here.' })
-  async secret(@SessionUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
+  async secret(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
     reply.header('cache-control', 'no-store');
     await this.own(id, user);
     throw new Rejection('monitor-not-found', 'No signing secret for this monitor');
   }
 
+  @Access({ for: 'user', action: 'change', of: 'monitors' })
   @Put(':id/secret')
   @ApiOperation({ summary: 'Changes the secret of the link that a monitor was given. None is given one here.' })
-  async changeSecret(@SessionUser() user: SignedInUser, @Param('id') id: string) {
+  async changeSecret(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
     await this.own(id, user);
     throw new Rejection('monitor-not-found', 'No signed link for this monitor');
   }
 
+  @Access({ for: 'user', action: 'change', of: 'monitors' })
   @Post(':id/:action')
   @HttpCode(200)
   @ApiOperation({ summary: 'Pauses, resumes or cancels a monitor.' })
   async steer(
-    @SessionUser() user: SignedInUser,
+    @CurrentUser() user: SignedInUser,
     @Param('id') id: string,
     @Param('action') action: string,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -82,10 +89,8 @@ export class MonitorsController {
     return this.one(user, id);
   }
 
-  private async own(id: string, { userId }: SignedInUser): Promise<MonitorRecord> {
-    const monitor = isId(id) ? await this.monitors.byId(id) : undefined;
-    if (monitor?.ownerId !== userId) throw monitorNotFound();
-    return monitor;
+  private async own(id: string, user: SignedInUser): Promise<MonitorRecord> {
+    return reached(user, isId(id) ? await this.monitors.byId(id) : undefined, monitorNotFound);
   }
 }
 

@@ -5,6 +5,7 @@ import { Commands } from '../../kernel/commands.js';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
+import { reached } from '../../resources/identity/access.policy.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Clock } from '../../kernel/clock.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
@@ -19,6 +20,8 @@ import { scheduleNotFound } from './schedule/schedule.policy.js';
 import { runRecord, scheduleRecord } from './schedule-record.http.js';
 import { ScheduleBody } from './schedules.dto.js';
 import { DocumentedBody, OptionalQuery } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
+import { FAMILIES_OF_AGENTS_PARTS } from '../../kernel/access.js';
 
 const STATISTICS_DAYS_MAX = 365;
 const STATISTICS_DAYS = 30;
@@ -45,6 +48,14 @@ export class AgentSchedulesController {
     private readonly models: ModelLookup,
   ) {}
 
+  @Access({
+    for: 'user',
+    action: 'list',
+    of: 'schedules',
+    scopes: ['schedules:read'],
+    refs: [{ family: 'agents', in: 'path', name: 'agentId' }],
+    closedToRestricted: FAMILIES_OF_AGENTS_PARTS,
+  })
   @Get()
   @ApiOperation({ summary: 'The schedules of an agent, newest first.' })
   async list(@CurrentUser() user: SignedInUser, @Param('agentId') agentId: string) {
@@ -53,6 +64,14 @@ export class AgentSchedulesController {
   }
 
   @DocumentedBody({ type: ScheduleBody }, DAILY)
+  @Access({
+    for: 'user',
+    action: 'create',
+    of: 'schedules',
+    scopes: ['schedules:write'],
+    refs: [{ family: 'agents', in: 'path', name: 'agentId' }],
+    closedToRestricted: FAMILIES_OF_AGENTS_PARTS,
+  })
   @Post()
   @HttpCode(201)
   @ApiOperation({ summary: 'Has the agent do something later, or again and again.' })
@@ -83,6 +102,14 @@ export class AgentSchedulesController {
   }
 
   @OptionalQuery('days')
+  @Access({
+    for: 'user',
+    action: 'read',
+    of: 'schedules',
+    scopes: ['schedules:read'],
+    refs: [{ family: 'agents', in: 'path', name: 'agentId' }],
+    closedToRestricted: FAMILIES_OF_AGENTS_PARTS,
+  })
   @Get('stats')
   @ApiOperation({ summary: "How the runs of an agent's schedules went of late." })
   async statistics(@CurrentUser() user: SignedInUser, @Param('agentId') agentId: string, @Query('days') asked?: string) {
@@ -94,8 +121,9 @@ export class AgentSchedulesController {
     return { days, runs, failed, tokens, latest_failure: failure };
   }
 
-  private async requireOwn(agentId: string, { userId }: SignedInUser): Promise<void> {
-    const agent = isId(agentId) ? await this.agents.byId(agentId) : undefined;
-    if (agent?.ownerId !== userId) throw new Rejection('agent-not-found', 'agent not found');
+  private async requireOwn(agentId: string, user: SignedInUser): Promise<void> {
+    reached(user, isId(agentId) ? await this.agents.byId(agentId) : undefined, agentNotFound, 'agents');
   }
 }
+
+const agentNotFound = () => new Rejection('agent-not-found', 'agent not found');

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { ScheduleQueries, type ScheduleRecord } from '../../../projections/schedules/schedules.queries.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
+import { reached } from '../../resources/identity/access.policy.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId, newId } from '../../kernel/ids.js';
@@ -16,6 +17,8 @@ import { scheduleNotFound } from './schedule/schedule.policy.js';
 import { runRecord, scheduleRecord } from './schedule-record.http.js';
 import { ScheduleAction, ScheduleBody } from './schedules.dto.js';
 import { DocumentedBody, OptionalQuery } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
+import { FAMILIES } from '../../kernel/access.js';
 
 const RUNS_PER_PAGE_MAX = 200;
 const RUNS_PER_PAGE = 50;
@@ -33,6 +36,7 @@ export class SchedulesController {
     private readonly models: ModelLookup,
   ) {}
 
+  @Access({ for: 'user', action: 'read', of: 'schedules', scopes: ['schedules:read'], closedToRestricted: FAMILIES })
   @Get()
   @ApiOperation({ summary: 'One schedule.' })
   async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
@@ -40,6 +44,7 @@ export class SchedulesController {
   }
 
   @DocumentedBody({ type: ScheduleBody }, { instruction: 'Report the weather.' })
+  @Access({ for: 'user', action: 'change', of: 'schedules', scopes: ['schedules:write'], closedToRestricted: FAMILIES })
   @Put()
   @ApiOperation({ summary: 'Changes what a schedule does, or when; what is left out stays.' })
   async change(
@@ -53,6 +58,7 @@ export class SchedulesController {
   }
 
   @DocumentedBody({ type: ScheduleAction }, { action: 'pause' })
+  @Access({ for: 'user', action: 'change', of: 'schedules', scopes: ['schedules:write'], closedToRestricted: FAMILIES })
   @Patch()
   @ApiOperation({ summary: 'Pauses or resumes a schedule.' })
   async pauseOrResume(
@@ -68,6 +74,7 @@ export class SchedulesController {
     return this.written(id, user, reply, await this.commands.execute(command));
   }
 
+  @Access({ for: 'user', action: 'delete', of: 'schedules', scopes: ['schedules:write'], closedToRestricted: FAMILIES })
   @Delete()
   @ApiOperation({ summary: 'Deletes a schedule and the list of its runs.' })
   async delete(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
@@ -76,6 +83,7 @@ export class SchedulesController {
     return { success: true };
   }
 
+  @Access({ for: 'user', action: 'ask', of: 'schedules', scopes: ['schedules:write'], closedToRestricted: FAMILIES })
   @Post('run')
   @HttpCode(202)
   @ApiOperation({ summary: 'Runs a schedule now, beside its slots.' })
@@ -87,6 +95,7 @@ export class SchedulesController {
   }
 
   @OptionalQuery('limit', 'offset')
+  @Access({ for: 'user', action: 'list', of: 'schedules', scopes: ['schedules:read'], closedToRestricted: FAMILIES })
   @Get('runs')
   @ApiOperation({ summary: 'The runs of a schedule and the slots that came to none, the latest first.' })
   async runs(
@@ -102,6 +111,7 @@ export class SchedulesController {
     return { runs: runs.map((run) => runRecord(run, schedule)), limit, offset };
   }
 
+  @Access({ for: 'user', action: 'read', of: 'schedules', scopes: ['schedules:read'], closedToRestricted: FAMILIES })
   @Get('runs/:runId')
   @ApiOperation({ summary: 'One run of a schedule.' })
   async run(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Param('runId') runId: string) {
@@ -114,11 +124,9 @@ export class SchedulesController {
     return { run: runRecord(run, schedule) };
   }
 
-  private async own(id: string, { userId }: SignedInUser): Promise<ScheduleRecord> {
+  private async own(id: string, user: SignedInUser): Promise<ScheduleRecord> {
     if (!isId(id)) throw new Rejection('invalid-schedule', 'invalid schedule id');
-    const schedule = await this.schedules.byId(id);
-    if (schedule?.ownerId !== userId) throw scheduleNotFound();
-    return schedule;
+    return reached(user, await this.schedules.byId(id), scheduleNotFound);
   }
 
   private async written(id: string, user: SignedInUser, reply: FastifyReply, position: bigint | undefined) {

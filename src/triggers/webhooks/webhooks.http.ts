@@ -11,6 +11,7 @@ import { AcceptDelivery } from './delivery.commands.js';
 import { tooLarge, webhookAgentOf } from './webhook-lookup.http.js';
 import { WebhookOptions } from './webhook-options.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
 
 const TOKEN = { name: 'token', description: 'The last part of the webhook’s URL.' };
 const KEY = {
@@ -32,6 +33,7 @@ export class WebhooksController {
   ) {}
 
   @ApiParam(TOKEN)
+  @Access({ for: 'capability', action: 'ask', of: 'webhooks' })
   @Post(':token')
   @HttpCode(200)
   @UseGuards(AnyJsonBodyOnly)
@@ -49,6 +51,7 @@ export class WebhooksController {
   }
 
   @ApiParam(TOKEN)
+  @Access({ for: 'capability', action: 'ask', of: 'webhooks' })
   @Get(':token')
   @ApiOperation({ summary: 'The query parameters become the agent’s input, as a JSON object of texts.' })
   @ApiHeader(KEY)

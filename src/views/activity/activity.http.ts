@@ -1,7 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { SignedInUser } from '../../resources/identity/caller.js';
-import { SessionUser } from '../../resources/identity/session-only.js';
+import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Clock } from '../../kernel/clock.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
@@ -20,6 +20,7 @@ import {
 import { PlannedActivity } from './planned-activity.js';
 import { RunHistory } from './run-history.js';
 import { windowIn, type WindowRequest } from './planned-window.policy.js';
+import { Access } from '../../platform/http/access.js';
 
 /** The read model that knows of answers, which users wait for. */
 const READ = ['conversations'];
@@ -37,23 +38,26 @@ export class ActivityController {
     private readonly lastWrites: LastWrites,
   ) {}
 
+  @Access({ for: 'user', action: 'read', of: 'activity' })
   @Get('now')
   @ApiOperation({ summary: 'What runs, what needs you, what comes next, and how the last 24 hours went.' })
-  async now(@SessionUser() { userId }: SignedInUser) {
+  async now(@CurrentUser() { userId }: SignedInUser) {
     await this.freshness.reached(READ, this.lastWrites.of(userId));
     return this.current.of(userId, this.clock.now());
   }
 
+  @Access({ for: 'user', action: 'read', of: 'activity' })
   @Get('planned')
   @ApiOperation({ summary: 'What is planned and what became of it, in a window of at most 62 days.' })
   @ApiQuery({ name: 'from', required: false, description: 'ISO 8601; without an offset on the clocks of tz. Default: today' })
   @ApiQuery({ name: 'to', required: false, description: 'ISO 8601. Default: a week after from' })
   @ApiQuery({ name: 'tz', required: false, description: 'An IANA zone. Default: UTC' })
-  async calendar(@SessionUser() { userId }: SignedInUser, @Query() query: WindowRequest) {
+  async calendar(@CurrentUser() { userId }: SignedInUser, @Query() query: WindowRequest) {
     const now = this.clock.now();
     return this.planned.of(userId, windowIn(query, now), now);
   }
 
+  @Access({ for: 'user', action: 'read', of: 'activity' })
   @Get('history')
   @ApiOperation({ summary: 'What was done, of all kinds, the newest first.' })
   @ApiQuery({ name: 'kind', required: false, enum: HISTORY_KINDS })
@@ -62,7 +66,7 @@ export class ActivityController {
   @ApiQuery({ name: 'days', required: false, description: `Default: ${HISTORY_DAYS}, at most ${HISTORY_DAYS_MAX}` })
   @ApiQuery({ name: 'limit', required: false, description: `Default: ${HISTORY_LIMIT}, at most ${HISTORY_LIMIT_MAX}` })
   @ApiQuery({ name: 'offset', required: false, description: `Default: 0, at most ${HISTORY_OFFSET_MAX}` })
-  async history(@SessionUser() { userId }: SignedInUser, @Query() query: HistoryRequest) {
+  async history(@CurrentUser() { userId }: SignedInUser, @Query() query: HistoryRequest) {
     const { runs, hasMore } = await this.past.page(userId, historyQuestion(query), this.clock.now());
     return { runs, has_more: hasMore };
   }

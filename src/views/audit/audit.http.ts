@@ -3,13 +3,15 @@ import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { type AuditEvent, type AuditFilter, AuditLogQueries } from '../../../projections/audit-log/audit-log.queries.js';
-import { isAdmin, type SignedInUser } from '../../resources/identity/caller.js';
+import { may } from '../../resources/identity/access.policy.js';
+import type { SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { AuditEventsQuery, PAGE_DEFAULT, PAGE_MAX } from './audit.dto.js';
 import { isOwnTrace, type TraceNode, traceOf } from './trace.policy.js';
 import { OptionalQuery } from '../../platform/http/documented.js';
 import { momentIn } from '../../platform/http/moments.js';
+import { Access } from '../../platform/http/access.js';
 
 /** A chain longer than this is cut, which the answer says. */
 const TRACE_EVENTS_MAX = 5_000;
@@ -28,6 +30,7 @@ export class AuditController {
   @ApiOperation({ summary: 'Events in the order of the log; with Accept: application/x-ndjson one a line, to the end' })
   @ApiProduces('application/json', LINES)
   @OptionalQuery('stream', 'type', 'actor', 'correlation', 'from', 'to', 'after', 'limit')
+  @Access({ for: 'user', action: 'read', of: 'audit' })
   @Get('events')
   async events(
     @CurrentUser() user: SignedInUser,
@@ -37,7 +40,7 @@ export class AuditController {
   ): Promise<void> {
     const filter = {
       ...filterOf(query),
-      ...(!isAdmin(user) && { visibleActors: await this.auditLog.actorsOf(user.cause.actor) }),
+      ...(!may(user, { does: 'see-all' }) && { visibleActors: await this.auditLog.actorsOf(user.cause.actor) }),
     };
     const after = positionOf(query.after);
     if (accept?.includes(LINES)) {
@@ -56,12 +59,13 @@ export class AuditController {
   @ApiOperation({
     summary: 'What a request led to, event by event, to the last frame; by the id of the request or of any of its events',
   })
+  @Access({ for: 'user', action: 'read', of: 'audit' })
   @Get('trace/:id')
   async trace(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
     const correlationId = await this.auditLog.correlationOf(id);
     if (correlationId === undefined) throw notFound();
     const events = await this.auditLog.page({ correlationId }, BEFORE_ALL, TRACE_EVENTS_MAX + 1);
-    if (!isAdmin(user) && !isOwnTrace(events, await this.auditLog.actorsOf(user.cause.actor))) throw notFound();
+    if (!may(user, { does: 'see-all' }) && !isOwnTrace(events, await this.auditLog.actorsOf(user.cause.actor))) throw notFound();
     const shown = events.slice(0, TRACE_EVENTS_MAX);
     const [first] = shown;
     return {

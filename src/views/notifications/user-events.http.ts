@@ -17,6 +17,7 @@ import { UserEventStream } from './user-event-stream.js';
 import { userKey, userStream } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';
 import { OptionalHeader, OptionalQuery } from '../../platform/http/documented.js';
+import { Access } from '../../platform/http/access.js';
 
 /** What happens to a user's things, told to every tab they have open. */
 @ApiTags('User events')
@@ -41,6 +42,7 @@ export class UserEventsController {
   @ApiOperation({ summary: 'The events of the signed-in user (Server-Sent Events)' })
   @OptionalHeader('Last-Event-ID')
   @OptionalQuery('last_event_id')
+  @Access({ for: 'user', action: 'read', of: 'user events', userIsAskedLater: true })
   @Get()
   async follow(
     @UserIfSignedIn() user: SignedInUser | undefined,

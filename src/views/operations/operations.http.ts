@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiProduces, ApiServiceUnavailableResponse
 import type { FastifyReply } from 'fastify';
 import { type ConditionReport, Conditions, type FollowerCondition, Measurements } from '../../kernel/conditions.js';
 import { HEALTH, READINESS } from './readiness.http.js';
+import { Access } from '../../platform/http/access.js';
 
 /** What those who run the service ask it. No credential is needed, and nothing here tells anything about its users. */
 @ApiTags('Operations')
@@ -13,6 +14,7 @@ export class OperationsController {
     private readonly measurements: Measurements,
   ) {}
 
+  @Access({ for: 'anyone', action: 'describe', of: 'service', scopes: 'any-token' })
   @Get('api/health')
   @ApiOperation({ summary: 'Whether the process is up.' })
   @ApiOkResponse({ description: 'It is.', schema: HEALTH })
@@ -20,6 +22,7 @@ export class OperationsController {
     return { status: 'ok' };
   }
 
+  @Access({ for: 'anyone', action: 'describe', of: 'service', scopes: 'any-token' })
   @Get('api/ready')
   @ApiOperation({
     summary: 'Whether the process can do its work, and what keeps it from that.',
@@ -45,6 +48,7 @@ export class OperationsController {
     return bodyOf(report);
   }
 
+  @Access({ for: 'anyone', action: 'describe', of: 'service', scopes: 'any-token' })
   @Get('metrics')
   @ApiOperation({ summary: 'What is measured in this process, for Prometheus.' })
   @ApiProduces('text/plain')

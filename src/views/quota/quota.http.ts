@@ -5,6 +5,7 @@ import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { QuotaUse } from '../../work/limits/quota-use.port.js';
+import { Access } from '../../platform/http/access.js';
 
 const unlimited = { limit: null, source: null, source_id: null };
 
@@ -19,6 +20,7 @@ export class QuotaController {
   ) {}
 
   @ApiOperation({ summary: "The caller's own limits, what is used of them, and when they are renewed" })
+  @Access({ for: 'user', action: 'describe', of: 'users', scopes: 'any-token' })
   @Get('quota')
   async own(@CurrentUser() { userId }: SignedInUser) {
     await this.freshness.reached(['usage'], this.lastWrites.of(userId));

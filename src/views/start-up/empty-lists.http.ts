@@ -1,6 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
+import { Access } from '../../platform/http/access.js';
 
 /**
  * Lists that clients load when they start and that this service has nothing to put into: it has no teams, folders,
@@ -8,21 +9,25 @@ import { CurrentUser } from '../../resources/identity/identity.http.js';
  */
 @Controller('api')
 export class EmptyListsController {
+  @Access({ for: 'user', action: 'list', of: 'teams', scopes: ['teams:read'] })
   @Get('teams')
   teams(@CurrentUser() _: SignedInUser) {
     return { success: true, teams: [] };
   }
 
+  @Access({ for: 'user', action: 'describe', of: 'agents', scopes: ['agents:read'] })
   @Get('agents/folders')
   folders(@CurrentUser() _: SignedInUser) {
     return { folders: [] };
   }
 
+  @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
   @Get('shared_agents')
   sharedAgents(@CurrentUser() _: SignedInUser) {
     return [];
   }
 
+  @Access({ for: 'anyone', action: 'describe', of: 'agents', scopes: ['agents:read'] })
   @Get('template_agents')
   templateAgents() {
     return [];

@@ -1,5 +1,6 @@
 import { Controller, Get, Redirect } from '@nestjs/common';
 import type { AuthType } from '../../resources/identity/caller.js';
+import { Access } from '../../platform/http/access.js';
 
 /** What clients adapt themselves to. */
 export class StartUpOptions {
@@ -15,10 +16,12 @@ export class StartUpController {
   constructor(private readonly options: StartUpOptions) {}
 
   /** There is no web page of ours: the interactive reference is the nearest thing. */
+  @Access({ for: 'anyone', action: 'describe', of: 'service', scopes: 'any-token' })
   @Get()
   @Redirect('/api/docs', 302)
   home() {}
 
+  @Access({ for: 'anyone', action: 'describe', of: 'service', scopes: 'any-token' })
   @Get('api/config')
   config() {
     const { authType, hybridRetrieval } = this.options;

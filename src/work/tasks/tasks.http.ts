@@ -7,6 +7,7 @@ import { KeyValue } from '../../kernel/key-value.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { loadResult } from './task-result.js';
 import { isWorkerAlive } from './worker-presence.js';
+import { Access } from '../../platform/http/access.js';
 
 type TaskStatusBody = Readonly<{ status: string; result: unknown }>;
 
@@ -19,6 +20,7 @@ export class TasksController {
     private readonly keyValue: KeyValue,
   ) {}
 
+  @Access({ for: 'capability', action: 'describe', of: 'tasks', scopes: ['sources:read', 'sources:write', 'chat:run'] })
   @Get('task_status')
   @ApiOperation({ summary: 'How a background task stands. A caller that knows its id may ask.' })
   @ApiQuery({ name: 'task_id', required: true })

@@ -18,6 +18,7 @@ import { AnsweringOptions } from '../loop/answering-options.js';
 import { QuestionRequest } from './question.dto.js';
 import { FrameTail } from '../../journal/frame-tail.js';
 import { DocumentedBody, OptionalHeader } from '../../../platform/http/documented.js';
+import { Access } from '../../../platform/http/access.js';
 
 const EXAMPLE = { question: 'When is tea?', visibility: 'listed' };
 
@@ -37,6 +38,7 @@ export class AnsweringController {
   @ApiOperation({ summary: 'Ask a question; the answer streams as Server-Sent Events' })
   @OptionalHeader('Idempotency-Key')
   @DocumentedBody({ type: QuestionRequest }, EXAMPLE)
+  @Access({ for: 'caller', action: 'ask', of: 'answers', scopes: ['chat:run'] })
   @Post('stream')
   @HttpCode(200)
   @UseGuards(JsonBodyOnly)
@@ -57,6 +59,7 @@ export class AnsweringController {
   @ApiOperation({ summary: 'Ask a question; the answer comes as one JSON object' })
   @OptionalHeader('Idempotency-Key')
   @DocumentedBody({ type: QuestionRequest }, EXAMPLE)
+  @Access({ for: 'caller', action: 'ask', of: 'answers', scopes: ['chat:run'] })
   @Post('api/answer')
   @HttpCode(200)
   @UseGuards(JsonBodyOnly)

@@ -6,6 +6,7 @@ import { conversationStream } from '../../conversation/conversation.events.js';
 import { type CallAnswer, resume } from '../../conversation/pause.decider.js';
 import { type EarlierTurn, EarlierTurns } from '../../conversation/earlier-turns.port.js';
 import type { Conversation } from '../../conversation/turn.policy.js';
+import { credentialIdOf } from '../../../resources/identity/access.policy.js';
 import { type Caller, ownerOf } from '../../../resources/identity/caller.js';
 import { Clock } from '../../../kernel/clock.js';
 import { fingerprintOf, type KeyUsed, useIdempotencyKey } from '../../../kernel/event-sourcing/idempotency.js';
@@ -124,7 +125,7 @@ export class AskQuestionIntake {
       await admit();
       return { replayed: false, ids: fresh };
     }
-    const callerId = caller.kind === 'agent-key' ? caller.keyId : caller.userId;
+    const callerId = credentialIdOf(caller);
     const fingerprint = (asked: QuestionRequest) => fingerprintOf(route, { ...asked, api_key: undefined });
     const ttlMs = this.options.settings.idempotencyTtlMs;
     const idempotency = { scope: 'answer', callerId, key, fingerprint: fingerprint(request), ttlMs };

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentQueries, type AgentRecord } from '../../../../projections/agents/agents.queries.js';
 import { PromptQueries } from '../../../../projections/prompts/prompts.queries.js';
 import { AttachmentShelf } from '../../../resources/attachments/attachment-shelf.port.js';
-import { type Beginning, BEGINNING_EVENTS_MAX, belongsTo } from '../../conversation/conversation-access.policy.js';
+import { type Beginning, BEGINNING_EVENTS_MAX } from '../../conversation/conversation-access.policy.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import {
   type AttachedFile,
@@ -10,6 +10,7 @@ import {
   conversationStream,
   type TurnSettings,
 } from '../../conversation/conversation.events.js';
+import { type NamedByQuestion, reached, requireAccess, tokenOf } from '../../../resources/identity/access.policy.js';
 import { type Caller, ownerOf, signedInUserOf } from '../../../resources/identity/caller.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
@@ -62,6 +63,7 @@ export class QuestionResolver {
     const ownerId = ownerOf(caller);
     const conversationId = request.conversation_id || undefined;
     const continued = conversationId === undefined ? undefined : await this.continued(conversationId, caller);
+    requireAccess(caller, { does: 'ask', question: namedBy(request, continued) });
     const agent = await this.agentFor(request, caller, continued);
     if (!agent && request.prompt_id && !(await this.hasPrompt(request.prompt_id, ownerId)))
       throw new Rejection('prompt-not-found', 'Prompt not found');
@@ -81,7 +83,7 @@ export class QuestionResolver {
 
   /** The agent whose key the caller has, if it has one. @throws Rejection agent-not-found */
   async agentOfKey(caller: Caller): Promise<AgentRecord | undefined> {
-    return caller.kind === 'agent-key' ? this.usable(caller.agentId, caller.ownerId) : undefined;
+    return caller.kind === 'agent-key' ? this.usable(caller.agentId, caller) : undefined;
   }
 
   /** Whether an id names a preset or a prompt of the user's own. */
@@ -100,26 +102,26 @@ export class QuestionResolver {
   private async continued(conversationId: string, caller: Caller): Promise<Beginning> {
     if (!isId(conversationId)) throw conversationNotFound();
     const began = await this.streams.beginning(conversationStream(conversationId), conversation, BEGINNING_EVENTS_MAX);
-    if (!belongsTo(began, caller)) throw conversationNotFound();
+    requireAccess(caller, { does: 'join', conversation: began }, conversationNotFound);
     return began;
   }
 
   /** A key's agent, else the named one, else the one the conversation was begun with, if the caller may still use it. */
   private async agentFor(request: QuestionRequest, caller: Caller, continued: Beginning | undefined) {
-    if (caller.kind === 'agent-key') return this.usable(caller.agentId, caller.ownerId);
-    if (request.agent_id) return this.usable(request.agent_id, caller.userId);
+    if (caller.kind === 'agent-key') return this.usable(caller.agentId, caller);
+    if (request.agent_id) return this.usable(request.agent_id, caller);
     if (!continued?.agentId) return undefined;
-    return this.usable(continued.agentId, caller.userId).catch(() => undefined);
+    return this.usable(continued.agentId, caller).catch(() => undefined);
   }
 
-  private async usable(agentId: string, userId: string): Promise<AgentRecord> {
+  private async usable(agentId: string, caller: Caller): Promise<AgentRecord> {
     const agent = isId(agentId) ? await this.agents.byId(agentId) : undefined;
-    if (agent?.ownerId !== userId) throw agentNotFound();
-    return agent;
+    return reached(caller, agent, agentNotFound);
   }
 
   private async settings(request: QuestionRequest, caller: Caller, agent: AgentRecord | undefined, modelId: string | undefined) {
     const configuration = agent?.configuration;
+    const token = tokenOf(caller);
     const ownerId = agent?.ownerId ?? ownerOf(caller);
     const model = modelId ?? (await this.modelFor(configuration?.defaultModelId));
     const writeAllowlist = isOwner(caller, ownerId) ? null : (configuration?.config.api_write_allowlist ?? []);
@@ -129,6 +131,7 @@ export class QuestionResolver {
     return {
       agentId: agent?.id ?? null,
       agentKeyId: caller.kind === 'agent-key' ? caller.keyId : null,
+      ...(token && { accessTokenId: token.id }),
       modelId: model,
       promptId: configuration?.promptId || request.prompt_id || '',
       configurationOwnerId: ownerId,
@@ -174,3 +177,10 @@ const isOwner = (caller: Caller, ownerId: string): boolean => signedInUserOf(cal
 /** `default` stands for no source at all. */
 const sourceIds = (docs: QuestionRequest['active_docs']): readonly string[] =>
   (typeof docs === 'string' ? [docs] : (docs ?? [])).filter((id) => id !== '' && id !== 'default');
+
+const namedBy = (request: QuestionRequest, continued: Beginning | undefined): NamedByQuestion => ({
+  agentId: request.agent_id || null,
+  sources: sourceIds(request.active_docs),
+  promptId: request.prompt_id || null,
+  continuedAgentId: continued?.agentId,
+});

@@ -6,6 +6,7 @@ import type { Identity } from '../../../resources/identity/identity.js';
 import { RequestCause, RequestIdentity } from '../../../resources/identity/identity.http.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { StopAnswer } from './stop-answer.commands.js';
+import { Access } from '../../../platform/http/access.js';
 
 @ApiTags('Messages')
 @Controller('api/messages/:messageId')
@@ -17,6 +18,7 @@ export class StopAnswerController {
 
   /** Asks a running answer to stop; what it wrote is kept. */
   @ApiOperation({ summary: 'Stop a running answer' })
+  @Access({ for: 'caller', action: 'change', of: 'messages' })
   @Post('cancel')
   @HttpCode(202)
   async cancel(@Param('messageId') messageId: string, @RequestIdentity() identity: Identity, @RequestCause() cause: Cause) {

@@ -19,8 +19,14 @@ export class TurnJournals {
 
   /** All who name the same first writer write the same first frame; what follows is each one's own. */
   open({ asked, ownerId, cause }: Transcript, digest: MessageDigest, firstWriter?: string, writer = this.ids.next()): Journal {
-    const { agentId, agentKeyId } = asked.settings;
-    const access: JournalAccess = { conversationId: asked.conversationId, ownerId, agentKeyId, agentId };
+    const { agentId, agentKeyId, accessTokenId } = asked.settings;
+    const access: JournalAccess = {
+      conversationId: asked.conversationId,
+      ownerId,
+      agentKeyId,
+      agentId,
+      ...(accessTokenId && { accessTokenId }),
+    };
     const metadata = encodeMetadata(cause);
     const firstMetadata = JSON.stringify({ ...(JSON.parse(metadata) as object), ...access });
     const options = { messageId: asked.turnId, digest, writer, firstWriter: firstWriter ?? writer, metadata, firstMetadata };

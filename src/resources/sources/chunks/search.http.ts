@@ -8,6 +8,8 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { SEARCH_CHUNKS_DEFAULT } from '../source/retrieval.policy.js';
 import { Search, type SearchRequest } from './search.port.js';
 import { DocumentedBody, OptionalHeader } from '../../../platform/http/documented.js';
+import { Access } from '../../../platform/http/access.js';
+import { FAMILIES } from '../../../kernel/access.js';
 
 const SEARCH_BODY = {
   type: 'object',
@@ -35,6 +37,7 @@ export class SearchController {
     private readonly agents: AgentQueries,
   ) {}
 
+  @Access({ for: 'key', action: 'search', of: 'answers', scopes: ['chat:run'], closedToRestricted: FAMILIES })
   @Post('search')
   @HttpCode(200)
   @ApiOperation({ summary: 'The pieces of an agent’s sources that answer a question' })

@@ -6,6 +6,7 @@ import { CurrentUser } from '../../identity/identity.http.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { parseSpec } from './spec-actions.js';
 import { DocumentedBody } from '../../../platform/http/documented.js';
+import { Access } from '../../../platform/http/access.js';
 
 /** How large a description may be. */
 export abstract class SpecLimits {
@@ -35,6 +36,7 @@ const SPEC = JSON.stringify({
 export class ParseSpecController {
   constructor(private readonly limits: SpecLimits) {}
 
+  @Access({ for: 'user', action: 'describe', of: 'tools', scopes: ['tools:write'] })
   @Post('parse_spec')
   @HttpCode(200)
   @ApiOperation({ summary: 'Makes actions of the description of an API: OpenAPI 3.0 and 3.1, Swagger 2.0; nothing is stored' })

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Commands } from '../../../kernel/commands.js';
 import { type ToolRecord, ToolQueries } from '../../../../projections/tools/tools.queries.js';
 import type { SignedInUser } from '../../identity/caller.js';
+import { reached } from '../../identity/access.policy.js';
 import { CurrentUser } from '../../identity/identity.http.js';
 import { WrongCredentials } from '../../identity/wrong-credentials.port.js';
 import { Clock } from '../../../kernel/clock.js';
@@ -24,6 +25,7 @@ import { isOverdue } from './sign-in/oauth.decider.js';
 import { OAuthGrants } from './oauth-grants.js';
 import { OAuthHandshakes } from './oauth-handshakes.js';
 import { DocumentedBody, OptionalQuery } from '../../../platform/http/documented.js';
+import { Access } from '../../../platform/http/access.js';
 
 const SERVER = { server_url: 'https://tools.example/mcp', auth_type: 'none' };
 
@@ -44,10 +46,17 @@ export class McpServerController {
   ) {}
 
   @DocumentedBody({ type: McpServerTrial }, { config: SERVER })
+  @Access({
+    for: 'user',
+    action: 'describe',
+    of: 'tools',
+    scopes: ['tools:write'],
+    refs: [{ family: 'tools', in: 'body', name: 'id' }],
+  })
   @Post('test')
   @HttpCode(200)
   async test(@CurrentUser() user: SignedInUser, @Req() request: FastifyRequest, @Body() { id, config }: McpServerTrial) {
-    const tool = await this.own(user.userId, id);
+    const tool = await this.own(user, id);
     const settings = mcpSettings(config);
     if (settings.authType === 'oauth') return this.signIn(user, request, config);
     try {
@@ -61,11 +70,12 @@ export class McpServerController {
   }
 
   @DocumentedBody({ type: McpServerWish }, { displayName: 'Issues', config: SERVER })
+  @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
   @Post('save')
   @HttpCode(200)
   async save(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: McpServerWish) {
     const { id, displayName, status } = body;
-    const tool = await this.own(user.userId, id);
+    const tool = await this.own(user, id);
     if (!tool && (await this.tools.countOf(user.userId)) >= TOOLS_PER_USER_MAX) {
       throw new Rejection('too-many-tools', `There can be at most ${TOOLS_PER_USER_MAX} tools.`);
     }
@@ -84,6 +94,7 @@ export class McpServerController {
 
   /** Where browsers come back to. Who they belong to is known by the state, which works once. */
   @OptionalQuery('state', 'code', 'iss', 'error')
+  @Access({ for: 'capability', action: 'change', of: 'tools' })
   @Get('callback')
   async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Query() query: SignInReply) {
     const cause = {
@@ -107,6 +118,7 @@ export class McpServerController {
       .send(callbackPage(granted));
   }
 
+  @Access({ for: 'user', action: 'read', of: 'tools' })
   @Get('oauth_status/:taskId')
   async oauthStatus(@CurrentUser() { userId }: SignedInUser, @Param('taskId') taskId: string) {
     const grant = await this.handshakes.of(userId, taskId);
@@ -114,6 +126,7 @@ export class McpServerController {
   }
 
   /** Which tool servers wait for a sign-in. No server is asked. */
+  @Access({ for: 'user', action: 'list', of: 'tools' })
   @Get('auth_status')
   async authStatus(@CurrentUser() { userId }: SignedInUser) {
     const own = (await this.tools.ownedBy(userId)).filter(({ definition }) => definition.name === this.kind.name);
@@ -141,10 +154,10 @@ export class McpServerController {
   }
 
   /** The tool that is meant, where one is. @throws Rejection when it is not that user's tool server */
-  private async own(userId: string, id: string | undefined): Promise<ToolRecord | undefined> {
+  private async own(user: SignedInUser, id: string | undefined): Promise<ToolRecord | undefined> {
     if (!id) return undefined;
-    const tool = isId(id) ? await this.tools.byId(id) : undefined;
-    if (tool?.ownerId !== userId || tool.definition.name !== this.kind.name) throw toolNotFound();
+    const tool = reached(user, isId(id) ? await this.tools.byId(id) : undefined, toolNotFound, 'tools');
+    if (tool.definition.name !== this.kind.name) throw toolNotFound();
     return tool;
   }
 }

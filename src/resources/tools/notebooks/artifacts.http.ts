@@ -1,6 +1,7 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { SignedInUser } from '../../identity/caller.js';
+import { may } from '../../identity/access.policy.js';
 import { CurrentUser } from '../../identity/identity.http.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
@@ -10,6 +11,7 @@ import { notesStream } from './notes.events.js';
 import { todoList } from './todo-list.decider.js';
 import { todoListStream } from './todo-list.events.js';
 import { shownTodos } from './todo-list-view.policy.js';
+import { Access } from '../../../platform/http/access.js';
 
 /** What models have written for a user, shown to that user only. */
 @ApiTags('Tools')
@@ -17,22 +19,26 @@ import { shownTodos } from './todo-list-view.policy.js';
 export class ArtifactsController {
   constructor(private readonly notebooks: Notebooks) {}
 
+  @Access({ for: 'user', action: 'read', of: 'artifacts' })
   @Get('artifact/:id')
-  async one(@CurrentUser() { userId }: SignedInUser, @Param('id') id: string) {
-    const artifact = isId(id) ? ((await this.note(userId, id)) ?? (await this.todos(userId, id))) : undefined;
+  async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
+    const artifact = isId(id) ? ((await this.note(user, id)) ?? (await this.todos(user, id))) : undefined;
     if (!artifact) throw new Rejection('artifact-not-found', 'Artifact not found');
     return { success: true, artifact };
   }
 
-  private async note(userId: string, id: string) {
+  private async note(user: SignedInUser, id: string) {
     const { ownerId, content, updatedAt } = await this.notebooks.read(notesStream(id), notes);
-    if (ownerId !== userId || content === null) return undefined;
+    if (content === null || !isReached(user, id, ownerId)) return undefined;
     const lines = content === '' ? 0 : content.replace(/\n$/, '').split('\n').length;
     return { artifact_type: 'note', data: { content, line_count: lines, updated_at: updatedAt } };
   }
 
-  private async todos(userId: string, id: string) {
+  private async todos(user: SignedInUser, id: string) {
     const state = await this.notebooks.read(todoListStream(id), todoList);
-    return state.ownerId === userId ? { artifact_type: 'todo_list', data: shownTodos(state) } : undefined;
+    return isReached(user, id, state.ownerId) ? { artifact_type: 'todo_list', data: shownTodos(state) } : undefined;
   }
 }
+
+const isReached = (user: SignedInUser, id: string, ownerId: string | null): boolean =>
+  may(user, { does: 'reach', thing: ownerId === null ? undefined : { id, ownerId } });

@@ -1,0 +1,62 @@
+/** What a personal access token can be given, and what the reference says of it. */
+export const SCOPES = {
+  'agents:read': 'List and read agents',
+  'agents:write': 'Create, change, pin and delete agents',
+  'agents:keys': 'Read the keys of agents when they are made, regenerate them, and read the URLs of webhooks',
+  'sources:read': 'List and read sources, their chunks and the tasks that ingest them',
+  'sources:write': 'Upload, fetch, configure and delete sources',
+  'prompts:read': 'List and read prompts',
+  'prompts:write': 'Create, change and delete prompts',
+  'tools:read': 'List tools',
+  'tools:write': 'Create, change, try and delete tools and tool servers',
+  'models:read': 'List models',
+  'models:write': 'Create, change, test and delete custom models',
+  'workflows:read': 'Read workflows',
+  'workflows:write': 'Create, change and delete workflows',
+  'schedules:read': 'Read schedules and their runs',
+  'schedules:write': 'Create, change, run and delete schedules',
+  'conversations:read': 'List, search and read conversations and messages',
+  'conversations:write': 'Rename, rate and delete conversations',
+  'analytics:read': 'Read analytics and logs',
+  'teams:read': 'Read teams, their members and what is shared with them',
+  'chat:run': 'Ask agents, search sources and attach files',
+} as const;
+
+export type Scope = keyof typeof SCOPES;
+
+export const isScope = (text: unknown): text is Scope => typeof text === 'string' && Object.hasOwn(SCOPES, text);
+
+/** The kinds of resources of which a token can be restricted to some. */
+export const FAMILIES = ['agents', 'sources', 'prompts', 'tools', 'workflows'] as const;
+
+export type Family = (typeof FAMILIES)[number];
+
+/** All families but that of agents: of what an agent uses, its id proves nothing. */
+export const FAMILIES_OF_AGENTS_PARTS: readonly Family[] = ['sources', 'prompts', 'tools', 'workflows'];
+
+/** Where a request names a resource by its id. */
+export type Place = Readonly<{ in: 'path' | 'query' | 'body'; name: string }>;
+
+/** Who a route is for. `capability`: for those who know the address, which holds a secret. */
+export type Audience = 'anyone' | 'capability' | 'user' | 'caller' | 'key';
+
+/** What is done. `list` shows of a family what the token may see; `describe` shows nothing that belongs to a user. */
+export type Action = 'ask' | 'change' | 'create' | 'delete' | 'describe' | 'list' | 'read' | 'search';
+
+/** What a route says of itself, so that one function can decide who may use it. */
+export type RouteAccess = Readonly<{
+  for: Audience;
+  action: Action;
+  /** The kind of resource, in the plural. */
+  of: string;
+  /** The token needs one of them. Missing: no token is let in. */
+  scopes?: readonly Scope[] | 'any-token';
+  /** Where the request names the resource. A token that is restricted in its family has to name one of its own there. */
+  at?: Place;
+  /** Where the request names other resources. */
+  refs?: readonly (Place & Readonly<{ family: Family }>)[];
+  /** A token that is restricted in one of these families is not let in. */
+  closedToRestricted?: readonly Family[];
+  /** The handler refuses something else first, and then asks for a user itself. */
+  userIsAskedLater?: true;
+}>;

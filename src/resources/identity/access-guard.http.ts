@@ -1,0 +1,30 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Place, RouteAccess } from '../../kernel/access.js';
+import { ROUTE_ACCESS } from '../../platform/http/access.js';
+import { requireAccess } from './access.policy.js';
+import { identityOf } from './identity.http.js';
+import { unauthenticated } from './identity.js';
+
+type Holder = Readonly<Record<string, unknown>> | undefined;
+type Asked = Readonly<{ params?: unknown; query?: unknown; body?: unknown }>;
+
+/** Asks the access function whether a request may enter its route, before files are read and bodies are judged. */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const route = this.reflector.get<RouteAccess | undefined>(ROUTE_ACCESS, context.getHandler());
+    const asked = context.switchToHttp().getRequest<Asked>();
+    requireAccess(identityOf(context).user, { does: 'enter', route, named: (place) => idsAt(asked, place) }, unauthenticated);
+    return true;
+  }
+}
+
+/** What stands at a place, one by one; what is left out or empty is nothing. */
+function idsAt({ params, query, body }: Asked, place: Place): readonly unknown[] {
+  const holder = { path: params, query, body }[place.in] as Holder | null;
+  const value = typeof holder === 'object' && holder !== null ? holder[place.name] : undefined;
+  return [value].flat(Infinity).filter((each) => each !== undefined && each !== null && each !== '');
+}

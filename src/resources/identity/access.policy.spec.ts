@@ -1,0 +1,187 @@
+import { describe, expect, it } from '@jest/globals';
+import { FAMILIES, type Place, type RouteAccess } from '../../kernel/access.js';
+import { type Act, mayResume, type NamedByQuestion, refusalOf, requireAccess, visible } from './access.policy.js';
+import type { AgentKeyCaller, Caller, SignedInUser, TokenGrant } from './caller.js';
+
+const cause = { actor: 'x', credential: 'none', correlationId: 'r', causationId: 'r' } as const;
+const alice: SignedInUser = { kind: 'user', userId: 'alice', roles: ['user'], credential: 'session-token', cause };
+const admin: SignedInUser = { ...alice, userId: 'root', roles: ['user', 'admin'] };
+const key: AgentKeyCaller = { kind: 'agent-key', agentId: 'a1', ownerId: 'alice', keyId: 'k1', signedIn: undefined, cause };
+const bearer = (grant: Partial<TokenGrant> = {}): SignedInUser => ({
+  ...alice,
+  credential: 'access-token',
+  token: { id: 't1', name: 'CI', generation: 1, scopes: ['agents:write', 'chat:run'], resources: {}, ...grant },
+});
+
+const refused = (who: Caller | undefined, act: Act) => {
+  const refusal = refusalOf(who, act);
+  return refusal ? [refusal.status, refusal.code] : 'allowed';
+};
+const READ: RouteAccess = { for: 'user', action: 'read', of: 'agents', scopes: ['agents:read'], at: { in: 'query', name: 'id' } };
+const enter = (route: RouteAccess | undefined, ids: Readonly<Record<string, readonly unknown[]>> = {}): Act => ({
+  does: 'enter',
+  route,
+  named: ({ name }: Place) => ids[name] ?? [],
+});
+
+describe('a route', () => {
+  it('for users is closed to a caller without a credential, and open where others may come', () => {
+    expect(refused(undefined, enter(READ))).toEqual([401, 'unauthenticated']);
+    expect(refused(undefined, enter({ ...READ, userIsAskedLater: true }))).toBe('allowed');
+    for (const audience of ['anyone', 'caller', 'key', 'capability'] as const) {
+      expect(refused(undefined, enter({ ...READ, for: audience }))).toBe('allowed');
+    }
+    expect(refused(alice, enter(READ))).toBe('allowed');
+  });
+
+  it('is closed to every token where it declares no scope, or nothing at all', () => {
+    const { scopes: _, ...undeclared } = READ;
+    for (const route of [undeclared, undefined]) {
+      expect(refused(bearer(), enter(route))).toEqual([403, 'not-available-to-tokens']);
+      expect(refused(alice, enter(route))).toBe('allowed');
+    }
+  });
+
+  it('is open to a token with one of its scopes; who may write may read, and not the other way round', () => {
+    expect(refused(bearer({ scopes: ['agents:write'] }), enter(READ))).toBe('allowed');
+    expect(refused(bearer({ scopes: ['agents:read'] }), enter(READ))).toBe('allowed');
+    const change = enter({ ...READ, action: 'change', scopes: ['agents:write'] });
+    for (const scope of ['agents:read', 'agents:keys', 'sources:write'] as const)
+      expect(refused(bearer({ scopes: [scope] }), change)).toEqual([403, 'insufficient-scope']);
+    expect(refused(bearer({ scopes: ['agents:read'] }), enter({ ...READ, scopes: 'any-token' }))).toBe('allowed');
+  });
+
+  it('is restricted by a token also when an agent’s key came beside it', () => {
+    expect(refused({ ...key, signedIn: bearer({ scopes: ['sources:read'] }) }, enter(READ))).toEqual([403, 'insufficient-scope']);
+  });
+});
+
+describe('a token that is restricted to some agents', () => {
+  const restricted = bearer({ resources: { agents: ['a1', 'a2'] } });
+
+  it.each<[string, readonly unknown[], unknown]>([
+    ['one of its own', ['a1'], 'allowed'],
+    ['another one', ['a3'], [403, 'resource-not-allowed']],
+    ['both at once', ['a1', 'a3'], [403, 'resource-not-allowed']],
+    ['something that is no text', [{ id: 'a1' }], [403, 'resource-not-allowed']],
+    ['none', [], [403, 'resource-not-allowed']],
+  ])('that names %s', (_, id, outcome) => expect(refused(restricted, enter(READ, { id }))).toEqual(outcome));
+
+  it('creates none, sees those of a list that are its own, and what belongs to nobody', () => {
+    expect(refused(restricted, enter({ ...READ, action: 'create' }, { id: ['a1'] }))).toEqual([403, 'resource-not-allowed']);
+    expect(refused(restricted, enter({ ...READ, action: 'list' }))).toBe('allowed');
+    expect(refused(restricted, enter({ ...READ, action: 'describe' }))).toBe('allowed');
+    expect(visible(restricted, 'agents', [{ id: 'a1' }, { id: 'a3' }])).toEqual([{ id: 'a1' }]);
+    expect(visible(bearer(), 'agents', [{ id: 'a3' }])).toEqual([{ id: 'a3' }]);
+  });
+
+  it('is not let in where the restriction cannot be kept, and names nothing else', () => {
+    expect(refused(restricted, enter({ ...READ, closedToRestricted: FAMILIES }, { id: ['a1'] }))).toEqual([
+      403,
+      'resource-not-allowed',
+    ]);
+    const refs = [{ family: 'agents', in: 'path', name: 'agentId' }] as const;
+    const route: RouteAccess = { for: 'user', action: 'create', of: 'schedules', scopes: 'any-token', refs };
+    expect(refused(restricted, enter(route, { agentId: ['a1'] }))).toBe('allowed');
+    expect(refused(restricted, enter(route, { agentId: ['a3'] }))).toEqual([403, 'resource-not-allowed']);
+  });
+});
+
+describe('a thing', () => {
+  const reach = (ownerId: string, family?: 'agents'): Act => ({
+    does: 'reach',
+    thing: { id: 'a3', ownerId },
+    ...(family && { family }),
+  });
+
+  it('is its owner’s; to others it is not there', () => {
+    expect(refused(alice, reach('alice'))).toBe('allowed');
+    expect(refused(key, reach('alice'))).toBe('allowed');
+    for (const who of [admin, bearer()]) expect(refused(who, reach('bob'))).toEqual([404, 'not-found']);
+    expect(refused(alice, { does: 'reach', thing: undefined })).toEqual([404, 'not-found']);
+    expect(refused(undefined, reach('alice'))).toEqual([401, 'unauthenticated']);
+  });
+
+  it('of the owner is not reached by a token for others of its family', () => {
+    expect(refused(bearer({ resources: { agents: ['a1'] } }), reach('alice', 'agents'))).toEqual([403, 'resource-not-allowed']);
+    expect(refused(bearer({ resources: { agents: ['a1'] } }), { does: 'refer', family: 'agents', ids: ['a1'] })).toBe('allowed');
+  });
+});
+
+describe('a question', () => {
+  const plain: NamedByQuestion = { agentId: null, sources: [], promptId: null, continuedAgentId: undefined };
+  const ask = (question: Partial<NamedByQuestion> = {}): Act => ({ does: 'ask', question: { ...plain, ...question } });
+  const NO = [403, 'resource-not-allowed'];
+
+  it('is asked by everyone else as they like', () => {
+    for (const who of [alice, key, bearer(), undefined]) expect(refused(who, ask({ agentId: 'a9' }))).toBe('allowed');
+  });
+
+  it.each<[string, TokenGrant['resources'], Partial<NamedByQuestion>, unknown]>([
+    ['one of its agents', { agents: ['a1'] }, { agentId: 'a1' }, 'allowed'],
+    ['another agent', { agents: ['a1'] }, { agentId: 'a2' }, NO],
+    ['no agent', { agents: ['a1'] }, {}, NO],
+    ['its agent in a conversation with it', { agents: ['a1'] }, { agentId: 'a1', continuedAgentId: 'a1' }, 'allowed'],
+    ['its agent in a conversation with another', { agents: ['a1'] }, { agentId: 'a1', continuedAgentId: 'a2' }, NO],
+    ['its agent in a conversation with none', { agents: ['a1'] }, { agentId: 'a1', continuedAgentId: null }, NO],
+    ['its sources', { sources: ['s1'] }, { sources: ['s1'] }, 'allowed'],
+    ['another source', { sources: ['s1'] }, { sources: ['s1', 's2'] }, NO],
+    ['an agent, where it is for sources', { sources: ['s1'] }, { agentId: 'a1' }, NO],
+    ['a conversation with an agent, where it is for sources', { sources: ['s1'] }, { continuedAgentId: 'a1' }, NO],
+    ['its agent and another source', { agents: ['a1'], sources: ['s1'] }, { agentId: 'a1', sources: ['s2'] }, NO],
+    ['its agent and another prompt', { agents: ['a1'], prompts: ['p1'] }, { agentId: 'a1', promptId: 'p2' }, NO],
+    ['its prompt alone', { prompts: ['p1'] }, { promptId: 'p1' }, NO],
+    ['anything, where it is for tools', { agents: ['a1'], tools: ['x'] }, { agentId: 'a1' }, NO],
+  ])('of a restricted token to %s', (_, resources, question, outcome) =>
+    expect(refused(bearer({ resources }), ask(question))).toEqual(outcome),
+  );
+
+  it('with a key beside a restricted token is refused', () =>
+    expect(refused({ ...key, signedIn: bearer({ resources: { agents: ['a1'] } }) }, ask({ agentId: 'a1' }))).toEqual(NO));
+});
+
+describe('a conversation', () => {
+  const begun = { status: 'open', ownerId: 'alice', agentId: 'a1', agentKeyId: 'k0' } as const;
+  const replay = (askedWith: string | undefined): Act => ({ does: 'replay', conversation: begun, askedWith });
+
+  it('is joined by its owner and by the holders of the key of its agent', () => {
+    for (const who of [alice, key, bearer()]) expect(refused(who, { does: 'join', conversation: begun })).toBe('allowed');
+    for (const who of [admin, { ...key, agentId: 'a2' }, undefined])
+      expect(refused(who, { does: 'join', conversation: begun })).toEqual([404, 'not-found']);
+    const bySession = { ...begun, agentKeyId: null };
+    expect(refused(key, { does: 'join', conversation: bySession })).toEqual([404, 'not-found']);
+    expect(refused(alice, { does: 'join', conversation: { ...begun, status: 'deleted' } })).toEqual([404, 'not-found']);
+  });
+
+  it('is replayed by a restricted token where that asked, by an unrestricted one as by its owner', () => {
+    const restricted = bearer({ resources: { agents: ['a1'] } });
+    expect(refused(restricted, replay('t1'))).toBe('allowed');
+    for (const other of ['t2', undefined]) {
+      expect(refused(restricted, replay(other))).toEqual([404, 'not-found']);
+      expect(refused(bearer(), replay(other))).toBe('allowed');
+    }
+  });
+
+  it('is resumed by a token only where that asked', () => {
+    expect([mayResume(bearer(), 't1'), mayResume(bearer(), undefined), mayResume(bearer(), 't2')]).toEqual([true, false, false]);
+    expect([mayResume(alice, 't1'), mayResume(key, 't1')]).toEqual([true, true]);
+  });
+});
+
+it('keys are shown whole to sessions and to tokens for keys; the log of all is for administrators', () => {
+  expect(refused(alice, { does: 'see-keys' })).toBe('allowed');
+  expect(refused(bearer({ scopes: ['agents:write'] }), { does: 'see-keys' })).toEqual([403, 'insufficient-scope']);
+  expect(refused(bearer({ scopes: ['agents:keys'] }), { does: 'see-keys' })).toBe('allowed');
+  expect(refused(admin, { does: 'see-all' })).toBe('allowed');
+  for (const who of [alice, key, undefined]) expect(refused(who, { does: 'see-all' })).toEqual([403, 'not-allowed']);
+});
+
+it('a missing scope is named, and what is missing is said in the words of the resource', () => {
+  const act = enter({ ...READ, scopes: ['sources:read', 'chat:run'] });
+  expect(() => requireAccess(bearer({ scopes: ['agents:read'] }), act)).toThrow(
+    expect.objectContaining({ code: 'insufficient-scope', details: { required_scope: 'sources:read' } }),
+  );
+  expect(() => requireAccess(alice, { does: 'reach', thing: undefined }, () => new Error('No agent') as never)).toThrow(
+    'No agent',
+  );
+});

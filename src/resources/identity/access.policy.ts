@@ -1,0 +1,225 @@
+import { type Family, FAMILIES, type Place, type RouteAccess, type Scope } from '../../kernel/access.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { type Caller, isAdmin, ownerOf, signedInUserOf, type TokenGrant } from './caller.js';
+
+/** Who comes; undefined: a caller who shows no credential. */
+export type Who = Caller | undefined;
+
+/** Who comes to a conversation, as far as that decides: a user, or the holder of an agent's key. */
+export type Party = Readonly<{ userId: string; token?: TokenGrant } | { agentId: string; ownerId: string }>;
+
+/** How a conversation began, as its own stream says. */
+export type Beginning = Readonly<{
+  status: 'none' | 'open' | 'deleted';
+  ownerId: string;
+  agentId: string | null;
+  agentKeyId: string | null | undefined;
+}>;
+
+/** A question, as far as it names things. */
+export type NamedByQuestion = Readonly<{
+  agentId: string | null;
+  sources: readonly string[];
+  promptId: string | null;
+  /** The agent of the conversation that goes on; undefined: a new one begins. */
+  continuedAgentId: string | null | undefined;
+}>;
+
+/** What is done to what. */
+export type Act =
+  /** A request comes to a route. `named` are the ids that it holds at a place. */
+  | Readonly<{ does: 'enter'; route: RouteAccess | undefined; named: (place: Place) => readonly unknown[] }>
+  /** One thing of an owner is read or changed. */
+  | Readonly<{ does: 'reach'; thing: Readonly<{ id?: string; ownerId: string }> | undefined; family?: Family }>
+  /** Things of a family are named by what is written. Whose they are is checked where they are looked up. */
+  | Readonly<{ does: 'refer'; family: Family; ids: readonly string[] }>
+  | Readonly<{ does: 'ask'; question: NamedByQuestion }>
+  | Readonly<{ does: 'join'; conversation: Beginning }>
+  /** A journal is read. `askedWith` is the id of the token that its question was asked with. */
+  | Readonly<{ does: 'replay'; conversation: Beginning; askedWith: string | undefined }>
+  /** The full key of an agent is shown. */
+  | Readonly<{ does: 'see-keys' }>
+  /** What all users did is read. */
+  | Readonly<{ does: 'see-all' }>;
+
+/** Why not. `not-found` is said with the words of the resource, so that what is foreign looks like what is not there. */
+export type Refusal = Readonly<
+  | { status: 401; code: 'unauthenticated'; message: string }
+  | { status: 403; code: 'not-available-to-tokens' | 'resource-not-allowed' | 'not-allowed'; message: string }
+  | { status: 403; code: 'insufficient-scope'; message: string; requiredScope: Scope }
+  | { status: 404; code: 'not-found'; message: string }
+>;
+
+/** Whether somebody may do something; undefined: it is allowed. Nothing else in the service decides that. */
+export function refusalOf(who: Who, act: Act): Refusal | undefined {
+  switch (act.does) {
+    case 'enter':
+      return entering(who, act.route, act.named);
+    case 'reach':
+      return reaching(who, act.thing, act.family);
+    case 'refer':
+      return within(tokenOf(who), act.family, act.ids)
+        ? undefined
+        : notAllowed(`This token may not use one of the ${act.family}`);
+    case 'ask':
+      return asking(who, act.question);
+    case 'join':
+      return who && isPartyTo(act.conversation, who) ? undefined : NOT_FOUND;
+    case 'replay':
+      return replaying(who, act.conversation, act.askedWith);
+    case 'see-keys':
+      return tokenOf(who)?.scopes.includes('agents:keys') === false ? scopeMissing(['agents:keys']) : undefined;
+    case 'see-all':
+      return who && isAdmin(who) ? undefined : { status: 403, code: 'not-allowed', message: 'For administrators only' };
+  }
+}
+
+export const may = (who: Who, act: Act): boolean => refusalOf(who, act) === undefined;
+
+/** @throws Rejection as the function decides; `notFound` says what is not there, or not theirs */
+export function requireAccess(who: Who, act: Act, notFound: () => Rejection = generallyNotFound): void {
+  const refusal = refusalOf(who, act);
+  if (refusal) throw rejectionOf(refusal, notFound);
+}
+
+/** The thing, where it is there and may be reached. @throws Rejection as `requireAccess` does */
+export function reached<Thing extends Readonly<{ id?: string; ownerId: string }>>(
+  who: Who,
+  thing: Thing | undefined,
+  notFound: () => Rejection,
+  family?: Family,
+): Thing {
+  const refusal = refusalOf(who, { does: 'reach', thing, ...(family && { family }) });
+  if (refusal || !thing) throw rejectionOf(refusal ?? NOT_FOUND, notFound);
+  return thing;
+}
+
+/** Of some things of one's own those that the credential shows. */
+export const visible = <Thing extends Readonly<{ id: string }>>(
+  who: Who,
+  family: Family,
+  things: readonly Thing[],
+): readonly Thing[] => things.filter(({ id }) => may(who, { does: 'refer', family, ids: [id] }));
+
+/**
+ * Whether a conversation is somebody's: it belongs to its owner and, where it was begun with an agent's key, to every holder
+ * of that agent's key, which may have been regenerated since. A caller who sends a key comes as its holder, also when signed in.
+ */
+export const isPartyTo = ({ status, ownerId, agentId, agentKeyId }: Beginning, party: Party): boolean => {
+  if (status !== 'open') return false;
+  if ('userId' in party) return ownerId === party.userId;
+  return ownerId === party.ownerId && agentId === party.agentId && typeof agentKeyId === 'string';
+};
+
+/** Whether the calls of a turn are decided by somebody: those who come with a token decide on what it asked, and on nothing else. */
+export const mayResume = (party: Party, askedWith: string | undefined): boolean => {
+  const token = 'userId' in party ? party.token : undefined;
+  return token === undefined || token.id === askedWith;
+};
+
+/** The token that came with a request, also when an agent's key came beside it: it restricts all the same. */
+export const tokenOf = (who: Who): TokenGrant | undefined => signedInUserOf(who)?.token;
+
+/** Names a credential among all: what is kept for one of them is not found with another. */
+export const credentialIdOf = (caller: Caller): string =>
+  caller.kind === 'agent-key' ? caller.keyId : caller.token ? `access-token:${caller.token.id}` : caller.userId;
+
+const NOT_FOUND: Refusal = { status: 404, code: 'not-found', message: 'Not found' };
+const notAllowed = (message: string): Refusal => ({ status: 403, code: 'resource-not-allowed', message });
+const scopeMissing = (scopes: readonly Scope[]): Refusal => ({
+  status: 403,
+  code: 'insufficient-scope',
+  message: `The token lacks the required scope: ${scopes.join(' or ')}`,
+  requiredScope: scopes[0]!,
+});
+
+const generallyNotFound = () => new Rejection('not-found', 'Not found');
+
+function rejectionOf(refusal: Refusal, notFound: () => Rejection): Rejection {
+  if (refusal.status === 404) return notFound();
+  const details = refusal.code === 'insufficient-scope' ? { required_scope: refusal.requiredScope } : undefined;
+  return new Rejection(refusal.code, refusal.message, details);
+}
+
+function entering(who: Who, route: RouteAccess | undefined, named: (place: Place) => readonly unknown[]): Refusal | undefined {
+  const token = tokenOf(who);
+  if (token) return enteringWithToken(token, route, named);
+  const isUserNeeded = route?.for === 'user' && !route.userIsAskedLater;
+  return isUserNeeded && !signedInUserOf(who) ? { status: 401, code: 'unauthenticated', message: 'Unauthorized' } : undefined;
+}
+
+function enteringWithToken(
+  token: TokenGrant,
+  route: RouteAccess | undefined,
+  named: (place: Place) => readonly unknown[],
+): Refusal | undefined {
+  if (!route?.scopes) {
+    const message = 'This endpoint cannot be called with a personal access token';
+    return { status: 403, code: 'not-available-to-tokens', message };
+  }
+  if (route.scopes !== 'any-token' && !route.scopes.some((scope) => grants(token, scope))) return scopeMissing(route.scopes);
+  const closing = route.closedToRestricted?.find((family) => token.resources[family]);
+  if (closing) return notAllowed(`This endpoint is not available to a token that is restricted to specific ${closing}`);
+  const foreign = route.refs?.find((ref) => !within(token, ref.family, named(ref)));
+  if (foreign) return notAllowed(`This token may not use one of the ${foreign.family}`);
+  return enteringRestricted(token, route, named);
+}
+
+/** A token that is restricted in the family of the route creates nothing, and names one of its own. */
+function enteringRestricted(
+  token: TokenGrant,
+  { action, of, at }: RouteAccess,
+  named: (place: Place) => readonly unknown[],
+): Refusal | undefined {
+  const family = FAMILIES.find((each) => each === of);
+  if (!family || !token.resources[family] || action === 'list' || action === 'describe') return undefined;
+  const ids = at && action !== 'create' ? named(at) : [];
+  if (ids.length === 0) return notAllowed(`This token is restricted to specific ${family} and cannot use this endpoint`);
+  return within(token, family, ids) ? undefined : notAllowed(`This token may not access this resource (${family})`);
+}
+
+const grants = ({ scopes }: TokenGrant, needed: Scope): boolean =>
+  scopes.includes(needed) || scopes.some((scope) => scope.endsWith(':write') && needed === scope.replace(/:write$/, ':read'));
+
+/** Whether a token reaches all of some ids of a family; without a restriction it does. */
+function within(token: TokenGrant | undefined, family: Family, ids: readonly unknown[]): boolean {
+  const allowed = token?.resources[family];
+  return !allowed || ids.every((id) => typeof id === 'string' && allowed.includes(id));
+}
+
+function reaching(who: Who, thing: Readonly<{ id?: string; ownerId: string }> | undefined, family: Family | undefined) {
+  if (!who) return { status: 401, code: 'unauthenticated', message: 'Unauthorized' } as const;
+  if (!thing || thing.ownerId !== ownerOf(who)) return NOT_FOUND;
+  if (!family || within(tokenOf(who), family, [thing.id])) return undefined;
+  return notAllowed(`This token may not access this resource (${family})`);
+}
+
+/**
+ * An agent brings its sources, its prompt and its tools along, and a chat without an agent brings the user's tools. So a restricted
+ * token asks one of its agents, or, restricted in sources alone, asks these sources.
+ */
+function asking(who: Who, { agentId, sources, promptId, continuedAgentId }: NamedByQuestion): Refusal | undefined {
+  const token = tokenOf(who);
+  if (!token || !isRestricted(token)) return undefined;
+  const { agents, tools } = token.resources;
+  if (tools) return notAllowed('A token that is restricted to specific tools cannot ask questions');
+  if (who?.kind === 'agent-key') return notAllowed('A restricted token cannot ask with an agent key; send agent_id');
+  if (agents && !agentId) return notAllowed('This token is restricted to specific agents; send agent_id');
+  if (!agents && isRestricted(token, ['prompts', 'workflows']))
+    return notAllowed('This token asks no questions without specific agents');
+  if (!agents && agentId) return notAllowed('This token is restricted to specific sources and cannot ask agents');
+  if (continuedAgentId !== undefined && continuedAgentId !== agentId)
+    return notAllowed('The conversation does not belong to the agent that this token may use');
+  const named = { agents: agentId ? [agentId] : [], sources, prompts: promptId ? [promptId] : [] } as const;
+  const foreign = (['agents', 'sources', 'prompts'] as const).find((family) => !within(token, family, named[family]));
+  return foreign && notAllowed(`This token may not use one of the ${foreign}`);
+}
+
+function replaying(who: Who, conversation: Beginning, askedWith: string | undefined): Refusal | undefined {
+  if (!who || !isPartyTo(conversation, who)) return NOT_FOUND;
+  const token = tokenOf(who);
+  return token && isRestricted(token) && token.id !== askedWith ? NOT_FOUND : undefined;
+}
+
+const isRestricted = ({ resources }: TokenGrant, families: readonly Family[] = FAMILIES): boolean =>
+  families.some((family) => resources[family]);

@@ -1,0 +1,14 @@
+import type { TokenGrant } from '../caller.js';
+
+/** Whom a token stands for, and what it lets its bearer do. */
+export type AccessTokenHolder = Readonly<{ userId: string; grant: TokenGrant }>;
+
+/** Finds out what a token is worth. One that is revoked, regenerated or unknown is worth nothing. */
+export abstract class AccessTokenDirectory {
+  /** @throws Rejection invalid-token, token-expired */
+  abstract holderOf(token: string): Promise<AccessTokenHolder>;
+  /** Whether the secret with which the holder came is still that of the token. */
+  abstract isValid(holder: AccessTokenHolder): Promise<boolean>;
+  /** Notes that a token was used, at most once a minute; never waited for, and never in the way. */
+  abstract noteUse(tokenId: string, address: string): void;
+}

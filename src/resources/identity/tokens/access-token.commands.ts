@@ -1,0 +1,109 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { Command, type Handler } from '../../../kernel/commands.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { newId } from '../../../kernel/ids.js';
+import { Signals } from '../../../kernel/signals.js';
+import { expiryIn, freshAccessToken, type TokenRules } from './access-token.policy.js';
+import { accessTokens, create, regenerate, revoke, type TokenWish } from './access-tokens.decider.js';
+import { type AccessTokenId, accessTokensStream } from './access-tokens.events.js';
+import { accessTokenSubject } from './revocable-credential.js';
+
+/** A token and its secret, which is never to be had again. */
+export type IssuedToken = Readonly<{ tokenId: AccessTokenId; token: string; position: bigint | undefined }>;
+
+/** How long tokens last, and how many a user may have, as the operator says. */
+export class AccessTokenRules {
+  constructor(readonly rules: TokenRules) {}
+}
+
+/** A user gives a program a token. */
+export class CreateAccessToken extends Command<IssuedToken> {
+  constructor(
+    readonly ownerId: string,
+    readonly wish: Omit<TokenWish, 'expiresAt'> & Readonly<{ expiresInDays: unknown }>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CreateAccessToken)
+export class CreateAccessTokenHandler implements Handler<CreateAccessToken> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly options: AccessTokenRules,
+  ) {}
+
+  async execute({ ownerId, wish: { expiresInDays, ...wish }, cause }: CreateAccessToken): Promise<IssuedToken> {
+    const { rules } = this.options;
+    const now = this.clock.now();
+    const tokenId = newId();
+    const { token, secret } = freshAccessToken();
+    const whole = { ...wish, expiresAt: expiryIn(expiresInDays, rules, now) };
+    const decision = create(tokenId, ownerId, whole, secret, rules.maxPerUser, now);
+    const { position } = await this.streams.transact(accessTokensStream(ownerId), accessTokens, decision, cause);
+    return { tokenId, token, position };
+  }
+}
+
+/** A token gets another secret: the one before ends with the new one's beginning, and with it what is read by it. */
+export class RegenerateAccessToken extends Command<IssuedToken> {
+  constructor(
+    readonly tokenId: AccessTokenId,
+    readonly ownerId: string,
+    readonly expiresInDays: unknown,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RegenerateAccessToken)
+export class RegenerateAccessTokenHandler implements Handler<RegenerateAccessToken> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly signals: Signals,
+    private readonly options: AccessTokenRules,
+  ) {}
+
+  async execute({ tokenId, ownerId, expiresInDays, cause }: RegenerateAccessToken): Promise<IssuedToken> {
+    const { rules } = this.options;
+    const now = this.clock.now();
+    const { token, secret } = freshAccessToken();
+    const decision = regenerate(tokenId, secret, expiryIn(expiresInDays, rules, now), rules.maxPerUser, now);
+    const { position } = await this.streams.transact(accessTokensStream(ownerId), accessTokens, decision, cause);
+    this.signals.publish(accessTokenSubject(tokenId), '');
+    return { tokenId, token, position };
+  }
+}
+
+/** A token ends, and with it what is read by it. */
+export class RevokeAccessToken extends Command<bigint | undefined> {
+  constructor(
+    readonly tokenId: AccessTokenId,
+    readonly ownerId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RevokeAccessToken)
+export class RevokeAccessTokenHandler implements Handler<RevokeAccessToken> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly signals: Signals,
+  ) {}
+
+  async execute({ tokenId, ownerId, cause }: RevokeAccessToken): Promise<bigint | undefined> {
+    const decision = revoke(tokenId, this.clock.now());
+    const { position } = await this.streams.transact(accessTokensStream(ownerId), accessTokens, decision, cause);
+    this.signals.publish(accessTokenSubject(tokenId), '');
+    return position;
+  }
+}

@@ -1,0 +1,65 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { AccessTokenQueries } from '../../../../projections/access-tokens/access-tokens.queries.js';
+import { Clock } from '../../../kernel/clock.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { CredentialUses } from '../../../platform/credentials/credential-uses.port.js';
+import { AccessTokenRules } from './access-token.commands.js';
+import { AccessTokenDirectory, type AccessTokenHolder } from './access-token-directory.port.js';
+import { accessTokenHash } from './access-token.policy.js';
+import { type AccessToken, accessTokens, isExpired } from './access-tokens.decider.js';
+import { accessTokensStream } from './access-tokens.events.js';
+
+const NOTED_EVERY_MS = 60_000;
+const NOTED_TOKENS_MAX = 10_000;
+
+/**
+ * The tokens of all users. The read model finds whose token a hash is; whether it stands is decided on the log, so that a token
+ * that was revoked is refused by every process from that moment on, also while a read model is behind.
+ */
+@Injectable()
+export class StoredAccessTokens extends AccessTokenDirectory {
+  private readonly logger = new Logger(StoredAccessTokens.name);
+  private readonly noted = new LRUCache<string, true>({ max: NOTED_TOKENS_MAX, ttl: NOTED_EVERY_MS });
+
+  constructor(
+    private readonly tokens: AccessTokenQueries,
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly uses: CredentialUses,
+    private readonly options: AccessTokenRules,
+  ) {
+    super();
+  }
+
+  async holderOf(token: string): Promise<AccessTokenHolder> {
+    const hash = this.options.rules.enabled ? accessTokenHash(token) : undefined;
+    const found = hash === undefined ? undefined : await this.tokens.byHash(hash);
+    const stands = found && (await this.standing(found.ownerId, found.id));
+    if (!stands || !same(stands.hash, hash!)) throw new Rejection('invalid-token', 'Authentication error: invalid token');
+    // One that has expired was right once: it was not guessed.
+    if (isExpired(stands, this.clock.now())) throw new Rejection('token-expired', 'Authentication error: token expired');
+    const { id, name, generation, scopes, resources } = stands;
+    return { userId: stands.ownerId, grant: { id, name, generation, scopes, resources } };
+  }
+
+  async isValid({ userId, grant }: AccessTokenHolder): Promise<boolean> {
+    const stands = await this.standing(userId, grant.id);
+    return stands?.generation === grant.generation && !isExpired(stands, this.clock.now());
+  }
+
+  noteUse(tokenId: string, address: string): void {
+    if (this.noted.has(tokenId)) return;
+    this.noted.set(tokenId, true);
+    this.uses.note(tokenId, this.clock.now(), address).catch((error: unknown) => this.logger.warn(error));
+  }
+
+  private async standing(ownerId: string, tokenId: string): Promise<AccessToken | undefined> {
+    const { state } = await this.streams.fold(accessTokensStream(ownerId), accessTokens);
+    return state.tokens.get(tokenId);
+  }
+}
+
+const same = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
