@@ -2,11 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Commands } from '../../kernel/commands.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { Blobs } from '../../kernel/blobs.js';
-import { Clock } from '../../kernel/clock.js';
-import { fingerprintOf, type KeyUse, useIdempotencyKey } from '../../kernel/event-sourcing/idempotency.js';
+import { IdempotencyKeys, type KeyUse } from '../../kernel/event-sourcing/idempotency.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { Documents } from '../documents/document.port.js';
 import { parseSourceConfig, type SourceConfig } from './source/source-config.policy.js';
 import type { SourceFile } from './source/source.events.js';
@@ -36,8 +34,7 @@ export const NAME_CHARACTERS_MAX = 255;
 export class UploadIntake {
   constructor(
     private readonly commands: Commands,
-    private readonly streams: Streams,
-    private readonly clock: Clock,
+    private readonly keys: IdempotencyKeys,
     private readonly blobs: Blobs,
     private readonly documents: Documents,
     private readonly keyTtl: UploadKeyTtl,
@@ -70,13 +67,13 @@ export class UploadIntake {
   ): Promise<KeyUse<Ids>> {
     const ids = { sourceId: newId(), taskId: newId() };
     if (key === undefined) return { used: 'first', value: ids };
-    const fingerprint = fingerprintOf(
+    const fingerprint = this.keys.fingerprintOf(
       name,
       config,
       files.map(({ filename, sha256 }) => [filename, sha256]),
     );
     const used = { scope: 'upload', callerId: user.userId, key, fingerprint, ttlMs: this.keyTtl.milliseconds };
-    return useIdempotencyKey(this.streams, this.clock, used, ids, user.cause);
+    return this.keys.use(used, ids, user.cause);
   }
 
   private async keep(files: readonly StagedFile[]): Promise<readonly SourceFile[]> {
