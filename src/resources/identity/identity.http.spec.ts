@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Controller, Get, HttpCode, Module, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -46,6 +47,11 @@ class Probe {
   @HttpCode(200)
   both(@KnownCaller() caller: Caller, @RequestCause() cause: Cause) {
     return { caller, cause };
+  }
+
+  @Get(['api/delete_old', 'api/agent_webhook', 'api/webhooks/agents/token'])
+  change() {
+    return { changed: true };
   }
 
   @Post('api/without-looking')
@@ -136,6 +142,51 @@ describe('with authentication off', () => {
 
   it('an api_key that belongs to no agent leaves the cause with the user', async () => {
     expect((await call(app, '/api/cause', { api_key: 'sk-of-a-model-provider' })).body).toMatchObject({ actor: 'user:local' });
+  });
+});
+
+describe('a GET that changes something', () => {
+  let app: NestFastifyApplication;
+  beforeAll(async () => void (app = await serve({ ALLOWED_ORIGINS: 'https://desk.example' })));
+  afterAll(() => app.close());
+
+  /** Node's own client, since `fetch` lets nobody set `Sec-Fetch-Site`. */
+  const get = (path: string, headers: Record<string, string>, method = 'GET') =>
+    new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      const { port } = app.getHttpServer().address() as AddressInfo;
+      const sent = request({ host: '127.0.0.1', port, path, method, headers }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (part) => (text += part));
+        response.on('end', () => resolve({ status: response.statusCode, text }));
+      });
+      sent.on('error', reject).end();
+    });
+
+  it.each(['/api/delete_old?source_id=1', '/api/delete_old/', '/api/delete%5Fold', '/api/agent_webhook?id=1'])(
+    'is refused to another site: %s',
+    async (path) => {
+      for (const more of [{}, { origin: 'https://evil.example' }, { authorization: 'Bearer x' }]) {
+        const refused = await get(path, { 'sec-fetch-site': 'cross-site', ...more });
+        expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('origin_not_allowed') });
+      }
+      expect(await get(path, { 'sec-fetch-site': 'cross-site' }, 'HEAD')).toMatchObject({ status: 403 });
+    },
+  );
+
+  it.each([
+    {},
+    { 'sec-fetch-site': 'same-origin' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+    { 'sec-fetch-site': 'cross-site', origin: 'https://desk.example' },
+    { 'sec-fetch-site': 'cross-site', origin: 'http://localhost:5173' },
+  ])('is taken from %j', async (headers) => {
+    expect(await get('/api/delete_old', headers)).toMatchObject({ status: 200 });
+  });
+
+  it('leaves other GETs to every site, and webhooks, whose address is their credential', async () => {
+    for (const path of ['/api/me', '/api/webhooks/agents/token'])
+      expect(await get(path, { 'sec-fetch-site': 'cross-site' })).toMatchObject({ status: 200 });
   });
 });
 
