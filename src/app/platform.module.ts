@@ -17,6 +17,7 @@ import { WorkQueue } from '../kernel/work-queue.js';
 import { CredentialVault } from '../platform/credentials/credential-vault.port.js';
 import { OutgoingHttp } from '../platform/outgoing/outgoing-http.port.js';
 import { Config } from '../platform/config/config.js';
+import { UserAccounts } from '../resources/identity/user-accounts.port.js';
 import type { Platform } from './platform.js';
 import { systemIds } from '../platform/system-ids.js';
 import { systemClock } from '../platform/system-clock.js';
@@ -51,6 +52,7 @@ export class PlatformModule {
       { provide: WorkQueue, useValue: platform.queue },
       { provide: Blobs, useValue: platform.blobs },
       { provide: CredentialVault, useValue: platform.credentials },
+      { provide: UserAccounts, useValue: platform.accounts },
       { provide: OutgoingHttp, useValue: platform.outgoing },
       { provide: ReadModels, useValue: new ReadModels(platform.sql) },
       { provide: Clock, useValue: systemClock },

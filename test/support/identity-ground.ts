@@ -3,6 +3,8 @@ import { Clock } from '../../src/kernel/clock.js';
 import { KeyValue } from '../../src/kernel/key-value.js';
 import { Config } from '../../src/platform/config/config.js';
 import { InProcessKeyValue } from '../../src/platform/messaging/key-value/in-process-key-value.js';
+import { UserAccounts } from '../../src/resources/identity/user-accounts.port.js';
+import { ReadableAccounts } from './readable-accounts.js';
 
 class IdentityGround {}
 
@@ -14,6 +16,7 @@ export const identityGround = (config: Config, keyValue: KeyValue = new InProces
     { provide: Config, useValue: config },
     { provide: KeyValue, useValue: keyValue },
     { provide: Clock, useValue: { now: () => new Date() } satisfies Clock },
+    { provide: UserAccounts, useClass: ReadableAccounts },
   ],
-  exports: [Config, KeyValue, Clock],
+  exports: [Config, KeyValue, Clock, UserAccounts],
 });

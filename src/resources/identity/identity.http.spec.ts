@@ -203,7 +203,7 @@ describe('with session tokens', () => {
   let alice: string;
   beforeAll(async () => {
     app = await serve({ AUTH_TYPE: 'session_jwt' });
-    alice = await app.get(SessionTokens, { strict: false }).issue({ userId: 'alice', roles: [] });
+    alice = await app.get(SessionTokens, { strict: false }).issue({ subject: 'alice', roles: [] });
   });
   afterAll(() => app.close());
 
@@ -233,7 +233,7 @@ describe('with session tokens', () => {
   );
 
   it('an expired token says so', async () => {
-    const old = await app.get(SessionTokens, { strict: false }).issue({ userId: 'alice', roles: [] }, -60);
+    const old = await app.get(SessionTokens, { strict: false }).issue({ subject: 'alice', roles: [] }, -60);
     const answer = await call(app, '/api/me', undefined, { authorization: old });
     expect(answer).toMatchObject({ status: 401, body: { success: false, error: 'token_expired' } });
   });
@@ -311,7 +311,7 @@ describe('wrong credentials', () => {
   let alice: string;
   beforeAll(async () => {
     app = await serve(environment);
-    alice = await app.get(SessionTokens, { strict: false }).issue({ userId: 'alice', roles: [] });
+    alice = await app.get(SessionTokens, { strict: false }).issue({ subject: 'alice', roles: [] });
   });
   afterAll(() => app.close());
 
@@ -363,7 +363,7 @@ describe('wrong credentials', () => {
 
   it('are not what has expired, is sent by another page, or is missing', async () => {
     const from = newClient();
-    const old = await app.get(SessionTokens, { strict: false }).issue({ userId: 'alice', roles: [] }, -60);
+    const old = await app.get(SessionTokens, { strict: false }).issue({ subject: 'alice', roles: [] }, -60);
     const tries: Try[] = [
       () => call(app, '/api/me', undefined, { authorization: old, 'x-forwarded-for': from }),
       () => call(app, '/api/caller', { api_key: 'shop' }, { origin: 'https://other.example', 'x-forwarded-for': from }),

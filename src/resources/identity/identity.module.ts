@@ -11,6 +11,7 @@ import { GeneratedTokens, LimitedWrongCredentials } from './credential-limits.js
 import { identifyRequest, refuseForeignPages } from './identify-request.js';
 import { SessionController } from './session.http.js';
 import { SessionTokens } from './session-tokens.js';
+import { UserAccounts } from './user-accounts.port.js';
 import { WrongCredentials } from './wrong-credentials.port.js';
 import { identityRejections } from './identity.rejections.js';
 
@@ -24,8 +25,9 @@ const HOUR_MS = 60 * MINUTE_MS;
     { provide: SessionTokens, inject: [Config], useFactory: (config: Config) => new SessionTokens(config.jwtSecretKey) },
     {
       provide: Authenticator,
-      inject: [Config, SessionTokens],
-      useFactory: (config: Config, tokens: SessionTokens) => new Authenticator(config.authType, tokens, config.localModeAdmin),
+      inject: [Config, SessionTokens, UserAccounts],
+      useFactory: ({ authType, localModeAdmin }: Config, tokens: SessionTokens, accounts: UserAccounts) =>
+        new Authenticator(authType, tokens, accounts, localModeAdmin),
     },
     {
       provide: WrongCredentials,
