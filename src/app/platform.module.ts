@@ -5,6 +5,8 @@ import { ReadModels } from '../../projections/read-models.js';
 import { Blobs } from '../kernel/blobs.js';
 import { Clock } from '../kernel/clock.js';
 import { EventStore } from '../kernel/event-sourcing/event-store.js';
+import { Fingerprints } from '../kernel/event-sourcing/fingerprints.js';
+import { IdempotencyKeys } from '../kernel/event-sourcing/idempotency.js';
 import { Ids } from '../kernel/ids.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { LastWrites } from '../kernel/event-sourcing/last-writes.js';
@@ -16,6 +18,7 @@ import { CredentialUses } from '../platform/credentials/credential-uses.port.js'
 import { CredentialVault } from '../platform/credentials/credential-vault.port.js';
 import { OutgoingHttp } from '../platform/outgoing/outgoing-http.port.js';
 import { Config } from '../platform/config/config.js';
+import { UserAccounts } from '../resources/identity/user-accounts.port.js';
 import type { Platform } from './platform.js';
 import { systemIds } from '../platform/system-ids.js';
 import { systemClock } from '../platform/system-clock.js';
@@ -34,12 +37,16 @@ export const LOG = Symbol('Log');
 @Module({})
 export class PlatformModule {
   static over(platform: Platform, log: Logger): DynamicModule {
+    const streams = new Streams(platform.store, systemTiming, platform.config.eventStorePatienceMs);
+    const fingerprints = new Fingerprints(platform.config.encryptionSecretKey);
     const values = [
       { provide: PLATFORM, useValue: platform },
       { provide: LOG, useValue: log },
       { provide: Config, useValue: platform.config },
       { provide: EventStore, useValue: platform.store },
-      { provide: Streams, useValue: new Streams(platform.store, systemTiming, platform.config.eventStorePatienceMs) },
+      { provide: Streams, useValue: streams },
+      { provide: Fingerprints, useValue: fingerprints },
+      { provide: IdempotencyKeys, useValue: new IdempotencyKeys(streams, systemClock, fingerprints) },
       { provide: LastWrites, useValue: new LastWrites() },
       { provide: Signals, useValue: platform.signals },
       { provide: KeyValue, useValue: platform.keyValue },
@@ -47,6 +54,7 @@ export class PlatformModule {
       { provide: Blobs, useValue: platform.blobs },
       { provide: CredentialVault, useValue: platform.credentials },
       { provide: CredentialUses, useValue: platform.credentialUses },
+      { provide: UserAccounts, useValue: platform.accounts },
       { provide: OutgoingHttp, useValue: platform.outgoing },
       { provide: ReadModels, useValue: new ReadModels(platform.sql) },
       { provide: Clock, useValue: systemClock },

@@ -14,6 +14,9 @@ import { NatsBlobs } from '../platform/blobs/nats-blobs.js';
 import { Closers } from '../platform/closers.js';
 import type { Config } from '../platform/config/config.js';
 import { PostgresCredentialUses } from '../platform/credentials/postgres-credential-uses.js';
+import { IDENTITY_SCHEMA, IDENTITY_STEPS } from '../resources/identity/identity-tables.js';
+import { PostgresUserAccounts } from '../resources/identity/postgres-user-accounts.js';
+import type { UserAccounts } from '../resources/identity/user-accounts.port.js';
 import { PostgresCredentialVault } from '../platform/credentials/postgres-credential-vault.js';
 import { checkDescriptors } from '../platform/descriptors.js';
 import { systemTiming } from '../platform/system-timing.js';
@@ -25,6 +28,7 @@ import { NatsConnection } from '../platform/messaging/nats/nats-connection.js';
 import { GuardedHttp } from '../platform/outgoing/guarded-http.js';
 import { openDatabase } from '../platform/postgres/database.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/postgres/embedded-postgres.js';
+import { migrate } from '../platform/postgres/migrate.js';
 import { claimDatabaseAlone } from '../platform/postgres/sole-owner.js';
 import { WatchedDatabase } from '../platform/postgres/watched-database.js';
 import { type OnOutage, throughOutages } from '../platform/supervision/start-up.js';
@@ -46,6 +50,7 @@ export type Platform = Readonly<{
   blobs: Blobs;
   credentials: CredentialVault;
   credentialUses: CredentialUses;
+  accounts: UserAccounts;
   outgoing: OutgoingHttp;
   /** Whether each dependency answers, by its name. */
   checks: Readonly<Record<string, () => Promise<void>>>;
@@ -91,6 +96,8 @@ export async function openPlatform(
     await throughOutages(systemTiming, () => credentials.start(), onOutage);
     const credentialUses = new PostgresCredentialUses(sql);
     await throughOutages(systemTiming, () => credentialUses.start(), onOutage);
+    await throughOutages(systemTiming, () => migrate(sql, IDENTITY_SCHEMA, IDENTITY_STEPS), onOutage);
+    const accounts = new PostgresUserAccounts(sql);
     const shared = config.natsUrl ? await openNats(config.natsUrl, config, opened) : inProcess(config);
     const outgoing = await opened(new GuardedHttp({ privateHosts: config.allowedPrivateHosts }), (http) => http.close());
     const checks = {
@@ -102,7 +109,20 @@ export async function openPlatform(
     const warnings = warningsOf(log);
     const isDownForSpace = () => embedded?.outage()?.isDiskFull ?? false;
     const close = () => closers.close();
-    return { config, sql, store, ...shared, credentials, credentialUses, outgoing, checks, isDownForSpace, warnings, close };
+    return {
+      config,
+      sql,
+      store,
+      ...shared,
+      credentials,
+      credentialUses,
+      accounts,
+      outgoing,
+      checks,
+      isDownForSpace,
+      warnings,
+      close,
+    };
   } catch (error) {
     // Why it could not be opened says more than what could not be closed again.
     await closers.close().catch(() => undefined);

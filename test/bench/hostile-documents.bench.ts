@@ -91,7 +91,9 @@ export const bench: Bench = {
     const hostile = HOSTILE_FILES.map(({ make }) => make(HOSTILE_BYTES));
     const service = await startService(context, { AUTH_TYPE: 'session_jwt', JWT_SECRET_KEY: SECRET, MODEL_IDS: 'offline' });
     const as = async (userId: string) =>
-      new Client(service.url, { authorization: `Bearer ${await new SessionTokens(SECRET).issue({ userId, roles: [] })}` });
+      new Client(service.url, {
+        authorization: `Bearer ${await new SessionTokens(SECRET).issue({ subject: userId, roles: [] })}`,
+      });
     const [alice, mallory] = await Promise.all([as('alice'), as('mallory')]);
     const figures = [];
     const notes = [`The hostile files have ${HOSTILE_BYTES} bytes, of archives unpacked, in ${hostile.length} shapes.`];

@@ -43,18 +43,19 @@ export const bench: Bench = {
   title: `The calendar of ${SCHEDULES} schedules over ${DAYS} days`,
   async run(context) {
     const service = await startService(context, { AUTH_TYPE: 'session_jwt', JWT_SECRET_KEY: SECRET, MODEL_IDS: '' });
-    const bearer = async (userId: string) => `Bearer ${await new SessionTokens(SECRET).issue({ userId, roles: [] })}`;
+    const bearer = async (userId: string) => `Bearer ${await new SessionTokens(SECRET).issue({ subject: userId, roles: [] })}`;
     const [authorization, minutely] = [await bearer(OWNER), await bearer(MINUTELY)];
     const store = new PostgresEventStore({ url: service.databaseUrl });
     const sql = postgres(service.databaseUrl, { max: 1, onnotice: () => undefined });
     const streams = new Streams(store, systemTiming);
+    const [owner, busyOwner] = await Promise.all([idOf(service.url, authorization), idOf(service.url, minutely)]);
     const agentId = await agentOf(service.url, { authorization });
     const made = (number: number) => {
       const cron = CRONS[number % CRONS.length]!;
-      return make(streams, { ownerId: OWNER, agentId, cron, timezone: ZONES[number % ZONES.length]! });
+      return make(streams, { ownerId: owner, agentId, cron, timezone: ZONES[number % ZONES.length]! });
     };
     await sideBySide(SCHEDULES, made);
-    await make(streams, { ownerId: MINUTELY, agentId, cron: '* * * * *', timezone: 'America/Santiago' });
+    await make(streams, { ownerId: busyOwner, agentId, cron: '* * * * *', timezone: 'America/Santiago' });
     await untilThere(sql);
     const from = new Date();
     const to = new Date(from.getTime() + DAYS * 86_400_000);
@@ -62,7 +63,7 @@ export const bench: Bench = {
     const subjects = {
       planned: () => millisecondsOf(() => read(url, { headers: { authorization } }, {})),
       minutely: () => millisecondsOf(() => read(url, { headers: { authorization: minutely } }, {})),
-      rows: () => millisecondsOf(() => sql`select * from schedules.schedule where owner_id = ${OWNER}`),
+      rows: () => millisecondsOf(() => sql`select * from schedules.schedule where owner_id = ${owner}`),
     };
     await interleaved(WARM_UP_ROUNDS, subjects);
     const { planned, minutely: counted, rows } = await interleaved(ROUNDS, subjects);
@@ -80,3 +81,8 @@ export const bench: Bench = {
     };
   },
 };
+
+async function idOf(url: string, authorization: string): Promise<string> {
+  const response = await fetch(`${url}/api/user/me`, { headers: { authorization } });
+  return ((await response.json()) as { user_id: string }).user_id;
+}

@@ -92,7 +92,7 @@ export const bench: Bench = {
     const tokens = new SessionTokens(SECRET);
     const headers = await Promise.all(
       Array.from({ length: USERS }, async (_, user) => ({
-        authorization: `Bearer ${await tokens.issue({ userId: `user-${user}`, roles: [] })}`,
+        authorization: `Bearer ${await tokens.issue({ subject: `user-${user}`, roles: [] })}`,
       })),
     );
     const body = { question: 'paced 1 tokens 0 ms', visibility: 'listed' };

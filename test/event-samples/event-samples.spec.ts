@@ -7,11 +7,11 @@ import { messageOf } from '../support/message.js';
 import type { Identity } from '../../src/resources/identity/identity.js';
 import { type Codec, decode, encodeMetadata } from '../../src/kernel/event-sourcing/codec.js';
 import type { StoredEvent } from '../../src/kernel/event-sourcing/event-store.js';
-import { useIdempotencyKey } from '../../src/kernel/event-sourcing/idempotency.js';
 import { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 import { MessageAccess } from '../../src/dialogue/journal/message-access.js';
 import { idOf, userEventText } from '../../src/views/notifications/user-event.policy.js';
+import { idempotencyKeys } from '../support/idempotency-keys.js';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
 import type { StoredNotification } from './notified.js';
 import { featureCodecs, problemsWith, readSamples, type Sample, STORED_AS_THEY_ARE } from './samples.js';
@@ -182,7 +182,7 @@ it('finds what a key that was used under an older program has started', async ()
   const used = { id: 'e1', type, data: JSON.stringify(data), metadata: encodeMetadata(cause) };
   await store.append(stream!, 'none', [used]);
   const key = { scope: 'answer', callerId: 'alice', key: 'once', fingerprint: String(data['fingerprint']), ttlMs: 60_000 };
-  expect(await useIdempotencyKey(new Streams(store, systemTiming), { now: () => new Date() }, key, {}, cause)).toEqual({
+  expect(await idempotencyKeys(new Streams(store, systemTiming)).use(key, {}, cause)).toEqual({
     used: 'again',
     value: data['value'],
   });

@@ -90,7 +90,7 @@ export function activityStory(makeBacking: MakeBacking): void {
         run_id: by['schedule']!['id'],
       });
       const chat = by['answer']!['conversation_id'] as string;
-      const jobId = await jobIn(chat, name);
+      const jobId = await jobIn(chat, await world.idOf(name));
       await eventually(async () => (await now(client)).running.some(({ kind }) => kind === 'job'));
       expect((await now(client)).running.find(({ kind }) => kind === 'job')).toEqual({
         ...common,

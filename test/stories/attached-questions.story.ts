@@ -217,7 +217,7 @@ export function attachedQuestionsStory(makeBacking: MakeBacking): void {
       const attachmentId = newId();
       const stream = attachmentStream(attachmentId);
       // Its task has ended before, so nobody comes to read it.
-      const about = { taskId: task_id, ownerId: 'alice', filename: 'slow.txt', mimeType: 'text/plain' };
+      const about = { taskId: task_id, ownerId: await world.idOf('alice'), filename: 'slow.txt', mimeType: 'text/plain' };
       const stored = { attachmentId, ...about, blob: { sha256: sha256('slow'), size: 4 } };
       await append(world.backing.store, stream, { type: 'AttachmentStored', data: stored });
       const early = await ask([known, attachmentId]);

@@ -231,9 +231,9 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       expect((await ask([attachment_id])).text).toContain('"code":"attachment_failed"');
     });
 
-    const toldTo = async (userId: string): Promise<Record<string, unknown>[]> => {
+    const toldTo = async (subject: string): Promise<Record<string, unknown>[]> => {
       const events: Record<string, unknown>[] = [];
-      for await (const page of world.backing.store.read(userStream(userId))) {
+      for await (const page of world.backing.store.read(userStream(await world.idOf(subject)))) {
         events.push(...page.map(({ data }) => JSON.parse(data) as Record<string, unknown>));
       }
       return events;

@@ -198,7 +198,7 @@ export function calendarStory(makeBacking: MakeBacking): void {
       const { name, client } = await somebody(world);
       const at = Date.now() + 2 * DAY_MS;
       const sources = ['Handbook', 'Blog'].map((title) => ({ id: newId(), name: title }));
-      for (const source of sources) await synced(source.id, name, source.name, at);
+      for (const source of sources) await synced(source.id, await world.idOf(name), source.name, at);
       const asked = await replyOf(client.post('/api/answer', { question: 'Dear?' }));
       const { conversation_id: conversationId } = asked.body as { conversation_id: string };
       const monitorId = newId();
@@ -212,7 +212,7 @@ export function calendarStory(makeBacking: MakeBacking): void {
         type: 'MonitorCreated',
         data: {
           monitorId,
-          ownerId: name,
+          ownerId: await world.idOf(name),
           conversationId,
           agentId: null,
           definition: { ...definition, ...more },

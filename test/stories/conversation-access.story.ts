@@ -154,7 +154,10 @@ export function conversationAccessStory(makeBacking: MakeBacking): void {
       const named = { name: 'Why?', visibility: 'hidden', sharedUsage: false, history: [] } as const;
       const parts = { answer: 'So.', thought: '', sources: [], toolCalls: [], structured: false };
       const events: readonly ConversationEvent[] = [
-        { type: 'ConversationStarted', data: { conversationId, ownerId: 'alice', agentId: agent.id, ...named } },
+        {
+          type: 'ConversationStarted',
+          data: { conversationId, ownerId: await world.idOf('alice'), agentId: agent.id, ...named },
+        },
         { type: 'TurnAsked', data: { ...about, index: 0, question: 'Why?', requestId: 'r1', settings } },
         { type: 'TurnStarted', data: { ...about, producer: 'p1' } },
         { type: 'TurnAnswered', data: { ...about, ...parts, modelId: 'scripted', usage: null } },

@@ -29,7 +29,7 @@ export function examplesStory(makeBacking: MakeBacking, languages: readonly Exam
     const source = await addedSource(world.alice, 'Birds', '# Storks\n\nStorks fly south in August.', 'storks.md');
     agent = await world.agent({ tools: [await cardTool()], source });
     const { url } = world.service;
-    const token = await new SessionTokens(TEST_SETTINGS.JWT_SECRET_KEY).issue({ userId: 'alice', roles: [] });
+    const token = await new SessionTokens(TEST_SETTINGS.JWT_SECRET_KEY).issue({ subject: 'alice', roles: [] });
     asKeyHolder = { VERBATIM_URL: url, VERBATIM_API_KEY: agent.key };
     asAlice = { VERBATIM_URL: url, VERBATIM_TOKEN: token, VERBATIM_AGENT_ID: agent.id };
   });

@@ -56,11 +56,11 @@ export function followUpsStory(makeBacking: MakeBacking): void {
     const asked = await alice.stream({ question: 'Export it.', agent_id: agentId, visibility: 'listed' });
     return conversationIdIn(asked);
   };
-  const followUp = (conversationId: string, key: string, more: Partial<FollowUp> = {}) => {
+  const followUp = async (conversationId: string, key: string, more: Partial<FollowUp> = {}) => {
     const followUps = world.service.service.app.get(FollowUps, { strict: false });
     const whole = {
       conversationId,
-      ownerId: 'alice',
+      ownerId: await world.idOf('alice'),
       source: 'job',
       refId: key,
       dedupeKey: `job:${key}`,
@@ -203,7 +203,15 @@ export function followUpsStory(makeBacking: MakeBacking): void {
       const [turnId, scheduleId, runId] = [newId(), newId(), newId()];
       const parts = { answer: 'The plants have water.', thought: '', sources: [], toolCalls: [], structured: false };
       const origin = { kind: 'schedule', scheduleId, runId, scheduledFor: '2026-01-01T09:00:00.000Z' } as const;
-      const turn = { conversationId, ownerId: 'alice', turnId, question: 'Water them.', parts, modelId: 'scripted', origin };
+      const turn = {
+        conversationId,
+        ownerId: await world.idOf('alice'),
+        turnId,
+        question: 'Water them.',
+        parts,
+        modelId: 'scripted',
+        origin,
+      };
       expect(await Promise.all([additions.add(turn, cause), additions.add(turn, cause)])).toEqual([1, 1]);
       await eventually(() => told(conversationId).includes('schedule.message.appended'));
       expect(tab.events.find(({ type }) => type === 'schedule.message.appended')).toMatchObject({

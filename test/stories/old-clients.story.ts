@@ -125,7 +125,7 @@ export function oldClientsStory(makeBacking: MakeBacking): void {
   describe('the web client', () => {
     it('starts', async () => {
       expect(await world.nobody.json('/api/config')).toMatchObject({ auth_type: 'session_jwt', requires_auth: true });
-      expect(await web.json('/api/user/me')).toMatchObject({ success: true, user_id: 'erin' });
+      expect(await web.json('/api/user/me')).toMatchObject({ success: true, user_id: await world.idOf('erin') });
       expect(await web.json('/api/teams')).toEqual({ success: true, teams: [] });
       const models = await web.json<{ models: { id: string }[]; default_model_id: string; count: number }>('/api/models');
       expect(models).toMatchObject({ default_model_id: 'scripted', count: 1, models: [{ id: 'scripted', enabled: true }] });

@@ -37,7 +37,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
     });
     world = await openWorld({ ALLOWED_PRIVATE_HOSTS: site.host, REMOTE_MAX_PAGES: String(PAGES_MAX) }, makeBacking);
     const tokens = world.service.service.app.get(SessionTokens, { strict: false });
-    for (const userId of ['alice', 'bob']) bearers.set(userId, `Bearer ${await tokens.issue({ userId, roles: [] })}`);
+    for (const userId of ['alice', 'bob']) bearers.set(userId, `Bearer ${await tokens.issue({ subject: userId, roles: [] })}`);
   });
   afterAll(async () => {
     await world.close();
@@ -97,7 +97,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
           id: source_id,
           urls: `${site.url}/prices`,
           name_job: 'Site',
-          user: 'alice',
+          user: await world.idOf('alice'),
           limited: false,
           pages: 1,
           warnings: [],
@@ -181,7 +181,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       const about = { source_id, job_name: 'Told', loader: 'url' };
       await eventually(async () => {
         const events: UserEvent[] = [];
-        for await (const page of world.backing.store.read(userStream('alice'))) {
+        for await (const page of world.backing.store.read(userStream(await world.idOf('alice')))) {
           events.push(...page.map(({ data }) => JSON.parse(data) as UserEvent));
         }
         const told = events.filter(({ scope, type }) => scope.id === source_id && type !== 'source.ingest.progress');
@@ -267,7 +267,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       const set = await send('/api/manage_sync', { source_id, sync_frequency: 'weekly' });
       expect([set.status, set.body]).toEqual([200, { success: true }]);
       expect(await listed(source_id)).toMatchObject({ syncFrequency: 'weekly', type: 'url' });
-      const coming = await world.service.service.app.get(SourceQueries, { strict: false }).syncsOf('alice');
+      const coming = await world.service.service.app.get(SourceQueries, { strict: false }).syncsOf(await world.idOf('alice'));
       const { nextSyncAt } = coming.find(({ sourceId }) => sourceId === source_id)!;
       expect(Math.round((nextSyncAt.getTime() - before) / 3_600_000)).toBe(7 * 24);
       await send('/api/manage_sync', { source_id, sync_frequency: 'never' });
@@ -293,7 +293,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       const cause = { actor: 'system:test', credential: 'system', correlationId: source_id, causationId: source_id } as const;
       await new Streams(world.backing.store, systemTiming).append(stream, revision, sourceCodec, [overdue], cause);
       await eventually(async () => (await found(source_id, 'harbour')).join().includes('closed'));
-      const coming = await world.service.service.app.get(SourceQueries, { strict: false }).syncsOf('alice');
+      const coming = await world.service.service.app.get(SourceQueries, { strict: false }).syncsOf(await world.idOf('alice'));
       const { nextSyncAt } = coming.find(({ sourceId }) => sourceId === source_id)!;
       expect(nextSyncAt.getTime()).toBeGreaterThan(Date.now());
       expect(nextSyncAt.toISOString()).toMatch(/T00:00:00.000Z$/);

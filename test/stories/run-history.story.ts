@@ -98,8 +98,8 @@ export function runHistoryStory(makeBacking: MakeBacking): void {
       for (const body of ['{"n":1}', '{"n":2}']) await endOf(world.nobody, await taskOf(world.nobody.post(hook, body)));
       const asked = await replyOf(client.post('/api/answer', { question: 'Dig.' }));
       const chat = (asked.body as { conversation_id: string }).conversation_id;
-      await jobs(name, chat);
-      await followUps(name);
+      await jobs(await world.idOf(name), chat);
+      await followUps(await world.idOf(name));
       const scheduleId = await scheduleOf(world, name, YEARLY, Date.now() - DAY_MS);
       await given(
         world,

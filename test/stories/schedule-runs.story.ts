@@ -40,7 +40,7 @@ export function scheduleRunsStory(makeBacking: MakeBacking): void {
     let told: readonly UserEvent[] = [];
     await eventually(async () => {
       const events: UserEvent[] = [];
-      for await (const page of world.backing.store.read(userStream('alice'))) {
+      for await (const page of world.backing.store.read(userStream(await world.idOf('alice')))) {
         events.push(...page.map(({ data }) => JSON.parse(data) as UserEvent));
       }
       told = events.filter(({ scope }) => scope.id === id);
@@ -204,7 +204,7 @@ export function scheduleRunsStory(makeBacking: MakeBacking): void {
       expect(runs[2]).toEqual({
         id: runIdOf(id, slot(4)),
         schedule_id: id,
-        user_id: 'alice',
+        user_id: await world.idOf('alice'),
         agent_id: agentId,
         status: 'skipped',
         scheduled_for: slot(4),

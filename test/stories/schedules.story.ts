@@ -38,7 +38,7 @@ export function schedulesStory(makeBacking: MakeBacking): void {
       const year = new Date().getUTCMonth() === 11 && new Date().getUTCDate() === 31 ? undefined : new Date().getUTCFullYear();
       expect(schedule).toEqual({
         id: expect.any(String),
-        user_id: 'alice',
+        user_id: await world.idOf('alice'),
         agent_id: agentId,
         trigger_type: 'recurring',
         name: 'Year',
@@ -168,7 +168,7 @@ export function schedulesStory(makeBacking: MakeBacking): void {
       expect(run).toEqual({
         id: expect.any(String),
         schedule_id: id,
-        user_id: 'alice',
+        user_id: await world.idOf('alice'),
         agent_id: agentId,
         status: 'success',
         scheduled_for: runAt,

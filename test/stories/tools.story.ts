@@ -184,7 +184,7 @@ export function toolsStory(makeBacking: MakeBacking): void {
     const bearer = async () => {
       const { SessionTokens } = await import('../../src/resources/identity/session-tokens.js');
       const tokens = world.service.service.app.get(SessionTokens, { strict: false });
-      return { authorization: `Bearer ${await tokens.issue({ userId: 'alice', roles: [] })}` };
+      return { authorization: `Bearer ${await tokens.issue({ subject: 'alice', roles: [] })}` };
     };
   });
 

@@ -8,6 +8,7 @@ import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
 import { newId } from '../../src/kernel/ids.js';
 import { userEventText } from '../../src/views/notifications/user-event.policy.js';
 import { USER_EVENT, userStream } from '../../src/views/notifications/user.events.js';
+import { userIdOf } from '../support/user-id.js';
 
 const EVENTS = 2_000;
 const KEPT = 1_000;
@@ -21,12 +22,13 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
   const begunAt = Date.now() - EVENTS;
 
   const signedIn = async (userId: string): Promise<Client> =>
-    new Client(service.url, { authorization: `Bearer ${await tokens.issue({ userId, roles: [] })}` });
+    new Client(service.url, { authorization: `Bearer ${await tokens.issue({ subject: userId, roles: [] })}` });
 
   const idAt = (revision: number) => `${begunAt + revision}-${revision}`;
 
   /** Events as the reaction would have written them, a millisecond apart. */
-  async function write(userId: string, from: number, count: number, ageMs = 0): Promise<void> {
+  async function write(subject: string, from: number, count: number, ageMs = 0): Promise<void> {
+    const userId = await userIdOf(service, subject);
     const events = Array.from({ length: count }, (_, index) => {
       const id = String(from + index);
       const announcement = {
@@ -58,7 +60,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
       },
       makeBacking,
     );
-    await service.backing.store.setRetention(userStream('ann'), { maxCount: KEPT });
+    await service.backing.store.setRetention(userStream(await userIdOf(service, 'ann')), { maxCount: KEPT });
     await write('ann', 0, EVENTS);
   });
   afterAll(() => service.close());
@@ -86,8 +88,8 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
         expect(truncated).toEqual({
           type: 'backlog.truncated',
           ts: expect.any(String),
-          user_id: 'ann',
-          topic: 'user:ann',
+          user_id: await userIdOf(service, 'ann'),
+          topic: `user:${await userIdOf(service, 'ann')}`,
           scope: {},
           payload: { oldest_retained_id: idAt(OLDEST) },
           id: resumeAt,

@@ -7,10 +7,11 @@ import { cut, hang, say, ScriptedModelServer } from '../support/scripted-model-s
 import { serviceForTests, TEST_SETTINGS, type TestService } from '../support/service.js';
 import { TabForTests } from '../support/tab.js';
 import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
+import { userIdOf } from '../support/user-id.js';
 
 const tokens = new SessionTokens(TEST_SETTINGS.JWT_SECRET_KEY);
 const signedIn = async (url: string, userId: string): Promise<Client> =>
-  new Client(url, { authorization: `Bearer ${await tokens.issue({ userId, roles: [] })}` });
+  new Client(url, { authorization: `Bearer ${await tokens.issue({ subject: userId, roles: [] })}` });
 
 /** What users are told of their things, as it happens, and who may listen. */
 export function userEventsStory(makeBacking: MakeBacking): void {
@@ -74,11 +75,12 @@ export function userEventsStory(makeBacking: MakeBacking): void {
       expect(marks().slice(5)).toEqual([null, 'running', null]);
       await eventually(async () => (await listed()).mark === null);
 
+      const annsId = await userIdOf(service, 'ann');
       for (const { id, type, ts, user_id, topic, scope, payload } of tab.events) {
         expect({ type, user_id, topic, scope }).toEqual({
           type: 'conversation.mark',
-          user_id: 'ann',
-          topic: 'user:ann',
+          user_id: annsId,
+          topic: `user:${annsId}`,
           scope: { kind: 'conversation', id: conversationId },
         });
         expect(payload['conversation_id']).toBe(conversationId);
@@ -107,7 +109,7 @@ export function userEventsStory(makeBacking: MakeBacking): void {
     it('is told from its queueing to its end', async () => {
       const dora = await signedIn(service.url, 'dora');
       const tab = await TabForTests.open(dora);
-      const token = await tokens.issue({ userId: 'dora', roles: [] });
+      const token = await tokens.issue({ subject: 'dora', roles: [] });
       const upload = async (name: string, filename: string, content: string) => {
         const form = new FormData();
         form.append('name', name);

@@ -147,7 +147,7 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
     const runId = newId();
     await world.alice.delete(`/api/delete_agent?id=${gone.id}`);
     const cause = { actor: 'system:test', credential: 'system', correlationId: runId, causationId: runId } as const;
-    await runs.queue({ runId, ownerId: 'alice', agentId: gone.id, trigger: 'webhook', input: '{}' }, cause);
+    await runs.queue({ runId, ownerId: await world.idOf('alice'), agentId: gone.id, trigger: 'webhook', input: '{}' }, cause);
     expect(await endOf(world.nobody, runId)).toEqual({ status: 'FAILURE', result: 'Agent not found' });
   });
 

@@ -58,12 +58,12 @@ export const given = ({ backing }: World, scheduleId: string, ...events: Schedul
 /** A schedule of somebody that has not been looked after since it was made. */
 export async function scheduleOf(
   world: World,
-  ownerId: string,
+  subject: string,
   timing: ScheduleTiming,
   createdAt: number,
   name: string | null = 'Report',
 ): Promise<string> {
-  const scheduleId = newId();
+  const [scheduleId, ownerId] = [newId(), await world.idOf(subject)];
   const definition = { name, instruction: ' Sum up.\nAll of it.', timing, toolAllowlist: [], modelId: null, tokenBudget: null };
   const origin = { agentId: 'agent-1', conversationId: null, createdVia: 'ui' } as const;
   const nextSlotAt = nextSlot(timing, new Date(createdAt))?.toISOString() ?? null;

@@ -8,6 +8,8 @@ import { SseStreams } from '../../src/platform/http/sse.js';
 import { InProcessSignals } from '../../src/platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 import { InProcessKeyValue } from '../../src/platform/messaging/key-value/in-process-key-value.js';
+import { UserAccounts } from '../../src/resources/identity/user-accounts.port.js';
+import { ReadableAccounts } from './readable-accounts.js';
 
 class IdentityGround {}
 
@@ -22,6 +24,7 @@ export const identityGround = (config: Config, keyValue: KeyValue = new InProces
     { provide: Signals, useValue: new InProcessSignals() },
     { provide: Timing, useValue: systemTiming },
     { provide: Clock, useValue: { now: () => new Date() } satisfies Clock },
+    { provide: UserAccounts, useClass: ReadableAccounts },
   ],
-  exports: [Config, KeyValue, Clock, SseStreams, Signals, Timing],
+  exports: [Config, KeyValue, Clock, UserAccounts, SseStreams, Signals, Timing],
 });

@@ -18,7 +18,8 @@ export class ScheduleCalls {
   static async of(world: World): Promise<ScheduleCalls> {
     const tokens = world.service.service.app.get(SessionTokens, { strict: false });
     const bearers = new Map<string, string>();
-    for (const userId of ['alice', 'bob', 'carol']) bearers.set(userId, `Bearer ${await tokens.issue({ userId, roles: [] })}`);
+    for (const userId of ['alice', 'bob', 'carol'])
+      bearers.set(userId, `Bearer ${await tokens.issue({ subject: userId, roles: [] })}`);
     return new ScheduleCalls(world, bearers);
   }
 

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import { PostgresCredentialVault } from '../../src/platform/credentials/postgres-credential-vault.js';
 import { openDatabase } from '../../src/platform/postgres/database.js';
+import { migrate } from '../../src/platform/postgres/migrate.js';
+import { IDENTITY_SCHEMA, IDENTITY_STEPS } from '../../src/resources/identity/identity-tables.js';
 import { makeSchemas } from './schemas.js';
 
 /** A database with all schemas of the service and no data, which is cloned for each service of a test. */
@@ -20,6 +22,7 @@ export async function makeTemplateDatabase(serverUrl: string): Promise<TemplateD
   try {
     await makeSchemas(sql, url.href);
     await new PostgresCredentialVault(sql, 'seals nothing').start();
+    await migrate(sql, IDENTITY_SCHEMA, IDENTITY_STEPS);
   } finally {
     await sql.end({ timeout: 5 });
   }

@@ -6,6 +6,7 @@ import { eventually } from './eventually.js';
 import { ScriptedModelServer } from './scripted-model-server.js';
 import { serviceForTests, type TestService } from './service.js';
 import { TurnLog } from './turn-log.js';
+import { userIdOf } from './user-id.js';
 
 /** A service with sign-in, a model that does as it is told, and people who use them. */
 export type World = Readonly<{
@@ -16,7 +17,9 @@ export type World = Readonly<{
   bob: Client;
   /** Without any credential. */
   nobody: Client;
-  as(userId: string, options?: Readonly<{ expiresInSeconds?: number; roles?: readonly 'admin'[] }>): Promise<Client>;
+  as(subject: string, options?: Readonly<{ expiresInSeconds?: number; roles?: readonly 'admin'[] }>): Promise<Client>;
+  /** The user id of somebody, by the name that their tokens have. */
+  idOf(subject: string): Promise<string>;
   /** A published agent, Alice's unless somebody else makes it. */
   agent(fields?: Readonly<Record<string, unknown>>, owner?: Client): Promise<Readonly<{ id: string; key: string }>>;
   /** Where the newest event is once every turn is at its end, those aside that tell tabs of it: they come in their own time. */
@@ -38,9 +41,9 @@ export async function openWorld(
     ...environment,
   };
   const service = await serviceForTests(settings, makeBacking);
-  const as: World['as'] = async (userId, { expiresInSeconds, roles = [] } = {}) => {
+  const as: World['as'] = async (subject, { expiresInSeconds, roles = [] } = {}) => {
     const tokens = service.service.app.get(SessionTokens, { strict: false });
-    return new Client(service.url, { authorization: `Bearer ${await tokens.issue({ userId, roles }, expiresInSeconds)}` });
+    return new Client(service.url, { authorization: `Bearer ${await tokens.issue({ subject, roles }, expiresInSeconds)}` });
   };
   const log = new TurnLog(service.backing.store);
   let [newest, readTo] = [LOG_START, LOG_START];
@@ -53,6 +56,7 @@ export async function openWorld(
     bob,
     nobody: new Client(service.url),
     as,
+    idOf: (subject) => userIdOf(service, subject),
     agent: async (fields = {}, owner = alice) => {
       const whole = { name: 'Guide', description: 'Knows', chunks: 4, retriever: 'classic', prompt_id: 'default' };
       const response = await owner.post('/api/create_agent', { ...whole, status: 'published', ...fields });

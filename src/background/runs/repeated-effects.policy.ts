@@ -1,5 +1,5 @@
 import type { CalledTool } from '../../dialogue/conversation/conversation.events.js';
-import { fingerprintOf } from '../../kernel/event-sourcing/idempotency.js';
+import { canonicalText } from '../../kernel/event-sourcing/fingerprints.js';
 import type { Effect } from './run.decider.js';
 import type { EffectNumber } from './run.events.js';
 
@@ -21,4 +21,4 @@ export class RepeatedEffects {
 }
 
 /** Models name the same arguments in different orders. */
-const signatureOf = ({ toolId, actionName, arguments: args }: CalledTool): string => fingerprintOf(toolId, actionName, args);
+const signatureOf = ({ toolId, actionName, arguments: args }: CalledTool): string => canonicalText([toolId, actionName, args]);

@@ -447,11 +447,13 @@ describe('pages of other origins', () => {
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
     const allowed = preflight.headers.get('access-control-allow-headers')!.toLowerCase();
-    for (const header of ['authorization', 'content-type', 'last-event-id', 'idempotency-key', 'x-api-key'])
-      expect(allowed).toContain(header);
+    const keys = ['authorization', 'content-type', 'last-event-id', 'idempotency-key', 'x-api-key'];
+    const sessions = ['x-docsgpt-conversation-id', 'x-docsgpt-session-id', 'x-session-id', 'x-session-affinity'];
+    for (const header of [...keys, ...sessions, 'mcp-session-id', 'mcp-protocol-version']) expect(allowed).toContain(header);
     const refusal = await post('/api/answer', {}, { ...JSON_TYPE, origin: 'https://a.example' });
     expect(refusal.headers.get('access-control-allow-origin')).toBe('*');
-    expect(refusal.headers.get('access-control-expose-headers')).toContain('X-Position');
+    for (const header of ['X-Position', 'Mcp-Session-Id'])
+      expect(refusal.headers.get('access-control-expose-headers')).toContain(header);
   });
 });
 

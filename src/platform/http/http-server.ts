@@ -60,7 +60,20 @@ const PARAMETER_CHARACTERS_MAX = 512;
 const FORM_FIELD_BYTES_MAX = 1024 * 1024;
 const IDLE_SWEEP_MS = 50;
 
-const ALLOWED_HEADERS = ['Authorization', 'Content-Type', 'Last-Event-ID', 'Idempotency-Key', 'X-API-Key', AFTER_POSITION_HEADER];
+const ALLOWED_HEADERS = [
+  'Authorization',
+  'Content-Type',
+  'Last-Event-ID',
+  'Idempotency-Key',
+  'X-API-Key',
+  AFTER_POSITION_HEADER,
+  'Mcp-Session-Id',
+  'Mcp-Protocol-Version',
+  'X-DocsGPT-Conversation-Id',
+  'X-DocsGPT-Session-Id',
+  'X-Session-Id',
+  'X-Session-Affinity',
+];
 const EXPOSED_HEADERS = [
   REQUEST_ID_HEADER,
   POSITION_HEADER,
@@ -68,6 +81,7 @@ const EXPOSED_HEADERS = [
   'Idempotent-Replayed',
   'Retry-After',
   'Content-Disposition',
+  'Mcp-Session-Id',
 ];
 
 /** Pages of other origins may show what we serve; the interactive reference needs inline styles. TLS is the proxy's matter. */

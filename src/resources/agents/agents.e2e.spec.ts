@@ -25,7 +25,7 @@ beforeAll(async () => {
   const tokens = service.service.app.get(SessionTokens, { strict: false });
   const bearers = new Map<Client, string>();
   const clientOf = async (userId: string) => {
-    const authorization = `Bearer ${await tokens.issue({ userId, roles: [] })}`;
+    const authorization = `Bearer ${await tokens.issue({ subject: userId, roles: [] })}`;
     const client = new Client(service.url, { authorization });
     bearers.set(client, authorization);
     return client;

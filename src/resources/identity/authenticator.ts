@@ -1,7 +1,8 @@
 import type { AuthType, Role, SignedInUser } from './caller.js';
 import type { SessionTokens } from './session-tokens.js';
+import { ownSubject, type UserAccounts } from './user-accounts.port.js';
 
-/** Everybody's name while authentication is off, and that of the one shared token. */
+/** The user while authentication is off, and that of the one shared token. No issuer but this installation can name them. */
 const LOCAL_USER = 'local';
 
 /** Finds out which user a request comes from. */
@@ -9,6 +10,7 @@ export class Authenticator {
   constructor(
     readonly authType: AuthType,
     private readonly tokens: SessionTokens,
+    private readonly accounts: UserAccounts,
     private readonly localModeAdmin: boolean,
   ) {}
 
@@ -18,13 +20,14 @@ export class Authenticator {
       return signedIn(LOCAL_USER, this.localModeAdmin ? ['user', 'admin'] : ['user'], 'none', requestId);
     const token = bearerOf(authorization);
     if (token === undefined) return undefined;
-    const { userId, roles } = await this.tokens.verify(token);
+    const { subject, roles } = await this.tokens.verify(token);
+    const userId = subject === LOCAL_USER ? LOCAL_USER : await this.accounts.idOf(ownSubject(subject));
     return signedIn(userId, roles.length > 0 ? roles : ['user'], 'session-token', requestId);
   }
 
   /** The token that everybody shares under `simple_jwt`. */
   sharedToken(): Promise<string> {
-    return this.tokens.issue({ userId: LOCAL_USER, roles: [] });
+    return this.tokens.issue({ subject: LOCAL_USER, roles: [] });
   }
 }
 

@@ -16,8 +16,11 @@ const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
 /** Here the path itself is the only credential: what else a sender brings along is for somebody else. */
 const PATH_IS_CREDENTIAL = /^\/api\/webhooks\//;
 
-/** A route of the older generation: it deletes a source. */
-const CHANGES_BY_GET = /^\/api\/delete_old(\?|\/|$)/;
+/**
+ * Routes of the incumbent's interface that change something by GET: one deletes a source, one makes the token of a webhook. Two more
+ * are meant to be reached from other sites and carry a secret of their own: `/api/webhooks/`, and the callbacks of sign-ins.
+ */
+const CHANGES_BY_GET: ReadonlySet<string | undefined> = new Set(['/api/delete_old', '/api/agent_webhook']);
 /** Here the key may stand in a form that only the route reads. */
 const KEY_IS_IN_FORM = /^\/api\/store_attachment(\?|\/|$)/;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
@@ -36,6 +39,7 @@ export const identifyRequest =
     allowedOrigins: readonly string[],
   ) =>
   async (request: FastifyRequest): Promise<void> => {
+    refuseOtherSites(request, allowedOrigins);
     const { authorization } = request.headers;
     const bearerIsKey = BEARER_IS_AGENT_KEY.test(request.url);
     const bearerIsUser = !bearerIsKey && !PATH_IS_CREDENTIAL.test(request.url);
@@ -91,8 +95,21 @@ export const refuseForeignPages =
     );
   };
 
-const changesSomething = ({ method, url }: FastifyRequest): boolean =>
-  !['GET', 'HEAD', 'OPTIONS'].includes(method) || CHANGES_BY_GET.test(url);
+/** What changes something by GET can be requested by a picture or a link on any page; browsers say then that it is on another site. */
+function refuseOtherSites(request: FastifyRequest, allowedOrigins: readonly string[]): void {
+  const { 'sec-fetch-site': site, origin } = request.headers;
+  if (site !== 'cross-site' || !isChangeByGet(request)) return;
+  if (origin !== undefined && !isForeignPage(request, allowedOrigins)) return;
+  throw new Rejection('origin-not-allowed', 'Pages of other sites change nothing by GET. ALLOWED_ORIGINS names those that may.');
+}
+
+const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
+
+const changesSomething = (request: FastifyRequest): boolean => !SAFE_METHODS.includes(request.method) || isChangeByGet(request);
+
+/** The route, not the path: a path can be written in several ways. */
+const isChangeByGet = ({ method, routeOptions }: FastifyRequest): boolean =>
+  method !== 'OPTIONS' && SAFE_METHODS.includes(method) && CHANGES_BY_GET.has(routeOptions.url);
 
 function isForeignPage({ headers: { origin } }: FastifyRequest, allowedOrigins: readonly string[]): boolean {
   if (origin === undefined || allowedOrigins.includes(origin)) return false;

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Controller, Get, HttpCode, Module, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -46,6 +47,11 @@ class Probe {
   @HttpCode(200)
   both(@KnownCaller() caller: Caller, @RequestCause() cause: Cause) {
     return { caller, cause };
+  }
+
+  @Get(['api/delete_old', 'api/agent_webhook', 'api/webhooks/agents/token'])
+  change() {
+    return { changed: true };
   }
 
   @Post('api/without-looking')
@@ -139,6 +145,51 @@ describe('with authentication off', () => {
   });
 });
 
+describe('a GET that changes something', () => {
+  let app: NestFastifyApplication;
+  beforeAll(async () => void (app = await serve({ ALLOWED_ORIGINS: 'https://desk.example' })));
+  afterAll(() => app.close());
+
+  /** Node's own client, since `fetch` lets nobody set `Sec-Fetch-Site`. */
+  const get = (path: string, headers: Record<string, string>, method = 'GET') =>
+    new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      const { port } = app.getHttpServer().address() as AddressInfo;
+      const sent = request({ host: '127.0.0.1', port, path, method, headers }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (part) => (text += part));
+        response.on('end', () => resolve({ status: response.statusCode, text }));
+      });
+      sent.on('error', reject).end();
+    });
+
+  it.each(['/api/delete_old?source_id=1', '/api/delete_old/', '/api/delete%5Fold', '/api/agent_webhook?id=1'])(
+    'is refused to another site: %s',
+    async (path) => {
+      for (const more of [{}, { origin: 'https://evil.example' }, { authorization: 'Bearer x' }]) {
+        const refused = await get(path, { 'sec-fetch-site': 'cross-site', ...more });
+        expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('origin_not_allowed') });
+      }
+      expect(await get(path, { 'sec-fetch-site': 'cross-site' }, 'HEAD')).toMatchObject({ status: 403 });
+    },
+  );
+
+  it.each([
+    {},
+    { 'sec-fetch-site': 'same-origin' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+    { 'sec-fetch-site': 'cross-site', origin: 'https://desk.example' },
+    { 'sec-fetch-site': 'cross-site', origin: 'http://localhost:5173' },
+  ])('is taken from %j', async (headers) => {
+    expect(await get('/api/delete_old', headers)).toMatchObject({ status: 200 });
+  });
+
+  it('leaves other GETs to every site, and webhooks, whose address is their credential', async () => {
+    for (const path of ['/api/me', '/api/webhooks/agents/token'])
+      expect(await get(path, { 'sec-fetch-site': 'cross-site' })).toMatchObject({ status: 200 });
+  });
+});
+
 describe('with LOCAL_MODE_ADMIN', () => {
   it('the local user is an administrator', async () => {
     const app = await serve({ LOCAL_MODE_ADMIN: 'true' });
@@ -152,7 +203,7 @@ describe('with session tokens', () => {
   let alice: string;
   beforeAll(async () => {
     app = await serve({ AUTH_TYPE: 'session_jwt' });
-    alice = await app.get(SessionTokens, { strict: false }).issue({ userId: 'alice', roles: [] });
+    alice = await app.get(SessionTokens, { strict: false }).issue({ subject: 'alice', roles: [] });
   });
   afterAll(() => app.close());
 
@@ -182,7 +233,7 @@ describe('with session tokens', () => {
   );
 
   it('an expired token says so', async () => {
-    const old = await app.get(SessionTokens, { strict: false }).issue({ userId: 'alice', roles: [] }, -60);
+    const old = await app.get(SessionTokens, { strict: false }).issue({ subject: 'alice', roles: [] }, -60);
     const answer = await call(app, '/api/me', undefined, { authorization: old });
     expect(answer).toMatchObject({ status: 401, body: { success: false, error: 'token_expired' } });
   });
@@ -260,7 +311,7 @@ describe('wrong credentials', () => {
   let alice: string;
   beforeAll(async () => {
     app = await serve(environment);
-    alice = await app.get(SessionTokens, { strict: false }).issue({ userId: 'alice', roles: [] });
+    alice = await app.get(SessionTokens, { strict: false }).issue({ subject: 'alice', roles: [] });
   });
   afterAll(() => app.close());
 
@@ -312,7 +363,7 @@ describe('wrong credentials', () => {
 
   it('are not what has expired, is sent by another page, or is missing', async () => {
     const from = newClient();
-    const old = await app.get(SessionTokens, { strict: false }).issue({ userId: 'alice', roles: [] }, -60);
+    const old = await app.get(SessionTokens, { strict: false }).issue({ subject: 'alice', roles: [] }, -60);
     const tries: Try[] = [
       () => call(app, '/api/me', undefined, { authorization: old, 'x-forwarded-for': from }),
       () => call(app, '/api/caller', { api_key: 'shop' }, { origin: 'https://other.example', 'x-forwarded-for': from }),

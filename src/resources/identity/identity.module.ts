@@ -16,6 +16,7 @@ import { SessionTokens } from './session-tokens.js';
 import { AccessTokenDirectory } from './tokens/access-token-directory.port.js';
 import { CredentialStreams } from './tokens/credential-streams.js';
 import { RevocationWatch } from './tokens/revocation-watch.js';
+import { UserAccounts } from './user-accounts.port.js';
 import { WrongCredentials } from './wrong-credentials.port.js';
 import { identityRejections } from './identity.rejections.js';
 
@@ -31,8 +32,9 @@ const HOUR_MS = 60 * MINUTE_MS;
     { provide: SessionTokens, inject: [Config], useFactory: (config: Config) => new SessionTokens(config.jwtSecretKey) },
     {
       provide: Authenticator,
-      inject: [Config, SessionTokens],
-      useFactory: (config: Config, tokens: SessionTokens) => new Authenticator(config.authType, tokens, config.localModeAdmin),
+      inject: [Config, SessionTokens, UserAccounts],
+      useFactory: ({ authType, localModeAdmin }: Config, tokens: SessionTokens, accounts: UserAccounts) =>
+        new Authenticator(authType, tokens, accounts, localModeAdmin),
     },
     {
       provide: WrongCredentials,

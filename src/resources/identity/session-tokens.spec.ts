@@ -18,18 +18,18 @@ const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
 describe('a session token', () => {
   it('names its user, also when another program signed it', async () => {
-    expect(await tokens.verify(signed({ sub: 'alice' }))).toEqual({ userId: 'alice', roles: [] });
-    expect(await tokens.verify(await tokens.issue({ userId: 'bob', roles: ['admin'] }))).toEqual({
-      userId: 'bob',
+    expect(await tokens.verify(signed({ sub: 'alice' }))).toEqual({ subject: 'alice', roles: [] });
+    expect(await tokens.verify(await tokens.issue({ subject: 'bob', roles: ['admin'] }))).toEqual({
+      subject: 'bob',
       roles: ['admin'],
     });
   });
 
   it('is good until it expires, and says that it has, also when it is remembered', async () => {
-    await expect(tokens.verify(signed({ sub: 'alice', exp: inSeconds(60) }))).resolves.toMatchObject({ userId: 'alice' });
+    await expect(tokens.verify(signed({ sub: 'alice', exp: inSeconds(60) }))).resolves.toMatchObject({ subject: 'alice' });
     await expect(tokens.verify(signed({ sub: 'alice', exp: inSeconds(-60) }))).rejects.toMatchObject({ code: 'token-expired' });
     // Of whole seconds: one of them may be almost over.
-    const brief = await tokens.issue({ userId: 'alice', roles: [] }, 2);
+    const brief = await tokens.issue({ subject: 'alice', roles: [] }, 2);
     await tokens.verify(brief);
     await expect(untilRefused(brief)).resolves.toMatchObject({ code: 'token-expired' });
   });
@@ -55,10 +55,10 @@ describe('a session token', () => {
 
   it('knows no roles but ours', async () => {
     expect(await tokens.verify(signed({ sub: 'alice', roles: ['root', 'admin', 7] }))).toEqual({
-      userId: 'alice',
+      subject: 'alice',
       roles: ['admin'],
     });
-    expect(await tokens.verify(signed({ sub: 'alice', roles: 'admin' }))).toEqual({ userId: 'alice', roles: [] });
+    expect(await tokens.verify(signed({ sub: 'alice', roles: 'admin' }))).toEqual({ subject: 'alice', roles: [] });
   });
 
   it('is remembered only among a bounded number', async () => {

@@ -3,17 +3,18 @@ import { LRUCache } from 'lru-cache';
 import { Rejection } from '../../kernel/rejection.js';
 import type { Role } from './caller.js';
 
-export type Session = Readonly<{ userId: string; roles: readonly Role[] }>;
+/** Whom a token names, as its signer does: `Authenticator` finds the user. */
+export type Session = Readonly<{ subject: string; roles: readonly Role[] }>;
 
-/** Tokens longer than this are refused unread; ids of users longer than this are no ids. */
+/** Tokens longer than this are refused unread; subjects longer than this are none. */
 const TOKEN_CHARACTERS_MAX = 8192;
-const USER_ID_CHARACTERS_MAX = 256;
+const SUBJECT_CHARACTERS_MAX = 256;
 /** How many verified tokens are remembered: verifying costs 0.15 ms, and a client sends the same token with each request. */
 export const REMEMBERED_TOKENS_MAX = 1000;
 
 const ALGORITHM = 'HS256';
 
-/** Session tokens: JWTs signed with one secret, `sub` naming the user; `exp` and `roles` are optional. */
+/** Session tokens: JWTs signed with one secret, `sub` naming the subject; `exp` and `roles` are optional. */
 export class SessionTokens {
   private readonly key: Uint8Array;
   private readonly remembered = new LRUCache<string, { session: Session; expiresAt: number | undefined }>({
@@ -26,7 +27,7 @@ export class SessionTokens {
 
   issue(session: Session, expiresInSeconds?: number): Promise<string> {
     const claims = session.roles.length > 0 ? { roles: session.roles } : {};
-    const token = new SignJWT(claims).setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' }).setSubject(session.userId);
+    const token = new SignJWT(claims).setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' }).setSubject(session.subject);
     if (expiresInSeconds !== undefined) token.setExpirationTime(Math.floor(Date.now() / 1000) + expiresInSeconds);
     return token.sign(this.key);
   }
@@ -40,9 +41,9 @@ export class SessionTokens {
     }
     if (token.length > TOKEN_CHARACTERS_MAX) throw invalid();
     const { sub, exp, roles } = await this.claimsOf(token);
-    if (typeof sub !== 'string' || sub === '' || sub.length > USER_ID_CHARACTERS_MAX) throw invalid();
+    if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_CHARACTERS_MAX) throw invalid();
     if (!sub.isWellFormed() || sub.includes('\0')) throw invalid();
-    const session = { userId: sub, roles: rolesIn(roles) };
+    const session = { subject: sub, roles: rolesIn(roles) };
     this.remembered.set(token, { session, expiresAt: exp === undefined ? undefined : exp * 1000 });
     return session;
   }

@@ -9,6 +9,7 @@ import { GeneratedTokens } from './credential-limits.js';
 import { CurrentUser } from './identity.http.js';
 import { SessionTokens } from './session-tokens.js';
 import { Access } from '../../platform/http/access.js';
+import { NO_LABEL, UserAccounts } from './user-accounts.port.js';
 
 /** How a client gets a session, and learns whose it is. */
 @ApiTags('Sessions')
@@ -17,6 +18,7 @@ export class SessionController {
   constructor(
     private readonly authenticator: Authenticator,
     private readonly tokens: SessionTokens,
+    private readonly accounts: UserAccounts,
     private readonly generated: GeneratedTokens,
   ) {}
 
@@ -33,13 +35,20 @@ export class SessionController {
       throw new Rejection('token-generation-not-allowed', 'Token generation not allowed in current auth mode');
     }
     await this.generated.count(request);
-    return { token: await this.tokens.issue({ userId: newId(), roles: [] }) };
+    return { token: await this.tokens.issue({ subject: newId(), roles: [] }) };
   }
 
   @Access({ for: 'user', action: 'describe', of: 'users', scopes: 'any-token' })
   @Get('user/me')
-  me(@CurrentUser() user: SignedInUser) {
-    return { success: true, user_id: user.userId, roles: user.roles, ...(user.token && throughToken(user.token)) };
+  @ApiOperation({
+    summary: 'Who is signed in',
+    description:
+      '`user_id` is an opaque id, the same in every answer and event. `email`, `name` and `picture` are there where the issuer says them.',
+  })
+  async me(@CurrentUser() { userId, roles, token }: SignedInUser) {
+    const { email, name, picture } = (await this.accounts.labelsOf([userId])).get(userId) ?? NO_LABEL;
+    const label = { ...(email && { email }), ...(name && { name }), ...(picture && { picture }) };
+    return { success: true, user_id: userId, roles, ...label, ...(token && throughToken(token)) };
   }
 }
 

@@ -2,11 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Commands } from '../../kernel/commands.js';
 import { credentialIdOf } from '../identity/access.policy.js';
 import type { SignedInUser } from '../identity/caller.js';
-import { Clock } from '../../kernel/clock.js';
-import { fingerprintOf, type KeyUse, useIdempotencyKey } from '../../kernel/event-sourcing/idempotency.js';
+import { IdempotencyKeys, type KeyUse } from '../../kernel/event-sourcing/idempotency.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { AddressRefused, OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
 import { type AcceptedUpload, NAME_CHARACTERS_MAX, UploadKeyTtl } from './upload-intake.js';
 import { AddRemoteSource } from './source/source.commands.js';
@@ -20,8 +18,7 @@ type Ids = Readonly<{ sourceId: string; taskId: string }>;
 export class RemoteIntake {
   constructor(
     private readonly commands: Commands,
-    private readonly streams: Streams,
-    private readonly clock: Clock,
+    private readonly keys: IdempotencyKeys,
     private readonly outgoing: OutgoingHttp,
     private readonly options: RemoteOptions,
     private readonly keyTtl: UploadKeyTtl,
@@ -62,8 +59,8 @@ export class RemoteIntake {
     const ids = { sourceId: newId(), taskId: newId() };
     if (key === undefined) return { used: 'first', value: ids };
     const { name, origin, config, frequency } = request;
-    const fingerprint = fingerprintOf(name, origin, config, frequency);
+    const fingerprint = this.keys.fingerprintOf(name, origin, config, frequency);
     const used = { scope: 'remote', callerId: credentialIdOf(user), key, fingerprint, ttlMs: this.keyTtl.milliseconds };
-    return useIdempotencyKey(this.streams, this.clock, used, ids, user.cause);
+    return this.keys.use(used, ids, user.cause);
   }
 }

@@ -9,6 +9,7 @@ import { eventually } from '../../../test/support/eventually.js';
 import { serviceForTests, type TestService } from '../../../test/support/service.js';
 import { SessionTokens } from '../identity/session-tokens.js';
 import type { DocumentFile } from '../documents/document.port.js';
+import { userIdOf } from '../../../test/support/user-id.js';
 
 const SECRET = 'a secret for tests that is long enough';
 const REFUSED = 'Missing required fields or files';
@@ -29,9 +30,9 @@ beforeAll(async () => {
     UPLOAD_MAX_ARCHIVE_RATIO: '100',
   });
   const tokens = new SessionTokens(SECRET);
-  annToken = await tokens.issue({ userId: 'ann', roles: [] });
+  annToken = await tokens.issue({ subject: 'ann', roles: [] });
   ann = new Client(service.url, { authorization: `Bearer ${annToken}` });
-  bob = new Client(service.url, { authorization: `Bearer ${await tokens.issue({ userId: 'bob', roles: [] })}` });
+  bob = new Client(service.url, { authorization: `Bearer ${await tokens.issue({ subject: 'bob', roles: [] })}` });
 });
 afterAll(() => service.close());
 
@@ -105,11 +106,11 @@ describe('an upload', () => {
     expect(await settled(task_id)).toEqual({
       status: 'SUCCESS',
       result: {
-        directory: 'inputs/ann/Office',
+        directory: `inputs/${await userIdOf(service, 'ann')}/Office`,
         formats: ['.md', '.pdf', '.docx', '.xlsx'],
         name_job: 'Office',
         filename: 'handbook.md, fire.pdf, tea.docx, rooms.xlsx',
-        user: 'ann',
+        user: await userIdOf(service, 'ann'),
         limited: false,
       },
     });
@@ -130,7 +131,7 @@ describe('an upload', () => {
     const structure = await ann.json(`/api/directory_structure?id=${source_id}`);
     expect(structure).toMatchObject({
       success: true,
-      base_path: 'inputs/ann/Office',
+      base_path: `inputs/${await userIdOf(service, 'ann')}/Office`,
       directory_structure: { 'fire.pdf': { type: 'application/pdf' } },
     });
     expect(await ann.json(`/api/get_chunks?id=${source_id}&per_page=1&page=2&path=handbook.md`)).toMatchObject({

@@ -3,11 +3,9 @@ import { Commands } from '../../kernel/commands.js';
 import { credentialIdOf } from '../identity/access.policy.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { Blobs } from '../../kernel/blobs.js';
-import { Clock } from '../../kernel/clock.js';
-import { fingerprintOf, type KeyUse, useIdempotencyKey } from '../../kernel/event-sourcing/idempotency.js';
+import { IdempotencyKeys, type KeyUse } from '../../kernel/event-sourcing/idempotency.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { isArchiveName } from '../documents/archive-name.policy.js';
 import { Archives } from '../documents/archive.port.js';
 import { Documents } from '../documents/document.port.js';
@@ -39,8 +37,7 @@ export const NAME_CHARACTERS_MAX = 255;
 export class UploadIntake {
   constructor(
     private readonly commands: Commands,
-    private readonly streams: Streams,
-    private readonly clock: Clock,
+    private readonly keys: IdempotencyKeys,
     private readonly blobs: Blobs,
     private readonly documents: Documents,
     private readonly archives: Archives,
@@ -78,13 +75,13 @@ export class UploadIntake {
   ): Promise<KeyUse<Ids>> {
     const ids = { sourceId: newId(), taskId: newId() };
     if (key === undefined) return { used: 'first', value: ids };
-    const fingerprint = fingerprintOf(
+    const fingerprint = this.keys.fingerprintOf(
       name,
       config,
       files.map(({ filename, sha256 }) => [filename, sha256]),
     );
     const used = { scope: 'upload', callerId: credentialIdOf(user), key, fingerprint, ttlMs: this.keyTtl.milliseconds };
-    return useIdempotencyKey(this.streams, this.clock, used, ids, user.cause);
+    return this.keys.use(used, ids, user.cause);
   }
 
   private async keep(files: readonly StagedFile[]): Promise<readonly SourceFile[]> {

@@ -7,6 +7,7 @@ import { newId } from '../../kernel/ids.js';
 import { defaultToolId } from './defaults/default-tools.policy.js';
 import { DEFINITION_BYTES_MAX, TOOL_NAME_CHARACTERS_MAX, TOOLS_PER_USER_MAX } from './toolbox/definition.policy.js';
 import { ToolKinds } from './toolbox/tool-kinds.js';
+import { userIdOf } from '../../../test/support/user-id.js';
 
 const SECRET = 'planted-secret-6f1d';
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
   if (!kinds.byName('memory')) kinds.add(new InternalKindForTests('memory'));
   const tokens = app.get(SessionTokens, { strict: false });
   const clientOf = async (userId: string) =>
-    new Client(service.url, { authorization: `Bearer ${await tokens.issue({ userId, roles: [] })}` });
+    new Client(service.url, { authorization: `Bearer ${await tokens.issue({ subject: userId, roles: [] })}` });
   [alice, bob] = [await clientOf('alice'), await clientOf('bob')];
 });
 afterAll(() => service.close());
@@ -79,7 +80,7 @@ describe('tools', () => {
       connection_id: null,
       ownership: 'user',
       team_access: null,
-      user: 'alice',
+      user: await userIdOf(service, 'alice'),
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),
     });
@@ -188,7 +189,13 @@ describe('tools', () => {
 
   it('that come with the service are switched off and on by each user, and are otherwise as they are', async () => {
     const id = defaultToolId('memory');
-    expect(await row(id)).toMatchObject({ name: 'memory', default: true, status: true, config: {}, user: 'alice' });
+    expect(await row(id)).toMatchObject({
+      name: 'memory',
+      default: true,
+      status: true,
+      config: {},
+      user: await userIdOf(service, 'alice'),
+    });
     expect((await send('update_tool_status', { id, status: false })).body).toEqual({ success: true });
     expect([(await row(id))?.['status'], (await row(id, bob))?.['status']]).toEqual([false, true]);
     await send('update_tool_status', { id, status: true });
@@ -251,7 +258,7 @@ describe('tools', () => {
 
   it('are limited in number', async () => {
     const { sql } = service.database;
-    await sql`insert into tools.tool select 'x' || n, 'bob', 0, 'postcard', '', '', '', '{}', null, '[]', false, now(), now()
+    await sql`insert into tools.tool select 'x' || n, ${await userIdOf(service, 'bob')}, 0, 'postcard', '', '', '', '{}', null, '[]', false, now(), now()
       from generate_series(1, ${TOOLS_PER_USER_MAX}) n`;
     const { status, body } = await send('create_tool', card, bob);
     expect([status, body]).toEqual([400, expect.objectContaining({ message: expect.stringContaining(`${TOOLS_PER_USER_MAX}`) })]);

@@ -2,7 +2,7 @@ import { CommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../kernel/clock.js';
 import { Command, type Handler } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
-import { fingerprintOf } from '../../kernel/event-sourcing/idempotency.js';
+import { Fingerprints } from '../../kernel/event-sourcing/fingerprints.js';
 import { nothingYet, Streams } from '../../kernel/event-sourcing/streams.js';
 import { Ids } from '../../kernel/ids.js';
 import { accept, deliveries } from './delivery.decider.js';
@@ -38,14 +38,15 @@ export class AcceptDeliveryHandler implements Handler<AcceptDelivery> {
     private readonly clock: Clock,
     private readonly ids: Ids,
     private readonly options: WebhookOptions,
+    private readonly fingerprints: Fingerprints,
   ) {}
 
   /** @throws Rejection idempotency-key-reused, where that is refused */
   async execute({ delivery: { agentId, ownerId, key, input, value }, cause }: AcceptDelivery): Promise<Accepted> {
     const taskId = this.ids.next();
-    const stream = deliveryStream(key === undefined ? taskId : fingerprintOf(agentId, key));
+    const stream = deliveryStream(key === undefined ? taskId : this.fingerprints.of(agentId, key));
     const acceptedAt = this.clock.now().toISOString();
-    const data = { agentId, ownerId, taskId, fingerprint: fingerprintOf(value), acceptedAt, input };
+    const data = { agentId, ownerId, taskId, fingerprint: this.fingerprints.of(value), acceptedAt, input };
     const decide = accept(data, this.options.keyRules);
     // Most keys are new: a key that is not loses its append, and is read then.
     const { state, position } = await this.streams.transact(stream, deliveries, decide, cause, nothingYet(deliveries));

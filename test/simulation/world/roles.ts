@@ -75,6 +75,7 @@ import { followUpRoles, jobRunner, type Rooms, scheduleRoles } from './backgroun
 import { MESSAGE_RETENTION_SECONDS } from './background-settings.js';
 import type { Mutant } from './mutant.js';
 import { type Acknowledged, NotedStreams } from './noted-streams.js';
+import { idempotencyKeys, testFingerprints } from '../../support/idempotency-keys.js';
 import { NoLimits } from '../../support/no-limits.js';
 import { HandledCommands } from '../../support/commands-over.js';
 import { turnHandlers } from '../../support/turn-commands.js';
@@ -201,6 +202,7 @@ export function rolesOver(ports: Ports) {
       clock,
       ids,
       new WebhookOptions(100_000, { ttlMs: IDEMPOTENCY_TTL_MS, mismatch: 'original' }),
+      testFingerprints,
     ),
   );
   const shared = { commands, streams, blobs, runs, resolver };
@@ -224,7 +226,18 @@ export function rolesOver(ports: Ports) {
     log,
   );
   return {
-    intake: new AskQuestionIntake(resolver, commands, streams, queue, clock, ids, options, new NoLimits(), earlierTurns),
+    intake: new AskQuestionIntake(
+      resolver,
+      commands,
+      streams,
+      idempotencyKeys(streams, clock),
+      queue,
+      clock,
+      ids,
+      options,
+      new NoLimits(),
+      earlierTurns,
+    ),
     ids,
     commands,
     handlers: commands.handlers,

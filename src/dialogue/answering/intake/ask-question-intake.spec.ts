@@ -1,6 +1,7 @@
 import { LogEarlierTurns } from '../../../../test/support/log-earlier-turns.js';
 import { expect, it } from '@jest/globals';
 import type { Commands } from '../../../kernel/commands.js';
+import { idempotencyKeys } from '../../../../test/support/idempotency-keys.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { NoLimits } from '../../../../test/support/no-limits.js';
 import { answeringOptions, cause, settings } from '../../../../test/support/turns.js';
@@ -52,6 +53,7 @@ function intake(limits: UsageLimits = new NoLimits()) {
     resolver,
     commands,
     streams,
+    idempotencyKeys(streams),
     new InProcessWorkQueue(),
     { now: () => new Date() },
     systemIds,

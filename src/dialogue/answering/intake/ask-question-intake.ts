@@ -9,7 +9,7 @@ import type { Conversation } from '../../conversation/turn.policy.js';
 import { credentialIdOf } from '../../../resources/identity/access.policy.js';
 import { type Caller, ownerOf } from '../../../resources/identity/caller.js';
 import { Clock } from '../../../kernel/clock.js';
-import { fingerprintOf, type KeyUsed, useIdempotencyKey } from '../../../kernel/event-sourcing/idempotency.js';
+import { IdempotencyKeys, type KeyUsed } from '../../../kernel/event-sourcing/idempotency.js';
 import { Ids, isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
@@ -42,6 +42,7 @@ export class AskQuestionIntake {
     private readonly resolver: QuestionResolver,
     private readonly commands: Commands,
     private readonly streams: Streams,
+    private readonly keys: IdempotencyKeys,
     private readonly queue: WorkQueue,
     private readonly clock: Clock,
     private readonly ids: Ids,
@@ -126,10 +127,10 @@ export class AskQuestionIntake {
       return { replayed: false, ids: fresh };
     }
     const callerId = credentialIdOf(caller);
-    const fingerprint = (asked: QuestionRequest) => fingerprintOf(route, { ...asked, api_key: undefined });
+    const fingerprint = (asked: QuestionRequest) => this.keys.fingerprintOf(route, { ...asked, api_key: undefined });
     const ttlMs = this.options.settings.idempotencyTtlMs;
     const idempotency = { scope: 'answer', callerId, key, fingerprint: fingerprint(request), ttlMs };
-    const start = async () => {
+    const refuseOrAdmit = async () => {
       await refuse();
       await admit();
     };
@@ -137,7 +138,7 @@ export class AskQuestionIntake {
       const turn = asksForPlace(request) ? await this.turnOf(conversationId, turnId) : undefined;
       return repetitionOf(request, { fingerprint: known, conversationId, turn }, fingerprint);
     };
-    const { used, value } = await useIdempotencyKey(this.streams, this.clock, idempotency, fresh, caller.cause, start, judge);
+    const { used, value } = await this.keys.use(idempotency, fresh, caller.cause, { refuse: refuseOrAdmit, judge });
     if (used === 'differently') {
       throw new Rejection('idempotency-key-reused', 'This Idempotency-Key was used with another request.');
     }

@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
 import type { TurnStatus } from '../../conversation/conversation.events.js';
 import type { Turn } from '../../conversation/turn.policy.js';
-import { fingerprintOf } from '../../../kernel/event-sourcing/idempotency.js';
+import { canonicalText } from '../../../kernel/event-sourcing/fingerprints.js';
 import type { QuestionRequest } from './question.dto.js';
 import { asksForPlace, repetitionOf } from './retried-question.policy.js';
 
-const fingerprint = (request: QuestionRequest) => fingerprintOf('stream', request);
+const fingerprint = (request: QuestionRequest) => canonicalText(['stream', request]);
 const first: QuestionRequest = { question: 'Why?', conversation_id: null };
 const turn = (status: TurnStatus, more: Partial<Turn> = {}) => ({ index: 0, status, superseded: false, ...more }) as Turn;
 

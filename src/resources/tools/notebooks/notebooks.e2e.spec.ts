@@ -14,7 +14,7 @@ beforeAll(async () => {
   service = await serviceForTests({ AUTH_TYPE: 'session_jwt', ALLOWED_PRIVATE_HOSTS: '127.0.0.1,localhost' });
   const tokens = service.service.app.get(SessionTokens, { strict: false });
   const clientOf = async (userId: string) =>
-    new Client(service.url, { authorization: `Bearer ${await tokens.issue({ userId, roles: [] })}` });
+    new Client(service.url, { authorization: `Bearer ${await tokens.issue({ subject: userId, roles: [] })}` });
   [alice, bob] = [await clientOf('alice'), await clientOf('bob')];
 });
 afterAll(() => service.close());

@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+import { expect, it } from '@jest/globals';
+import { canonicalText, Fingerprints } from './fingerprints.js';
+
+const fingerprints = new Fingerprints('a secret for tests');
+
+it('are equal for values that name the same fields in another order', () =>
+  expect(fingerprints.of('stream', { a: 1, b: { c: [1, 2], d: null } })).toBe(
+    fingerprints.of('stream', { b: { d: null, c: [1, 2] }, a: 1 }),
+  ));
+
+it('are the same in two processes that share a secret', () =>
+  expect(new Fingerprints('a secret for tests').of('yes')).toBe(fingerprints.of('yes')));
+
+it('cannot be made without the secret: a short text is not found by trying', () => {
+  const stored = fingerprints.of('yes');
+  expect(new Fingerprints('another secret').of('yes')).not.toBe(stored);
+  for (const text of ['yes', canonicalText(['yes'])]) expect(createHash('sha256').update(text).digest('hex')).not.toBe(stored);
+});
+
+it('are not made without a secret', () => expect(() => new Fingerprints('')).toThrow('ENCRYPTION_SECRET_KEY'));

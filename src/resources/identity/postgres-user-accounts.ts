@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache';
+import type { Sql } from 'postgres';
+import { newId } from '../../kernel/ids.js';
+import { type Subject, UserAccounts, type UserLabel } from './user-accounts.port.js';
+
+/** How many ids are kept in memory. A subject's id never changes. */
+const IDS_MAX = 10_000;
+
+/** The table of the users of this installation. It belongs to no read model: a rebuild leaves it alone, and a backup needs it. */
+export const USER_ACCOUNT_TABLE = `create table identity.user_account (
+  user_id     text primary key,
+  issuer      text not null,
+  claim       text not null,
+  value       text not null,
+  email       text,
+  name        text,
+  picture     text,
+  created_at  timestamptz not null default now(),
+  unique (issuer, claim, value)
+)`;
+
+/** The users of this installation in Postgres. */
+export class PostgresUserAccounts extends UserAccounts {
+  private readonly ids = new LRUCache<string, string>({ max: IDS_MAX });
+
+  constructor(private readonly sql: Sql) {
+    super();
+  }
+
+  async idOf(subject: Subject): Promise<string> {
+    const key = JSON.stringify([subject.issuer, subject.claim, subject.value]);
+    const known = this.ids.get(key);
+    if (known !== undefined) return known;
+    const userId = (await this.stored(subject)) ?? (await this.added(subject));
+    this.ids.set(key, userId);
+    return userId;
+  }
+
+  async describe(userId: string, { email, name, picture }: UserLabel): Promise<void> {
+    await this.sql`update identity.user_account set email = ${email}, name = ${name}, picture = ${picture}
+      where user_id = ${userId} and (email, name, picture) is distinct from (${email}, ${name}, ${picture})`;
+  }
+
+  async labelsOf(userIds: readonly string[]): Promise<ReadonlyMap<string, UserLabel>> {
+    const rows = await this.sql<({ userId: string } & UserLabel)[]>`
+      select user_id as "userId", email, name, picture from identity.user_account
+      where user_id = any (${[...userIds]}) and coalesce(email, name, picture) is not null`;
+    return new Map(rows.map(({ userId, ...label }) => [userId, label]));
+  }
+
+  private async stored({ issuer, claim, value }: Subject): Promise<string | undefined> {
+    const rows = await this.sql<{ userId: string }[]>`select user_id as "userId" from identity.user_account
+      where issuer = ${issuer} and claim = ${claim} and value = ${value}`;
+    return rows[0]?.userId;
+  }
+
+  /** Of several that come at once one writes the row, and the others read it. */
+  private async added(subject: Subject): Promise<string> {
+    const rows = await this.sql<{ userId: string }[]>`insert into identity.user_account (user_id, issuer, claim, value)
+      values (${newId()}, ${subject.issuer}, ${subject.claim}, ${subject.value})
+      on conflict (issuer, claim, value) do nothing returning user_id as "userId"`;
+    return rows[0]?.userId ?? (await this.stored(subject))!;
+  }
+}

@@ -1,0 +1,24 @@
+import {
+  NO_LABEL,
+  OWN_ISSUER,
+  type Subject,
+  UserAccounts,
+  type UserLabel,
+} from '../../src/resources/identity/user-accounts.port.js';
+
+/** Users whose ids say who they are, for tests that read them: the subject itself where this installation vouches for it. */
+export class ReadableAccounts extends UserAccounts {
+  private readonly labels = new Map<string, UserLabel>();
+
+  async idOf({ issuer, claim, value }: Subject): Promise<string> {
+    return issuer === OWN_ISSUER ? value : `${value} (${claim} of ${issuer})`;
+  }
+
+  async describe(userId: string, label: UserLabel): Promise<void> {
+    this.labels.set(userId, label);
+  }
+
+  async labelsOf(userIds: readonly string[]): Promise<ReadonlyMap<string, UserLabel>> {
+    return new Map(userIds.filter((id) => this.labels.has(id)).map((id) => [id, this.labels.get(id) ?? NO_LABEL]));
+  }
+}
