@@ -33,6 +33,7 @@ import { keepImage } from './agent-images.http.js';
 import { agentRecord, agentRecordInFull } from './agent-record.http.js';
 import { CreateAgent, DeleteAgent, PinAgent, RegenerateAgentKey, UpdateAgent } from './agent.commands.js';
 import { ReferredThings } from './referred-things.js';
+import { ReadableFormFields } from '../../platform/http/form-fields.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 
 const AgentImageUpload = FileInterceptor('image');
@@ -97,7 +98,7 @@ export class AgentsController {
   @DocumentedBody({ schema: AGENT_BODY }, NEW_AGENT)
   @Post('create_agent')
   @UseGuards(SignedInOnly)
-  @UseInterceptors(AgentImageUpload)
+  @UseInterceptors(AgentImageUpload, ReadableFormFields)
   async create(
     @CurrentUser() user: SignedInUser,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -123,7 +124,7 @@ export class AgentsController {
   @DocumentedBody({ schema: AGENT_BODY }, { description: NEW_AGENT.description })
   @Put('update_agent/:id')
   @UseGuards(SignedInOnly)
-  @UseInterceptors(AgentImageUpload)
+  @UseInterceptors(AgentImageUpload, ReadableFormFields)
   async update(
     @CurrentUser() user: SignedInUser,
     @Res({ passthrough: true }) reply: FastifyReply,
