@@ -2,7 +2,7 @@
 FROM node:20-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY src/platform/postgres/repair-postgres-js.mjs src/platform/postgres/
+COPY patches patches
 RUN npm ci
 COPY . .
 RUN npm run --silent build:if-needed && npm prune --omit=dev

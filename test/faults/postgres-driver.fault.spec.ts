@@ -46,7 +46,7 @@ async function withPool(run: (sql: Sql) => Promise<void>, connections = 2, url =
   }
 }
 
-/** These are the defects that `repair-postgres-js.mjs` repairs: each fails, or hangs, on the driver as it is published. */
+/** These are the defects that `patches/postgres+3.4.9.patch` repairs: each fails, or hangs, on the driver as it is published. */
 describe('The driver', () => {
   it('is the repaired one; as it is published it is refused', () => {
     expect(() => refuseUnrepaired(postgres)).not.toThrow();

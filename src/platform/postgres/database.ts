@@ -23,7 +23,7 @@ export const TYPES = { timestamptz: { to: 1184, from: [1184], serialize: asTimes
 const RECONNECT_MS_MIN = 50;
 const RECONNECT_MS_MAX = 1_000;
 
-/** The repairs of postgres.js that this program counts on, as `repair-postgres-js.mjs` numbers them. */
+/** The repairs of postgres.js that this program counts on, as the patch of it in `patches/` numbers them. */
 const REPAIRS = 5;
 
 /** postgres.js as it is published: a connection that dies in a transaction may end the process, or mix two transactions. */

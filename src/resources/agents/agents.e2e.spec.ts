@@ -114,6 +114,19 @@ describe('an agent', () => {
     expect(listed.at(-1)).toMatchObject({ id, pinned: false });
   });
 
+  it('is refused in a form whose fields are no UTF-8', async () => {
+    const part = (name: string, value: string) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+    const form = `${part('status', 'draft')}${part('name', 'caf\xe9')}--b--\r\n`;
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    for (const path of ['/api/create_agent', '/api/upload']) {
+      const response = await alice.request(path, { method: 'POST', headers, body: Buffer.from(form, 'latin1') });
+      expect([response.status, await response.json()]).toEqual([
+        400,
+        { success: false, message: 'The form field "name" is not valid UTF-8.' },
+      ]);
+    }
+  });
+
   it('may come in a form, with a picture', async () => {
     const form = new FormData();
     const fields = {

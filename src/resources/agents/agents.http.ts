@@ -35,6 +35,7 @@ import { keepImage } from './agent-images.http.js';
 import { agentRecord, agentRecordInFull } from './agent-record.http.js';
 import { CreateAgent, DeleteAgent, PinAgent, RegenerateAgentKey, UpdateAgent } from './agent.commands.js';
 import { ReferredThings } from './referred-things.js';
+import { ReadableFormFields } from '../../platform/http/form-fields.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 
@@ -104,7 +105,7 @@ export class AgentsController {
   @DocumentedBody({ schema: AGENT_BODY }, NEW_AGENT)
   @Access({ for: 'user', action: 'create', of: 'agents', scopes: ['agents:write'] })
   @Post('create_agent')
-  @UseInterceptors(AgentImageUpload)
+  @UseInterceptors(AgentImageUpload, ReadableFormFields)
   async create(
     @CurrentUser() user: SignedInUser,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -131,7 +132,7 @@ export class AgentsController {
   @DocumentedBody({ schema: AGENT_BODY }, { description: NEW_AGENT.description })
   @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:write'], at: { in: 'path', name: 'id' } })
   @Put('update_agent/:id')
-  @UseInterceptors(AgentImageUpload)
+  @UseInterceptors(AgentImageUpload, ReadableFormFields)
   async update(
     @CurrentUser() user: SignedInUser,
     @Res({ passthrough: true }) reply: FastifyReply,

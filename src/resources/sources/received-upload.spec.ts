@@ -89,3 +89,12 @@ it('removes what a process left that was killed, once nobody can be writing to i
   await staging.removeAbandoned(new Date());
   expect(await readdir(folder)).toEqual([young.slice(folder.length + 1)]);
 });
+
+it.each([
+  ['a value', field('name', 'caf\uFFFD'), 'name'],
+  ['a name', field('n\uFFFD', 'x'), 'n\uFFFD'],
+])('refuses a field of which %s is no UTF-8, and keeps nothing', async (_, wrong, name) => {
+  const refused = { code: 'invalid-request', message: `The form field ${JSON.stringify(name)} is not valid UTF-8.` };
+  await expect(staging.receive(form(part('a.txt', 'one'), wrong), seen)).rejects.toMatchObject(refused);
+  expect(await readdir(folder)).toEqual([]);
+});

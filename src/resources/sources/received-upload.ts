@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Rejection } from '../../kernel/rejection.js';
+import { refuseUnreadableField } from '../../platform/http/form-fields.js';
 import { storableText } from '../documents/storable-text.policy.js';
 import {
   type FilesOfUpload,
@@ -63,6 +64,7 @@ export class UploadStagingFolder extends UploadStaging {
     let bytes = 0;
     for await (const part of parts) {
       if (part.type === 'field') {
+        refuseUnreadableField(part.fieldname, part.value);
         if (typeof part.value === 'string') fields.set(part.fieldname, part.value);
       } else if (part.fieldname !== FILE_FIELD || !part.filename) {
         bytes += await this.letGo(part, bytes);

@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+
+type Engines = Readonly<{ node?: string }>;
+type Package = Readonly<{ version: string; dev?: boolean; engines?: Engines | readonly string[] }>;
+
+const root = new URL('../../', import.meta.url);
+const read = (name: string) => readFileSync(new URL(name, root), 'utf8');
+const manifest = JSON.parse(read('package.json')) as {
+  engines: Required<Engines>;
+  scripts: Record<string, string>;
+  dependencies: Record<string, string>;
+};
+const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Package> };
+
+const COMPARATOR = /^(>=|>|<=|<|\^|~|=)?v?(\d+|\*)(?:\.(\d+|x|\*))?(?:\.(\d+|x|\*))?$/;
+
+/** Whether a range of versions, as `engines` spell them, has a version. */
+function isIn(range: string, version: readonly number[]): boolean {
+  const bare = range.replaceAll(/(>=|>|<=|<|\^|~|=)\s+/g, '$1');
+  return bare.split('||').some((all) =>
+    all
+      .trim()
+      .split(/\s+/)
+      .every((each) => holds(each, version)),
+  );
+}
+
+function holds(comparator: string, version: readonly number[]): boolean {
+  const parts = COMPARATOR.exec(comparator);
+  if (!parts) throw new Error(`There is no such range of versions: ${comparator}`);
+  const [, operator = '', ...given] = parts;
+  const known = given.filter((part) => part !== undefined && /^\d+$/.test(part)).map(Number);
+  const difference = known.map((part, index) => version[index]! - part).find((each) => each !== 0) ?? 0;
+  if (operator === '^' || operator === '~') return difference >= 0 && (known.length === 0 || version[0] === known[0]);
+  if (operator === '>=') return difference >= 0;
+  if (operator === '>') return difference > 0;
+  if (operator === '<=') return difference <= 0;
+  if (operator === '<') return difference < 0;
+  return difference === 0;
+}
+
+/** The oldest version of Node that this program promises to run on. */
+const OLDEST = manifest.engines.node.replace('>=', '').split('.').map(Number);
+
+/**
+ * What says that it needs a newer version, and why it is there all the same (docs/decisions/015-packages-for-a-newer-node.md). All of it is of
+ * `nest build`, which is run on the oldest version too and is in no image.
+ */
+const NEWER = [
+  '@angular-devkit/core',
+  '@angular-devkit/schematics',
+  '@angular-devkit/schematics-cli',
+  '@nestjs/cli/node_modules/commander',
+  '@nestjs/schematics',
+];
+
+describe('what is installed', () => {
+  it('runs on the oldest version of Node that is promised, but for what is named here', () => {
+    const newer = Object.entries(packages).flatMap(([path, { engines }]) => {
+      const range = engines && 'node' in engines ? engines.node : undefined;
+      return range === undefined || isIn(range, OLDEST) ? [] : [path.replace('node_modules/', '')];
+    });
+    expect(newer).toEqual(NEWER);
+  });
+
+  it('of that nothing is there in operation', () => {
+    for (const name of NEWER) expect(packages[`node_modules/${name}`]).toMatchObject({ dev: true });
+  });
+
+  it.each([
+    ['>= 22.x', false],
+    ['>=22', false],
+    ['^22.22.2 || >=24.15.0', false],
+    ['^20.19.0 || >=22.12.0', true],
+    ['>=20.19.1', false],
+    ['18 || 20 || >=22', true],
+    ['>=16 || 14 >=14.17', true],
+    ['10.* || >= 12.*', true],
+    ['*', true],
+  ])('a range is read as npm reads it: %s', (range, has) => expect(isIn(range, [20, 19, 0])).toBe(has));
+});
+
+describe('patches of packages', () => {
+  const patches = readdirSync(new URL('patches/', root));
+
+  it('are of the versions that are installed, which are pinned', () => {
+    expect(patches).toContain(`postgres+${manifest.dependencies['postgres']}.patch`);
+    for (const patch of patches) {
+      const [name, version] = patch.replace(/\.patch$/, '').split('+');
+      expect([patch, packages[`node_modules/${name}`]!.version, manifest.dependencies[name!]]).toEqual([patch, version, version]);
+    }
+  });
+
+  it('are applied by every installation, and before a start where scripts are left out', () => {
+    expect(packages['node_modules/patch-package']).toMatchObject({ version: manifest.dependencies['patch-package'] });
+    expect(packages['node_modules/patch-package']!.dev).toBeUndefined();
+    const apply = 'patch-package --error-on-fail --error-on-warn';
+    expect(manifest.scripts['postinstall']).toBe(apply);
+    expect(manifest.scripts['prestart']).toMatch(new RegExp(`^${apply} && `));
+  });
+
+  it('are in the image before its packages are installed', () => {
+    const steps = read('Dockerfile').split('\n');
+    expect(steps.indexOf('COPY patches patches')).toBeGreaterThan(0);
+    expect(steps.indexOf('COPY patches patches')).toBeLessThan(steps.indexOf('RUN npm ci'));
+    expect(read('.dockerignore')).not.toContain('patches');
+  });
+});
