@@ -45,7 +45,7 @@ export class SyncController {
 
   @Post('manage_sync')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Says how often the pages of a source are fetched anew' })
+  @ApiOperation({ summary: 'Says how often the pages or files of a source are fetched anew' })
   @DocumentedBody({ schema: SYNC_SCHEMA }, { ...EXAMPLE, sync_frequency: 'daily' })
   async manage(
     @CurrentUser() user: SignedInUser,
@@ -62,7 +62,7 @@ export class SyncController {
 
   @Post('sync_source')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Fetches the pages of a source anew; until they are searched the old ones are' })
+  @ApiOperation({ summary: 'Fetches the pages or files of a source anew; until they are searched the old ones are' })
   @DocumentedBody({ schema: SOURCE_SCHEMA }, EXAMPLE)
   @ApiOkResponse(SOURCE_INGESTED_AGAIN)
   sync(@CurrentUser() user: SignedInUser, @Body() body: SourceBody, @Res({ passthrough: true }) reply: FastifyReply) {
