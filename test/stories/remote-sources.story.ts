@@ -226,7 +226,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       [{ data: '{"url": "file:///etc/passwd"}' }, 'no http or https address'],
       [{ data: '{}' }, 'Missing required fields: url in data'],
       [{ data: '' }, 'Missing required fields: data'],
-      [{ source: 'github', data: '{"repo_url": "https://github.com/a/b"}' }, 'no sources of the kind github'],
+      [{ source: 'reddit', data: '{"client_id": "a"}' }, 'no sources of the kind reddit'],
     ])('is refused for %j', async (fields, reason) => {
       const { status, body } = await remote(fields);
       expect([status, body]).toEqual([400, { success: false, message: expect.stringContaining(reason) as unknown }]);

@@ -102,6 +102,7 @@ export const settings = {
   attachmentTextBytesMax: integer('ATTACHMENT_TEXT_MAX_BYTES', 5_000_000, { min: 1 }),
   // What became of all of them, at addresses as long as may be, is one event.
   remotePagesMax: integer('REMOTE_MAX_PAGES', 100, { min: 1, max: 128 }),
+  remoteFilesMax: integer('REMOTE_MAX_FILES', 2_000, { min: 1, max: 10_000 }),
   remotePageBytesMax: integer('REMOTE_MAX_PAGE_BYTES', 5 * MiB, { min: KiB, max: 100 * MiB }),
   remoteBytesMax: integer('REMOTE_MAX_BYTES', 50 * MiB, { min: KiB }),
   remoteCrawlDepthMax: integer('REMOTE_CRAWL_MAX_DEPTH', 3, { max: 20 }),
@@ -111,6 +112,8 @@ export const settings = {
 
   allowedPrivateHosts: checked(list('ALLOWED_PRIVATE_HOSTS'), (hosts) => new PrivateHosts(hosts)),
   parseSpecBytesMax: integer('PARSE_SPEC_MAX_BYTES', 10 * MiB, { min: KiB }),
+  githubApiBaseUrl: webUrl('GITHUB_API_BASE_URL', 'https://api.github.com'),
+  githubRawBaseUrl: webUrl('GITHUB_RAW_BASE_URL', 'https://raw.githubusercontent.com'),
   braveBaseUrl: webUrl('BRAVE_BASE_URL', 'https://api.search.brave.com'),
   duckDuckGoBaseUrl: webUrl('DUCKDUCKGO_BASE_URL', 'https://duckduckgo.com'),
   duckDuckGoHtmlBaseUrl: webUrl('DUCKDUCKGO_HTML_BASE_URL', 'https://html.duckduckgo.com'),

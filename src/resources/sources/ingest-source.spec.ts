@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { strToU8, zipSync } from 'fflate';
 import { commandsOver } from '../../../test/support/commands-over.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { MemoryCredentialVault } from '../../../test/support/memory-credential-vault.js';
 import { LocalServer } from '../../../test/support/local-server.js';
 import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import type { Freshness } from '../../kernel/event-sourcing/freshness.js';
@@ -22,6 +23,7 @@ import { ZipArchives } from '../documents/archives/zip-archives.js';
 import { PARSING_LIMITS } from '../documents/limits.js';
 import type { Embeddings } from '../models/model/embeddings.port.js';
 import { IngestSource } from './ingest-source.js';
+import { RemoteFiles } from './remote/remote-files.js';
 import { RemotePages } from './remote/remote-pages.js';
 import {
   CompleteIngestHandler,
@@ -87,7 +89,15 @@ beforeEach(() => {
   lag = 0;
 });
 
-const limits = { pagesMax: 5, pageBytesMax: 10_000, bytesMax: 50_000, depthMax: 2, pageMs: 5_000, totalMs: 20_000 };
+const limits = {
+  filesMax: 100,
+  pagesMax: 5,
+  pageBytesMax: 10_000,
+  bytesMax: 50_000,
+  depthMax: 2,
+  pageMs: 5_000,
+  totalMs: 20_000,
+};
 const web = new GuardedHttp({ privateHosts: ['127.0.0.1'] });
 afterAll(() => web.close());
 
@@ -110,6 +120,15 @@ const ingesting = (embeddings?: Embeddings) =>
     archives: new ZipArchives(blobs, join(folder, 'work'), { ...PARSING_LIMITS, archiveDepthMax: 3 }),
     embeddings,
     pages: new RemotePages(web, blobs, limits),
+    files: new RemoteFiles({
+      http: web,
+      blobs,
+      vault: new MemoryCredentialVault(),
+      limits,
+      github: { apiBaseUrl: 'http://127.0.0.1:1', rawBaseUrl: 'http://127.0.0.1:1' },
+      clock: { now: () => new Date() },
+      timing: systemTiming,
+    }),
     freshness,
     isSearchable,
   });

@@ -15,7 +15,9 @@ import { type Chunk, CHUNKING_VERSION, type Documents } from '../documents/docum
 import type { Embeddings } from '../models/model/embeddings.port.js';
 import { namesOf } from './source/file-names.policy.js';
 import { areSame, type IngestResult, notFetchedText, resultOf } from './source/ingest-result.policy.js';
+import type { RemoteFiles } from './remote/remote-files.js';
 import { isNothingFetched, type RemotePages } from './remote/remote-pages.js';
+import { parsedName } from './remote/stores/stored-file.policy.js';
 import { CompleteIngest, FailIngest, KeepPages, KeepUnpackedFiles, StartIngest } from './source/source.commands.js';
 import { type Source, source } from './source/source.decider.js';
 import { isCutAlike } from './source/source-config.decider.js';
@@ -58,6 +60,7 @@ export class IngestSource extends TaskRunner {
       archives: Archives;
       embeddings: Embeddings | undefined;
       pages: RemotePages;
+      files: RemoteFiles;
       freshness: Freshness;
       isSearchable: Searchable;
     }>,
@@ -107,10 +110,14 @@ export class IngestSource extends TaskRunner {
     if (!remote || ingest?.files) return;
     const { taskId: ingestId, cause, signal, progress } = attempt;
     const earlier = live ?? { files: [], sitemaps: [] };
-    const gathered = await this.parts.pages.gather(remote, earlier, signal, (share) => progress(FETCHING_PERCENT * share));
+    const fetched = (share: number) => progress(FETCHING_PERCENT * share);
+    const gathered =
+      remote.kind === 'github' || remote.kind === 's3'
+        ? await this.parts.files.gather(remote, attempt.ownerId, earlier.files, signal, fetched)
+        : await this.parts.pages.gather(remote, earlier, signal, fetched);
     const { files, sitemaps, missed, isCut } = gathered;
     if (isNothingFetched(gathered)) {
-      const reason = notFetchedText(missed);
+      const reason = notFetchedText(missed, remote.kind);
       if (missed.every(({ mayPass }) => mayPass) && attempt.attempt <= RETRIES_MAX) throw new Error(reason);
       throw new Rejection('pages-not-fetched', reason);
     }
@@ -169,7 +176,12 @@ export class IngestSource extends TaskRunner {
     { ownerId, signal }: TaskAttempt,
   ): Promise<readonly Chunk[]> {
     const { filename, size } = file;
-    const waiting = { filename, ownerId, size, bytes: () => bytesOf(this.parts.blobs, file) };
+    const waiting = {
+      filename: file.version === undefined ? filename : parsedName(filename),
+      ownerId,
+      size,
+      bytes: () => bytesOf(this.parts.blobs, file),
+    };
     return this.parts.documents.chunks(waiting, chunking, signal);
   }
 }

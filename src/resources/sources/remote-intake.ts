@@ -5,15 +5,18 @@ import type { SignedInUser } from '../identity/caller.js';
 import { IdempotencyKeys, type KeyUse } from '../../kernel/event-sourcing/idempotency.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
+import { CredentialVault } from '../../platform/credentials/credential-vault.port.js';
 import { AddressRefused, OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
 import { type AcceptedUpload, NAME_CHARACTERS_MAX, UploadKeyTtl } from './upload-intake.js';
 import { AddRemoteSource } from './source/source.commands.js';
 import { PAGE_URL_CHARACTERS_MAX, RemoteOptions } from './remote/remote-limits.js';
+import { s3EndpointOf } from './remote/stores/s3-request.policy.js';
+import type { RemoteOrigin } from './source/source.events.js';
 import { type RemoteFields, type RemoteRequest, remoteRequestIn } from './remote/remote-request.policy.js';
 
 type Ids = Readonly<{ sourceId: string; taskId: string }>;
 
-/** Makes a source of pages on the web. Everything that can be refused before they are fetched is refused here. */
+/** Makes a source of pages on the web, or of files kept elsewhere. Everything that can be refused before they are fetched is refused here. */
 @Injectable()
 export class RemoteIntake {
   constructor(
@@ -22,6 +25,7 @@ export class RemoteIntake {
     private readonly outgoing: OutgoingHttp,
     private readonly options: RemoteOptions,
     private readonly keyTtl: UploadKeyTtl,
+    private readonly vault: CredentialVault,
   ) {}
 
   /** @throws Rejection invalid-request, idempotency-key-reused */
@@ -30,16 +34,29 @@ export class RemoteIntake {
       urlsMax: this.options.limits.pagesMax,
       urlCharactersMax: PAGE_URL_CHARACTERS_MAX,
       nameCharactersMax: NAME_CHARACTERS_MAX,
+      githubWebHost: this.options.githubWebHost,
     });
-    await this.checkAddresses(request.origin.urls);
+    await this.checkAddresses(addressesOf(request.origin));
     const { used, value } = await this.useKey(key, user, request);
     if (used === 'differently') {
       throw new Rejection('idempotency-key-reused', 'This Idempotency-Key was used for another source.');
     }
-    const { name, config, origin, frequency } = request;
-    const created = { sourceId: value.sourceId, ownerId: user.userId, name, config, remote: origin };
-    const { position } = await this.commands.execute(new AddRemoteSource(created, value.taskId, frequency, user.cause));
-    return { ...value, config, again: used === 'again', position };
+    const position = await this.add(request, value, user);
+    return { ...value, config: request.config, again: used === 'again', position };
+  }
+
+  /**
+   * Credentials are kept before the source refers to them: a crash in between leaves sealed ones that nothing refers to. Those that
+   * no source refers to in the end, since the request came twice, are deleted again.
+   */
+  private async add(request: RemoteRequest, { sourceId, taskId }: Ids, { userId: ownerId, cause }: SignedInUser) {
+    const { name, config, origin, secrets, frequency } = request;
+    const credentialsId = Object.keys(secrets).length > 0 ? await this.vault.keep(ownerId, secrets) : null;
+    const remote = credentialsId === null ? origin : { ...origin, credentialsId };
+    const created = { sourceId, ownerId, name, config, remote };
+    const added = await this.commands.execute(new AddRemoteSource(created, taskId, frequency, cause));
+    if (credentialsId !== null && added.credentialsId !== credentialsId) await this.vault.delete(ownerId, credentialsId);
+    return added.position;
   }
 
   /** Each host once: where it leads is what is checked. */
@@ -55,6 +72,7 @@ export class RemoteIntake {
     if (named !== undefined) throw new Rejection('invalid-request', 'A URL must not hold a user name or a password.');
   }
 
+  /** Of credentials a key knows nothing: under it another token is the same request. */
   private async useKey(key: string | undefined, user: SignedInUser, request: RemoteRequest): Promise<KeyUse<Ids>> {
     const ids = { sourceId: newId(), taskId: newId() };
     if (key === undefined) return { used: 'first', value: ids };
@@ -63,4 +81,10 @@ export class RemoteIntake {
     const used = { scope: 'remote', callerId: credentialIdOf(user), key, fingerprint, ttlMs: this.keyTtl.milliseconds };
     return this.keys.use(used, ids, user.cause);
   }
+}
+
+/** What the owner names that is reached from here. GitHub's own address is the operator's. */
+function addressesOf(origin: RemoteOrigin): readonly string[] {
+  if (origin.kind === 'github') return [];
+  return origin.kind === 's3' ? [s3EndpointOf(origin)] : origin.urls;
 }

@@ -10,6 +10,7 @@ import type { RemoteFields } from './remote/remote-request.policy.js';
 import { CONFIG_FIELD, SOURCE_ADDED } from './source-config.dto.js';
 import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
 import { REMOTE_KINDS } from './source/source.events.js';
+import { SYNC_FREQUENCIES } from './source/sync.policy.js';
 import { storableText } from '../documents/storable-text.policy.js';
 import { type FormPart, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
 import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
@@ -25,7 +26,15 @@ const REMOTE_FORM = {
     name: { type: 'string' },
     data: {
       type: 'string',
-      description: 'JSON: {"url": one address or several, "sync_frequency": how often they are fetched anew}',
+      description: [
+        'JSON, by `source`.',
+        '`url`, `sitemap`, `crawler`: {"url": one address or several}.',
+        '`github`: {"repo_url": a repository, also with `/tree/branch/path`, "access_token": for one that is private}.',
+        '`s3`: {"aws_access_key_id", "aws_secret_access_key", "bucket", "prefix": "", "region": "us-east-1",',
+        '"endpoint_url": of a store that is compatible}.',
+        `Each may say "sync_frequency", how often it is fetched anew: ${SYNC_FREQUENCIES.join(', ')}.`,
+        'Credentials are kept sealed, and are never shown.',
+      ].join(' '),
     },
     user: { type: 'string', description: 'Not used: the source is the caller’s.' },
     config: CONFIG_FIELD,
@@ -45,7 +54,9 @@ export class RemoteController {
   @Access({ for: 'user', action: 'create', of: 'sources', scopes: ['sources:write'] })
   @Post('remote')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Makes a source of pages on the web and begins to fetch them' })
+  @ApiOperation({
+    summary: 'Makes a source of pages on the web, or of the files of a repository or a bucket, and begins to fetch them',
+  })
   @ApiConsumes('multipart/form-data', 'application/x-www-form-urlencoded', 'application/json')
   @DocumentedBody({ schema: REMOTE_FORM }, { source: 'url', name: 'Handbook', data: '{"url": "https://example.com/handbook"}' })
   @ApiOkResponse(SOURCE_ADDED)

@@ -4,6 +4,9 @@ import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { ChunkQueries } from '../../../projections/chunks/chunks.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { Commands } from '../../kernel/commands.js';
+import { Clock } from '../../kernel/clock.js';
+import { Timing } from '../../kernel/timing.js';
+import { CredentialVault } from '../../platform/credentials/credential-vault.port.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
@@ -36,10 +39,13 @@ import { Embeddings } from '../models/model/embeddings.port.js';
 import { PurgeSourceChunksHandler } from './chunks/chunks.commands.js';
 import { PurgeChunks } from './chunks/purge-chunks.reaction.js';
 import { IngestSource, type Searchable } from './ingest-source.js';
+import { PurgeSourceCredentials } from './purge-source-credentials.reaction.js';
 import { QueueIngestion } from './queue-ingestion.reaction.js';
 import { UploadStagingFolder } from './received-upload.js';
 import { RemoteController } from './remote.http.js';
 import { RemoteOptions } from './remote/remote-limits.js';
+import { RemoteFiles } from './remote/remote-files.js';
+import { webHostOf } from './remote/stores/github-address.policy.js';
 import { RemotePages } from './remote/remote-pages.js';
 import { Search } from './chunks/search.port.js';
 import { SearchController } from './chunks/search.http.js';
@@ -56,10 +62,10 @@ import { sourcesRejections } from './sources.rejections.js';
 import { sourcePurges } from './source/source.purges.js';
 import { sourceNotifications } from './source/source.notifications.js';
 
-const REACTIONS = [QueueIngestion, PurgeChunks];
+const REACTIONS = [QueueIngestion, PurgeChunks, PurgeSourceCredentials];
 const TICKERS = [SyncSources];
 
-/** What agents answer from: uploads, pages on the web and their syncs, their ingestion, and search. */
+/** What agents answer from: uploads, pages on the web, repositories and buckets with their syncs, their ingestion, and search. */
 @Module({
   imports: [DocumentsModule, TasksModule],
   controllers: [UploadController, RemoteController, SourceConfigController, SyncController, SourcesController, SearchController],
@@ -103,14 +109,31 @@ const TICKERS = [SyncSources];
       provide: RemoteOptions,
       inject: [Config],
       useFactory: (config: Config) =>
-        new RemoteOptions({
-          pagesMax: config.remotePagesMax,
-          pageBytesMax: config.remotePageBytesMax,
-          bytesMax: config.remoteBytesMax,
-          depthMax: config.remoteCrawlDepthMax,
-          pageMs: config.remotePageMs,
-          totalMs: config.remoteTotalMs,
-        }),
+        new RemoteOptions(
+          {
+            pagesMax: config.remotePagesMax,
+            filesMax: config.remoteFilesMax,
+            pageBytesMax: config.remotePageBytesMax,
+            bytesMax: config.remoteBytesMax,
+            depthMax: config.remoteCrawlDepthMax,
+            pageMs: config.remotePageMs,
+            totalMs: config.remoteTotalMs,
+          },
+          webHostOf(config.githubApiBaseUrl),
+        ),
+    },
+    {
+      provide: RemoteFiles,
+      inject: [OutgoingHttp, Blobs, CredentialVault, RemoteOptions, Config, Clock, Timing],
+      useFactory: (
+        http: OutgoingHttp,
+        blobs: Blobs,
+        vault: CredentialVault,
+        { limits }: RemoteOptions,
+        { githubApiBaseUrl: apiBaseUrl, githubRawBaseUrl: rawBaseUrl }: Config,
+        clock: Clock,
+        timing: Timing,
+      ) => new RemoteFiles({ http, blobs, vault, limits, github: { apiBaseUrl, rawBaseUrl }, clock, timing }),
     },
     {
       provide: RemotePages,
@@ -131,7 +154,19 @@ const TICKERS = [SyncSources];
     },
     {
       provide: IngestSource,
-      inject: [EventStore, Streams, Commands, Blobs, Documents, Archives, Embeddings, RemotePages, Freshness, ChunkQueries],
+      inject: [
+        EventStore,
+        Streams,
+        Commands,
+        Blobs,
+        Documents,
+        Archives,
+        Embeddings,
+        RemotePages,
+        RemoteFiles,
+        Freshness,
+        ChunkQueries,
+      ],
       useFactory: (
         store: EventStore,
         streams: Streams,
@@ -141,6 +176,7 @@ const TICKERS = [SyncSources];
         archives: Archives,
         embeddings: Embeddings | undefined,
         pages: RemotePages,
+        files: RemoteFiles,
         freshness: Freshness,
         queries: ChunkQueries,
       ) => {
@@ -154,6 +190,7 @@ const TICKERS = [SyncSources];
           archives,
           embeddings,
           pages,
+          files,
           freshness,
           isSearchable,
         });

@@ -47,7 +47,7 @@ export class SyncController {
   @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: { in: 'body', name: 'source_id' } })
   @Post('manage_sync')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Says how often the pages of a source are fetched anew' })
+  @ApiOperation({ summary: 'Says how often the pages or files of a source are fetched anew' })
   @DocumentedBody({ schema: SYNC_SCHEMA }, { ...EXAMPLE, sync_frequency: 'daily' })
   async manage(
     @CurrentUser() user: SignedInUser,
@@ -65,7 +65,7 @@ export class SyncController {
   @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: { in: 'body', name: 'source_id' } })
   @Post('sync_source')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Fetches the pages of a source anew; until they are searched the old ones are' })
+  @ApiOperation({ summary: 'Fetches the pages or files of a source anew; until they are searched the old ones are' })
   @DocumentedBody({ schema: SOURCE_SCHEMA }, EXAMPLE)
   @ApiOkResponse(SOURCE_INGESTED_AGAIN)
   sync(@CurrentUser() user: SignedInUser, @Body() body: SourceBody, @Res({ passthrough: true }) reply: FastifyReply) {

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { LocalServer, redirect } from '../../../../test/support/local-server.js';
 import { GuardedHttp } from '../../../platform/outgoing/guarded-http.js';
-import type { RemoteOrigin } from '../source/source.events.js';
+import type { PagesOrigin } from '../source/source.events.js';
 import type { GatheredPages } from './gathering.js';
 import { isNothingFetched, RemotePages } from './remote-pages.js';
 
-const LIMITS = { pagesMax: 9, pageBytesMax: 2_000, bytesMax: 9_000, depthMax: 3, pageMs: 30_000, totalMs: 60_000 };
+const LIMITS = { filesMax: 100, pagesMax: 9, pageBytesMax: 2_000, bytesMax: 9_000, depthMax: 3, pageMs: 30_000, totalMs: 60_000 };
 const KEPT = 'It answered with HTTP status 503. What was read of it before is kept.';
 
 let site: LocalServer;
@@ -30,14 +30,14 @@ beforeEach(() => {
 const blobs = new InMemoryBlobs();
 const signal = new AbortController().signal;
 function gather(
-  kind: RemoteOrigin['kind'],
+  kind: PagesOrigin['kind'],
   paths: readonly string[],
   { files, sitemaps }: Pick<GatheredPages, 'files' | 'sitemaps'>,
 ) {
   const urls = paths.map((path) => `${site.url}${path}`);
   return new RemotePages(web, blobs, LIMITS).gather({ kind, urls }, { files, sitemaps }, signal, () => Promise.resolve());
 }
-const first = (kind: RemoteOrigin['kind'], ...paths: string[]) => gather(kind, paths, { files: [], sitemaps: [] });
+const first = (kind: PagesOrigin['kind'], ...paths: string[]) => gather(kind, paths, { files: [], sitemaps: [] });
 
 const away = (response: ServerResponse) => void response.writeHead(503).end();
 const link = (...paths: string[]) => paths.map((path) => `<a href="${path}">x</a>`).join('');

@@ -2,11 +2,12 @@ import { Readable } from 'node:stream';
 import { buffer, text as textIn } from 'node:stream/consumers';
 import type { Blobs } from '../../../kernel/blobs.js';
 import { extensionOf } from '../../documents/document.port.js';
-import type { PageFailure, RemoteOrigin, Sitemap, SourceFile } from '../source/source.events.js';
-import { type FetchedPage, type PageFetcher, PageNotFetched } from './page-fetcher.js';
+import type { PageFailure, PagesOrigin, Sitemap, SourceFile } from '../source/source.events.js';
+import type { FetchedPage, PageFetcher } from './page-fetcher.js';
 import { pageFilename } from './page-kind.policy.js';
 import { linksIn, sitemapEntries } from './page-links.js';
 import type { RemoteLimits } from './remote-limits.js';
+import { PageNotFetched } from './remote-requests.js';
 import { SitesRules } from './sites-rules.js';
 
 /** A sitemap may list sitemaps; so many are read for one source. */
@@ -60,7 +61,7 @@ export class Gathering {
     this.earlierSitemaps = new Map(earlier.sitemaps.map((sitemap) => [sitemap.url, sitemap]));
   }
 
-  async of({ kind, urls }: RemoteOrigin): Promise<GatheredPages> {
+  async of({ kind, urls }: PagesOrigin): Promise<GatheredPages> {
     if (kind === 'crawler') await this.crawl(urls[0]!);
     else {
       const listed = kind === 'sitemap' ? await this.listed(urls) : urls;

@@ -1,6 +1,8 @@
 /** How much of the web one ingestion may read. */
 export type RemoteLimits = Readonly<{
   pagesMax: number;
+  /** Of a repository or a bucket. */
+  filesMax: number;
   pageBytesMax: number;
   /** Of all pages together. */
   bytesMax: number;
@@ -13,7 +15,11 @@ export type RemoteLimits = Readonly<{
 
 /** The limits as the service is set up. */
 export class RemoteOptions {
-  constructor(readonly limits: RemoteLimits) {}
+  constructor(
+    readonly limits: RemoteLimits,
+    /** Where people look at repositories. */
+    readonly githubWebHost: string,
+  ) {}
 }
 
 /** A longer address is none that a page has. */

@@ -4,14 +4,22 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { LocalServer, redirect } from '../../../../test/support/local-server.js';
 import { GuardedHttp } from '../../../platform/outgoing/guarded-http.js';
-import type { RemoteOrigin } from '../source/source.events.js';
+import type { PagesOrigin } from '../source/source.events.js';
 import { PAGE_URL_CHARACTERS_MAX, type RemoteLimits } from './remote-limits.js';
 import { ADDRESSES_MAX, type EarlierPages, SITEMAPS_MAX } from './gathering.js';
 import { RemotePages } from './remote-pages.js';
 
 type Answer = string | ((response: ServerResponse) => void);
 
-const LIMITS: RemoteLimits = { pagesMax: 6, pageBytesMax: 2_000, bytesMax: 6_000, depthMax: 2, pageMs: 2_000, totalMs: 10_000 };
+const LIMITS: RemoteLimits = {
+  filesMax: 100,
+  pagesMax: 6,
+  pageBytesMax: 2_000,
+  bytesMax: 6_000,
+  depthMax: 2,
+  pageMs: 2_000,
+  totalMs: 10_000,
+};
 
 let site: LocalServer;
 let other: LocalServer;
@@ -39,7 +47,7 @@ const signal = new AbortController().signal;
 const nothing: EarlierPages = { files: [], sitemaps: [] };
 const blobs = new InMemoryBlobs();
 async function gather(
-  kind: RemoteOrigin['kind'],
+  kind: PagesOrigin['kind'],
   paths: readonly string[],
   limits: Partial<RemoteLimits> = {},
   earlier = nothing,

@@ -1,6 +1,6 @@
 import type { Blobs } from '../../../kernel/blobs.js';
 import type { OutgoingHttp } from '../../../platform/outgoing/outgoing-http.port.js';
-import type { RemoteOrigin } from '../source/source.events.js';
+import type { PagesOrigin } from '../source/source.events.js';
 import { type EarlierPages, type GatheredPages, Gathering, type GatheringProgress } from './gathering.js';
 import { PageFetcher } from './page-fetcher.js';
 import type { RemoteLimits } from './remote-limits.js';
@@ -13,13 +13,13 @@ export class RemotePages {
     private readonly limits: RemoteLimits,
   ) {}
 
-  gather(origin: RemoteOrigin, earlier: EarlierPages, signal: AbortSignal, progress: GatheringProgress): Promise<GatheredPages> {
+  gather(origin: PagesOrigin, earlier: EarlierPages, signal: AbortSignal, progress: GatheringProgress): Promise<GatheredPages> {
     const { blobs, limits } = this;
     const fetcher = new PageFetcher(this.http, limits, signal);
     return new Gathering({ fetcher, blobs, limits, progress }, earlier).of(origin);
   }
 }
 
-/** Whether all there is stands for what was missed. */
+/** Whether all there is stands for what was missed. A file is missed by its path. */
 export const isNothingFetched = ({ files, missed }: GatheredPages): boolean =>
-  files.every(({ url, requestedUrl = url }) => missed.some((page) => page.url === requestedUrl));
+  files.every(({ filename, url = filename, requestedUrl = url }) => missed.some((page) => page.url === requestedUrl));

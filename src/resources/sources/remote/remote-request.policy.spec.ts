@@ -3,7 +3,7 @@ import { JSON_ENTRIES_MAX } from '../../../kernel/bounded-json.js';
 import { DEFAULT_SOURCE_CONFIG } from '../source/source-config.policy.js';
 import { remoteRequestIn, syncFrequencyIn } from './remote-request.policy.js';
 
-const limits = { urlsMax: 3, urlCharactersMax: 50, nameCharactersMax: 10 };
+const limits = { urlsMax: 3, urlCharactersMax: 50, nameCharactersMax: 10, githubWebHost: 'github.com' };
 const asked = (data: unknown, fields: Record<string, string> = {}) =>
   remoteRequestIn(
     {
@@ -22,6 +22,7 @@ describe('a source of pages', () => {
     expect(asked({ url: 'https://a.example/#top', sync_frequency: 'weekly' }, { source: 'crawler' })).toEqual({
       name: 'Site',
       origin: { kind: 'crawler', urls: ['https://a.example/'] },
+      secrets: {},
       config: DEFAULT_SOURCE_CONFIG,
       frequency: 'weekly',
     });
@@ -61,11 +62,62 @@ describe('a source of pages', () => {
   it('is refused without a field, with too long a name, of a kind that there is not, and a crawl of two starts', () => {
     expect(() => asked('', { name: ' ' })).toThrow('Missing required fields: name, data');
     expect(() => asked({ url: 'a.example' }, { name: 'x'.repeat(11) })).toThrow('name has more than 10 characters');
-    for (const source of ['github', 'reddit', 's3', 'google_drive']) {
+    for (const source of ['reddit', 'google_drive']) {
       expect(() => asked({ url: 'a.example' }, { source })).toThrow(`This service has no sources of the kind ${source}`);
     }
     expect(() => asked(['a.example', 'b.example'], { source: 'crawler' })).toThrow('A crawl starts at one url');
     expect(() => asked({ url: 'a.example' }, { config: '{"kind": "notes"}' })).toThrow('Invalid source config');
+  });
+});
+
+describe('a source of files kept elsewhere', () => {
+  it('may be a repository, with the token kept apart', () => {
+    const data = { repo_url: 'https://github.com/ann/handbook/tree/main/docs', access_token: ' ghp_1 ', sync_frequency: 'daily' };
+    expect(asked(data, { source: 'github' })).toMatchObject({
+      origin: {
+        kind: 'github',
+        urls: ['https://github.com/ann/handbook/tree/main/docs'],
+        repository: 'ann/handbook',
+        place: 'main/docs',
+        credentialsId: null,
+      },
+      secrets: { accessToken: 'ghp_1' },
+      frequency: 'daily',
+    });
+    for (const given of ['https://github.com/ann/handbook', { url: 'ann/handbook', access_token: '' }]) {
+      expect(asked(given, { source: 'github' })).toMatchObject({
+        origin: { repository: 'ann/handbook', place: null },
+        secrets: {},
+      });
+    }
+  });
+
+  it('may be a bucket, with the keys kept apart', () => {
+    const data = { aws_access_key_id: 'AKIA1', aws_secret_access_key: 's3cret', bucket: 'docs' };
+    expect(asked(data, { source: 's3' })).toMatchObject({
+      origin: {
+        kind: 's3',
+        urls: ['s3://docs/'],
+        bucket: 'docs',
+        prefix: '',
+        region: 'us-east-1',
+        endpointUrl: null,
+        credentialsId: null,
+      },
+      secrets: { accessKeyId: 'AKIA1', secretAccessKey: 's3cret' },
+    });
+  });
+
+  it.each([
+    ['github', {}, 'Missing required fields: repo_url in data'],
+    ['github', { repo_url: 'https://example.com/a/b' }, 'repo_url must be the address of a repository'],
+    ['github', { repo_url: 'https://ghp_1@github.com/a/b' }, 'without credentials'],
+    ['github', { repo_url: 'a/b', access_token: 7 }, 'access_token is no token'],
+    ['github', { repo_url: 'a/b', access_token: 'a\r\nx: y' }, 'access_token is no token'],
+    ['s3', { bucket: 'docs' }, 'Missing required fields: aws_access_key_id, aws_secret_access_key in data'],
+    ['s3', 'docs', 'data must be JSON with aws_access_key_id'],
+  ])('is refused as %s for %j', (source, data, reason) => {
+    expect(() => asked(data, { source })).toThrow(reason);
   });
 });
 

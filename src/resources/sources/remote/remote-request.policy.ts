@@ -1,16 +1,39 @@
 import { parseBoundedJson } from '../../../kernel/bounded-json.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { parseSourceConfig, type SourceConfig } from '../source/source-config.policy.js';
-import { REMOTE_KINDS, type RemoteKind, type RemoteOrigin } from '../source/source.events.js';
+import {
+  type GithubOrigin,
+  type PagesOrigin,
+  REMOTE_KINDS,
+  type RemoteKind,
+  type RemoteOrigin,
+} from '../source/source.events.js';
 import { SYNC_FREQUENCIES, type SyncFrequency } from '../source/sync.policy.js';
+import { repositoryAddressIn } from './stores/github-address.policy.js';
+import { S3_KEY_FIELDS, s3RequestIn } from './stores/s3-request.policy.js';
 
-/** What a form asks for: a source of pages, and how often they are fetched anew. */
-export type RemoteRequest = Readonly<{ name: string; origin: RemoteOrigin; config: SourceConfig; frequency: SyncFrequency }>;
+type Secrets = Readonly<Record<string, string>>;
+
+/** What a form asks for: where the source is fetched from, with which credentials, and how often anew. */
+export type RemoteRequest = Readonly<{
+  name: string;
+  origin: RemoteOrigin;
+  secrets: Secrets;
+  config: SourceConfig;
+  frequency: SyncFrequency;
+}>;
 
 /** The fields of the form; whatever is no text counts as missing. */
 export type RemoteFields = Readonly<Record<'source' | 'name' | 'data' | 'config', string | undefined>>;
 
-export type RemoteRequestLimits = Readonly<{ urlsMax: number; urlCharactersMax: number; nameCharactersMax: number }>;
+export type RemoteRequestLimits = Readonly<{
+  urlsMax: number;
+  urlCharactersMax: number;
+  nameCharactersMax: number;
+  githubWebHost: string;
+}>;
+
+const ACCESS_TOKEN = /^[\x21-\x7e]{1,500}$/;
 
 /** @throws Rejection `invalid-request` */
 export function remoteRequestIn(fields: RemoteFields, limits: RemoteRequestLimits): RemoteRequest {
@@ -20,12 +43,40 @@ export function remoteRequestIn(fields: RemoteFields, limits: RemoteRequestLimit
   if (name.length > limits.nameCharactersMax) throw invalid(`name has more than ${limits.nameCharactersMax} characters`);
   const kind = kindIn(fields.source!.trim());
   const data = dataIn(fields.data!);
+  const { origin, secrets } = askedFor(kind, data, limits);
+  const frequency = isRecord(data) ? (data['sync_frequency'] ?? 'never') : 'never';
+  return { name, origin, secrets, config: parseSourceConfig(fields.config), frequency: syncFrequencyIn(frequency) };
+}
+
+function askedFor(kind: RemoteKind, data: unknown, limits: RemoteRequestLimits): Pick<RemoteRequest, 'origin' | 'secrets'> {
+  if (kind === 'github') return repositoryIn(data, limits.githubWebHost);
+  if (kind !== 's3') return { origin: pagesIn(kind, data, limits), secrets: {} };
+  if (!isRecord(data)) throw invalid(`data must be JSON with ${S3_KEY_FIELDS.join(', ')} and bucket`);
+  const request = s3RequestIn(data);
+  if ('refused' in request) throw invalid(request.refused);
+  return request;
+}
+
+function pagesIn(kind: PagesOrigin['kind'], data: unknown, limits: RemoteRequestLimits): PagesOrigin {
   const urls = [...new Set(addressesIn(data).map((address) => urlIn(address, limits.urlCharactersMax)))];
   if (urls.length === 0) throw invalid('Missing required fields: url in data');
   if (kind === 'crawler' && urls.length > 1) throw invalid('A crawl starts at one url');
   if (urls.length > limits.urlsMax) throw invalid(`data names more than ${limits.urlsMax} urls`);
-  const frequency = isRecord(data) ? (data['sync_frequency'] ?? 'never') : 'never';
-  return { name, origin: { kind, urls }, config: parseSourceConfig(fields.config), frequency: syncFrequencyIn(frequency) };
+  return { kind, urls };
+}
+
+/** The address of a repository, by itself or as `repo_url`; a token is for one that is private. */
+function repositoryIn(data: unknown, webHost: string): Readonly<{ origin: GithubOrigin; secrets: Secrets }> {
+  const given = isRecord(data) ? (data['repo_url'] ?? data['url']) : data;
+  if (typeof given !== 'string' || given.trim() === '') throw invalid('Missing required fields: repo_url in data');
+  const address = repositoryAddressIn(given, webHost);
+  if (!address)
+    throw invalid(`repo_url must be the address of a repository, such as https://${webHost}/owner/name, without credentials`);
+  const { owner, repository, place, url } = address;
+  const token = isRecord(data) ? (data['access_token'] ?? '') : '';
+  if (typeof token !== 'string' || (token !== '' && !ACCESS_TOKEN.test(token.trim()))) throw invalid('access_token is no token');
+  const origin: GithubOrigin = { kind: 'github', urls: [url], repository: `${owner}/${repository}`, place, credentialsId: null };
+  return { origin, secrets: token === '' ? {} : { accessToken: token.trim() } };
 }
 
 /** @throws Rejection `invalid-request` */

@@ -1,4 +1,5 @@
-import { type PageFetcher, PageNotFetched } from './page-fetcher.js';
+import type { PageFetcher } from './page-fetcher.js';
+import { PageNotFetched } from './remote-requests.js';
 import { robotsRules } from './robots.policy.js';
 
 /** What sites ask robots not to read, each site asked once. One that says nothing, or cannot be asked, forbids nothing. */

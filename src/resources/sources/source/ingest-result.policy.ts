@@ -1,8 +1,8 @@
 import { extensionOf } from '../../documents/document.port.js';
 import { namesOf } from './file-names.policy.js';
-import { warningsOf } from './page-warnings.policy.js';
+import { warningsOf, whatIsRead } from './page-warnings.policy.js';
 import type { Source } from './source.decider.js';
-import type { PageFailure, SourceFile } from './source.events.js';
+import type { PageFailure, RemoteKind, SourceFile } from './source.events.js';
 
 /** Clients ask for results in the shape they know from before. */
 export type IngestResult =
@@ -34,10 +34,10 @@ export const areSame = (some: readonly SourceFile[], others: readonly SourceFile
   some.length === others.length &&
   some.every(({ filename, sha256 }, index) => others[index]!.filename === filename && others[index]!.sha256 === sha256);
 
-/** Why an ingestion of pages came to nothing. */
-export function notFetchedText(failures: readonly PageFailure[]): string {
+/** Why an ingestion of pages, or of files kept elsewhere, came to nothing. */
+export function notFetchedText(failures: readonly PageFailure[], kind: RemoteKind): string {
   const told = failures.slice(0, FAILURES_LISTED_MAX).map(({ url, reason }) => `${url}: ${reason}`);
-  return `No page could be fetched. ${told.join(' ')}`.trimEnd();
+  return `No ${kind === 'github' || kind === 's3' ? 'file' : 'page'} could be fetched. ${told.join(' ')}`.trimEnd();
 }
 
 /** `silent` are the files that had no text, by their places. */
@@ -48,7 +48,7 @@ export function resultOf(
 ): IngestResult {
   const files = ingest?.files ?? [];
   const warnings = [
-    ...warningsOf({ failures: ingest?.failures ?? [], isCut: ingest?.isCut ?? false }, remote ? 'pages' : 'files'),
+    ...warningsOf({ failures: ingest?.failures ?? [], isCut: ingest?.isCut ?? false }, whatIsRead(remote)),
     ...silentOnes(files, silent),
   ];
   if (remote) {

@@ -15,6 +15,7 @@ import {
   keepUnpackedFiles,
   type Pages,
   type Source,
+  credentialsOf,
   source,
   startIngest,
   type UnpackedFiles,
@@ -46,8 +47,11 @@ export class UploadSourceHandler implements Handler<UploadSource> {
   }
 }
 
-/** Pages become a source and are fetched and ingested. The ids are chosen before, so it may be sent again. */
-export class AddRemoteSource extends Command<{ position: bigint | undefined }> {
+/** The credentials that the source refers to: other ones where it was there before. */
+type Added = Readonly<{ position: bigint | undefined; credentialsId: string | null }>;
+
+/** Pages, or files kept elsewhere, become a source and are fetched and ingested. The ids are chosen before, so it may be sent again. */
+export class AddRemoteSource extends Command<Added> {
   constructor(
     readonly created: SourceCreated['data'],
     readonly ingestId: string,
@@ -65,10 +69,10 @@ export class AddRemoteSourceHandler implements Handler<AddRemoteSource> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ created, ingestId, frequency, cause }: AddRemoteSource): Promise<{ position: bigint | undefined }> {
+  async execute({ created, ingestId, frequency, cause }: AddRemoteSource): Promise<Added> {
     const decide = addRemoteSource(created, ingestId, frequency, this.clock.now());
-    const { position } = await this.streams.transact(sourceStream(created.sourceId), source, decide, cause);
-    return { position };
+    const { state, position } = await this.streams.transact(sourceStream(created.sourceId), source, decide, cause);
+    return { position, credentialsId: credentialsOf(state) };
   }
 }
 

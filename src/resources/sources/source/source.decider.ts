@@ -196,6 +196,10 @@ export const deleteSource =
     return state.status === 'deleted' ? [] : [{ type: 'SourceDeleted', data: { sourceId } }];
   };
 
+/** Under which id the credentials of a source are kept; null where it needs none. */
+export const credentialsOf = ({ remote }: Source): string | null =>
+  remote && 'credentialsId' in remote ? remote.credentialsId : null;
+
 /** The ingestion that is under way, if there is one. */
 export const openIngest = ({ ingest }: Source): Ingest | undefined =>
   ingest?.status === 'requested' || ingest?.status === 'started' ? ingest : undefined;

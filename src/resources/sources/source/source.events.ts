@@ -15,16 +15,45 @@ export type SourceFile = Readonly<{
   requestedUrl?: string;
   /** The uploaded archive that it was in. */
   archive?: string;
+  /** What the store that it is kept in calls its content. */
+  version?: string;
 }>;
 
 /** A sitemap as it was read at its address; its text is a blob. */
 export type Sitemap = Readonly<{ url: string; sha256: string; size: number }>;
 
-export const REMOTE_KINDS = ['url', 'sitemap', 'crawler'] as const;
+export const REMOTE_KINDS = ['url', 'sitemap', 'crawler', 'github', 's3'] as const;
 export type RemoteKind = (typeof REMOTE_KINDS)[number];
 
 /** Pages on the web: these themselves, those that sitemaps list, or those that one leads to. */
-export type RemoteOrigin = Readonly<{ kind: RemoteKind; urls: readonly string[] }>;
+export type PagesOrigin = Readonly<{ kind: 'url' | 'sitemap' | 'crawler'; urls: readonly string[] }>;
+
+/** The files of a repository, `owner/name`: of its default branch, or at a place, which begins with a branch, a tag or a commit. */
+export type GithubOrigin = Readonly<{
+  kind: 'github';
+  urls: readonly string[];
+  repository: string;
+  place: string | null;
+  /** Under which the access token is kept; null without one. */
+  credentialsId: string | null;
+}>;
+
+/** The objects of a bucket. Without an endpoint it is one of Amazon's. */
+export type S3Origin = Readonly<{
+  kind: 's3';
+  urls: readonly string[];
+  bucket: string;
+  prefix: string;
+  region: string;
+  endpointUrl: string | null;
+  credentialsId: string | null;
+}>;
+
+/** Files that are kept elsewhere. */
+export type StoreOrigin = GithubOrigin | S3Origin;
+
+/** Where a source is fetched from. `urls` is what is shown of it. */
+export type RemoteOrigin = PagesOrigin | StoreOrigin;
 
 /** A page that could not be fetched, or a file, by its path, that is not read, and why. */
 export type PageFailure = Readonly<{ url: string; reason: string }>;

@@ -19,7 +19,7 @@ import {
   sourceStream,
 } from './source.events.js';
 import { namesOf } from './file-names.policy.js';
-import { warningsOf } from './page-warnings.policy.js';
+import { warningsOf, whatIsRead } from './page-warnings.policy.js';
 
 type About<Type extends string, Payload extends object> = Notification<Type, 'source', { source_id: string } & Payload>;
 
@@ -84,7 +84,7 @@ function withIngestionChangedBy(ingestion: Ingestion, { type, data }: SourceEven
         isOpen: true,
       };
     case 'SourcePagesFetched':
-      return { ...ingestion, files: data.files, warnings: warningsOf(data, 'pages') };
+      return { ...ingestion, files: data.files, warnings: warningsOf(data, whatIsRead(ingestion.remote)) };
     case 'SourceArchivesUnpacked':
       return { ...ingestion, files: data.files, warnings: warningsOf(data, 'files') };
     case 'SourceIngestCompleted':

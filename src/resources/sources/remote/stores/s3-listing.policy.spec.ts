@@ -1,0 +1,48 @@
+import { expect, it } from '@jest/globals';
+import { errorCodeIn, listingIn } from './s3-listing.policy.js';
+
+const contents = (key: string, size = '3', etag = '&quot;abc&quot;') =>
+  `<Contents><Key>${key}</Key><Size>${size}</Size><ETag>${etag}</ETag><Owner><ID>1</ID></Owner></Contents>`;
+const listing = (inside: string) => `<?xml version="1.0"?><ListBucketResult xmlns="x">${inside}</ListBucketResult>`;
+
+it('lists objects, and says with what to ask for more', () => {
+  const more = '<IsTruncated>true</IsTruncated><NextContinuationToken>a&amp;b=</NextContinuationToken>';
+  expect(listingIn(listing(`${more}${contents('a &amp; b.md')}${contents('c.md', '0')}`))).toEqual({
+    files: [
+      { path: 'a & b.md', size: 3, version: 'abc' },
+      { path: 'c.md', size: 0, version: 'abc' },
+    ],
+    next: 'a&b=',
+  });
+  expect(listingIn(listing('<IsTruncated>false</IsTruncated><NextContinuationToken>x</NextContinuationToken>'))).toEqual({
+    files: [],
+    next: undefined,
+  });
+});
+
+it('reads keys as they were encoded', () => {
+  const encoded = listing(`<EncodingType>url</EncodingType>${contents('%C3%BCber+uns%2B.md')}`);
+  expect(listingIn(encoded)?.files[0]?.path).toBe('über uns+.md');
+});
+
+it('leaves out folders, keys that no address can name, and what is damaged', () => {
+  const others = [
+    contents('docs/'),
+    contents('../x.md'),
+    contents('a/./b.md'),
+    contents(''),
+    contents('a.md', 'x'),
+    contents('b.md', '3', ''),
+  ];
+  expect(listingIn(listing(others.join('')))?.files).toEqual([]);
+});
+
+it('is none that answers with something else', () => {
+  for (const text of ['', '<html>', '{}', '<Error><Code>X</Code></Error>', '<a>'.repeat(5_000)])
+    expect(listingIn(text)).toBeUndefined();
+});
+
+it('takes of an error its code alone', () => {
+  expect(errorCodeIn('<Error><Code>NoSuchBucket</Code><Message>AKIA1</Message></Error>')).toBe('NoSuchBucket');
+  expect(errorCodeIn('<Error><Code>AKIA 1</Code></Error>')).toBeUndefined();
+});
