@@ -77,12 +77,10 @@ it('whatever is decided, no two tokens have one name, there are never too many, 
   const id = fc.constantFrom('t1', 't2', 't3', 't4');
   const expiresAt = fc.constantFrom(later, null);
   const decision = fc.oneof(
-    fc
-      .tuple(id, fc.constantFrom('A', 'B', 'C'), expiresAt)
-      .map(([tokenId, name, ends]) => ({
-        made: tokenId,
-        decide: create(tokenId, 'alice', { ...wish, name, expiresAt: ends }, secret, 2, now),
-      })),
+    fc.tuple(id, fc.constantFrom('A', 'B', 'C'), expiresAt).map(([tokenId, name, ends]) => ({
+      made: tokenId,
+      decide: create(tokenId, 'alice', { ...wish, name, expiresAt: ends }, secret, 2, now),
+    })),
     fc.tuple(id, expiresAt).map(([tokenId, ends]) => ({ made: undefined, decide: regenerate(tokenId, next, ends, 2, now) })),
     id.map((tokenId) => ({ made: undefined, decide: revoke(tokenId, now) })),
   );
