@@ -2,9 +2,8 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Place, RouteAccess } from '../../kernel/access.js';
 import { ROUTE_ACCESS } from '../../platform/http/access.js';
-import { requireAccess } from './access.policy.js';
+import { refusalOf, rejectionOf } from './access.policy.js';
 import { identityOf } from './identity.http.js';
-import { unauthenticated } from './identity.js';
 
 type Holder = Readonly<Record<string, unknown>> | undefined;
 type Asked = Readonly<{ params?: unknown; query?: unknown; body?: unknown }>;
@@ -17,10 +16,16 @@ export class AccessGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const route = this.reflector.get<RouteAccess | undefined>(ROUTE_ACCESS, context.getHandler());
     const asked = context.switchToHttp().getRequest<Asked>();
-    requireAccess(identityOf(context).user, { does: 'enter', route, named: (place) => idsAt(asked, place) }, unauthenticated);
+    const { user } = identityOf(context);
+    const refusal = refusalOf(user, { does: 'enter', route, named: (place) => idsAt(asked, place) });
+    // A key may stand in a form, and be looked up by the handler alone: until then it is not known who comes.
+    if (refusal && !(refusal.status === 401 && isAskedLater(route))) throw rejectionOf(refusal);
     return true;
   }
 }
+
+const isAskedLater = (route: RouteAccess | undefined): boolean =>
+  route?.for === 'caller' || route?.for === 'key' || route?.userIsAskedLater === true;
 
 /** What stands at a place, one by one; what is left out or empty is nothing. */
 function idsAt({ params, query, body }: Asked, place: Place): readonly unknown[] {

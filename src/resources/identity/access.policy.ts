@@ -124,6 +124,7 @@ export const tokenOf = (who: Who): TokenGrant | undefined => signedInUserOf(who)
 export const credentialIdOf = (caller: Caller): string =>
   caller.kind === 'agent-key' ? caller.keyId : caller.token ? `access-token:${caller.token.id}` : caller.userId;
 
+const UNAUTHENTICATED: Refusal = { status: 401, code: 'unauthenticated', message: 'Unauthorized' };
 const NOT_FOUND: Refusal = { status: 404, code: 'not-found', message: 'Not found' };
 const notAllowed = (message: string): Refusal => ({ status: 403, code: 'resource-not-allowed', message });
 const scopeMissing = (scopes: readonly Scope[]): Refusal => ({
@@ -135,7 +136,7 @@ const scopeMissing = (scopes: readonly Scope[]): Refusal => ({
 
 const generallyNotFound = () => new Rejection('not-found', 'Not found');
 
-function rejectionOf(refusal: Refusal, notFound: () => Rejection): Rejection {
+export function rejectionOf(refusal: Refusal, notFound: () => Rejection = generallyNotFound): Rejection {
   if (refusal.status === 404) return notFound();
   const details = refusal.code === 'insufficient-scope' ? { required_scope: refusal.requiredScope } : undefined;
   return new Rejection(refusal.code, refusal.message, details);
@@ -144,8 +145,22 @@ function rejectionOf(refusal: Refusal, notFound: () => Rejection): Rejection {
 function entering(who: Who, route: RouteAccess | undefined, named: (place: Place) => readonly unknown[]): Refusal | undefined {
   const token = tokenOf(who);
   if (token) return enteringWithToken(token, route, named);
-  const isUserNeeded = route?.for === 'user' && !route.userIsAskedLater;
-  return isUserNeeded && !signedInUserOf(who) ? { status: 401, code: 'unauthenticated', message: 'Unauthorized' } : undefined;
+  if (!route) return { status: 403, code: 'not-allowed', message: 'This endpoint is open to no caller' };
+  return isOpenTo(who, route) ? undefined : UNAUTHENTICATED;
+}
+
+function isOpenTo(who: Who, { for: audience }: RouteAccess): boolean {
+  switch (audience) {
+    case 'user':
+      return signedInUserOf(who) !== undefined;
+    case 'caller':
+      return who !== undefined;
+    case 'key':
+      return who?.kind === 'agent-key';
+    case 'anyone':
+    case 'capability':
+      return true;
+  }
 }
 
 function enteringWithToken(
@@ -188,7 +203,7 @@ function within(token: TokenGrant | undefined, family: Family, ids: readonly unk
 }
 
 function reaching(who: Who, thing: Readonly<{ id?: string; ownerId: string }> | undefined, family: Family | undefined) {
-  if (!who) return { status: 401, code: 'unauthenticated', message: 'Unauthorized' } as const;
+  if (!who) return UNAUTHENTICATED;
   if (!thing || thing.ownerId !== ownerOf(who)) return NOT_FOUND;
   if (!family || within(tokenOf(who), family, [thing.id])) return undefined;
   return notAllowed(`This token may not access this resource (${family})`);

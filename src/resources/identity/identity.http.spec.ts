@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { identityGround } from '../../../test/support/identity-ground.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { type KeyValue, KeyValueUnavailable } from '../../kernel/key-value.js';
+import { Access } from '../../platform/http/access.js';
 import { readConfig } from '../../platform/config/config.js';
 import { createHttpApp } from '../../platform/http/http-server.js';
 import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
@@ -20,29 +21,34 @@ import { identityRejections } from './identity.rejections.js';
 
 @Controller()
 class Probe {
+  @Access({ for: 'user', action: 'read', of: 'users' })
   @Get('api/me')
   me(@CurrentUser() user: SignedInUser) {
     return user;
   }
 
+  @Access({ for: 'caller', action: 'read', of: 'callers' })
   @Post(['api/caller', 'v1/caller'])
   @HttpCode(200)
   async caller(@RequestIdentity() identity: Identity) {
     return (await identity.caller()) ?? { kind: 'nobody' };
   }
 
+  @Access({ for: 'caller', action: 'read', of: 'callers' })
   @Post('api/known')
   @HttpCode(200)
   known(@KnownCaller() caller: Caller) {
     return caller;
   }
 
+  @Access({ for: 'caller', action: 'read', of: 'callers' })
   @Post('api/cause')
   @HttpCode(200)
   cause(@RequestCause() cause: Cause) {
     return cause;
   }
 
+  @Access({ for: 'caller', action: 'read', of: 'callers' })
   @Post('api/both')
   @HttpCode(200)
   both(@KnownCaller() caller: Caller, @RequestCause() cause: Cause) {
@@ -54,6 +60,7 @@ class Probe {
     return { changed: true };
   }
 
+  @Access({ for: 'caller', action: 'read', of: 'callers' })
   @Post('api/without-looking')
   @HttpCode(200)
   identity(@RequestIdentity() identity: Identity) {

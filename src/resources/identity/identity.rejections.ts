@@ -6,6 +6,7 @@ export const identityRejections: Rejections = {
   'invalid-token': { status: 401, code: 'invalid_token', json: true },
   'token-expired': { status: 401, code: 'token_expired', json: true },
   'not-available-to-tokens': { status: 403, code: 'not_available_to_tokens', json: true },
+  'not-allowed': { status: 403, code: 'not_allowed' },
   'insufficient-scope': { status: 403, code: 'insufficient_scope', json: true },
   'resource-not-allowed': { status: 403, code: 'resource_not_allowed', json: true },
   'origin-not-allowed': { status: 403, code: 'origin_not_allowed' },

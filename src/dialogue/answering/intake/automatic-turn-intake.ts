@@ -76,7 +76,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
   private async settle({ conversationId, ownerId, question }: AutomaticTurn, cause: Cause): Promise<Settled> {
     const owner: SignedInUser = { kind: 'user', userId: ownerId, roles: ['user'], credential: 'session-token', cause };
     const last = await this.lastSettings(conversationId);
-    const own = last?.agentId ? { agent_id: last.agentId } : last && (await this.ownOf(last, ownerId));
+    const own = last?.agentId ? { agent_id: last.agentId } : last && (await this.ownOf(last, owner));
     const request = { question, conversation_id: conversationId, passthrough: { ...last?.passthrough }, ...own };
     const caller = (last && bearerIn(last, owner)) ?? owner;
     const { settings, agent } = await this.resolver.resolve(request, caller);
@@ -84,11 +84,11 @@ export class AutomaticTurnIntake extends AutomaticTurns {
   }
 
   /** How somebody asked without an agent; a model or a prompt that is gone is as good as none. */
-  private async ownOf({ modelId, promptId, ...settings }: TurnSettings, ownerId: string): Promise<QuestionRequest> {
+  private async ownOf({ modelId, promptId, ...settings }: TurnSettings, owner: SignedInUser): Promise<QuestionRequest> {
     const { sources, chunks, retriever } = settings;
     return {
       ...((await this.models.has(modelId)) && { model_id: modelId }),
-      ...((await this.resolver.hasPrompt(promptId, ownerId)) && { prompt_id: promptId }),
+      ...((await this.resolver.hasPrompt(promptId, owner)) && { prompt_id: promptId }),
       active_docs: sources.map(({ id }) => id),
       chunks,
       retriever,

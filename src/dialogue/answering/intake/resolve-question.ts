@@ -10,7 +10,7 @@ import {
   conversationStream,
   type TurnSettings,
 } from '../../conversation/conversation.events.js';
-import { type NamedByQuestion, reached, requireAccess, tokenOf } from '../../../resources/identity/access.policy.js';
+import { may, type NamedByQuestion, reached, requireAccess, tokenOf } from '../../../resources/identity/access.policy.js';
 import { type Caller, ownerOf, signedInUserOf } from '../../../resources/identity/caller.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
@@ -65,7 +65,7 @@ export class QuestionResolver {
     const continued = conversationId === undefined ? undefined : await this.continued(conversationId, caller);
     requireAccess(caller, { does: 'ask', question: namedBy(request, continued) });
     const agent = await this.agentFor(request, caller, continued);
-    if (!agent && request.prompt_id && !(await this.hasPrompt(request.prompt_id, ownerId)))
+    if (!agent && request.prompt_id && !(await this.hasPrompt(request.prompt_id, caller)))
       throw new Rejection('prompt-not-found', 'Prompt not found');
     return {
       question,
@@ -86,10 +86,10 @@ export class QuestionResolver {
     return caller.kind === 'agent-key' ? this.usable(caller.agentId, caller) : undefined;
   }
 
-  /** Whether an id names a preset or a prompt of the user's own. */
-  async hasPrompt(promptId: string, ownerId: string): Promise<boolean> {
+  /** Whether an id names a preset, or a prompt that the caller may use. */
+  async hasPrompt(promptId: string, caller: Caller): Promise<boolean> {
     if (presetOf(promptId)) return true;
-    return isId(promptId) && (await this.prompts.byId(promptId))?.ownerId === ownerId;
+    return may(caller, { does: 'reach', thing: isId(promptId) ? await this.prompts.byId(promptId) : undefined });
   }
 
   private async checkedModel(modelId: string | null | undefined): Promise<string | undefined> {

@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { FAMILIES, type Family, type Place, type Scope, SCOPES } from '../../src/kernel/access.js';
+import { newId } from '../../src/kernel/ids.js';
+import { refusalOf } from '../../src/resources/identity/access.policy.js';
+import { bearer } from '../support/access-table.js';
+import { bearerOf, type MadeToken, tokenFor } from '../support/access-tokens.js';
+import type { MakeBacking } from '../support/backing.js';
+import { type Client, conversationIdIn, messageIdIn } from '../support/client.js';
+import { type Route, routes } from '../support/routes.js';
+import { YEARLY } from '../support/schedules.js';
+import { addedSource } from '../support/sources.js';
+import { openWorld, type World } from '../support/world.js';
+
+const ALL = Object.keys(SCOPES) as readonly Scope[];
+const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
+const familyOf = ({ access }: Route): Family | undefined => FAMILIES.find((family) => family === access?.of);
+
+/** What any of the bodies holds beside an id: each route takes what it knows. */
+const FIELDS = {
+  ...{ name: 'New', content: 'Be brief.', question: 'Why?', question_index: 0, feedback: 'like', config: {}, actions: [] },
+  ...{ sync_frequency: 'daily', action: 'pause', instruction: YEARLY.instruction, displayName: 'Notes', status: true },
+};
+
+/** Every route of the service over HTTP, with every kind of credential: what is answered is what the access function decides. */
+export function accessStory(makeBacking: MakeBacking): void {
+  let world: World;
+  /** What Alice has, by the kind of resource; an id of nothing of every other kind. */
+  const things: Record<string, string> = {};
+
+  beforeAll(async () => {
+    world = await openWorld({ WRONG_CREDENTIALS_MAX_PER_MINUTE: '0', GENERATED_TOKENS_MAX_PER_HOUR: '0' }, makeBacking);
+    const { alice } = world;
+    const made = async (path: string, body: object) => ((await (await alice.post(path, body)).json()) as { id: string }).id;
+    const agent = await world.agent();
+    const asked = await alice.stream({ question: 'Why?', agent_id: agent.id });
+    const schedule = await alice.post(`/api/agents/${agent.id}/schedules`, YEARLY);
+    const tool = { name: 'ntfy', displayName: 'Phone', description: 'Mine', config: { token: 'secret' }, status: true };
+    Object.assign(things, {
+      agents: agent.id,
+      prompts: await made('/api/create_prompt', { name: 'Mine', content: 'Be brief.' }),
+      sources: await addedSource(alice, 'Mine', 'Tea is at four.'),
+      tools: await made('/api/create_tool', tool),
+      schedules: ((await schedule.json()) as { schedule: { id: string } }).schedule.id,
+      conversations: conversationIdIn(asked),
+      messages: messageIdIn(asked),
+      'access tokens': (await tokenFor(world, { scopes: ['chat:run'] })).id,
+    });
+  });
+  afterAll(() => world.close());
+
+  /** The ids that a request names, whatever place it names them at. */
+  const idAt = (route: Route, id: string, name: string): string => (name === 'runId' || name === 'taskId' ? newId() : id);
+  const isInQuery = ({ in: where }: Place): boolean => where === 'query';
+
+  /** Sends a request that names the id wherever the route names one; the answer is its status and, unless it is a stream, its text. */
+  async function send(client: Client, route: Route, id: string): Promise<Readonly<{ status: number; text: string }>> {
+    const { method, access } = route;
+    const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => (name === 'action' ? 'pause' : idAt(route, id, name)));
+    const places = [...(access?.at ? [access.at] : []), ...(access?.refs ?? [])];
+    const query = new URLSearchParams(Object.fromEntries(places.filter(isInQuery).map(({ name }) => [name, id])));
+    if (route.path.endsWith('/delete_conversation')) query.set('id', id);
+    if (route.path.endsWith('/get_single_conversation')) query.set('id', id);
+    const named = Object.fromEntries(places.map(({ name }) => [name, id]));
+    // The config of a source is the whole body, and names nothing else.
+    const isConfig = route.path === '/api/sources/:id/config';
+    const body = JSON.stringify(isConfig ? { retrieval: { chunks: 8 } } : { ...FIELDS, id, conversation_id: id, ...named });
+    const hasBody = ['POST', 'PUT', 'PATCH'].includes(method);
+    const response = await client.request(`${path}?${query.toString()}`, {
+      method,
+      redirect: 'manual',
+      ...(hasBody && { body, headers: { 'content-type': 'application/json' } }),
+    });
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') && response.status === 200;
+    if (!isStream) return { status: response.status, text: await response.text() };
+    await response.body?.cancel();
+    return { status: response.status, text: '' };
+  }
+
+  const cases = routes.map((route) => ({ name: nameOf(route), route }));
+
+  it('are all that the reference of the running service names', async () => {
+    const { paths } = await world.nobody.json<{ paths: Record<string, object> }>('/api/openapi.json');
+    const served = Object.entries(paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
+    );
+    expect(served.toSorted()).toEqual(routes.map(nameOf).toSorted());
+  });
+
+  describe('a caller without a credential', () => {
+    const closed = cases.filter(({ route: { access } }) => access?.for === 'user');
+    const asking = cases.filter(({ route: { access } }) => access?.for === 'caller');
+    const open = cases.filter(({ route: { access } }) => access?.for === 'anyone' || access?.for === 'capability');
+
+    it.each(closed)('$name is closed to', async ({ route }) => {
+      expect((await send(world.nobody, route, newId())).status).toBe(401);
+    });
+
+    it.each(asking)('$name refuses', async ({ route }) => {
+      const { status } = await send(world.nobody, route, newId());
+      // Files come in a form; without one there is nothing to say of the caller.
+      expect(status).toBe(route.path === '/api/store_attachment' ? 400 : 401);
+    });
+
+    it.each(open)('$name is open to', async ({ route }) => {
+      expect([401, 403]).not.toContain((await send(world.nobody, route, newId())).status);
+    });
+  });
+
+  describe.each(['nonsense', 'dgpt_pat_nonsense'])('the bearer %s', (wrong) => {
+    it.each(cases)('is refused at $name', async ({ route }) => {
+      const { status } = await send(bearerOf(world.service.url, wrong), route, newId());
+      // The address of a webhook is its credential; what else comes with the request is for others.
+      expect(status).toBe(route.path.startsWith('/api/webhooks/') ? 404 : 401);
+    });
+  });
+
+  describe('a session', () => {
+    it.each(cases)('is let in at $name', async ({ route }) => {
+      const carol = await world.as('carol');
+      const { status } = await send(carol, route, newId());
+      expect([401, 403]).not.toContain(status);
+    });
+  });
+
+  describe('what belongs to somebody else is not there', () => {
+    const touching = cases.filter(({ route: { access, path } }) => {
+      const isNamed = access?.at !== undefined || path.includes('/:') || /delete_conversation|get_single/.test(path);
+      return isNamed && access?.for !== 'capability';
+    });
+
+    it.each(touching)('$name', async ({ route }) => {
+      const { path, access } = route;
+      const kind = path.startsWith('/api/agents/') ? 'agents' : access!.of;
+      const foreign = await send(world.bob, route, things[kind] ?? newId());
+      expect(foreign.status).toBe(404);
+      expect(await send(world.bob, route, newId())).toEqual(foreign);
+    });
+  });
+
+  describe('a token', () => {
+    const tokens = new Map<string, MadeToken>();
+    /** Tokens are made once for each set of scopes. */
+    const tokenWith = async (scopes: readonly Scope[], resource_filter: Readonly<Record<string, readonly string[]>> = {}) => {
+      const key = JSON.stringify([scopes, resource_filter]);
+      let token = tokens.get(key);
+      if (!token)
+        tokens.set(key, (token = await tokenFor(world, { scopes, resource_filter }, await world.as(`owner ${tokens.size}`))));
+      return token.client;
+    };
+
+    /** What the function says of the request that `send` makes. */
+    const decided = (
+      route: Route,
+      id: string,
+      scopes: readonly Scope[],
+      resources: Partial<Record<Family, readonly string[]>> = {},
+    ) => {
+      if (route.path.startsWith('/api/webhooks/')) return undefined;
+      const act = { does: 'enter', route: route.access, named: () => [id] } as const;
+      return refusalOf(bearer(scopes, resources), act)?.code.replaceAll('-', '_');
+    };
+
+    async function expectDecided(route: Route, client: Client, id: string, code: string | undefined): Promise<void> {
+      const { status, text } = await send(client, route, id);
+      if (code === undefined) {
+        expect(status).not.toBe(401);
+        expect(text).not.toMatch(/insufficient_scope|not_available_to_tokens/);
+        // Questions are judged as a whole, by what they name.
+        if (route.access?.action !== 'ask') expect(status).not.toBe(403);
+      } else {
+        expect([status, text]).toEqual([403, expect.stringContaining(code)]);
+      }
+    }
+
+    it.each(cases)('with all scopes is judged at $name as the function decides', async ({ route }) => {
+      const id = newId();
+      await expectDecided(route, await tokenWith(ALL), id, decided(route, id, ALL));
+    });
+
+    it.each(cases)('without the scopes of $name is refused, with each of them it is not', async ({ route }) => {
+      const id = newId();
+      const needed = route.access?.scopes;
+      if (needed === undefined || needed === 'any-token') return;
+      const others = ALL.filter((scope) => decided(route, id, [scope]) !== undefined);
+      await expectDecided(route, await tokenWith(others), id, 'insufficient_scope');
+      for (const scope of needed) await expectDecided(route, await tokenWith([scope]), id, undefined);
+    });
+
+    it.each(FAMILIES)('that is restricted in %s is judged at every route as the function decides', async (family) => {
+      const own = '00000000-0000-4000-8000-000000000001';
+      const client = await tokenWith(ALL, { [family]: [own] });
+      for (const { route } of cases) {
+        for (const id of [own, newId()]) await expectDecided(route, client, id, decided(route, id, ALL, { [family]: [own] }));
+      }
+    });
+
+    it('sees of lists what it is restricted to', async () => {
+      for (const [path, family] of [
+        ['/api/get_agents', 'agents'],
+        ['/api/get_prompts', 'prompts'],
+        ['/api/sources', 'sources'],
+        ['/api/get_tools', 'tools'],
+      ] as const) {
+        const mine = things[family]!;
+        const [shown, hidden] = [{ [family]: [mine] }, { [family]: [newId()] }];
+        expect(familyOf(routes.find((route) => route.path === path)!)).toBe(family);
+        const listed = async (resource_filter: Readonly<Record<string, readonly string[]>>) =>
+          (await (await tokenFor(world, { scopes: ALL, resource_filter })).client.get(path)).text();
+        expect(await listed(shown)).toContain(mine);
+        expect(await listed(hidden)).not.toContain(mine);
+      }
+    });
+  });
+}

@@ -1,0 +1,183 @@
+import { FAMILIES, type Family, type RouteAccess, type Scope, SCOPES } from '../../src/kernel/access.js';
+import { type Act, refusalOf } from '../../src/resources/identity/access.policy.js';
+import type { AgentKeyCaller, Caller, SignedInUser, TokenGrant } from '../../src/resources/identity/caller.js';
+import { type Route, routes } from './routes.js';
+
+export const ACCESS_TABLE_FILE = new URL('../../docs/access.md', import.meta.url);
+
+const cause = { actor: '', credential: 'none', correlationId: '', causationId: '' } as const;
+const owner: SignedInUser = { kind: 'user', userId: 'owner', roles: ['user'], credential: 'session-token', cause };
+const otherUser: SignedInUser = { ...owner, userId: 'other' };
+const administrator: SignedInUser = { ...owner, userId: 'administrator', roles: ['user', 'admin'] };
+const agentKey: AgentKeyCaller = {
+  kind: 'agent-key',
+  agentId: 'a',
+  ownerId: 'owner',
+  keyId: 'k',
+  signedIn: undefined,
+  cause,
+};
+
+/** The owner's bearer of a token. */
+export const bearer = (scopes: readonly Scope[], resources: TokenGrant['resources'] = {}): SignedInUser => ({
+  ...owner,
+  credential: 'access-token',
+  token: { id: 't', name: 'T', generation: 1, scopes, resources },
+});
+
+const ALL = Object.keys(SCOPES) as readonly Scope[];
+const OWN = 'own';
+
+/** A request that names at each place a resource that the token may use, or another one. */
+const entering = (access: RouteAccess | undefined, named: string): Act => ({
+  does: 'enter',
+  route: access,
+  named: () => [named],
+});
+
+const statusOf = (who: Caller | undefined, act: Act): string => {
+  const refusal = refusalOf(who, act);
+  return refusal ? String(refusal.status) : 'yes';
+};
+
+const names = ({ path, access }: Route): boolean => path.includes('/:') || access?.at !== undefined;
+
+/** What is done to a thing of the owner, once the route is entered; undefined where the route names none. */
+function touching(route: Route): Act | undefined {
+  const { access } = route;
+  if (access?.of === 'conversations' || access?.of === 'messages') {
+    const conversation = { status: 'open', ownerId: 'owner', agentId: 'a', agentKeyId: 'k' } as const;
+    if (access.of === 'messages' && access.action === 'read') return { does: 'replay', conversation, askedWith: 't' };
+    return ['list', 'search'].includes(access.action) ? undefined : { does: 'join', conversation };
+  }
+  if (!access || !names(route)) return undefined;
+  const family = FAMILIES.find((each) => each === access.of);
+  return { does: 'reach', thing: { id: OWN, ownerId: 'owner' }, ...(family && { family }) };
+}
+
+/** Routes that read or change what is the caller's own by definition: nothing of somebody else can be named. */
+const OF_ONESELF = new Set(['activity', 'user events', 'users']);
+
+function cell(route: Route, who: Caller | undefined): string {
+  const entered = statusOf(who, entering(route.access, OWN));
+  if (entered !== 'yes') return entered;
+  const { access } = route;
+  if (access?.of === 'audit') return statusOf(who, { does: 'see-all' }) === 'yes' ? 'all' : 'own';
+  const isOpen = access?.for === 'anyone' || access?.for === 'capability';
+  const act = isOpen || OF_ONESELF.has(access!.of) ? undefined : touching(route);
+  if (act) return statusOf(who, act);
+  if (isOpen) return 'yes';
+  return who && who !== owner && who !== agentKey ? 'own' : 'yes';
+}
+
+/** The scopes each of which alone lets a token in. */
+export function scopesFor({ access }: Route): string {
+  const opening = ALL.filter((scope) => statusOf(bearer([scope]), entering(access, OWN)) === 'yes');
+  if (opening.length === 0) return '—';
+  return opening.length === ALL.length ? 'any' : opening.map((scope) => `\`${scope}\``).join(', ');
+}
+
+/** What a token with all scopes may here that is restricted in one family, of each family. */
+function restricted({ access }: Route, family: Family): string {
+  const token = bearer(ALL, { [family]: [OWN] });
+  if (statusOf(token, entering(access, OWN)) !== 'yes') return 'no';
+  const anotherOne = statusOf(token, entering(access, 'another'));
+  return anotherOne === 'yes' ? 'yes' : 'its own';
+}
+
+const isClosedToTokens = (route: Route): boolean => scopesFor(route) === '—';
+
+function restrictions(route: Route): string {
+  const { access } = route;
+  if (isClosedToTokens(route)) return '—';
+  // What a question may name is decided on the question as a whole.
+  if (access?.action === 'ask' && access.of === 'answers') return 'its agents or sources';
+  if (access?.of === 'messages') return 'what it asked';
+  const by = new Map<string, Family[]>();
+  for (const family of FAMILIES) {
+    const outcome =
+      access?.action === 'list' && access.of === family && restricted(route, family) === 'yes'
+        ? 'its own'
+        : restricted(route, family);
+    by.set(outcome, [...(by.get(outcome) ?? []), family]);
+  }
+  const told = (['its own', 'no'] as const).flatMap((outcome) => {
+    const families = by.get(outcome);
+    return families ? [`${outcome}: ${families.length === FAMILIES.length ? 'all' : families.join(', ')}`] : [];
+  });
+  return told.length === 0 ? 'yes' : told.join('; ');
+}
+
+const HEADING = [
+  'Route',
+  'No credential',
+  'Owner',
+  'Another user',
+  'Administrator',
+  'Agent key',
+  'Token with',
+  'Restricted token',
+];
+
+function row(route: Route): readonly string[] {
+  const visitors = [undefined, owner, otherUser, administrator, agentKey];
+  return [`\`${route.method} ${route.path}\``, ...visitors.map((who) => cell(route, who)), scopesFor(route), restrictions(route)];
+}
+
+const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+const accessTable = (): string =>
+  [line(HEADING), line(HEADING.map(() => '---')), ...routes.map((route) => line(row(route)))].join('\n');
+
+const SCOPE_LIST = Object.entries(SCOPES)
+  .map(([scope, what]) => line([`\`${scope}\``, what]))
+  .join('\n');
+
+/** The page with the table, as the code has it. */
+export const accessPage = (): string => `# Who may do what
+
+Written by \`npm run access:dump\` from what the routes declare and what \`src/resources/identity/access.policy.ts\` decides; a test compares.
+One function decides on every request: who comes, with which credential, does what, to which resource. It answers 401, 403 with a code, 404, or lets in.
+
+The owner is the user whose resource the request names. What belongs to somebody else is answered like what is not there.
+
+| Cell | Means |
+| --- | --- |
+| yes | let in |
+| own | let in, and sees or makes what is the caller's own |
+| all | let in, and sees what all users did |
+| its own | let in with the ids that the token is restricted to |
+| 401 | the credential is missing, or is none that the route takes |
+| 403 | closed to this credential |
+| 404 | not there for this caller |
+
+A wrong, revoked or expired bearer is 401 on every route but those whose address is the credential (webhooks). Under \`AUTH_TYPE=none\` a request
+without a credential is the local user's; a token that it shows restricts it all the same. An administrator's session sees the events of all users in the audit log, and owns nothing more.
+
+## Routes
+
+${accessTable()}
+
+\`POST /api/search\` answers 400 where the key is missing, because it is a field of the body. \`GET /api/events\` answers 404 where the realtime routes are off.
+
+An agent's key asks its agent, and reads, rates and stops what was begun with a key of that agent, also with one that was regenerated since.
+
+## Personal access tokens
+
+A token is \`dgpt_pat_\` and 43 random characters, sent as \`Authorization: Bearer\`. Its SHA-256 is stored, and it is shown once. A route without a
+scope is closed to tokens (403 \`not_available_to_tokens\`); without one of the scopes a token gets 403 \`insufficient_scope\` with \`required_scope\`. A scope that
+writes also reads. A token never has the rights of an administrator.
+
+| Scope | Lets its bearer |
+| --- | --- |
+${SCOPE_LIST}
+
+\`resource_filter\` restricts a token to ids of ${FAMILIES.map((family) => `\`${family}\``).join(', ')}; outside of them it gets 403 \`resource_not_allowed\`. Such a token creates
+nothing in that family, lists what it is restricted to, gives an agent nothing else, and asks its agents, or, restricted in sources alone, asks those without an agent.
+It reads the journals of what it asked, and no others. Every token decides on tool calls of what it asked itself. Full keys of agents and URLs of webhooks need \`agents:keys\`.
+
+An idempotency key belongs to the credential it was sent with. Events name the token: \`actor\` is \`access-token:<id>\`, \`credential\` is \`access-token\`.
+
+A token that is revoked or regenerated is refused from that moment on in every process. Streams that were opened with it, or with an agent's key that is no more, end within
+two seconds, without a frame that says so.
+`;
