@@ -14,7 +14,11 @@ import { Closers } from '../platform/closers.js';
 import type { Config } from '../platform/config/config.js';
 import { IDENTITY_SCHEMA, IDENTITY_STEPS } from '../resources/identity/identity-tables.js';
 import { PostgresUserAccounts } from '../resources/identity/postgres-user-accounts.js';
+import { PostgresSessions } from '../resources/identity/sessions/postgres-sessions.js';
+import type { Sessions } from '../resources/identity/sessions/sessions.port.js';
 import type { UserAccounts } from '../resources/identity/user-accounts.port.js';
+import { SealingKey } from '../platform/credentials/sealing-key.js';
+import type { Seals } from '../platform/credentials/seals.port.js';
 import { PostgresCredentialVault } from '../platform/credentials/postgres-credential-vault.js';
 import { checkDescriptors } from '../platform/descriptors.js';
 import { systemTiming } from '../platform/system-timing.js';
@@ -47,7 +51,9 @@ export type Platform = Readonly<{
   queue: WorkQueue;
   blobs: Blobs;
   credentials: CredentialVault;
+  seals: Seals;
   accounts: UserAccounts;
+  sessions: Sessions;
   outgoing: OutgoingHttp;
   /** Whether each dependency answers, by its name. */
   checks: Readonly<Record<string, () => Promise<void>>>;
@@ -89,10 +95,12 @@ export async function openPlatform(
     const log = await openEventStore(config, url, opened, onOutage);
     const closing = await opened(new AbortController(), async (controller) => controller.abort());
     const store = await readableLog(log, logUseOf(config), { onLost, onOutage, signal: closing.signal });
+    const seals = new SealingKey(config.encryptionSecretKey);
     const credentials = new PostgresCredentialVault(sql, config.encryptionSecretKey);
     await throughOutages(systemTiming, () => credentials.start(), onOutage);
     await throughOutages(systemTiming, () => migrate(sql, IDENTITY_SCHEMA, IDENTITY_STEPS), onOutage);
     const accounts = new PostgresUserAccounts(sql);
+    const sessions = new PostgresSessions(sql, seals);
     const shared = config.natsUrl ? await openNats(config.natsUrl, config, opened) : inProcess(config);
     const outgoing = await opened(new GuardedHttp({ privateHosts: config.allowedPrivateHosts }), (http) => http.close());
     const checks = {
@@ -104,7 +112,21 @@ export async function openPlatform(
     const warnings = warningsOf(log);
     const isDownForSpace = () => embedded?.outage()?.isDiskFull ?? false;
     const close = () => closers.close();
-    return { config, sql, store, ...shared, credentials, accounts, outgoing, checks, isDownForSpace, warnings, close };
+    return {
+      config,
+      sql,
+      store,
+      ...shared,
+      credentials,
+      seals,
+      accounts,
+      sessions,
+      outgoing,
+      checks,
+      isDownForSpace,
+      warnings,
+      close,
+    };
   } catch (error) {
     // Why it could not be opened says more than what could not be closed again.
     await closers.close().catch(() => undefined);

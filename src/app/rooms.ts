@@ -13,6 +13,7 @@ import { JournalModule } from '../dialogue/journal/journal.module.js';
 import { AgentsModule } from '../resources/agents/agents.module.js';
 import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
 import { DocumentsModule } from '../resources/documents/parsing/documents.module.js';
+import { OidcModule } from '../resources/identity/oidc/oidc.module.js';
 import { IdentityModule } from '../resources/identity/identity.module.js';
 import { ModelsModule } from '../resources/models/models.module.js';
 import { PromptsModule } from '../resources/prompts/prompts.module.js';
@@ -60,6 +61,7 @@ export const ROOMS: readonly Room[] = [
   LimitsModule,
   RetentionModule,
   IdentityModule,
+  OidcModule,
   AgentsModule,
   PromptsModule,
   ModelsModule,

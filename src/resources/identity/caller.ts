@@ -1,7 +1,7 @@
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 
 /** How users prove who they are. `none`: not at all. */
-export type AuthType = 'none' | 'simple_jwt' | 'session_jwt';
+export type AuthType = 'none' | 'simple_jwt' | 'session_jwt' | 'oidc';
 
 export type Role = 'user' | 'admin';
 
@@ -11,6 +11,8 @@ export type SignedInUser = Readonly<{
   userId: string;
   roles: readonly Role[];
   credential: 'none' | 'session-token';
+  /** The session, where it began at a provider. */
+  sessionId?: string;
   cause: Cause;
 }>;
 

@@ -1,16 +1,17 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Rejection } from '../../kernel/rejection.js';
 import type { AgentKeyDirectory } from './agent-key-directory.port.js';
 import { type Authenticator, bearerOf } from './authenticator.js';
 import type { AuthType } from './caller.js';
 import { Identity } from './identity.js';
 import type { IdentifiedRequest } from './identity.http.js';
+import type { OpenResponses } from './sessions/open-responses.js';
 import type { WrongCredentials } from './wrong-credentials.port.js';
 
 /** Under these paths the bearer is an agent key, as clients of those protocols send it. */
 const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
-/** Here the path itself is the only credential: what else a sender brings along is for somebody else. */
-const PATH_IS_CREDENTIAL = /^\/api\/webhooks\//;
+/** Here the path or the body holds the only credential: what else a sender brings along is for somebody else, or has expired. */
+const BRINGS_OWN_CREDENTIAL = /^\/api\/(webhooks|auth\/oidc)\//;
 
 /**
  * Routes of the incumbent's interface that change something by GET: one deletes a source, one makes the token of a webhook. Two more
@@ -31,12 +32,13 @@ export const identifyRequest =
     directory: () => AgentKeyDirectory,
     wrong: WrongCredentials,
     allowedOrigins: readonly string[],
+    responses: OpenResponses,
   ) =>
-  async (request: FastifyRequest): Promise<void> => {
+  async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     refuseOtherSites(request, allowedOrigins);
     const { authorization } = request.headers;
     const bearerIsKey = BEARER_IS_AGENT_KEY.test(request.url);
-    const bearerIsUser = !bearerIsKey && !PATH_IS_CREDENTIAL.test(request.url);
+    const bearerIsUser = !bearerIsKey && !BRINGS_OWN_CREDENTIAL.test(request.url);
     const countWrong = () => wrong.count(request);
     const user = await authenticator
       .userOf(bearerIsUser ? authorization : undefined, request.id)
@@ -53,6 +55,7 @@ export const identifyRequest =
       origin: request.headers.origin,
     });
     (request as FastifyRequest & IdentifiedRequest).identity = identity;
+    if (user?.sessionId !== undefined) responses.add(user.sessionId, reply.raw);
   };
 
 /**
@@ -64,7 +67,8 @@ export const refuseForeignPages =
   async (request: FastifyRequest): Promise<void> => {
     if (authType !== 'none' || !changesSomething(request) || !isForeignPage(request, allowedOrigins)) return;
     const mayHoldKey = KEY_IS_IN_FORM.test(request.url);
-    if (mayHoldKey || PATH_IS_CREDENTIAL.test(request.url) || bearerOf(request.headers.authorization) || keyIn(request)) return;
+    if (mayHoldKey || BRINGS_OWN_CREDENTIAL.test(request.url) || bearerOf(request.headers.authorization) || keyIn(request))
+      return;
     throw new Rejection(
       'origin-not-allowed',
       'Pages of this origin change nothing here without a credential. ALLOWED_ORIGINS names others.',

@@ -2,8 +2,10 @@ import { Logger, Module, type OnApplicationBootstrap, type OnModuleInit } from '
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { Clock } from '../../kernel/clock.js';
+import { Commands } from '../../kernel/commands.js';
 import { KeyValue } from '../../kernel/key-value.js';
 import { RateLimit } from '../../kernel/rate-limit.js';
+import { Timing } from '../../kernel/timing.js';
 import { Config } from '../../platform/config/config.js';
 import { AgentKeyDirectory } from './agent-key-directory.port.js';
 import { Authenticator } from './authenticator.js';
@@ -11,6 +13,12 @@ import { GeneratedTokens, LimitedWrongCredentials } from './credential-limits.js
 import { identifyRequest, refuseForeignPages } from './identify-request.js';
 import { SessionController } from './session.http.js';
 import { SessionTokens } from './session-tokens.js';
+import { LiveSessions } from './sessions/live-sessions.js';
+import { OpenResponses } from './sessions/open-responses.js';
+import { StateSessionFactHandler } from './sessions/session.commands.js';
+import { SessionEndings } from './sessions/session-endings.js';
+import { SessionsController } from './sessions/sessions.http.js';
+import { Sessions } from './sessions/sessions.port.js';
 import { UserAccounts } from './user-accounts.port.js';
 import { WrongCredentials } from './wrong-credentials.port.js';
 import { identityRejections } from './identity.rejections.js';
@@ -20,15 +28,34 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** Who calls, resolved for every request of the application. The room of agents provides the directory of their keys. */
 @Module({
-  controllers: [SessionController],
+  controllers: [SessionController, SessionsController],
   providers: [
     { provide: SessionTokens, inject: [Config], useFactory: (config: Config) => new SessionTokens(config.jwtSecretKey) },
     {
       provide: Authenticator,
-      inject: [Config, SessionTokens, UserAccounts],
-      useFactory: ({ authType, localModeAdmin }: Config, tokens: SessionTokens, accounts: UserAccounts) =>
-        new Authenticator(authType, tokens, accounts, localModeAdmin),
+      inject: [Config, SessionTokens, UserAccounts, LiveSessions],
+      useFactory: (config: Config, tokens: SessionTokens, accounts: UserAccounts, sessions: LiveSessions) =>
+        new Authenticator(config.authType, tokens, accounts, config.localModeAdmin, {
+          sessions,
+          hasAdminGroups: config.oidcAdminGroups.length > 0,
+        }),
     },
+    {
+      provide: LiveSessions,
+      inject: [Sessions, Clock],
+      useFactory: (sessions: Sessions, clock: Clock) => new LiveSessions(sessions, clock),
+    },
+    {
+      provide: OpenResponses,
+      inject: [Sessions, Timing],
+      useFactory: (sessions: Sessions, timing: Timing) => new OpenResponses(sessions, timing),
+    },
+    {
+      provide: SessionEndings,
+      inject: [Sessions, LiveSessions, OpenResponses, Commands],
+      useFactory: (...parts: ConstructorParameters<typeof SessionEndings>) => new SessionEndings(...parts),
+    },
+    StateSessionFactHandler,
     {
       provide: WrongCredentials,
       inject: [KeyValue, Clock, Config],
@@ -42,7 +69,7 @@ const HOUR_MS = 60 * MINUTE_MS;
         new GeneratedTokens(new RateLimit(keyValue, clock, 'generated-tokens', { max, windowMs: HOUR_MS })),
     },
   ],
-  exports: [Authenticator, SessionTokens, WrongCredentials],
+  exports: [Authenticator, SessionTokens, WrongCredentials, LiveSessions, SessionEndings],
 })
 export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
   static readonly rejections = identityRejections;
@@ -55,13 +82,15 @@ export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
     private readonly host: HttpAdapterHost,
     private readonly modules: ModuleRef,
     private readonly config: Config,
+    private readonly responses: OpenResponses,
   ) {}
 
   onModuleInit() {
     const directory = () => this.modules.get(AgentKeyDirectory, { strict: false });
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance | undefined>();
     const { allowedOrigins } = this.config;
-    fastify?.addHook('onRequest', identifyRequest(this.authenticator, directory, this.wrongCredentials, allowedOrigins));
+    const identify = identifyRequest(this.authenticator, directory, this.wrongCredentials, allowedOrigins, this.responses);
+    fastify?.addHook('onRequest', identify);
     fastify?.addHook('preHandler', refuseForeignPages(this.authenticator.authType, allowedOrigins));
   }
 
