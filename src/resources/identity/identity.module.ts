@@ -17,7 +17,6 @@ import { LiveSessions } from './sessions/live-sessions.js';
 import { OpenResponses } from './sessions/open-responses.js';
 import { StateSessionFactHandler } from './sessions/session.commands.js';
 import { SessionEndings } from './sessions/session-endings.js';
-import { SessionsController } from './sessions/sessions.http.js';
 import { Sessions } from './sessions/sessions.port.js';
 import { UserAccounts } from './user-accounts.port.js';
 import { WrongCredentials } from './wrong-credentials.port.js';
@@ -28,7 +27,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** Who calls, resolved for every request of the application. The room of agents provides the directory of their keys. */
 @Module({
-  controllers: [SessionController, SessionsController],
+  controllers: [SessionController],
   providers: [
     { provide: SessionTokens, inject: [Config], useFactory: (config: Config) => new SessionTokens(config.jwtSecretKey) },
     {
@@ -69,7 +68,7 @@ const HOUR_MS = 60 * MINUTE_MS;
         new GeneratedTokens(new RateLimit(keyValue, clock, 'generated-tokens', { max, windowMs: HOUR_MS })),
     },
   ],
-  exports: [Authenticator, SessionTokens, WrongCredentials, LiveSessions, SessionEndings],
+  exports: [Authenticator, SessionTokens, WrongCredentials, LiveSessions, OpenResponses, SessionEndings],
 })
 export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
   static readonly rejections = identityRejections;

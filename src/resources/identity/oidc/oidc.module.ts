@@ -15,6 +15,7 @@ import { IdentityProvider } from './identity-provider.js';
 import { HAND_OVER_MS_MAX, LOGIN_MS_MAX, OidcController } from './oidc.http.js';
 import { OidcOptions, type OidcSettings } from './oidc-options.js';
 import { OneTimeSecrets } from './one-time-secrets.js';
+import { SessionsController } from './sessions.http.js';
 import { SignIn } from './sign-in.js';
 
 function settingsIn(config: Config): OidcSettings | undefined {
@@ -40,7 +41,7 @@ type Parts = [OidcOptions, IdentityProvider, Seals, KeyValue, Commands, Clock, U
 /** Sign-in at a provider. Without AUTH_TYPE=oidc its routes are there and refuse everything. */
 @Module({
   imports: [IdentityModule],
-  controllers: [OidcController],
+  controllers: [OidcController, SessionsController],
   providers: [
     {
       provide: OidcOptions,

@@ -4,9 +4,9 @@ import type { FastifyReply } from 'fastify';
 import { Rejection } from '../../../kernel/rejection.js';
 import type { SignedInUser } from '../caller.js';
 import { SessionUser } from '../session-only.js';
-import { OpenResponses } from './open-responses.js';
-import { SessionEndings } from './session-endings.js';
-import { type ListedSession, Sessions } from './sessions.port.js';
+import { OpenResponses } from '../sessions/open-responses.js';
+import { SessionEndings } from '../sessions/session-endings.js';
+import { type ListedSession, Sessions } from '../sessions/sessions.port.js';
 
 /** Where a user is signed in. Tokens that no provider vouched for begin no session that could be listed. */
 @ApiTags('Sessions')
