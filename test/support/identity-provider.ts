@@ -20,6 +20,8 @@ export class IdentityProviderForTests {
   isAway = false;
   /** It takes no code and no refresh token any more. */
   refusesTokens = false;
+  /** Every token that it has ever granted: none of them may be found anywhere else. */
+  readonly secrets = new Set<string>([CLIENT_SECRET]);
   /** Replaces what its token endpoint answers. */
   alter: ((body: Record<string, unknown>) => Promise<Record<string, unknown>> | Record<string, unknown>) | undefined;
   private handler: ((...args: Parameters<ReturnType<Provider['callback']>>) => void) | undefined;
@@ -113,11 +115,13 @@ export class IdentityProviderForTests {
   }
 
   private answer(answer: ReturnType<Provider['callback']>, ...[request, response]: Parameters<ReturnType<Provider['callback']>>) {
-    const { alter } = this;
-    if (alter && request.url?.startsWith('/token')) {
+    if (request.url?.startsWith('/token')) {
       const end = response.end.bind(response);
       response.end = ((body: string | Buffer) => {
-        void Promise.resolve(alter(JSON.parse(String(body)) as Record<string, unknown>)).then((altered) => {
+        const tokens = JSON.parse(String(body)) as Record<string, unknown>;
+        for (const name of ['access_token', 'refresh_token', 'id_token'])
+          if (tokens[name]) this.secrets.add(String(tokens[name]));
+        void Promise.resolve(this.alter?.(tokens) ?? tokens).then((altered) => {
           const text = JSON.stringify(altered);
           response.setHeader('content-length', Buffer.byteLength(text));
           end(text);
