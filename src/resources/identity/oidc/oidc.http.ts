@@ -2,6 +2,7 @@ import { type CanActivate, Controller, Get, HttpCode, Injectable, Post, Req, Res
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Rejection } from '../../../kernel/rejection.js';
+import { DocumentedBody } from '../../../platform/http/documented.js';
 import { bearerOf } from '../authenticator.js';
 import { IdentityProvider, ProviderRefused, ProviderUnavailable } from './identity-provider.js';
 import { OIDC_PATH, OidcOptions, type OidcSettings } from './oidc-options.js';
@@ -13,6 +14,8 @@ export const LOGIN_MS_MAX = 600_000;
 /** As long as the code is good that the web client changes for its token. */
 export const HAND_OVER_MS_MAX = 60_000;
 const CLIENT_CHARACTERS_MAX = 256;
+
+const textField = (name: string) => ({ type: 'object', properties: { [name]: { type: 'string' } }, required: [name] });
 
 /** Lets requests through where users sign in at a provider. @throws Rejection oidc-not-enabled */
 @Injectable()
@@ -72,6 +75,7 @@ export class OidcController {
     summary: 'Changes the code of a sign-in for a session token',
     description: 'Body `{"code": "…"}`. A code works once, within a minute of the sign-in; else 401 (`invalid_code`).',
   })
+  @DocumentedBody({ schema: textField('code') }, { code: 'Wr2x…' })
   @Post('token')
   @HttpCode(200)
   async token(@Req() { body }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
@@ -97,6 +101,7 @@ export class OidcController {
     description:
       'A form with `logout_token`. 200; 400 for a token that is not taken; 502 when it could not be checked or carried out.',
   })
+  @DocumentedBody({ schema: textField('logout_token') }, { logout_token: 'eyJhbGciOiJSUzI1NiJ9.e30.…' })
   @Post('backchannel-logout')
   @HttpCode(200)
   async backchannelLogout(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
