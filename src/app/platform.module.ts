@@ -16,8 +16,10 @@ import { Timing } from '../kernel/timing.js';
 import { WorkQueue } from '../kernel/work-queue.js';
 import { CredentialUses } from '../platform/credentials/credential-uses.port.js';
 import { CredentialVault } from '../platform/credentials/credential-vault.port.js';
+import { Seals } from '../platform/credentials/seals.port.js';
 import { OutgoingHttp } from '../platform/outgoing/outgoing-http.port.js';
 import { Config } from '../platform/config/config.js';
+import { Sessions } from '../resources/identity/sessions/sessions.port.js';
 import { UserAccounts } from '../resources/identity/user-accounts.port.js';
 import type { Platform } from './platform.js';
 import { systemIds } from '../platform/system-ids.js';
@@ -54,7 +56,9 @@ export class PlatformModule {
       { provide: Blobs, useValue: platform.blobs },
       { provide: CredentialVault, useValue: platform.credentials },
       { provide: CredentialUses, useValue: platform.credentialUses },
+      { provide: Seals, useValue: platform.seals },
       { provide: UserAccounts, useValue: platform.accounts },
+      { provide: Sessions, useValue: platform.sessions },
       { provide: OutgoingHttp, useValue: platform.outgoing },
       { provide: ReadModels, useValue: new ReadModels(platform.sql) },
       { provide: Clock, useValue: systemClock },

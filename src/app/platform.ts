@@ -16,7 +16,11 @@ import type { Config } from '../platform/config/config.js';
 import { PostgresCredentialUses } from '../platform/credentials/postgres-credential-uses.js';
 import { IDENTITY_SCHEMA, IDENTITY_STEPS } from '../resources/identity/identity-tables.js';
 import { PostgresUserAccounts } from '../resources/identity/postgres-user-accounts.js';
+import { PostgresSessions } from '../resources/identity/sessions/postgres-sessions.js';
+import type { Sessions } from '../resources/identity/sessions/sessions.port.js';
 import type { UserAccounts } from '../resources/identity/user-accounts.port.js';
+import { SealingKey } from '../platform/credentials/sealing-key.js';
+import type { Seals } from '../platform/credentials/seals.port.js';
 import { PostgresCredentialVault } from '../platform/credentials/postgres-credential-vault.js';
 import { checkDescriptors } from '../platform/descriptors.js';
 import { systemTiming } from '../platform/system-timing.js';
@@ -50,7 +54,9 @@ export type Platform = Readonly<{
   blobs: Blobs;
   credentials: CredentialVault;
   credentialUses: CredentialUses;
+  seals: Seals;
   accounts: UserAccounts;
+  sessions: Sessions;
   outgoing: OutgoingHttp;
   /** Whether each dependency answers, by its name. */
   checks: Readonly<Record<string, () => Promise<void>>>;
@@ -92,12 +98,14 @@ export async function openPlatform(
     const log = await openEventStore(config, url, opened, onOutage);
     const closing = await opened(new AbortController(), async (controller) => controller.abort());
     const store = await readableLog(log, logUseOf(config), { onLost, onOutage, signal: closing.signal });
+    const seals = new SealingKey(config.encryptionSecretKey);
     const credentials = new PostgresCredentialVault(sql, config.encryptionSecretKey);
     await throughOutages(systemTiming, () => credentials.start(), onOutage);
     const credentialUses = new PostgresCredentialUses(sql);
     await throughOutages(systemTiming, () => credentialUses.start(), onOutage);
     await throughOutages(systemTiming, () => migrate(sql, IDENTITY_SCHEMA, IDENTITY_STEPS), onOutage);
     const accounts = new PostgresUserAccounts(sql);
+    const sessions = new PostgresSessions(sql, seals);
     const shared = config.natsUrl ? await openNats(config.natsUrl, config, opened) : inProcess(config);
     const outgoing = await opened(new GuardedHttp({ privateHosts: config.allowedPrivateHosts }), (http) => http.close());
     const checks = {
@@ -117,6 +125,8 @@ export async function openPlatform(
       credentials,
       credentialUses,
       accounts,
+      seals,
+      sessions,
       outgoing,
       checks,
       isDownForSpace,

@@ -13,6 +13,7 @@ import { JournalModule } from '../dialogue/journal/journal.module.js';
 import { AgentsModule } from '../resources/agents/agents.module.js';
 import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
 import { DocumentsModule } from '../resources/documents/parsing/documents.module.js';
+import { OidcModule } from '../resources/identity/oidc/oidc.module.js';
 import { IdentityModule } from '../resources/identity/identity.module.js';
 import { AccessTokensModule } from '../resources/identity/tokens/access-tokens.module.js';
 import { ModelsModule } from '../resources/models/models.module.js';
@@ -62,6 +63,7 @@ export const ROOMS: readonly Room[] = [
   RetentionModule,
   IdentityModule,
   AccessTokensModule,
+  OidcModule,
   AgentsModule,
   PromptsModule,
   ModelsModule,

@@ -28,7 +28,7 @@ export function storedFilesStory(makeBacking: MakeBacking): void {
     };
     world = await openWorld(settings, makeBacking);
     const tokens = world.service.service.app.get(SessionTokens, { strict: false });
-    bearer = `Bearer ${await tokens.issue({ userId: 'alice', roles: [] })}`;
+    bearer = `Bearer ${await tokens.issue({ subject: 'alice', roles: [] })}`;
   });
   afterAll(async () => {
     await world.close();

@@ -9,6 +9,12 @@ import { InProcessSignals } from '../../src/platform/messaging/signals/in-proces
 import { systemTiming } from '../../src/platform/system-timing.js';
 import { InProcessKeyValue } from '../../src/platform/messaging/key-value/in-process-key-value.js';
 import { UserAccounts } from '../../src/resources/identity/user-accounts.port.js';
+import { Commands } from '../../src/kernel/commands.js';
+import { Streams } from '../../src/kernel/event-sourcing/streams.js';
+import { Sessions } from '../../src/resources/identity/sessions/sessions.port.js';
+import { commandsOver } from './commands-over.js';
+import { InMemoryEventStore } from './in-memory-event-store.js';
+import { NoSessions } from './no-sessions.js';
 import { ReadableAccounts } from './readable-accounts.js';
 
 class IdentityGround {}
@@ -25,6 +31,9 @@ export const identityGround = (config: Config, keyValue: KeyValue = new InProces
     { provide: Timing, useValue: systemTiming },
     { provide: Clock, useValue: { now: () => new Date() } satisfies Clock },
     { provide: UserAccounts, useClass: ReadableAccounts },
+    { provide: Sessions, useClass: NoSessions },
+    { provide: Streams, useValue: new Streams(new InMemoryEventStore(), systemTiming) },
+    { provide: Commands, useValue: commandsOver() },
   ],
-  exports: [Config, KeyValue, Clock, UserAccounts, SseStreams, Signals, Timing],
+  exports: [Config, KeyValue, Clock, UserAccounts, SseStreams, Signals, Timing, Sessions, Streams, Commands],
 });

@@ -11,10 +11,11 @@ const pathOf = (...parts: readonly string[]): string => `/${parts.flatMap((part)
 
 /** The routes of a class with handlers; each path of a handler is one. */
 export function routesIn(controller: Type): readonly Route[] {
-  const prototype = controller.prototype as Readonly<Record<string, object>>;
+  const members = Object.values(Object.getOwnPropertyDescriptors(controller.prototype as object));
   const base = [Reflect.getMetadata(PATH_METADATA, controller) as string | string[]].flat();
-  return Object.getOwnPropertyNames(prototype).flatMap((name) => {
-    const handler = prototype[name]!;
+  return members.flatMap(({ value }) => {
+    if (typeof value !== 'function') return [];
+    const handler = value as object;
     const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
     if (method === undefined) return [];
     const access = Reflect.getMetadata(ROUTE_ACCESS, handler) as RouteAccess | undefined;

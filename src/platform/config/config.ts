@@ -46,6 +46,7 @@ function* contradictionsIn(values: Settings): Generator<string> {
   if (authType === 'none' && !allowUnauthenticated && !isLoopback(host)) {
     yield `HOST is ${host}, which other machines can reach, while AUTH_TYPE is unset and so nobody has to sign in. Set AUTH_TYPE, or ALLOW_UNAUTHENTICATED=true if that is meant.`;
   }
+  if (authType === 'oidc') yield* gapsInOidc(values);
   if (roles.length < ROLES.length) {
     if (natsUrl === undefined) yield `ROLES leaves out a role, but its process could not be reached: NATS_URL is unset.`;
     if (databaseUrl === undefined)
@@ -53,6 +54,16 @@ function* contradictionsIn(values: Settings): Generator<string> {
   }
   if (defaultModelId !== undefined && modelIds.length > 0 && !modelIds.includes(defaultModelId)) {
     yield `DEFAULT_MODEL_ID is ${defaultModelId}, which is not among MODEL_IDS.`;
+  }
+}
+
+function* gapsInOidc({ oidcIssuer, oidcClientId, oidcFrontendUrl }: Settings): Generator<string> {
+  const needed = { OIDC_ISSUER: oidcIssuer, OIDC_CLIENT_ID: oidcClientId, OIDC_FRONTEND_URL: oidcFrontendUrl };
+  for (const [variable, value] of Object.entries(needed)) {
+    if (value === undefined) yield `${variable} is unset, which AUTH_TYPE=oidc needs.`;
+  }
+  if (oidcIssuer?.startsWith('http:') && !isLoopback(new URL(oidcIssuer).hostname)) {
+    yield `OIDC_ISSUER is ${oidcIssuer}: a provider that is not on this machine must be reached over https.`;
   }
 }
 

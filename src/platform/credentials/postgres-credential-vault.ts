@@ -2,7 +2,8 @@ import type { Sql } from 'postgres';
 import { isId, newId } from '../../kernel/ids.js';
 import { CredentialsMissing, CredentialsUnreadable, CredentialVault } from './credential-vault.port.js';
 import { migrate } from '../postgres/migrate.js';
-import { SealBroken, SealingKey } from './sealing-key.js';
+import { SealBroken } from './seals.port.js';
+import { SealingKey } from './sealing-key.js';
 
 const SCHEMA = 'credentials';
 

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { SealBroken, Seals } from './seals.port.js';
 
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
@@ -10,16 +11,12 @@ const TAG_BYTES = 16;
 const KEY_VERSION = 1;
 const HEADER_BYTES = 1 + NONCE_BYTES;
 
-/** What was sealed cannot be read: it was sealed with another key, has been altered, or belongs elsewhere. */
-export class SealBroken extends Error {
-  override readonly name = 'SealBroken';
-}
-
 /** Seals texts so that they can be read only with the same secret and in the same place. */
-export class SealingKey {
+export class SealingKey extends Seals {
   private readonly key: Buffer;
 
   constructor(secret: string) {
+    super();
     if (secret === '') throw new Error('ENCRYPTION_SECRET_KEY is empty: without it no secret can be kept.');
     this.key = Buffer.from(hkdfSync('sha256', secret, '', `credentials v${KEY_VERSION}`, KEY_BYTES));
   }

@@ -38,6 +38,15 @@ const KEEPALIVE = ': keepalive\n\n';
 const OPEN = Promise.resolve(true);
 const GONE = Promise.resolve(false);
 
+const streamOn = new WeakMap<ServerResponse, SseStream>();
+
+/** Ends the event stream that a response carries, between two records; false where it carries none. */
+export function endEventStream(response: ServerResponse): boolean {
+  const stream = streamOn.get(response);
+  stream?.end();
+  return stream !== undefined;
+}
+
 /** The event streams this process has open. One ticker serves them all, so that an idle reader costs a socket and little else. */
 export class SseStreams {
   private readonly open = new Set<Stream>();
@@ -84,6 +93,7 @@ export class SseStreams {
     }
     this.open.add(stream);
     for (const watcher of this.watchers) watcher(raw.req, stream);
+    streamOn.set(raw, stream);
     this.ticker ??= setInterval(() => this.tick(), tickMs(this.limits)).unref();
     raw.writeHead(status, head);
     raw.flushHeaders();

@@ -2,7 +2,7 @@ import type { Family, Scope } from '../../kernel/access.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 
 /** How users prove who they are. `none`: not at all. */
-export type AuthType = 'none' | 'simple_jwt' | 'session_jwt';
+export type AuthType = 'none' | 'simple_jwt' | 'session_jwt' | 'oidc';
 
 export type Role = 'user' | 'admin';
 
@@ -25,6 +25,8 @@ export type SignedInUser = Readonly<{
   credential: 'none' | 'session-token' | 'access-token';
   /** The token that stands for the user in this request. */
   token?: TokenGrant;
+  /** The session, where it began at a provider. */
+  sessionId?: string;
   cause: Cause;
 }>;
 

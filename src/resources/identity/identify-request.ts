@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Rejection } from '../../kernel/rejection.js';
 import { clientOf } from './client-address.js';
 import type { AgentKeyDirectory } from './agent-key-directory.port.js';
@@ -9,12 +9,13 @@ import type { IdentifiedRequest } from './identity.http.js';
 import type { AccessTokenDirectory } from './tokens/access-token-directory.port.js';
 import { isAccessToken } from './tokens/access-token.policy.js';
 import type { CredentialStreams } from './tokens/credential-streams.js';
+import type { OpenResponses } from './sessions/open-responses.js';
 import type { WrongCredentials } from './wrong-credentials.port.js';
 
 /** Under these paths the bearer is an agent key, as clients of those protocols send it. */
 const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
-/** Here the path itself is the only credential: what else a sender brings along is for somebody else. */
-const PATH_IS_CREDENTIAL = /^\/api\/webhooks\//;
+/** Here the path or the body holds the only credential: what else a sender brings along is for somebody else, or has expired. */
+const BRINGS_OWN_CREDENTIAL = /^\/api\/(webhooks|auth\/oidc)\//;
 
 /**
  * Routes of the incumbent's interface that change something by GET: one deletes a source, one makes the token of a webhook. Two more
@@ -37,12 +38,13 @@ export const identifyRequest =
     streams: Pick<CredentialStreams, 'note'>,
     wrong: WrongCredentials,
     allowedOrigins: readonly string[],
+    responses: OpenResponses,
   ) =>
-  async (request: FastifyRequest): Promise<void> => {
+  async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     refuseOtherSites(request, allowedOrigins);
     const { authorization } = request.headers;
     const bearerIsKey = BEARER_IS_AGENT_KEY.test(request.url);
-    const bearerIsUser = !bearerIsKey && !PATH_IS_CREDENTIAL.test(request.url);
+    const bearerIsUser = !bearerIsKey && !BRINGS_OWN_CREDENTIAL.test(request.url);
     const countWrong = () => wrong.count(request);
     const bearer = bearerIsUser ? bearerOf(authorization) : undefined;
     const signingIn = isAccessToken(bearer)
@@ -64,6 +66,7 @@ export const identifyRequest =
     });
     (request as FastifyRequest & IdentifiedRequest).identity = identity;
     streams.note(request.raw, identity);
+    if (user?.sessionId !== undefined) responses.add(user.sessionId, reply.raw);
   };
 
 /** The user whose token the bearer is. What it causes names the token, and never its secret. @throws Rejection invalid-token, token-expired */
@@ -88,7 +91,8 @@ export const refuseForeignPages =
   async (request: FastifyRequest): Promise<void> => {
     if (authType !== 'none' || !changesSomething(request) || !isForeignPage(request, allowedOrigins)) return;
     const mayHoldKey = KEY_IS_IN_FORM.test(request.url);
-    if (mayHoldKey || PATH_IS_CREDENTIAL.test(request.url) || bearerOf(request.headers.authorization) || keyIn(request)) return;
+    if (mayHoldKey || BRINGS_OWN_CREDENTIAL.test(request.url) || bearerOf(request.headers.authorization) || keyIn(request))
+      return;
     throw new Rejection(
       'origin-not-allowed',
       'Pages of this origin change nothing here without a credential. ALLOWED_ORIGINS names others.',

@@ -2,9 +2,11 @@ import { Logger, Module, type OnApplicationBootstrap, type OnModuleInit } from '
 import { APP_GUARD, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { Clock } from '../../kernel/clock.js';
+import { Commands } from '../../kernel/commands.js';
 import { KeyValue } from '../../kernel/key-value.js';
 import { RateLimit } from '../../kernel/rate-limit.js';
 import { SseStreams } from '../../platform/http/sse.js';
+import { Timing } from '../../kernel/timing.js';
 import { Config } from '../../platform/config/config.js';
 import { AccessGuard } from './access-guard.http.js';
 import { AgentKeyDirectory } from './agent-key-directory.port.js';
@@ -16,6 +18,11 @@ import { SessionTokens } from './session-tokens.js';
 import { AccessTokenDirectory } from './tokens/access-token-directory.port.js';
 import { CredentialStreams } from './tokens/credential-streams.js';
 import { RevocationWatch } from './tokens/revocation-watch.js';
+import { LiveSessions } from './sessions/live-sessions.js';
+import { OpenResponses } from './sessions/open-responses.js';
+import { StateSessionFactHandler } from './sessions/session.commands.js';
+import { SessionEndings } from './sessions/session-endings.js';
+import { Sessions } from './sessions/sessions.port.js';
 import { UserAccounts } from './user-accounts.port.js';
 import { WrongCredentials } from './wrong-credentials.port.js';
 import { identityRejections } from './identity.rejections.js';
@@ -32,10 +39,29 @@ const HOUR_MS = 60 * MINUTE_MS;
     { provide: SessionTokens, inject: [Config], useFactory: (config: Config) => new SessionTokens(config.jwtSecretKey) },
     {
       provide: Authenticator,
-      inject: [Config, SessionTokens, UserAccounts],
-      useFactory: ({ authType, localModeAdmin }: Config, tokens: SessionTokens, accounts: UserAccounts) =>
-        new Authenticator(authType, tokens, accounts, localModeAdmin),
+      inject: [Config, SessionTokens, UserAccounts, LiveSessions],
+      useFactory: (config: Config, tokens: SessionTokens, accounts: UserAccounts, sessions: LiveSessions) =>
+        new Authenticator(config.authType, tokens, accounts, config.localModeAdmin, {
+          sessions,
+          hasAdminGroups: config.oidcAdminGroups.length > 0,
+        }),
     },
+    {
+      provide: LiveSessions,
+      inject: [Sessions, Clock],
+      useFactory: (sessions: Sessions, clock: Clock) => new LiveSessions(sessions, clock),
+    },
+    {
+      provide: OpenResponses,
+      inject: [Sessions, Timing],
+      useFactory: (sessions: Sessions, timing: Timing) => new OpenResponses(sessions, timing),
+    },
+    {
+      provide: SessionEndings,
+      inject: [Sessions, LiveSessions, OpenResponses, Commands],
+      useFactory: (...parts: ConstructorParameters<typeof SessionEndings>) => new SessionEndings(...parts),
+    },
+    StateSessionFactHandler,
     {
       provide: WrongCredentials,
       inject: [KeyValue, Clock, Config],
@@ -49,7 +75,7 @@ const HOUR_MS = 60 * MINUTE_MS;
         new GeneratedTokens(new RateLimit(keyValue, clock, 'generated-tokens', { max, windowMs: HOUR_MS })),
     },
   ],
-  exports: [Authenticator, SessionTokens, WrongCredentials],
+  exports: [Authenticator, SessionTokens, WrongCredentials, LiveSessions, OpenResponses, SessionEndings],
 })
 export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
   static readonly rejections = identityRejections;
@@ -64,6 +90,7 @@ export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
     private readonly config: Config,
     private readonly sse: SseStreams,
     private readonly revocations: RevocationWatch,
+    private readonly responses: OpenResponses,
   ) {}
 
   onModuleInit() {
@@ -73,8 +100,9 @@ export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
     const tokens = () => this.modules.get(AccessTokenDirectory, { strict: false });
     const streams = new CredentialStreams(this.revocations, { tokens, keys: directory });
     streams.over(this.sse);
-    const { authenticator, wrongCredentials } = this;
-    fastify?.addHook('onRequest', identifyRequest(authenticator, directory, tokens, streams, wrongCredentials, allowedOrigins));
+    const { authenticator, wrongCredentials, responses } = this;
+    const identify = identifyRequest(authenticator, directory, tokens, streams, wrongCredentials, allowedOrigins, responses);
+    fastify?.addHook('onRequest', identify);
     fastify?.addHook('preHandler', refuseForeignPages(this.authenticator.authType, allowedOrigins));
   }
 

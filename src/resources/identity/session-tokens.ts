@@ -2,9 +2,26 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { Rejection } from '../../kernel/rejection.js';
 import type { Role } from './caller.js';
+import type { UserLabel } from './user-accounts.port.js';
 
 /** Whom a token names, as its signer does: `Authenticator` finds the user. */
-export type Session = Readonly<{ subject: string; roles: readonly Role[] }>;
+export type Session = Readonly<{
+  subject: string;
+  roles: readonly Role[];
+  /** Set in tokens of sessions that began at a provider: those are good while their session lives. */
+  provided?: Readonly<{ sessionId: string; generation: number }>;
+}>;
+
+/** What a token of a session that began at a provider says. */
+export type ProvidedSession = Readonly<{
+  sessionId: string;
+  generation: number;
+  userId: string;
+  providerSubject: string;
+  providerSid: string | null;
+  label: UserLabel;
+  expiresAt: Date;
+}>;
 
 /** Tokens longer than this are refused unread; subjects longer than this are none. */
 const TOKEN_CHARACTERS_MAX = 8192;
@@ -32,6 +49,18 @@ export class SessionTokens {
     return token.sign(this.key);
   }
 
+  /** The claims are those that clients of the incumbent read. */
+  issueProvided({ sessionId, generation, userId, label, ...session }: ProvidedSession): Promise<string> {
+    const said = Object.entries({ oidc_sid: session.providerSid, ...label }).filter(([, value]) => value !== null);
+    return new SignJWT({ oidc_sub: session.providerSubject, ...Object.fromEntries(said) })
+      .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
+      .setSubject(userId)
+      .setJti(`${sessionId}.${generation}`)
+      .setIssuedAt()
+      .setExpirationTime(Math.floor(session.expiresAt.getTime() / 1000))
+      .sign(this.key);
+  }
+
   /** @throws Rejection invalid-token, token-expired */
   async verify(token: string): Promise<Session> {
     const known = this.remembered.get(token);
@@ -40,10 +69,11 @@ export class SessionTokens {
       return known.session;
     }
     if (token.length > TOKEN_CHARACTERS_MAX) throw invalid();
-    const { sub, exp, roles } = await this.claimsOf(token);
+    const { sub, exp, roles, jti, oidc_sub: providerSubject } = await this.claimsOf(token);
     if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_CHARACTERS_MAX) throw invalid();
     if (!sub.isWellFormed() || sub.includes('\0')) throw invalid();
-    const session = { subject: sub, roles: rolesIn(roles) };
+    const provided = providerSubject === undefined ? undefined : providedIn(jti);
+    const session: Session = { subject: sub, roles: rolesIn(roles), ...(provided && { provided }) };
     this.remembered.set(token, { session, expiresAt: exp === undefined ? undefined : exp * 1000 });
     return session;
   }
@@ -59,8 +89,15 @@ export class SessionTokens {
   }
 }
 
-const invalid = () => new Rejection('invalid-token', 'Authentication error: invalid token');
+export const invalid = () => new Rejection('invalid-token', 'Authentication error: invalid token');
 const expired = () => new Rejection('token-expired', 'Authentication error: token expired');
+
+/** @throws Rejection invalid-token */
+function providedIn(jti: unknown): NonNullable<Session['provided']> {
+  const [, sessionId, generation] = /^([0-9a-f-]{36})\.(\d{1,9})$/.exec(String(jti)) ?? [];
+  if (sessionId === undefined) throw invalid();
+  return { sessionId, generation: Number(generation) };
+}
 
 const rolesIn = (claim: unknown): readonly Role[] =>
   Array.isArray(claim) ? (['user', 'admin'] as const).filter((role) => claim.includes(role)) : [];

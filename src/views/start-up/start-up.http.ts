@@ -7,6 +7,8 @@ export class StartUpOptions {
   constructor(
     readonly authType: AuthType,
     readonly hybridRetrieval: boolean,
+    /** Where browsers sign in and out, and at whom, with AUTH_TYPE oidc. */
+    readonly oidc: Readonly<{ login_path: string; logout_path: string; provider_name: string | null }> | undefined,
   ) {}
 }
 
@@ -24,12 +26,13 @@ export class StartUpController {
   @Access({ for: 'anyone', action: 'describe', of: 'service', scopes: 'any-token' })
   @Get('api/config')
   config() {
-    const { authType, hybridRetrieval } = this.options;
+    const { authType, hybridRetrieval, oidc } = this.options;
     return {
       auth_type: authType === 'none' ? null : authType,
       requires_auth: authType !== 'none',
       graphrag_available: false,
       hybrid_available: hybridRetrieval,
+      ...(oidc && { oidc }),
     };
   }
 }

@@ -10,7 +10,11 @@ import { StartUpController, StartUpOptions } from './start-up.http.js';
     {
       provide: StartUpOptions,
       inject: [Config],
-      useFactory: ({ authType, embeddingsModel }: Config) => new StartUpOptions(authType, embeddingsModel !== undefined),
+      useFactory: ({ authType, embeddingsModel, oidcProviderName }: Config) => {
+        const paths = { login_path: '/api/auth/oidc/login', logout_path: '/api/auth/oidc/logout' };
+        const oidc = authType === 'oidc' ? { ...paths, provider_name: oidcProviderName ?? null } : undefined;
+        return new StartUpOptions(authType, embeddingsModel !== undefined, oidc);
+      },
     },
   ],
 })

@@ -1,0 +1,209 @@
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import * as client from 'openid-client';
+import { LRUCache } from 'lru-cache';
+import type { Claims } from './claims.policy.js';
+import type { OidcSettings } from './oidc-options.js';
+
+/** The provider did not answer, or not as a provider does: the same may succeed later. */
+export class ProviderUnavailable extends Error {
+  override readonly name = 'ProviderUnavailable';
+}
+
+/** The provider, or a check of what it says, has refused. */
+export class ProviderRefused extends Error {
+  override readonly name = 'ProviderRefused';
+}
+
+/** What a sign-in is checked by when the browser comes back. */
+export type LoginSecrets = Readonly<{ state: string; nonce: string; verifier: string }>;
+
+/** What the provider grants: who its user is, and perhaps the means to ask again. */
+export type Grant = Readonly<{
+  issuer: string;
+  subject: string;
+  sid: string | null;
+  claims: Claims;
+  refreshToken: string | undefined;
+}>;
+
+/** Who is to be signed out: one session, or all of a user. */
+export type LogoutToken = Readonly<{ issuer: string; subject: string | undefined; sid: string | undefined; id: string }>;
+
+const DISCOVERY_MS_MAX = 60 * 60_000;
+const TIMEOUT_SECONDS = 10;
+const CLOCK_TOLERANCE_SECONDS = 60;
+/** Older logout tokens are refused, newer ones are taken once. */
+export const LOGOUT_TOKEN_SECONDS_MAX = 600;
+const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+/** What is signed with a secret that clients share could be made by another client. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
+
+/** The provider at which users sign in, by OpenID Connect: code flow with PKCE and nonce. */
+export class IdentityProvider {
+  private readonly discovered = new LRUCache<'provider', Promise<Discovered>>({ max: 1, ttl: DISCOVERY_MS_MAX });
+
+  constructor(private readonly settings: OidcSettings) {}
+
+  newSecrets(): LoginSecrets {
+    return { state: client.randomState(), nonce: client.randomNonce(), verifier: client.randomPKCECodeVerifier() };
+  }
+
+  /** Where the browser signs in. @throws ProviderUnavailable */
+  async loginUrl({ state, nonce, verifier }: LoginSecrets, redirectUri: string): Promise<string> {
+    const { configuration } = await this.provider();
+    return client.buildAuthorizationUrl(configuration, {
+      redirect_uri: redirectUri,
+      scope: this.settings.scopes,
+      state,
+      nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    }).href;
+  }
+
+  /** Changes the code of a callback for a grant. @throws ProviderUnavailable, ProviderRefused */
+  async redeem(callback: URL, { state, nonce, verifier }: LoginSecrets): Promise<Grant> {
+    const { configuration } = await this.provider();
+    const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true };
+    const tokens = await refusing(() => client.authorizationCodeGrant(configuration, callback, checks));
+    return this.grantOf(configuration, tokens, tokens.claims()!);
+  }
+
+  /** @throws ProviderUnavailable, ProviderRefused */
+  async refresh(refreshToken: string, subject: string): Promise<Grant> {
+    const { configuration } = await this.provider();
+    const tokens = await refusing(() => client.refreshTokenGrant(configuration, refreshToken));
+    const claims = tokens.claims() ?? { sub: subject };
+    if (claims.sub !== subject) throw new ProviderRefused('The provider renewed the session of another user.');
+    return this.grantOf(configuration, tokens, claims);
+  }
+
+  /** @throws ProviderUnavailable, ProviderRefused */
+  async logoutToken(token: string): Promise<LogoutToken> {
+    const { issuer, keys } = await this.provider();
+    const claims = await refusing(async () => {
+      const checks = {
+        issuer,
+        audience: this.settings.clientId,
+        algorithms: ALGORITHMS,
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      };
+      const required = { requiredClaims: ['iat', 'jti', 'events'], maxTokenAge: LOGOUT_TOKEN_SECONDS_MAX };
+      return (await jwtVerify(token, keys, { ...checks, ...required })).payload;
+    });
+    const { sub: subject, sid, jti: id } = claims;
+    if (!isLogout(claims) || 'nonce' in claims) throw new ProviderRefused('It is no logout token.');
+    if (sid !== undefined && typeof sid !== 'string') throw new ProviderRefused('The session of the logout token is no text.');
+    if (subject === undefined && sid === undefined) throw new ProviderRefused('The logout token names nobody.');
+    return { issuer, subject, sid, id: id! };
+  }
+
+  /** Where browsers sign out; undefined where the provider has no such place. @throws ProviderUnavailable */
+  async logoutUrl(returnTo: string): Promise<string | undefined> {
+    const { configuration } = await this.provider();
+    if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
+    return client.buildEndSessionUrl(configuration, { post_logout_redirect_uri: returnTo }).href;
+  }
+
+  private async grantOf(
+    configuration: client.Configuration,
+    tokens: client.TokenEndpointResponse,
+    idClaims: Claims & Readonly<{ sub: string }>,
+  ): Promise<Grant> {
+    const { sub: subject, sid } = idClaims;
+    const claims = { ...(await this.moreClaims(configuration, tokens.access_token, idClaims)), ...idClaims };
+    const { issuer } = configuration.serverMetadata();
+    return { issuer, subject, sid: typeof sid === 'string' ? sid : null, claims, refreshToken: tokens.refresh_token };
+  }
+
+  /** Some providers say in the userinfo only what groups a user is in. Without it what they left out is unknown. */
+  private async moreClaims(configuration: client.Configuration, accessToken: string, idClaims: Claims): Promise<Claims> {
+    const { userIdClaim, allowedGroups, adminGroups, groupsClaim } = this.settings;
+    const needsGroups = allowedGroups.length + adminGroups.length > 0 && idClaims[groupsClaim] === undefined;
+    if (idClaims[userIdClaim] !== undefined && !needsGroups) return {};
+    if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
+    return client.fetchUserInfo(configuration, accessToken, String(idClaims['sub'])).catch(() => ({}));
+  }
+
+  /** Discovered once an hour; a failure is not kept. */
+  private async provider(): Promise<Discovered> {
+    const known = this.discovered.get('provider') ?? this.discover();
+    this.discovered.set('provider', known);
+    try {
+      return await known;
+    } catch (error) {
+      this.discovered.delete('provider');
+      throw new ProviderUnavailable(`The provider was not found at ${this.settings.issuer}.`, { cause: error });
+    }
+  }
+
+  private async discover(): Promise<Discovered> {
+    const { issuer, clientId, clientSecret } = this.settings;
+    const url = new URL(issuer);
+    const configuration = await client.discovery(
+      url,
+      clientId,
+      { [client.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
+      clientSecret === undefined ? client.None() : bySecret(clientSecret),
+      {
+        timeout: TIMEOUT_SECONDS,
+        execute: url.protocol === 'http:' ? [client.allowInsecureRequests] : [],
+      },
+    );
+    const metadata = configuration.serverMetadata();
+    client.enableNonRepudiationChecks(configuration);
+    return {
+      configuration,
+      issuer: metadata.issuer,
+      keys: createRemoteJWKSet(new URL(metadata.jwks_uri!), { timeoutDuration: TIMEOUT_SECONDS * 1000 }),
+    };
+  }
+}
+
+type Discovered = Readonly<{ configuration: client.Configuration; issuer: string; keys: JWTVerifyGetKey }>;
+
+/** In the body where the provider says that it takes that, else in the header, which every provider has to take. */
+const bySecret =
+  (secret: string): client.ClientAuth =>
+  (server, ...request) => {
+    const inBody = server.token_endpoint_auth_methods_supported?.includes('client_secret_post') ?? false;
+    (inBody ? client.ClientSecretPost(secret) : client.ClientSecretBasic(secret))(server, ...request);
+  };
+
+const isLogout = ({ events }: JWTPayload): boolean => typeof events === 'object' && events !== null && LOGOUT_EVENT in events;
+
+/** @throws ProviderUnavailable, ProviderRefused */
+async function refusing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isPassing(error)) throw new ProviderUnavailable('The provider does not answer.', { cause: error });
+    throw new ProviderRefused(`The provider's answer was refused (${codeOf(error)}).`, { cause: error });
+  }
+}
+
+const NO_ANSWER: ReadonlySet<unknown> = new Set([
+  'OAUTH_TIMEOUT',
+  'OAUTH_ABORT',
+  'OAUTH_RESPONSE_IS_NOT_JSON',
+  'ERR_JWKS_TIMEOUT',
+  // Keys could not be fetched.
+  'ERR_JOSE_GENERIC',
+]);
+
+/** Whether the same may succeed later: the network, a timeout, an error of the provider's own. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof TypeError) return true;
+  if (error instanceof client.ResponseBodyError) return isBusy(error.status);
+  if (error instanceof client.ClientError || error instanceof errors.JOSEError)
+    return NO_ANSWER.has(error.code) || (error.cause instanceof Response && isBusy(error.cause.status));
+  return false;
+}
+
+const isBusy = (status: number): boolean => status >= 500 || status === 429;
+
+/** Only codes are told: texts of errors may quote what was sent. */
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : 'unknown';
+}

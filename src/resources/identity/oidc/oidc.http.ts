@@ -1,0 +1,167 @@
+import { type CanActivate, Controller, Get, HttpCode, Injectable, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Access } from '../../../platform/http/access.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { DocumentedBody } from '../../../platform/http/documented.js';
+import { bearerOf } from '../authenticator.js';
+import { IdentityProvider, ProviderRefused, ProviderUnavailable } from './identity-provider.js';
+import { OIDC_PATH, OidcOptions, type OidcSettings } from './oidc-options.js';
+import { SignIn } from './sign-in.js';
+
+const STATE_COOKIE = 'oidc_state';
+/** As long as a `state` is good. */
+export const LOGIN_MS_MAX = 600_000;
+/** As long as the code is good that the web client changes for its token. */
+export const HAND_OVER_MS_MAX = 60_000;
+const CLIENT_CHARACTERS_MAX = 256;
+
+const textField = (name: string) => ({ type: 'object', properties: { [name]: { type: 'string' } }, required: [name] });
+
+/** Lets requests through where users sign in at a provider. @throws Rejection oidc-not-enabled */
+@Injectable()
+export class OidcEnabled implements CanActivate {
+  constructor(private readonly options: OidcOptions) {}
+
+  canActivate(): boolean {
+    if (!this.options.settings) throw new Rejection('oidc-not-enabled', 'Users do not sign in at a provider here.');
+    return true;
+  }
+}
+
+/** Sign-in at a provider, where AUTH_TYPE is oidc. */
+@ApiTags('Sign-in')
+@Controller('api/auth/oidc')
+@UseGuards(OidcEnabled)
+export class OidcController {
+  constructor(
+    private readonly options: OidcOptions,
+    private readonly signIn: SignIn,
+    private readonly provider: IdentityProvider,
+  ) {}
+
+  @ApiOperation({
+    summary: 'Sends the browser to the provider',
+    description: '302, with the cookie `oidc_state` for ten minutes.',
+  })
+  @Access({ for: 'anyone', action: 'create', of: 'sessions' })
+  @Get('login')
+  async login(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { url, state } = await this.signIn.begin(this.redirectUri(request));
+    await reply
+      .header('Set-Cookie', this.cookie(request, state, LOGIN_MS_MAX / 1000))
+      .headers(NOT_KEPT)
+      .redirect(url, 302);
+  }
+
+  @ApiOperation({
+    summary: 'Where the provider sends the browser back to',
+    description:
+      '302 to `OIDC_FRONTEND_URL`, with `#oidc_code=…`, or with `#oidc_error=` and `invalid_state`, `auth_failed`, `missing_claim` or `not_authorized`.',
+  })
+  @Access({ for: 'anyone', action: 'create', of: 'sessions' })
+  @Get('callback')
+  async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const url = new URL(this.redirectUri(request));
+    url.search = new URL(request.url, url).search;
+    const state = url.searchParams.get('state') ?? undefined;
+    const client = request.headers['user-agent']?.slice(0, CLIENT_CHARACTERS_MAX) ?? null;
+    const outcome = await this.signIn.finish({ state, cookie: cookieIn(request), url, client, requestId: request.id });
+    const fragment = 'code' in outcome ? `oidc_code=${outcome.code}` : `oidc_error=${outcome.error}`;
+    await reply
+      .header('Set-Cookie', this.cookie(request, '', 0))
+      .headers(NOT_KEPT)
+      .redirect(`${this.settings.frontendUrl}/#${fragment}`, 302);
+  }
+
+  @ApiOperation({
+    summary: 'Changes the code of a sign-in for a session token',
+    description: 'Body `{"code": "…"}`. A code works once, within a minute of the sign-in; else 401 (`invalid_code`).',
+  })
+  @DocumentedBody({ schema: textField('code') }, { code: 'Wr2x…' })
+  @Access({ for: 'anyone', action: 'create', of: 'sessions' })
+  @Post('token')
+  @HttpCode(200)
+  async token(@Req() { body }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    void reply.headers(NOT_KEPT);
+    return { token: await this.signIn.handOver(fieldIn(body, 'code')) };
+  }
+
+  @ApiOperation({
+    summary: 'Renews a session',
+    description:
+      'Takes the newest token of the session as bearer. 404 (`no_refresh_token`): this token renews nothing; 401 (`refresh_failed`, ' +
+      '`token_revoked`, `not_authorized`, `invalid_token`, `token_expired`): sign in anew; 503 (`refresh_unavailable`): try again.',
+  })
+  @Access({ for: 'anyone', action: 'change', of: 'sessions' })
+  @Post('refresh')
+  @HttpCode(200)
+  async refresh(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    void reply.headers(NOT_KEPT);
+    return { token: await this.signIn.refresh(bearerOf(request.headers.authorization), request.id) };
+  }
+
+  @ApiOperation({
+    summary: 'Ends sessions for the provider (OpenID Connect Back-Channel Logout)',
+    description:
+      'A form with `logout_token`. 200; 400 for a token that is not taken; 502 when it could not be checked or carried out.',
+  })
+  @DocumentedBody({ schema: textField('logout_token') }, { logout_token: 'eyJhbGciOiJSUzI1NiJ9.e30.…' })
+  @Access({ for: 'anyone', action: 'delete', of: 'sessions' })
+  @Post('backchannel-logout')
+  @HttpCode(200)
+  async backchannelLogout(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    void reply.headers(NOT_KEPT);
+    const token = fieldIn(request.body, 'logout_token');
+    if (typeof token !== 'string' || token === '') throw new Rejection('oidc-missing-logout-token', 'logout_token is missing.');
+    try {
+      await this.signIn.logout(token, request.id);
+    } catch (error) {
+      if (error instanceof ProviderRefused) throw new Rejection('oidc-invalid-logout-token', 'The logout token is not taken.');
+      throw new Rejection('oidc-revocation-unavailable', 'The sessions could not be ended. Please try again.');
+    }
+    await reply.code(200).send('');
+  }
+
+  @ApiOperation({
+    summary: 'Sends the browser to the provider to sign out there',
+    description:
+      'The session here ends when the provider says so (back-channel logout), by `DELETE /api/user/sessions/{id}`, or with its time.',
+  })
+  @Access({ for: 'anyone', action: 'delete', of: 'sessions' })
+  @Get('logout')
+  async logout(@Res() reply: FastifyReply): Promise<void> {
+    const returnTo = this.settings.frontendUrl || '/';
+    const url = await this.provider.logoutUrl(returnTo).catch((error: unknown) => {
+      if (error instanceof ProviderUnavailable) return undefined;
+      throw error;
+    });
+    await reply.headers(NOT_KEPT).redirect(url ?? returnTo, 302);
+  }
+
+  private get settings(): OidcSettings {
+    return this.options.settings!;
+  }
+
+  private redirectUri({ protocol, host }: FastifyRequest): string {
+    const base = this.options.publicApiBaseUrl ?? `${protocol}://${host}`;
+    return this.settings.redirectUri ?? new URL(`${OIDC_PATH}callback`, base).href;
+  }
+
+  private cookie(request: FastifyRequest, value: string, seconds: number): string {
+    const secure = new URL(this.redirectUri(request)).protocol === 'https:' ? '; Secure' : '';
+    return `${STATE_COOKIE}=${value}; Max-Age=${seconds}; Path=${OIDC_PATH}; HttpOnly; SameSite=Lax${secure}`;
+  }
+}
+
+const NOT_KEPT = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
+
+const cookieIn = ({ headers }: FastifyRequest): string | undefined =>
+  headers.cookie
+    ?.split(';')
+    .map((part) => part.trim())
+    .find((part) => part.startsWith(`${STATE_COOKIE}=`))
+    ?.slice(STATE_COOKIE.length + 1);
+
+const fieldIn = (body: unknown, name: string): unknown =>
+  typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;

@@ -1,0 +1,58 @@
+import { Controller, Delete, Get, Param, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Access } from '../../../platform/http/access.js';
+import type { SignedInUser } from '../caller.js';
+import { CurrentUser } from '../identity.http.js';
+import { OpenResponses } from '../sessions/open-responses.js';
+import { SessionEndings } from '../sessions/session-endings.js';
+import { type ListedSession, Sessions } from '../sessions/sessions.port.js';
+
+/** Where a user is signed in. Tokens that no provider vouched for begin no session that could be listed. */
+@ApiTags('Sessions')
+@Controller('api/user/sessions')
+export class SessionsController {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly endings: SessionEndings,
+    private readonly responses: OpenResponses,
+  ) {}
+
+  @ApiOperation({
+    summary: 'The sessions of the signed-in user, the newest first',
+    description: 'Of AUTH_TYPE oidc; otherwise the list is empty: a session token is then good as long as it says.',
+  })
+  @Access({ for: 'user', action: 'list', of: 'sessions' })
+  @Get()
+  async list(@CurrentUser() { userId, sessionId: current }: SignedInUser) {
+    const sessions = await this.sessions.listOf(userId);
+    return { success: true, sessions: sessions.map((session) => sessionRecord(session, current)) };
+  }
+
+  @ApiOperation({
+    summary: 'Ends a session',
+    description: 'Its token is refused everywhere within two seconds, and its open streams are closed.',
+  })
+  @Access({ for: 'user', action: 'delete', of: 'sessions', at: { in: 'path', name: 'id' } })
+  @Delete(':id')
+  async end(
+    @CurrentUser() { userId, cause }: SignedInUser,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    // Whose own session it is gets an answer.
+    this.responses.spare(reply.raw);
+    if (!(await this.endings.end(userId, id, 'signed-out', cause))) throw new Rejection('session-not-found', 'Session not found');
+    return { success: true };
+  }
+}
+
+const sessionRecord = ({ sessionId, client, startedAt, renewedAt, expiresAt }: ListedSession, current: string | undefined) => ({
+  id: sessionId,
+  client,
+  started_at: startedAt,
+  renewed_at: renewedAt,
+  expires_at: expiresAt,
+  current: sessionId === current,
+});

@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../../kernel/clock.js';
+import type { Commands } from '../../../kernel/commands.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { newId } from '../../../kernel/ids.js';
+import type { KeyValue } from '../../../kernel/key-value.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import type { SessionTokens } from '../session-tokens.js';
+import type { LiveSessions } from '../sessions/live-sessions.js';
+import { StateSessionFact } from '../sessions/session.commands.js';
+import type { SessionEndings } from '../sessions/session-endings.js';
+import type { LiveSession, Sessions } from '../sessions/sessions.port.js';
+import { NO_LABEL, type UserAccounts } from '../user-accounts.port.js';
+import { groupsIn, isAdmin, isAllowed, labelIn, userIdIn } from './claims.policy.js';
+import {
+  type Grant,
+  type IdentityProvider,
+  LOGOUT_TOKEN_SECONDS_MAX,
+  type LoginSecrets,
+  ProviderRefused,
+  ProviderUnavailable,
+} from './identity-provider.js';
+import type { OidcSettings } from './oidc-options.js';
+import type { OneTimeSecrets } from './one-time-secrets.js';
+
+/** How a sign-in fails, as the web client is told. */
+export type SignInError = 'invalid_state' | 'auth_failed' | 'missing_claim' | 'not_authorized';
+
+export type Callback = Readonly<{
+  state: string | undefined;
+  cookie: string | undefined;
+  url: URL;
+  client: string | null;
+  requestId: string;
+}>;
+
+export type SignInParts = Readonly<{
+  settings: OidcSettings;
+  provider: IdentityProvider;
+  /** By `state`. */
+  logins: OneTimeSecrets<LoginSecrets>;
+  /** By the code that the web client changes for its token. */
+  handOvers: OneTimeSecrets<Readonly<{ sessionId: string }>>;
+  accounts: UserAccounts;
+  sessions: Sessions;
+  live: LiveSessions;
+  endings: SessionEndings;
+  tokens: SessionTokens;
+  keyValue: KeyValue;
+  commands: Commands;
+  clock: Clock;
+  /** For operators: why a sign-in failed, without what was sent. */
+  warn: (text: string) => void;
+}>;
+
+/**
+ * Sign-in at a provider: the browser is sent there and comes back with a code, the code becomes a session, and the web client takes
+ * the session's token once. All state is where several processes share it: another process may go on at every step.
+ */
+export class SignIn {
+  constructor(private readonly parts: SignInParts) {}
+
+  /** Where the browser signs in, and what it has to bring back as a cookie. @throws Rejection idp-unavailable */
+  async begin(redirectUri: string): Promise<Readonly<{ url: string; state: string }>> {
+    const { provider, logins } = this.parts;
+    const secrets = provider.newSecrets();
+    const url = await provider.loginUrl(secrets, redirectUri).catch((error: unknown) => this.unavailable(error));
+    await logins.keep(secrets.state, secrets);
+    return { url, state: secrets.state };
+  }
+
+  /** The code that the web client changes for its token, or why there is none. */
+  async finish({
+    state,
+    cookie,
+    url,
+    client,
+    requestId,
+  }: Callback): Promise<Readonly<{ code: string } | { error: SignInError }>> {
+    // A callback that another browser began would sign this one in as somebody else.
+    if (!state || state !== cookie) return { error: 'invalid_state' };
+    const secrets = await this.parts.logins.take(state);
+    if (!secrets) return { error: 'invalid_state' };
+    try {
+      return await this.admit(await this.parts.provider.redeem(url, secrets), client, requestId);
+    } catch (error) {
+      if (!(error instanceof ProviderRefused || error instanceof ProviderUnavailable)) throw error;
+      this.parts.warn(`A sign-in failed: ${error.message}`);
+      return { error: 'auth_failed' };
+    }
+  }
+
+  /** @throws Rejection invalid-code */
+  async handOver(code: unknown): Promise<string> {
+    const held = typeof code === 'string' ? await this.parts.handOvers.take(code) : undefined;
+    const session = held && (await this.parts.sessions.find(held.sessionId));
+    if (!session) throw new Rejection('oidc-invalid-code', 'The code is unknown, used or too old.');
+    return this.tokenOf(session);
+  }
+
+  /** @throws Rejection invalid-token, token-expired, token-revoked, oidc-no-refresh-token, oidc-refresh-… */
+  async refresh(token: string | undefined, requestId: string): Promise<string> {
+    const { tokens, sessions, provider } = this.parts;
+    const { provided } = await tokens.verify(token ?? '');
+    if (!provided) throw new Rejection('invalid-token', 'Authentication error: invalid token');
+    const before = await sessions.find(provided.sessionId);
+    if (!before) throw revoked();
+    const refreshToken = await sessions.takeRefreshToken(provided.sessionId, provided.generation);
+    if (refreshToken === undefined)
+      throw new Rejection('oidc-no-refresh-token', 'The session cannot be renewed with this token.');
+    let grant: Grant;
+    try {
+      grant = await provider.refresh(refreshToken, before.provider.subject);
+    } catch (error) {
+      const isPassing = !(error instanceof ProviderRefused);
+      await sessions.settleRefreshToken(provided.sessionId, isPassing ? 'kept' : 'dropped');
+      if (!isPassing) {
+        this.parts.warn(`A session was not renewed: ${error.message}`);
+        throw new Rejection('oidc-refresh-failed', 'The provider does not renew the session.');
+      }
+      if (!(error instanceof ProviderUnavailable)) throw error;
+      throw new Rejection('oidc-refresh-unavailable', 'The provider does not answer. Please try again.');
+    }
+    return this.renew(before, grant, grant.refreshToken ?? refreshToken, requestId);
+  }
+
+  /** Ends what a logout token of the provider names, once. @throws ProviderRefused, and what keeps the sessions from being ended */
+  async logout(token: string, requestId: string): Promise<void> {
+    const { provider, endings, keyValue } = this.parts;
+    const { issuer, subject, sid, id } = await provider.logoutToken(token);
+    const key = `oidc-logout.${createHash('sha256').update(id).digest('hex')}`;
+    // For longer than its like is taken at all.
+    const isNew = await keyValue.create(key, '', { ttlMs: 2 * LOGOUT_TOKEN_SECONDS_MAX * 1000 });
+    if (!isNew) throw new ProviderRefused('The logout token was used before.');
+    try {
+      await endings.endAtProvider({ issuer, subject, sid }, causeOf('system:oidc-logout', requestId));
+    } catch (error) {
+      await keyValue.delete(key).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private async admit(
+    grant: Grant,
+    client: string | null,
+    requestId: string,
+  ): Promise<Readonly<{ code: string } | { error: SignInError }>> {
+    const { settings, accounts, sessions, handOvers, commands } = this.parts;
+    const { issuer, subject, sid, claims, refreshToken } = grant;
+    const value = userIdIn(claims, settings.userIdClaim);
+    if (value === undefined) return this.refuse('missing_claim', null, requestId);
+    const userId = await accounts.idOf({ issuer, claim: settings.userIdClaim, value });
+    const groups = groupsIn(claims, settings.groupsClaim);
+    if (!isAllowed(groups, settings.allowedGroups)) return this.refuse('not_authorized', userId, requestId);
+    await accounts.describe(userId, labelIn(claims));
+    await this.takeAdminGroup(userId, groups);
+    const [sessionId, code] = [newId(), handOvers.newSecret()];
+    const provider = { issuer, subject, sid };
+    await sessions.begin({ sessionId, userId, provider, refreshToken, expiresAt: this.expiry(), client });
+    const fact = { type: 'SessionStarted', data: { sessionId, userId, issuer } } as const;
+    await commands.execute(new StateSessionFact(fact, causeOf(`user:${userId}`, requestId)));
+    await handOvers.keep(code, { sessionId });
+    return { code };
+  }
+
+  private async refuse(error: SignInError, userId: string | null, requestId: string): Promise<Readonly<{ error: SignInError }>> {
+    const fact = { type: 'SignInRefused', data: { attemptId: newId(), userId, reason: error } } as const;
+    const actor = userId === null ? 'system:oidc-sign-in' : `user:${userId}`;
+    await this.parts.commands.execute(new StateSessionFact(fact, causeOf(actor, requestId)));
+    return { error };
+  }
+
+  /** Groups that the provider says anew count anew; those that it does not speak of stay as they were. */
+  private async renew(before: LiveSession, grant: Grant, refreshToken: string, requestId: string): Promise<string> {
+    const { settings, accounts, sessions, live, endings } = this.parts;
+    const { sessionId, userId } = before;
+    const groups = groupsIn(grant.claims, settings.groupsClaim);
+    if (groups !== undefined && !isAllowed(groups, settings.allowedGroups)) {
+      await endings.end(userId, sessionId, 'not-allowed', causeOf('system:oidc-refresh', requestId));
+      throw new Rejection('oidc-not-authorized', 'The user is in none of the groups that may sign in.');
+    }
+    await this.takeAdminGroup(userId, groups);
+    const label = labelIn(grant.claims);
+    if (Object.values(label).some((text) => text !== null)) await accounts.describe(userId, label);
+    const renewed = await sessions.renew(sessionId, { refreshToken, sid: grant.sid, expiresAt: this.expiry() });
+    live.forget(sessionId);
+    if (!renewed) throw revoked();
+    return this.tokenOf(renewed);
+  }
+
+  private async takeAdminGroup(userId: string, groups: readonly string[] | undefined): Promise<void> {
+    const inGroup = isAdmin(groups, this.parts.settings.adminGroups);
+    if (inGroup !== undefined) await this.parts.sessions.setInAdminGroup(userId, inGroup);
+  }
+
+  private async tokenOf({ sessionId, generation, userId, provider, expiresAt }: LiveSession): Promise<string> {
+    const label = (await this.parts.accounts.labelsOf([userId])).get(userId) ?? NO_LABEL;
+    const { subject: providerSubject, sid: providerSid } = provider;
+    return this.parts.tokens.issueProvided({ sessionId, generation, userId, providerSubject, providerSid, label, expiresAt });
+  }
+
+  private expiry(): Date {
+    return new Date(this.parts.clock.now().getTime() + this.parts.settings.sessionLifetimeMs);
+  }
+
+  private unavailable(error: unknown): never {
+    if (!(error instanceof ProviderUnavailable)) throw error;
+    this.parts.warn(error.message);
+    throw new Rejection('oidc-idp-unavailable', 'The provider does not answer. Please try again.');
+  }
+}
+
+const revoked = () => new Rejection('token-revoked', 'Authentication error: token revoked');
+
+const causeOf = (actor: string, requestId: string): Cause => ({
+  actor,
+  credential: 'none',
+  correlationId: requestId,
+  causationId: requestId,
+});

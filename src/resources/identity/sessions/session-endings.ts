@@ -1,0 +1,35 @@
+import type { Commands } from '../../../kernel/commands.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import type { LiveSessions } from './live-sessions.js';
+import type { OpenResponses } from './open-responses.js';
+import { StateSessionFact } from './session.commands.js';
+import type { SessionEnd } from './session.events.js';
+import type { EndedSession, ProviderLogout, Sessions } from './sessions.port.js';
+
+/** The ends of sessions: in the table first, from where every process learns it, then in this process, then in the log. */
+export class SessionEndings {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly live: LiveSessions,
+    private readonly responses: OpenResponses,
+    private readonly commands: Commands,
+  ) {}
+
+  /** Ends one of a user's sessions; false where there is none such. */
+  async end(userId: string, sessionId: string, reason: SessionEnd, cause: Cause): Promise<boolean> {
+    const ended = await this.sessions.end(userId, sessionId);
+    if (ended) await this.state(ended, reason, cause);
+    return ended !== undefined;
+  }
+
+  /** Ends what a provider names. */
+  async endAtProvider(logout: ProviderLogout, cause: Cause): Promise<void> {
+    for (const ended of await this.sessions.endAtProvider(logout)) await this.state(ended, 'signed-out-at-provider', cause);
+  }
+
+  private async state({ sessionId, userId }: EndedSession, reason: SessionEnd, cause: Cause): Promise<void> {
+    this.live.forget(sessionId);
+    this.responses.endAll(sessionId);
+    await this.commands.execute(new StateSessionFact({ type: 'SessionEnded', data: { sessionId, userId, reason } }, cause));
+  }
+}

@@ -1,0 +1,166 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import Provider from 'oidc-provider';
+
+/** What the provider says of one of its users. */
+export type ProviderUser = Readonly<Record<string, unknown>>;
+
+const CLIENT_ID = 'verbatim';
+const CLIENT_SECRET = 'a-secret-of-the-client-that-is-nowhere-else';
+const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+
+/** A certified OpenID provider on this machine, whose users sign in without being asked for a password. */
+export class IdentityProviderForTests {
+  readonly users = new Map<string, ProviderUser>();
+  /** Who sits at the browser. */
+  signsIn = 'ann';
+  grantsRefreshTokens = true;
+  /** It takes connections and breaks them off. */
+  isAway = false;
+  /** It takes no code and no refresh token any more. */
+  refusesTokens = false;
+  /** Every token that it has ever granted: none of them may be found anywhere else. */
+  readonly secrets = new Set<string>([CLIENT_SECRET]);
+  /** Replaces what its token endpoint answers. */
+  alter: ((body: Record<string, unknown>) => Promise<Record<string, unknown>> | Record<string, unknown>) | undefined;
+  private handler: ((...args: Parameters<ReturnType<Provider['callback']>>) => void) | undefined;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly keys: Awaited<ReturnType<typeof generateKeyPair>>,
+  ) {}
+
+  static async started(): Promise<IdentityProviderForTests> {
+    const server = createServer((request, response) => {
+      if (provider.isAway || !provider.handler) return void request.socket.destroy();
+      if (provider.refusesTokens && request.url?.startsWith('/token')) {
+        response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
+        return;
+      }
+      provider.handler(request, response);
+    });
+    const provider = new IdentityProviderForTests(server, await generateKeyPair('RS256', { extractable: true }));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return provider;
+  }
+
+  get issuer(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  get environment(): Readonly<Record<string, string>> {
+    return { AUTH_TYPE: 'oidc', OIDC_ISSUER: this.issuer, OIDC_CLIENT_ID: CLIENT_ID, OIDC_CLIENT_SECRET: CLIENT_SECRET };
+  }
+
+  /** It has to know where its client is before it can begin. */
+  async serve(clientUrl: string, frontendUrl: string): Promise<void> {
+    const key = { ...(await exportJWK(this.keys.privateKey)), kid: 'key-1', use: 'sig', alg: 'RS256' };
+    const provider: Provider = new Provider(this.issuer, {
+      clients: [
+        {
+          client_id: CLIENT_ID,
+          client_secret: CLIENT_SECRET,
+          redirect_uris: [`${clientUrl}/api/auth/oidc/callback`],
+          post_logout_redirect_uris: [frontendUrl],
+          backchannel_logout_uri: `${clientUrl}/api/auth/oidc/backchannel-logout`,
+          backchannel_logout_session_required: true,
+          grant_types: ['authorization_code', 'refresh_token'],
+        },
+      ],
+      jwks: { keys: [key] },
+      claims: { openid: ['sub', 'groups'], email: ['email', 'email_verified'], profile: ['name', 'picture'] },
+      conformIdTokenClaims: false,
+      cookies: { keys: ['cookies of a test'] },
+      findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id, ...this.users.get(id) }) }),
+      // Without the dispatcher that keeps a provider from calling addresses of its own machine.
+      fetch: (url: string, { dispatcher: _, ...init }: RequestInit & { dispatcher?: unknown }) => fetch(url, init),
+      features: {
+        devInteractions: { enabled: false },
+        backchannelLogout: { enabled: true },
+        rpInitiatedLogout: { enabled: true },
+      },
+      interactions: { url: () => '/interaction' },
+      issueRefreshToken: () => this.grantsRefreshTokens,
+      loadExistingGrant: async (ctx: { oidc: { session: { accountId: string }; client: { clientId: string } } }) => {
+        const { session, client } = ctx.oidc;
+        const grant = new provider.Grant({ accountId: session.accountId, clientId: client.clientId });
+        grant.addOIDCScope('openid email profile offline_access');
+        await grant.save();
+        return grant;
+      },
+      pkce: { required: () => true },
+      rotateRefreshToken: true,
+    });
+    const answer = provider.callback();
+    this.handler = (request, response) => {
+      if (!request.url?.startsWith('/interaction')) return this.answer(answer, request, response);
+      void provider.interactionFinished(request, response, { login: { accountId: this.signsIn } });
+    };
+  }
+
+  /** A logout token as the provider signs it, or with other claims or another key. */
+  async logoutToken(claims: Readonly<Record<string, unknown>>, key?: CryptoKey): Promise<string> {
+    const usual = { iss: this.issuer, aud: CLIENT_ID, jti: crypto.randomUUID(), events: { [LOGOUT_EVENT]: {} } };
+    return this.signed({ iat: Math.floor(Date.now() / 1000), ...usual, ...claims }, key);
+  }
+
+  signed(claims: Readonly<Record<string, unknown>>, key?: CryptoKey): Promise<string> {
+    return new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', kid: 'key-1' }).sign(key ?? this.keys.privateKey);
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private answer(answer: ReturnType<Provider['callback']>, ...[request, response]: Parameters<ReturnType<Provider['callback']>>) {
+    if (request.url?.startsWith('/token')) {
+      const end = response.end.bind(response);
+      response.end = ((body: string | Buffer) => {
+        const tokens = JSON.parse(String(body)) as Record<string, string>;
+        for (const name of ['access_token', 'refresh_token', 'id_token'])
+          if (tokens[name]) this.secrets.add(tokens[name]);
+        void Promise.resolve(this.alter?.(tokens) ?? tokens).then((altered) => {
+          const text = JSON.stringify(altered);
+          response.setHeader('content-length', Buffer.byteLength(text));
+          end(text);
+        });
+        return response;
+      }) as typeof response.end;
+    }
+    answer(request, response);
+  }
+}
+
+/** A browser: it keeps cookies, and follows redirects until one leads to where it has to stop. */
+export class BrowserForTests {
+  private readonly cookies = new Map<string, string>();
+
+  async request(url: string, init: RequestInit = {}): Promise<Response> {
+    const cookie = [...this.cookies.values()].join('; ');
+    const response = await fetch(url, { ...init, redirect: 'manual', headers: { ...init.headers, cookie } });
+    for (const set of response.headers.getSetCookie()) {
+      const pair = set.split(';', 1)[0]!;
+      const [name, value] = pair.split('=', 2);
+      if (value === '') this.cookies.delete(`${new URL(url).origin} ${name}`);
+      else this.cookies.set(`${new URL(url).origin} ${name}`, pair);
+    }
+    return response;
+  }
+
+  forget(name: string): void {
+    for (const key of this.cookies.keys()) if (key.endsWith(` ${name}`)) this.cookies.delete(key);
+  }
+
+  /** The first address that begins with the given one. */
+  async follow(url: string, until: string): Promise<string> {
+    for (let at = url; ;) {
+      if (at.startsWith(until)) return at;
+      const response = await this.request(at);
+      const location = response.headers.get('location');
+      if (location === null) throw new Error(`${at} answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
+      at = new URL(location, at).href;
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import {
+  type EndedSession,
+  type ListedSession,
+  type LiveSession,
+  Sessions,
+} from '../../src/resources/identity/sessions/sessions.port.js';
+
+/** Where nobody signs in at a provider. */
+export class NoSessions extends Sessions {
+  async begin(): Promise<void> {}
+  async find(): Promise<LiveSession | undefined> {
+    return undefined;
+  }
+  async endedAmong(_sessionIds: readonly string[]): Promise<readonly string[]> {
+    return [];
+  }
+  async listOf(): Promise<readonly ListedSession[]> {
+    return [];
+  }
+  async takeRefreshToken(): Promise<string | undefined> {
+    return undefined;
+  }
+  async settleRefreshToken(): Promise<void> {}
+  async renew(): Promise<LiveSession | undefined> {
+    return undefined;
+  }
+  async end(): Promise<EndedSession | undefined> {
+    return undefined;
+  }
+  async endAtProvider(): Promise<readonly EndedSession[]> {
+    return [];
+  }
+  async setInAdminGroup(): Promise<void> {}
+}
