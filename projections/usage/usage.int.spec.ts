@@ -52,9 +52,9 @@ const paused = (time: string, id: string, tokens: ReturnType<typeof used>) =>
     },
   });
 
-const byKeys = (since: string, turnIds: readonly string[] = []) => queries.byKeysOf('helper', date(since), turnIds);
+const ofAgent = (since: string, ids: readonly string[] = []) => queries.ofAgent('helper', date(since), ids);
 const since = async (time: string) => {
-  const { requests, tokens } = await byKeys(time);
+  const { requests, tokens } = await ofAgent(time);
   return [requests, tokens];
 };
 
@@ -72,7 +72,7 @@ afterEach(async () => {
   await model.expectSameAfterRebuild();
 });
 
-describe('of an agent with its keys', () => {
+describe('of an agent', () => {
   it('a request counts when it is asked, its tokens when they are known', async () => {
     await asked('20T10:15:00', { id: 'a' });
     expect(await since('20T10:00:00')).toEqual([1, 0]);
@@ -86,7 +86,7 @@ describe('of an agent with its keys', () => {
     await asked('20T10:00:00.000', { id: 'on-the-hour' });
     await asked('20T10:59:59.999', { id: 'end-of-hour' });
     await asked('20T11:00:00.000', { id: 'next-hour' });
-    const requests = async (time: string) => (await byKeys(time)).requests;
+    const requests = async (time: string) => (await ofAgent(time)).requests;
     expect(await requests('20T09:59:59.999')).toBe(3);
     expect(await requests('20T10:00:00.000')).toBe(2);
     expect(await requests('20T10:59:59.998')).toBe(2);
@@ -116,13 +116,14 @@ describe('of an agent with its keys', () => {
     expect(await since('20T09:00:00')).toEqual([2, 110]);
   });
 
-  it('counts nothing of the signed-in, of other agents, or of no agent', async () => {
+  it('counts what the signed-in ask, and nothing of other agents, or of no agent', async () => {
     await asked('20T10:00:00', { id: 'signed-in', key: null });
     await asked('20T10:00:00', { id: 'other', agent: 'other' });
     await asked('20T10:00:00', { id: 'none', agent: null, key: null });
-    for (const id of ['signed-in', 'other', 'none']) await answered('20T10:01:00', id, used(1000, 1000));
-    expect(await since('20T09:00:00')).toEqual([0, 0]);
-    expect(await since('20T09:30:00')).toEqual([0, 0]);
+    await answered('20T10:01:00', 'signed-in', used(3, 4));
+    for (const id of ['other', 'none']) await answered('20T10:01:00', id, used(1000, 1000));
+    expect(await since('20T09:00:00')).toEqual([1, 7]);
+    expect(await since('20T09:30:00')).toEqual([1, 7]);
   });
 
   it('stays when the conversation is deleted', async () => {
@@ -134,7 +135,7 @@ describe('of an agent with its keys', () => {
 
   it('says which turns it knows of', async () => {
     await asked('20T10:00:00', { id: 'a' });
-    expect((await byKeys('20T09:00:00', ['a', 'b'])).known).toEqual(['a']);
+    expect((await ofAgent('20T09:00:00', ['a', 'b'])).known).toEqual(['a']);
   });
 });
 
@@ -184,7 +185,7 @@ it('says what plain counting says, for windows that begin and amounts that are r
   for (let number = -1; number <= 481; number += 7) {
     const left = moments.filter((moment) => moment.minute > number);
     const tokens = left.reduce((sum, moment) => sum + moment.tokens, 0);
-    expect(await queries.byKeysOf('helper', minute(number), [])).toEqual({ requests: left.length, tokens, known: [] });
+    expect(await queries.ofAgent('helper', minute(number), [])).toEqual({ requests: left.length, tokens, known: [] });
     const [half, newestFirst] = [Math.ceil(tokens / 2), [...left].reverse()];
     let sum = 0;
     const reached = tokens > 0 ? newestFirst.find((moment) => (sum += moment.tokens) >= half) : undefined;
@@ -228,9 +229,10 @@ describe('of runs with nobody watching', () => {
   const started = (runId: string, attempt: number): RunEvent => ({ type: 'RunStarted', data: { runId, attempt, settings } });
   const usedSince = async (time: string) => (await queries.ofOwner('ann', date(time))).agent;
 
-  it('its owner is charged for one request and for every attempt, and the bearers of keys for nothing', async () => {
+  it('its owner is charged for one request and for every attempt, and so is its agent', async () => {
     await ran('20T10:00:00', 'r', queued('r'));
     expect(await usedSince('20T10:00:00')).toEqual({ requests: 0, tokens: 0 });
+    expect((await ofAgent('20T09:00:00', ['r'])).known).toEqual([]);
     const abandoned: RunEvent = {
       type: 'RunAttemptAbandoned',
       data: { runId: 'r', attempt: 1, modelId: 'm', usage: used(10, 1) },
@@ -243,7 +245,7 @@ describe('of runs with nobody watching', () => {
     await ran('20T11:01:00', 'r', started('r', 2), finished);
     expect(await usedSince('20T10:00:00')).toEqual({ requests: 1, tokens: 33 });
     expect(await usedSince('20T11:00:00')).toEqual({ requests: 0, tokens: 22 });
-    expect(await since('20T09:00:00')).toEqual([0, 0]);
+    expect(await ofAgent('20T09:00:00', ['r', 'none'])).toEqual({ requests: 1, tokens: 33, known: ['r'] });
   });
 
   it('what a chat without an agent had done later is charged to its owner like the chat', async () => {

@@ -43,7 +43,7 @@ create table entry (
   completion_tokens bigint not null,
   primary key (stream, revision)
 );
-create index entry_of_key_turns on entry (agent_id, at) where agent_key_id <> '';
+create index entry_of_agent on entry (agent_id, at) where agent_id <> '';
 
 -- The same, added up by hour (UTC).
 create table hour (
@@ -56,4 +56,4 @@ create table hour (
   completion_tokens bigint not null,
   primary key (owner_id, hour, agent_id, agent_key_id)
 );
-create index hour_of_key_turns on hour (agent_id, hour) where agent_key_id <> '';
+create index hour_of_agent on hour (agent_id, hour) where agent_id <> '';

@@ -84,13 +84,26 @@ export function limitsStory(makeBacking: MakeBacking): void {
       expectOverTheLimit(await asked(route, key));
     });
 
-    it('the owner, signed in, has the agent without limits', async () => {
-      const { id, key } = await requestsLimited(1);
-      await asked(route, key);
+    it('the owner, signed in, has the same limits, and no others without the agent', async () => {
+      const { id, key } = await requestsLimited(2);
+      expect((await replyTo(world.alice, route, { agent_id: id })).status).toBe(200);
+      expect((await asked(route, key)).status).toBe(200);
       expectOverTheLimit(await asked(route, key));
-      for (let count = 0; count < 2; count++) {
-        expect((await replyTo(world.alice, route, { agent_id: id })).status).toBe(200);
-      }
+      expectOverTheLimit(await replyTo(world.alice, route, { agent_id: id }));
+      expect((await replyTo(world.alice, route, {})).status).toBe(200);
+    });
+
+    it('so has whatever calls its webhook', async () => {
+      const { id, key } = await requestsLimited(2);
+      const hook = await webhookPath(world.alice, id);
+      const outcome = async () => endOf(world.nobody, await taskOf(world.nobody.post(hook, {})));
+      expect(await outcome()).toMatchObject({ status: 'SUCCESS', result: { status: 'success' } });
+      expect((await asked(route, key)).status).toBe(200);
+      const before = world.model.completions.length;
+      const refused = { status: 'quota_exceeded', error: OVER_THE_LIMIT };
+      expect(await outcome()).toEqual({ status: 'SUCCESS', result: refused });
+      expectOverTheLimit(await asked(route, key));
+      expect(world.model.completions).toHaveLength(before);
     });
 
     it('a repetition is the same request, also when nothing is left', async () => {

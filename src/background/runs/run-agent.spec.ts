@@ -82,7 +82,7 @@ const commands = () =>
     new AbandonAttemptHandler(streams),
     new FailRunHandler(streams),
   );
-const runner = () => new RunAgent(streams, commands(), agent, { check: () => Promise.resolve(quota) }, systemTiming);
+const runner = () => new RunAgent(streams, commands(), agent, { admit: () => Promise.resolve(quota) }, systemTiming);
 const attempt = (signal = new AbortController().signal, taskId = runId) =>
   runner().run({
     taskId,
@@ -140,7 +140,7 @@ describe('an agent that runs with nobody watching', () => {
     expect(await attempt()).toMatchObject({ status: 'success', result: { answer: 'Do' } });
   });
 
-  it('does not begin where the owner’s quota has no room, and says so again when asked again', async () => {
+  it('does not begin where the limits have no room, and says so again when asked again', async () => {
     quota = { allowed: false, error: 'Usage quota exceeded.' };
     const refusal = { status: 'quota_exceeded', error: 'Usage quota exceeded.' };
     expect([await attempt(), await attempt()]).toEqual([refusal, refusal]);

@@ -6,7 +6,7 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../kernel/timing.js';
-import { RunQuota } from '../../work/limits/run-quota.port.js';
+import { RunAdmissions } from '../../work/limits/run-admissions.port.js';
 import type { TaskAttempt, TaskRunner } from '../../work/tasks/task-runner.port.js';
 import { AbandonAttempt, FailRun, FinishRun, RefuseRun, type RunPins, StartRun } from './run.commands.js';
 import { isOver, type Run, run } from './run.decider.js';
@@ -38,7 +38,7 @@ export class RunAgent implements TaskRunner {
     private readonly streams: Streams,
     private readonly commands: Commands,
     private readonly headless: HeadlessAnswering,
-    private readonly quota: RunQuota,
+    private readonly admissions: RunAdmissions,
     private readonly timing: Timing,
   ) {}
 
@@ -56,10 +56,11 @@ export class RunAgent implements TaskRunner {
     return this.commands.execute(new FailRun(runId, reason, cause));
   }
 
-  /** What the quota says counts before the first attempt; a run that was begun is not cut off. */
+  /** Limits and quota count before the first attempt; a run that was begun is not cut off. */
   private async refused({ taskId: runId, ownerId, cause }: TaskAttempt, found: Folded<Run>): Promise<RunResult | undefined> {
     if (found.state.status !== 'queued') return undefined;
-    const answer = await this.quota.check(ownerId, found.position);
+    const { agentId } = found.state.queued!;
+    const answer = await this.admissions.admit({ runId, stream: runStream(runId), ownerId, agentId }, found.position);
     if (answer.allowed) return undefined;
     return resultOf(await this.commands.execute(new RefuseRun(runId, answer.error, found, cause)));
   }

@@ -1,15 +1,18 @@
 import { Module } from '@nestjs/common';
+import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { UsageQueries } from '../../../projections/usage/usage.queries.js';
 import { Config } from '../../platform/config/config.js';
 import { OwnerQuota, QuotaOptions } from './owner-quota.js';
+import { RunAdmissions } from './run-admissions.port.js';
 import { RunQuota } from './run-quota.port.js';
 import { RequestPlaces } from './request-places.js';
+import { StoredRunAdmissions } from './stored-run-admissions.js';
 import { StoredUsageLimits } from './stored-usage-limits.js';
 import { UsageLimits } from './usage-limits.port.js';
 import { limitsRejections } from './limits.rejections.js';
 import { QuotaUse } from './quota-use.port.js';
 
-/** How much may be used: by the bearers of an agent's keys, and by each user. Every way to a model asks here first. */
+/** How much may be used: of each agent, and by each user. Every way to a model asks here first. */
 @Module({
   providers: [
     UsageQueries,
@@ -23,8 +26,10 @@ import { QuotaUse } from './quota-use.port.js';
     { provide: RunQuota, useExisting: OwnerQuota },
     { provide: QuotaUse, useExisting: OwnerQuota },
     { provide: UsageLimits, useClass: StoredUsageLimits },
+    AgentQueries,
+    { provide: RunAdmissions, useClass: StoredRunAdmissions },
   ],
-  exports: [RunQuota, QuotaUse, UsageLimits],
+  exports: [RunAdmissions, RunQuota, QuotaUse, UsageLimits],
 })
 export class LimitsModule {
   static readonly rejections = limitsRejections;

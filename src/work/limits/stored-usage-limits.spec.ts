@@ -26,7 +26,7 @@ function limited(options: { entries?: Entry[]; quota?: number; reaches?: Entry }
     tokens: entries.reduce((all, { at, tokens }) => all + (at > since ? tokens : 0), 0),
   });
   const usage = {
-    byKeysOf: (_: string, since: Date, ids: readonly string[]) =>
+    ofAgent: (_: string, since: Date, ids: readonly string[]) =>
       Promise.resolve({ ...sum(since), known: ids.filter((id) => entries.some(({ turnId }) => turnId === id)) }),
     reachedAt: (_: string, unit: keyof Used, amount: number) => {
       let used = 0;

@@ -36,7 +36,7 @@ export class StoredUsageLimits extends UsageLimits {
     super();
   }
 
-  async admit(admission: Admission): Promise<void> {
+  async admit(admission: Admission, upTo?: bigint): Promise<void> {
     const { ownerId, agent } = admission;
     const isLimited = agent !== undefined && (agent.tokenLimit !== null || agent.requestLimit !== null);
     if (!isLimited && !this.quota.isSet) return;
@@ -44,7 +44,7 @@ export class StoredUsageLimits extends UsageLimits {
     try {
       // It takes its place first, so that concurrent requests count it.
       if (countsRequests(admission)) await this.places.take(agent!.id, admission.turnId);
-      await this.knowWhatWasTold(ownerId);
+      await this.knowWhatWasTold(ownerId, upTo);
       if (isLimited) await this.refuseBeyond(agent, admission);
       await this.quota.refuse(ownerId);
     } catch (error) {
@@ -65,11 +65,11 @@ export class StoredUsageLimits extends UsageLimits {
   }
 
   /** After a client has read an answer, its tokens are counted. */
-  private async knowWhatWasTold(ownerId: string): Promise<void> {
+  private async knowWhatWasTold(ownerId: string, upTo?: bigint): Promise<void> {
     const told = this.underWay.admittedFor(ownerId);
     const newestNoted = told.slice(-NOTED_TURNS_LOOKED_UP_MAX);
     const last = await Promise.all(newestNoted.map(({ stream }) => lastEvent(this.store, stream)));
-    const positions = last.flatMap((event) => event?.position ?? []);
+    const positions = [...(upTo === undefined ? [] : [upTo]), ...last.flatMap((event) => event?.position ?? [])];
     const newest = positions.reduce<bigint | undefined>((max, each) => (max !== undefined && max > each ? max : each), undefined);
     await this.freshness.reached([USAGE], newest);
     this.underWay.settled(told);
@@ -79,7 +79,7 @@ export class StoredUsageLimits extends UsageLimits {
     const now = this.clock.now();
     const isCounted = countsRequests(admission);
     const places = isCounted ? await this.places.taken(agent.id) : [];
-    const { requests, tokens, known } = await this.usage.byKeysOf(agent.id, windowStart(now), places);
+    const { requests, tokens, known } = await this.usage.ofAgent(agent.id, windowStart(now), places);
     void this.places.giveBack(agent.id, known).catch(() => undefined);
     const unknown = await this.places.countBefore(agent.id, admission.turnId, without(places, known));
     const waits: number[] = [];

@@ -175,7 +175,7 @@ export function rolesOver(ports: Ports) {
       streams,
       commands,
       new HeadlessAnswers(resolver, composer, streams),
-      { check: async () => ({ allowed: true }) },
+      { admit: async () => ({ allowed: true }) },
       timing,
     ),
   );

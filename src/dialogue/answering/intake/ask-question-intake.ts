@@ -58,7 +58,7 @@ export class AskQuestionIntake {
     const asking = ({ conversationId, turnId }: TurnToRun, isRepeated: boolean) =>
       new AskQuestion(turnId, conversationId, question, caller.cause, isRepeated);
     const fresh: Started = { conversationId: question.conversationId ?? this.ids.next(), turnId: this.ids.next() };
-    const agent = caller.kind === 'agent-key' ? question.agent : undefined;
+    const { agent } = question;
     const admission = { ...admitted(fresh), ownerId: question.ownerId, agent: agent && limitedAgent(agent), isNewRequest: true };
     return this.withinLimits(admission, async (admit) => {
       const { replayed, ids } = await this.idsFor(request, caller, way, fresh, () => this.refuse(asking(fresh, false)), admit);
@@ -75,10 +75,10 @@ export class AskQuestionIntake {
       throw new Rejection('invalid-request', 'question and tool_actions cannot be sent together: one asks, the other resumes.');
     if (!conversationId) throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
     const answers = answersOf(request.tool_actions!);
-    const agent = await this.resolver.agentOfKey(caller);
     if (!isId(conversationId)) throw new Rejection('conversation-not-found', 'Conversation not found');
     const now = this.clock.now();
     const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
+    const agent = await this.resolver.agentBehind(caller, state.agentId);
     const found = lastPauseOf(state, answers);
     const fresh: Started = { conversationId, turnId: found?.turnId ?? '', after: found?.lastId ?? -1 };
     const refuse = async () => void resume(answers, caller, now)(state);

@@ -80,7 +80,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
     const request = { question, conversation_id: conversationId, passthrough: { ...last?.passthrough }, ...own };
     const caller = (last && bearerIn(last, owner)) ?? owner;
     const { settings, agent } = await this.resolver.resolve(request, caller);
-    return { settings, agent: agent && caller.kind === 'agent-key' ? limitedAgent(agent) : undefined };
+    return { settings, agent: agent && limitedAgent(agent) };
   }
 
   /** How somebody asked without an agent; a model or a prompt that is gone is as good as none. */

@@ -81,9 +81,10 @@ export class QuestionResolver {
     };
   }
 
-  /** The agent whose key the caller has, if it has one. @throws Rejection agent-not-found */
-  async agentOfKey(caller: Caller): Promise<AgentRecord | undefined> {
-    return caller.kind === 'agent-key' ? this.usable(caller.agentId, caller) : undefined;
+  /** The agent whose key the caller has, else that of the conversation, if there is one. @throws Rejection agent-not-found */
+  async agentBehind(caller: Caller, agentId: string | null): Promise<AgentRecord | undefined> {
+    if (caller.kind === 'agent-key') return this.usable(caller.agentId, caller);
+    return agentId === null ? undefined : this.usable(agentId, caller).catch(() => undefined);
   }
 
   /** Whether an id names a preset, or a prompt that the caller may use. */
