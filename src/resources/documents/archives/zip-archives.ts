@@ -1,8 +1,9 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Blobs } from '../../../kernel/blobs.js';
+import type { BlobRef, Blobs } from '../../../kernel/blobs.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Archives, type KeptArchive, type SkippedFile, type Unpacked, type UnpackedFile } from '../archive.port.js';
 import { isArchiveName } from '../archive-name.policy.js';
@@ -19,6 +20,8 @@ export type ArchiveLimits = ParsingLimits & Readonly<{ archiveDepthMax: number }
 
 /** Of the files that are not read so many are named, with the reason. */
 const SKIPPED_MAX = 100;
+/** So many files are stored at a time. */
+const FILES_AT_ONCE_MAX = 16;
 /** Of an archive in which nothing can be read so many of its files are named. */
 const NAMED_MAX = 3;
 
@@ -65,6 +68,9 @@ export class ZipArchives extends Archives {
 /** A zip on disk on its way to be unpacked: how it is named, how deep it stands, and where its files go. */
 type Opened = Readonly<{ filename: string; path: string; depth: number; folder: string }>;
 
+/** A document inside that is to be read. */
+type Found = Readonly<{ entry: Entry; path: string }>;
+
 /** Why a file inside is not read, if it is not. */
 type Member = Readonly<{ path: string; reason: string | undefined }>;
 
@@ -110,56 +116,71 @@ class Unpacking {
     const zip = await ZipFile.open(opened.filename, opened.path, this.limits);
     try {
       this.count(opened.filename, zip.entries);
+      const documents: Found[] = [];
+      const keepDocuments = () => this.keep(zip, documents.splice(0), opened, archive);
       for (const entry of zip.entries) {
         this.signal.throwIfAborted();
         if (this.isCut) return;
         const member = memberOf(entry, this.limits.archiveDepthMax - opened.depth + 1);
         if (!member) continue;
-        if (member.reason === undefined) await this.addMember(zip, entry, member.path, opened, archive);
-        else this.skip(`${opened.filename}/${member.path}`, member.reason);
+        const { path, reason } = member;
+        if (reason !== undefined) this.skip(`${opened.filename}/${path}`, reason);
+        else if (!isArchiveName(path)) documents.push({ entry, path });
+        else {
+          await keepDocuments();
+          await this.addInner(zip, entry, path, opened, archive);
+        }
+        if (documents.length === FILES_AT_ONCE_MAX) await keepDocuments();
       }
+      await keepDocuments();
     } finally {
       await zip.close();
     }
   }
 
-  private async addMember(zip: ZipFile, entry: Entry, path: string, opened: Opened, archive: string): Promise<void> {
-    try {
-      await (isArchiveName(path)
-        ? this.addInner(zip, entry, path, opened, archive)
-        : this.keep(zip, entry, path, opened, archive));
-    } catch (error) {
-      if (!(error instanceof MemberDamaged)) throw error;
-      this.skip(`${opened.filename}/${path}`, 'It is damaged.');
+  /** A blob is a file that waits for the disk: a few are stored at a time. */
+  private async keep(zip: ZipFile, documents: readonly Found[], opened: Opened, archive: string): Promise<void> {
+    const named = documents.map(({ entry, path }) => ({ entry, path, filename: uniquePath(opened.folder + path, this.names) }));
+    const stored = await Promise.allSettled(named.map(({ entry }) => this.store(zip.read(entry))));
+    for (const [index, outcome] of stored.entries()) {
+      const { path, filename } = named[index]!;
+      if (outcome.status === 'rejected') this.skipDamaged(outcome.reason, `${opened.filename}/${path}`);
+      else if (!this.isCut) this.addToList({ filename, ...outcome.value, archive });
     }
   }
 
-  private async keep(zip: ZipFile, entry: Entry, path: string, { folder }: Opened, archive: string): Promise<void> {
-    const filename = uniquePath(folder + path, this.names);
-    const bytes = zip.read(entry);
-    // A store may say in its own words that a stream broke off.
-    let damage: unknown;
-    bytes.on('error', (error) => (damage = error));
-    const blob = await this.blobs.put(bytes).catch((error: unknown) => {
-      throw damage ?? error;
-    });
-    const file = { filename, ...blob, archive };
+  private addToList(file: UnpackedFile): void {
     if (this.list.take(file)) this.files.push(file);
     else this.isCut = true;
   }
 
+  private store(bytes: Readable): Promise<BlobRef> {
+    // A store may say in its own words that a stream broke off.
+    let damage: unknown;
+    bytes.on('error', (error) => (damage = error));
+    return this.blobs.put(bytes).catch((error: unknown) => {
+      throw damage ?? error;
+    });
+  }
+
+  private skipDamaged(error: unknown, path: string): void {
+    if (!(error instanceof MemberDamaged)) throw error;
+    this.skip(path, 'It is damaged.');
+  }
+
   private async addInner(zip: ZipFile, entry: Entry, path: string, opened: Opened, archive: string): Promise<void> {
     const inner = this.nextPath();
-    await pipeline(zip.read(entry), createWriteStream(inner), { signal: this.signal });
     const folder = `${opened.folder}${path.slice(0, -'.zip'.length)}/`;
     const filename = `${opened.filename}/${path}`;
     try {
+      await pipeline(zip.read(entry), createWriteStream(inner), { signal: this.signal });
       await this.add({ filename, path: inner, depth: opened.depth + 1, folder }, archive);
     } catch (error) {
-      if (!(error instanceof Rejection) || error.code !== 'document-unreadable') throw error;
-      this.skip(filename, 'It cannot be read as an archive.');
+      if (!(error instanceof Rejection)) this.skipDamaged(error, filename);
+      else if (error.code === 'document-unreadable') this.skip(filename, 'It cannot be read as an archive.');
+      else throw error;
     } finally {
-      await rm(inner);
+      await rm(inner, { force: true });
     }
   }
 

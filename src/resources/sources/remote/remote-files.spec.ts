@@ -144,6 +144,18 @@ describe('a repository', () => {
     expect(told(now)).toEqual([['b.md', 'It answered with HTTP status 503. What was read of it before is kept.', true]]);
   });
 
+  it('keeps a file that is listed and may not be read any more', async () => {
+    github.files.set('a.md', 'A').set('b.md', 'B');
+    const before = await gather(repository());
+    github.files.set('b.md', 'B2');
+    github.instead = ({ path }, response) => path.endsWith('/b.md') && (response.writeHead(403).end(), true);
+    const now = await gather(repository(), before.files);
+    expect([names(now), told(now)]).toEqual([
+      ['a.md', 'b.md'],
+      [['b.md', 'It answered with HTTP status 403. What was read of it before is kept.', false]],
+    ]);
+  });
+
   it('gives no file that is another one than the tree names', async () => {
     github.files.set('a.md', 'A').set('b.md', 'B');
     github.instead = ({ path }, response) =>

@@ -16,8 +16,8 @@ const MISSED_MAX = 100;
 const PATH_CHARACTERS_MAX = 1_024;
 
 /**
- * One ingestion's way through a store of files. A file whose version is as it was is not read again; one that is away for a while
- * is taken as it was read before; one that the store does not list any more is gone.
+ * One ingestion's way through a store of files. A file whose version is as it was is not read again; one that is
+ * listed and cannot be read is taken as it was read before; one that is not listed any more is gone.
  */
 export class FileGathering {
   private readonly files: SourceFile[] = [];
@@ -99,7 +99,7 @@ export class FileGathering {
   }
 
   private earlierFile({ path }: StoredFile, failure: PageNotFetched): SourceFile | undefined {
-    const earlier = failure.isTransient ? this.earlier.get(storableText(path)) : undefined;
+    const earlier = this.earlier.get(storableText(path));
     this.miss(path, failure, earlier);
     return earlier;
   }

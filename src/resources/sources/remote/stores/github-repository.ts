@@ -12,8 +12,8 @@ import { referencesIn } from './github-address.policy.js';
 export type GithubAddresses = Readonly<{ apiBaseUrl: string; rawBaseUrl: string }>;
 
 const API_VERSION = '2022-11-28';
-/** A tree of a hundred thousand files, which is as many as the API lists. */
-const TREE_BYTES_MAX = 32 * 1024 * 1024;
+/** More than the API lists at once. */
+const TREE_BYTES_MAX = 8 * 1024 * 1024;
 /** Names of branches with more slashes are not tried. */
 const REFERENCES_MAX = 5;
 /** So long, and so often, the end of a limit is waited for. */

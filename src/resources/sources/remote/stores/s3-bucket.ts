@@ -13,7 +13,7 @@ export type S3Credentials = Readonly<{ accessKeyId: string; secretAccessKey: str
 
 /** A list has a thousand keys a part. */
 const LISTINGS_MAX = 100;
-const LISTING_BYTES_MAX = 8 * 1024 * 1024;
+const LISTING_BYTES_MAX = 4 * 1024 * 1024;
 /** What is listed is not kept whole: far more than is read. */
 const FILES_MAX = 50_000;
 
