@@ -13,9 +13,9 @@ import { GeneratedTokens, LimitedWrongCredentials } from './credential-limits.js
 import { identifyRequest, refuseForeignPages } from './identify-request.js';
 import { SessionController } from './session.http.js';
 import { SessionTokens } from './session-tokens.js';
-import { AccessTokenDirectory } from './tokens/access-token-directory.port.js';
-import { CredentialStreams } from './tokens/credential-streams.js';
-import { RevocationWatch } from './tokens/revocation-watch.js';
+import { AccessTokenDirectory } from './access-token-directory.port.js';
+import { CredentialStreams } from './credential-streams.js';
+import { RevocationWatch } from './revocation/revocation-watch.js';
 import { WrongCredentials } from './wrong-credentials.port.js';
 import { identityRejections } from './identity.rejections.js';
 
