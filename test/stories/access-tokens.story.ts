@@ -1,16 +1,21 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { LOG_START } from '../../src/kernel/event-sourcing/event-store.js';
 import { newId } from '../../src/kernel/ids.js';
 import { ToolKinds } from '../../src/resources/tools/toolbox/tool-kinds.js';
 import { bearerOf, type MadeToken, tokenFor } from '../support/access-tokens.js';
 import { askOver } from '../support/asked.js';
+import { readyAttachment } from '../support/attachments.js';
 import type { MakeBacking } from '../support/backing.js';
-import { type Client, conversationIdIn, messageIdIn } from '../support/client.js';
+import { Client, conversationIdIn, messageIdIn } from '../support/client.js';
+import { textFile } from '../support/document-files.js';
 import { call, say } from '../support/scripted-model-server.js';
+import { serviceForTests } from '../support/service.js';
 import { ToolKindForTests } from '../support/tool-kinds.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
 const question = 'Why?';
+const FILE = textFile('tea.txt', 'Tea is at four.');
 const INVALID = { success: false, message: 'Authentication error: invalid token', error: 'invalid_token' };
 const NOT_FOUND = { success: false, message: 'Not found' };
 
@@ -241,6 +246,16 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
       }
     });
 
+    it('attaches what it uploaded itself, and nothing else', async () => {
+      const [own, byOwner] = [await readyAttachment(restricted.client, FILE), await readyAttachment(world.alice, FILE)];
+      const ask = (client: Client, id: string) =>
+        client.stream({ question, agent_id: agent.id, attachments: [id] }).then(({ status }) => status);
+      expect(await ask(restricted.client, byOwner)).toBe(404);
+      expect(await ask(restricted.client, own)).toBe(200);
+      const unrestricted = await tokenFor(world, { scopes: ['chat:run'] });
+      expect([await ask(unrestricted.client, byOwner), await ask(world.alice, own)]).toEqual([200, 200]);
+    });
+
     it('gives an agent nothing that it does not reach', async () => {
       const prompt = async (name: string) =>
         ((await replyOf(world.alice.post('/api/create_prompt', { name, content: 'x' }))).body as { id: string }).id;
@@ -316,6 +331,32 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
     expect(seen).toBeGreaterThan(20);
     for (const path of ['/metrics', '/api/ready', '/api/user/tokens', '/api/user/me', '/api/audit/events', '/api/get_prompts']) {
       expect((await replyOf(world.alice.get(path))).text).not.toContain(secret);
+    }
+  });
+
+  it('no line of the log holds the secret of a token, whatever becomes of the request', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+    const service = await serviceForTests({ AUTH_TYPE: 'none', LOG_LEVEL: 'trace' }, makeBacking, log);
+    try {
+      const local = new Client(service.url);
+      const { id, token, client } = await tokenFor({ alice: local }, { scopes: ['chat:run'] });
+      const uses = async () => {
+        await (await client.post('/api/answer', { question })).text();
+        await (await client.get('/api/get_agents')).text();
+        await (await client.get(`/api/get_agents?token=${newId()}`)).text();
+        await (await client.post('/stream', '{')).text();
+      };
+      await uses();
+      const { token: next } = (await replyOf(local.post(`/api/user/tokens/${id}/regenerate`, {}))).body as { token: string };
+      await uses();
+      await local.delete(`/api/user/tokens/${id}`);
+      await uses();
+      const text = lines.join('');
+      expect(lines.length).toBeGreaterThan(0);
+      for (const secret of [token, next].map((each) => each.slice('dgpt_pat_'.length + 6))) expect(text).not.toContain(secret);
+    } finally {
+      await service.close();
     }
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { UNAUTHENTICATED_UPLOAD_BYTES_MAX } from '../../src/platform/http/upload-gate.js';
+import { tokenFor } from '../support/access-tokens.js';
 import { formOf } from '../support/attachments.js';
 import type { MakeBacking } from '../support/backing.js';
 import { Client, messageIdIn } from '../support/client.js';
@@ -24,6 +25,7 @@ export function wrongCredentialsStory(makeBacking: MakeBacking): void {
   let agentId: string;
   let key: string;
   let bearer: string;
+  let accessToken: string;
   let messageId: string;
   let hook: string;
   beforeAll(async () => {
@@ -34,6 +36,7 @@ export function wrongCredentialsStory(makeBacking: MakeBacking): void {
     hook = await webhookPath(world.alice, agent.id);
     const { token } = await world.nobody.json<{ token: string }>('/api/generate_token');
     bearer = `Bearer ${token}`;
+    accessToken = `Bearer ${(await tokenFor(world, { scopes: ['prompts:read'] })).token}`;
     messageId = messageIdIn(await world.nobody.stream({ question, api_key: key }));
   });
   afterAll(() => world.close());
@@ -57,6 +60,11 @@ export function wrongCredentialsStory(makeBacking: MakeBacking): void {
 
   const DOORS: Readonly<Record<string, Door>> = {
     'a bearer': byBearer((client, headers) => client.get('/api/get_agents', headers)),
+    'a personal access token': shows(
+      (client, authorization) => client.get('/api/get_prompts', { authorization }),
+      'Bearer dgpt_pat_nonsense',
+      () => accessToken,
+    ),
     'a bearer beside a question': byBearer((client, headers) => client.post('/api/answer', { question }, headers)),
     'a bearer beside files': byBearer((client, headers) => client.send('/api/store_attachment', form(), headers)),
     'the key of a question': byKey((client, api_key) => client.post('/api/answer', { question, api_key })),

@@ -17,17 +17,15 @@ const SCHEMES: Readonly<Record<Audience, readonly string[]>> = {
 export function Access(access: RouteAccess): MethodDecorator {
   const { scopes } = access;
   const security = SCHEMES[access.for].map((scheme) => ApiSecurity(scheme));
-  const isForTokens = scopes !== undefined && (access.for === 'user' || access.for === 'caller');
-  const documented = isForTokens
-    ? [ApiExtension('x-token-scopes', scopes === 'any-token' ? [] : [...scopes]), ApiResponse(refusedToTokens(scopes))]
-    : [];
+  const isForTokens = access.for === 'user' || access.for === 'caller';
+  const named = scopes === undefined ? [] : [ApiExtension('x-token-scopes', scopes === 'any-token' ? [] : [...scopes])];
+  const documented = isForTokens ? [...named, ApiResponse({ status: 403, description: refusedToTokens(scopes) })] : [];
   return applyDecorators(SetMetadata(ROUTE_ACCESS, access), ...security, ...documented);
 }
 
-const refusedToTokens = (scopes: NonNullable<RouteAccess['scopes']>) => ({
-  status: 403,
-  description:
-    scopes === 'any-token'
-      ? 'The personal access token is restricted to other resources (`resource_not_allowed`).'
-      : `The personal access token has none of the scopes ${scopes.map((scope) => `\`${scope}\``).join(', ')} (\`insufficient_scope\`), or is restricted to other resources (\`resource_not_allowed\`).`,
-});
+function refusedToTokens(scopes: RouteAccess['scopes']): string {
+  if (scopes === undefined) return 'Closed to personal access tokens (`not_available_to_tokens`).';
+  if (scopes === 'any-token') return 'The personal access token is restricted to other resources (`resource_not_allowed`).';
+  const named = scopes.map((scope) => `\`${scope}\``).join(', ');
+  return `The personal access token has none of the scopes ${named} (\`insufficient_scope\`), or is restricted to other resources (\`resource_not_allowed\`).`;
+}

@@ -13,7 +13,12 @@ within \`WEBHOOK_BODY_MAX_BYTES\` and that depth. A request may be answered befo
 
 A wrong bearer is 401 on every route, and so is a wrong agent key on those that take one; a wrong token of a webhook is 404. After
 \`WRONG_CREDENTIALS_MAX_PER_MINUTE\` of them within a minute (100 unless set) an address gets 429 for wrong ones, with \`Retry-After\`; right
-ones are answered as ever.`;
+ones are answered as ever.
+
+Programs show a personal access token of a user as bearer (\`POST /api/user/tokens\`). It is taken under every \`AUTH_TYPE\`, opens the routes that
+name one of its scopes (\`x-token-scopes\`), and no others: \`not_available_to_tokens\`, \`insufficient_scope\` and \`resource_not_allowed\` are 403.`;
+
+const BEARER = 'A session token, or a personal access token (`dgpt_pat_…`) where the operation names `x-token-scopes`.';
 
 const UNAUTHORIZED = { status: 401, description: 'The credential is missing, wrong or expired.' };
 
@@ -30,7 +35,7 @@ export function serveApiReference(app: NestFastifyApplication, version: string):
     .setTitle('Verbatim')
     .setDescription(DESCRIPTION)
     .setVersion(version)
-    .addBearerAuth()
+    .addBearerAuth({ type: 'http', scheme: 'bearer', description: BEARER })
     .addGlobalResponse(UNAUTHORIZED, TOO_MANY)
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'agent-key')
     .build();

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Commands } from '../../kernel/commands.js';
+import { tokenOf } from '../identity/access.policy.js';
 import { type Caller, ownerOf } from '../identity/caller.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { newId } from '../../kernel/ids.js';
@@ -38,12 +39,20 @@ export class AttachmentIntake {
     }
     refused.sort((one, other) => one.place - other.place);
     if (types.size === 0) throw allRefused(refused);
+    const token = tokenOf(caller);
     const accepted: AcceptedFile[] = [];
     let position: bigint | undefined;
     for (const [file, mimeType] of types) {
       const { place, filename } = file;
       const ids = { attachmentId: newId(), taskId: newId() };
-      const stored = { ...ids, ownerId: ownerOf(caller), filename, mimeType, blob: await this.blobs.put(file.open()) };
+      const stored = {
+        ...ids,
+        ownerId: ownerOf(caller),
+        ...(token && { accessTokenId: token.id }),
+        filename,
+        mimeType,
+        blob: await this.blobs.put(file.open()),
+      };
       ({ position } = await this.commands.execute(new StoreAttachment(stored, caller.cause)));
       accepted.push({ place, filename, ...ids });
     }

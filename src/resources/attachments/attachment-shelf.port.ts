@@ -10,10 +10,10 @@ export type ReadyAttachment = Readonly<
 /** The attachments that questions may refer to. */
 export abstract class AttachmentShelf {
   /**
-   * Attachments of one of these users, in the order of their ids, each once.
+   * Attachments of one of these users, in the order of their ids, each once; where a token is named, those that were uploaded with it.
    * @throws Rejection `attachment-not-found` (also somebody else's), `attachment-not-ready`, `attachment-failed`
    */
-  abstract pick(ids: readonly string[], userIds: readonly string[]): Promise<readonly ReadyAttachment[]>;
+  abstract pick(ids: readonly string[], userIds: readonly string[], uploadedWith?: string): Promise<readonly ReadyAttachment[]>;
   /** Those that were picked before, for a question that has been accepted since; whatever is gone is left out. */
   abstract recall(ids: readonly string[]): Promise<readonly ReadyAttachment[]>;
   /** @throws BlobMissing, BlobsUnavailable */

@@ -12,7 +12,16 @@ export type StoredPicture = Readonly<{ mimeType: string; blob: BlobRef }>;
 /** A file was uploaded to be attached to questions; the task with this id reads it. */
 export type AttachmentStored = Event<
   'AttachmentStored',
-  { attachmentId: AttachmentId; taskId: string; ownerId: string; filename: string; mimeType: string; blob: BlobRef }
+  {
+    attachmentId: AttachmentId;
+    taskId: string;
+    ownerId: string;
+    /** The personal access token that it was uploaded with. */
+    accessTokenId?: string;
+    filename: string;
+    mimeType: string;
+    blob: BlobRef;
+  }
 >;
 /** What the file says and shows: from here on questions may refer to it. */
 export type AttachmentParsed = Event<

@@ -18,10 +18,11 @@ export class StoredAttachments extends AttachmentShelf {
     super();
   }
 
-  async pick(ids: readonly string[], userIds: readonly string[]): Promise<readonly ReadyAttachment[]> {
+  async pick(ids: readonly string[], userIds: readonly string[], uploadedWith?: string): Promise<readonly ReadyAttachment[]> {
     const picked = await this.states(ids);
     return picked.map((state) => {
       if (!state.stored || !userIds.includes(state.stored.ownerId)) throw attachmentNotFound();
+      if (uploadedWith !== undefined && state.stored.accessTokenId !== uploadedWith) throw attachmentNotFound();
       if (state.failed) throw new Rejection('attachment-failed', `An attachment could not be read: ${state.failed.reason}`);
       const ready = readyOf(state);
       if (!ready) throw new Rejection('attachment-not-ready', `The attachment ${state.stored.filename} is still being read.`);

@@ -120,6 +120,12 @@ export const mayResume = (party: Party, askedWith: string | undefined): boolean 
 /** The token that came with a request, also when an agent's key came beside it: it restricts all the same. */
 export const tokenOf = (who: Who): TokenGrant | undefined => signedInUserOf(who)?.token;
 
+/** A token that came with a request and is restricted to some resources: it reaches nothing that cannot be told to be among them. */
+export function restrictedTokenOf(who: Who): TokenGrant | undefined {
+  const token = tokenOf(who);
+  return token && isRestricted(token) ? token : undefined;
+}
+
 /** Names a credential among all: what is kept for one of them is not found with another. */
 export const credentialIdOf = (caller: Caller): string =>
   caller.kind === 'agent-key' ? caller.keyId : caller.token ? `access-token:${caller.token.id}` : caller.userId;
@@ -214,8 +220,8 @@ function reaching(who: Who, thing: Readonly<{ id?: string; ownerId: string }> | 
  * token asks one of its agents, or, restricted in sources alone, asks these sources.
  */
 function asking(who: Who, { agentId, sources, promptId, continuedAgentId }: NamedByQuestion): Refusal | undefined {
-  const token = tokenOf(who);
-  if (!token || !isRestricted(token)) return undefined;
+  const token = restrictedTokenOf(who);
+  if (!token) return undefined;
   const { agents, tools } = token.resources;
   if (tools) return notAllowed('A token that is restricted to specific tools cannot ask questions');
   if (who?.kind === 'agent-key') return notAllowed('A restricted token cannot ask with an agent key; send agent_id');
@@ -232,8 +238,8 @@ function asking(who: Who, { agentId, sources, promptId, continuedAgentId }: Name
 
 function replaying(who: Who, conversation: Beginning, askedWith: string | undefined): Refusal | undefined {
   if (!who || !isPartyTo(conversation, who)) return NOT_FOUND;
-  const token = tokenOf(who);
-  return token && isRestricted(token) && token.id !== askedWith ? NOT_FOUND : undefined;
+  const token = restrictedTokenOf(who);
+  return token && token.id !== askedWith ? NOT_FOUND : undefined;
 }
 
 const isRestricted = ({ resources }: TokenGrant, families: readonly Family[] = FAMILIES): boolean =>

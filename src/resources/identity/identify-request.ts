@@ -6,9 +6,8 @@ import { type Authenticator, bearerOf } from './authenticator.js';
 import type { AuthType, SignedInUser } from './caller.js';
 import { Identity } from './identity.js';
 import type { IdentifiedRequest } from './identity.http.js';
-import type { AccessTokenDirectory } from './tokens/access-token-directory.port.js';
-import { isAccessToken } from './tokens/access-token.policy.js';
-import type { CredentialStreams } from './tokens/credential-streams.js';
+import { type AccessTokenDirectory, isAccessToken } from './access-token-directory.port.js';
+import type { CredentialStreams } from './credential-streams.js';
 import type { OpenResponses } from './sessions/open-responses.js';
 import type { WrongCredentials } from './wrong-credentials.port.js';
 

@@ -15,9 +15,9 @@ import { GeneratedTokens, LimitedWrongCredentials } from './credential-limits.js
 import { identifyRequest, refuseForeignPages } from './identify-request.js';
 import { SessionController } from './session.http.js';
 import { SessionTokens } from './session-tokens.js';
-import { AccessTokenDirectory } from './tokens/access-token-directory.port.js';
-import { CredentialStreams } from './tokens/credential-streams.js';
-import { RevocationWatch } from './tokens/revocation-watch.js';
+import { AccessTokenDirectory } from './access-token-directory.port.js';
+import { CredentialStreams } from './credential-streams.js';
+import { RevocationWatch } from './revocation/revocation-watch.js';
 import { LiveSessions } from './sessions/live-sessions.js';
 import { OpenResponses } from './sessions/open-responses.js';
 import { StateSessionFactHandler } from './sessions/session.commands.js';

@@ -10,7 +10,14 @@ import {
   conversationStream,
   type TurnSettings,
 } from '../../conversation/conversation.events.js';
-import { may, type NamedByQuestion, reached, requireAccess, tokenOf } from '../../../resources/identity/access.policy.js';
+import {
+  may,
+  type NamedByQuestion,
+  reached,
+  requireAccess,
+  restrictedTokenOf,
+  tokenOf,
+} from '../../../resources/identity/access.policy.js';
 import { type Caller, ownerOf, signedInUserOf } from '../../../resources/identity/caller.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
@@ -163,7 +170,7 @@ export class QuestionResolver {
     if (new Set(ids).size > ATTACHMENTS_MAX)
       throw new Rejection('invalid-request', `attachments must be at most ${ATTACHMENTS_MAX}.`);
     const userIds = [ownerOf(caller), signedInUserOf(caller)?.userId].filter((id) => id !== undefined);
-    const picked = await this.attachments.pick(ids, userIds);
+    const picked = await this.attachments.pick(ids, userIds, restrictedTokenOf(caller)?.id);
     return picked.map(({ attachmentId: id, filename, mimeType }) => ({ id, filename, mimeType }));
   }
 

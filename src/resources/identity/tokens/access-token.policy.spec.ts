@@ -1,13 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  accessTokenHash,
-  expiryIn,
-  freshAccessToken,
-  isAccessToken,
-  nameIn,
-  resourcesIn,
-  scopesIn,
-} from './access-token.policy.js';
+import { accessTokenHash, expiryIn, freshAccessToken, nameIn, resourcesIn, scopesIn } from './access-token.policy.js';
+import { isAccessToken } from '../access-token-directory.port.js';
 
 const rules = { enabled: true, defaultLifetimeDays: 90, maxLifetimeDays: 365, allowNonExpiring: false, maxPerUser: 25 };
 const now = new Date('2026-01-01T00:00:00.000Z');

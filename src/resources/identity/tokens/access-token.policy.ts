@@ -2,10 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { FAMILIES, type Family, isScope, type Scope } from '../../../kernel/access.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
+import { ACCESS_TOKEN_PREFIX } from '../access-token-directory.port.js';
 import type { IssuedSecret, TokenResources } from './access-tokens.events.js';
 
-/** What every token begins with, so that scanners of source code find it. */
-const ACCESS_TOKEN_PREFIX = 'dgpt_pat_';
 const SECRET_BYTES = 32;
 /** So many characters of the secret are shown again, for its owner to know it by. */
 const SHOWN_CHARACTERS = 6;
@@ -23,8 +22,6 @@ export type TokenRules = Readonly<{
   allowNonExpiring: boolean;
   maxPerUser: number;
 }>;
-
-export const isAccessToken = (bearer: string | undefined): bearer is string => bearer?.startsWith(ACCESS_TOKEN_PREFIX) ?? false;
 
 /** A plain hash is enough for a secret of 256 random bits: there is nothing to guess. Undefined for what cannot be a token. */
 export const accessTokenHash = (token: string): string | undefined =>

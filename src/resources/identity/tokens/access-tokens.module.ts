@@ -7,7 +7,7 @@ import {
   RegenerateAccessTokenHandler,
   RevokeAccessTokenHandler,
 } from './access-token.commands.js';
-import { AccessTokenDirectory } from './access-token-directory.port.js';
+import { AccessTokenDirectory } from '../access-token-directory.port.js';
 import { AccessTokensController } from './access-tokens.http.js';
 import { accessTokensRejections } from './access-tokens.rejections.js';
 import { StoredAccessTokens } from './stored-access-tokens.js';

@@ -7,7 +7,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { CredentialUses } from '../../../platform/credentials/credential-uses.port.js';
 import { AccessTokenRules } from './access-token.commands.js';
-import { AccessTokenDirectory, type AccessTokenHolder } from './access-token-directory.port.js';
+import { AccessTokenDirectory, type AccessTokenHolder } from '../access-token-directory.port.js';
 import { accessTokenHash } from './access-token.policy.js';
 import { type AccessToken, accessTokens, isExpired } from './access-tokens.decider.js';
 import { accessTokensStream } from './access-tokens.events.js';

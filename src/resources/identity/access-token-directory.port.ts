@@ -1,4 +1,9 @@
-import type { TokenGrant } from '../caller.js';
+import type { TokenGrant } from './caller.js';
+
+/** What every token begins with, so that scanners of source code find it. */
+export const ACCESS_TOKEN_PREFIX = 'dgpt_pat_';
+
+export const isAccessToken = (bearer: string | undefined): bearer is string => bearer?.startsWith(ACCESS_TOKEN_PREFIX) ?? false;
 
 /** Whom a token stands for, and what it lets its bearer do. */
 export type AccessTokenHolder = Readonly<{ userId: string; grant: TokenGrant }>;

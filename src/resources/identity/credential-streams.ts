@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { SseStream, SseStreams } from '../../../platform/http/sse.js';
-import type { AgentKeyDirectory } from '../agent-key-directory.port.js';
-import type { Caller } from '../caller.js';
-import type { Identity } from '../identity.js';
+import type { SseStream, SseStreams } from '../../platform/http/sse.js';
+import type { AgentKeyDirectory } from './agent-key-directory.port.js';
+import type { Caller } from './caller.js';
+import type { Identity } from './identity.js';
 import type { AccessTokenDirectory } from './access-token-directory.port.js';
-import { accessTokenSubject, agentKeySubject, type RevocableCredential } from './revocable-credential.js';
-import type { RevocationWatch } from './revocation-watch.js';
+import { accessTokenSubject, agentKeySubject, type RevocableCredential } from './revocation/revocable-credential.js';
+import type { RevocationWatch } from './revocation/revocation-watch.js';
 
 /** What tells whether credentials still stand. */
 export type CredentialDirectories = Readonly<{ tokens: () => AccessTokenDirectory; keys: () => AgentKeyDirectory }>;
