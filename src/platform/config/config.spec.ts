@@ -113,6 +113,22 @@ describe('the configuration', () => {
     expect(problemsOf({ HOST, ALLOW_UNAUTHENTICATED: 'true' })).toEqual([]);
   });
 
+  it('signs users in only at a provider that is named, and not over an open line', () => {
+    const OIDC = {
+      AUTH_TYPE: 'oidc',
+      OIDC_ISSUER: 'https://a.example',
+      OIDC_CLIENT_ID: 'c',
+      OIDC_FRONTEND_URL: 'https://b.example',
+    };
+    expect(problemsOf(OIDC)).toEqual([]);
+    expect(problemsOf({ AUTH_TYPE: 'oidc' })).toEqual(
+      ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_FRONTEND_URL'].map((name) => expect.stringContaining(name) as unknown),
+    );
+    expect(problemsOf({ ...OIDC, OIDC_ISSUER: 'http://127.0.0.1:8080' })).toEqual([]);
+    expect(problemsOf({ ...OIDC, OIDC_ISSUER: 'http://a.example' })).toEqual([expect.stringContaining('https')]);
+    expect(problemsOf({ ...OIDC, OIDC_SCOPES: 'email' })).toEqual([expect.stringMatching(/^OIDC_SCOPES .*openid/)]);
+  });
+
   it('splits roles among processes only where these can reach each other and share a database', () => {
     expect(problemsOf({ ROLES: 'api' })).toEqual([expect.stringContaining('NATS_URL'), expect.stringContaining('DATABASE_URL')]);
     const shared = { NATS_URL: 'nats://127.0.0.1', DATABASE_URL: 'postgres://127.0.0.1/verbatim' };

@@ -128,7 +128,7 @@ export class IdentityProvider {
   /** Discovered once an hour; a failure is not kept. */
   private async provider(): Promise<Discovered> {
     const known = this.discovered.get('provider') ?? this.discover();
-    this.discovered.set('provider', known);
+    if (!this.discovered.has('provider')) this.discovered.set('provider', known);
     try {
       return await known;
     } catch (error) {

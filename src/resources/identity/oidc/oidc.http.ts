@@ -5,6 +5,7 @@ import { Access } from '../../../platform/http/access.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { DocumentedBody } from '../../../platform/http/documented.js';
 import { bearerOf } from '../authenticator.js';
+import { WrongCredentials } from '../wrong-credentials.port.js';
 import { IdentityProvider, ProviderRefused, ProviderUnavailable } from './identity-provider.js';
 import { OIDC_PATH, OidcOptions, type OidcSettings } from './oidc-options.js';
 import { SignIn } from './sign-in.js';
@@ -20,7 +21,7 @@ const textField = (name: string) => ({ type: 'object', properties: { [name]: { t
 
 /** Lets requests through where users sign in at a provider. @throws Rejection oidc-not-enabled */
 @Injectable()
-export class OidcEnabled implements CanActivate {
+class OidcEnabled implements CanActivate {
   constructor(private readonly options: OidcOptions) {}
 
   canActivate(): boolean {
@@ -38,6 +39,7 @@ export class OidcController {
     private readonly options: OidcOptions,
     private readonly signIn: SignIn,
     private readonly provider: IdentityProvider,
+    private readonly wrongCredentials: WrongCredentials,
   ) {}
 
   @ApiOperation({
@@ -82,9 +84,9 @@ export class OidcController {
   @Access({ for: 'anyone', action: 'create', of: 'sessions' })
   @Post('token')
   @HttpCode(200)
-  async token(@Req() { body }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+  async token(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     void reply.headers(NOT_KEPT);
-    return { token: await this.signIn.handOver(fieldIn(body, 'code')) };
+    return { token: await this.countingWrong(request, this.signIn.handOver(fieldIn(request.body, 'code'))) };
   }
 
   @ApiOperation({
@@ -98,7 +100,8 @@ export class OidcController {
   @HttpCode(200)
   async refresh(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     void reply.headers(NOT_KEPT);
-    return { token: await this.signIn.refresh(bearerOf(request.headers.authorization), request.id) };
+    const bearer = bearerOf(request.headers.authorization);
+    return { token: await this.countingWrong(request, this.signIn.refresh(bearer, request.id)) };
   }
 
   @ApiOperation({
@@ -139,6 +142,16 @@ export class OidcController {
     await reply.headers(NOT_KEPT).redirect(url ?? returnTo, 302);
   }
 
+  /** What may have been guessed counts, as wrong credentials do elsewhere. */
+  private async countingWrong<Result>(request: FastifyRequest, work: Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof Rejection && GUESSED.has(error.code)) await this.wrongCredentials.count(request);
+      throw error;
+    }
+  }
+
   private get settings(): OidcSettings {
     return this.options.settings!;
   }
@@ -153,6 +166,8 @@ export class OidcController {
     return `${STATE_COOKIE}=${value}; Max-Age=${seconds}; Path=${OIDC_PATH}; HttpOnly; SameSite=Lax${secure}`;
   }
 }
+
+const GUESSED: ReadonlySet<string> = new Set(['oidc-invalid-code', 'invalid-token']);
 
 const NOT_KEPT = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
 

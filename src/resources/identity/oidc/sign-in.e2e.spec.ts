@@ -414,6 +414,14 @@ describe('groups', () => {
   });
 });
 
+it('a token past its time renews nothing', async () => {
+  await service.restart({ OIDC_SESSION_LIFETIME_SECONDS: '1' });
+  const token = await signIn();
+  await eventually(async () => (await refresh(token)).body['error'] === 'token_expired');
+  expect(await (await clientOf(token).get('/api/user/me')).json()).toMatchObject({ error: 'token_expired' });
+  await service.restart();
+});
+
 it('a claim that may be anybody’s names nobody', async () => {
   await service.restart({ OIDC_USER_ID_CLAIM: 'email' });
   provider.users.set('bob', { email: EMAIL, email_verified: false, name: 'Bob' });

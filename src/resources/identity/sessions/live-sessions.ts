@@ -3,7 +3,7 @@ import type { Clock } from '../../../kernel/clock.js';
 import type { LiveSession, Sessions } from './sessions.port.js';
 
 /** How long a session counts as it was last found. One that is ended anywhere is refused everywhere within twice this time. */
-export const SESSION_KNOWN_MS = 1_000;
+const SESSION_KNOWN_MS = 1_000;
 const SESSIONS_MAX = 10_000;
 
 type Known = Readonly<{ session: LiveSession | undefined; readAt: number }>;

@@ -4,7 +4,7 @@ import { endEventStream } from '../../../platform/http/sse.js';
 import type { Sessions } from './sessions.port.js';
 
 /** How often it is asked whether sessions with open responses are over. */
-export const SESSION_CHECK_MS = 500;
+const SESSION_CHECK_MS = 500;
 
 /** The responses of this process that are not at their end, by the session that asked for them. They end with their session. */
 export class OpenResponses {

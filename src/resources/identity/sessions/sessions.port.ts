@@ -1,5 +1,5 @@
 /** A session at a provider, and what its user is called there. */
-export type ProviderSession = Readonly<{ issuer: string; subject: string; sid: string | null }>;
+type ProviderSession = Readonly<{ issuer: string; subject: string; sid: string | null }>;
 
 export type NewSession = Readonly<{
   sessionId: string;

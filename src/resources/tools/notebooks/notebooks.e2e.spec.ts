@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '../../../../test/support/client.js';
 import { serviceForTests, type TestService } from '../../../../test/support/service.js';
 import { callContext, callTool, usedTool } from '../../../../test/support/tool-calls.js';
+import { userIdOf } from '../../../../test/support/user-id.js';
 import { SessionTokens } from '../../identity/session-tokens.js';
 import { newId } from '../../../kernel/ids.js';
 import { ToolKinds } from '../toolbox/tool-kinds.js';
@@ -9,6 +10,7 @@ import { ToolKinds } from '../toolbox/tool-kinds.js';
 let service: TestService;
 let alice: Client;
 let bob: Client;
+let alicesId: string;
 
 beforeAll(async () => {
   service = await serviceForTests({ AUTH_TYPE: 'session_jwt', ALLOWED_PRIVATE_HOSTS: '127.0.0.1,localhost' });
@@ -16,6 +18,7 @@ beforeAll(async () => {
   const clientOf = async (userId: string) =>
     new Client(service.url, { authorization: `Bearer ${await tokens.issue({ subject: userId, roles: [] })}` });
   [alice, bob] = [await clientOf('alice'), await clientOf('bob')];
+  alicesId = await userIdOf(service, 'alice');
 });
 afterAll(() => service.close());
 
@@ -25,7 +28,8 @@ const artifact = async (id: string, as = alice) => {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
 const artifactOf = async (name: string, action: string, args: object) =>
-  ((await callTool(kind(name), action, { ...args })) as { artifact_id: string }).artifact_id;
+  ((await callTool(kind(name), action, { ...args }, { context: callContext({ userId: alicesId }) })) as { artifact_id: string })
+    .artifact_id;
 
 describe('what a model has written for a user', () => {
   it('is shown to that user: notes', async () => {
