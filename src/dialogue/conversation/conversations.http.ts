@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { ConversationQueries, type ListingCursor } from '../../../projections/conversations/conversations.queries.js';
-import type { Caller, SignedInUser } from '../../resources/identity/caller.js';
+import { onlookerOf, type SignedInUser } from '../../resources/identity/caller.js';
 import { may } from '../../resources/identity/access.policy.js';
 import { CurrentUser, KnownCaller } from '../../resources/identity/identity.http.js';
 import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
@@ -76,8 +76,7 @@ export class ConversationsController {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
     const found = isId(id) ? await this.asItStands(user, id) : undefined;
     if (!found) throw notFound();
-    // A program with a token reads on its own behalf: its user has not looked yet.
-    if (!user.token) {
+    if (onlookerOf(user)) {
       const { position } = await this.commands.execute(new OpenConversation(id, user.userId, user.cause));
       this.lastWrites.note(user.userId, position);
     }

@@ -5,7 +5,7 @@ import { ConversationQueries } from '../../../projections/conversations/conversa
 import { type Message, MessageDigest, noMessage, withFrame } from './message.policy.js';
 import { MessageAccess, type ReadableMessage } from './message-access.js';
 import { type Frame, isTerminal, messageStream } from './message.events.js';
-import { signedInUserOf } from '../../resources/identity/caller.js';
+import { onlookerOf } from '../../resources/identity/caller.js';
 import type { Identity } from '../../resources/identity/identity.js';
 import { RequestIdentity } from '../../resources/identity/identity.http.js';
 import { EventStore, REVISION_MAX, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
@@ -53,7 +53,7 @@ export class MessagesController {
     const sse = this.streams.start(reply);
     await sse.comment('connected');
     const turn = { conversationId: message.conversationId, turnId: messageId };
-    const reader = signedInUserOf(await identity.caller());
+    const reader = onlookerOf(await identity.caller());
     const sent = await pump(this.frames.tail(turn, after, sse.signal, reader), sse);
     if (sent === 0) await sse.comment('up-to-date');
     sse.end();

@@ -51,4 +51,10 @@ export const ownerOf = (caller: Caller): string => (caller.kind === 'user' ? cal
 export const signedInUserOf = (caller: Caller | undefined): SignedInUser | undefined =>
   caller?.kind === 'agent-key' ? caller.signedIn : caller;
 
+/** The user who looks, where no program looks on their behalf with a token. */
+export const onlookerOf = (caller: Caller | undefined): SignedInUser | undefined => {
+  const user = signedInUserOf(caller);
+  return user?.token ? undefined : user;
+};
+
 export const isAdmin = (caller: Caller): boolean => caller.kind === 'user' && caller.roles.includes('admin');

@@ -55,6 +55,7 @@ class Probe {
     return { caller, cause };
   }
 
+  @Access({ for: 'anyone', action: 'change', of: 'callers' })
   @Get(['api/delete_old', 'api/agent_webhook', 'api/webhooks/agents/token'])
   change() {
     return { changed: true };

@@ -17,7 +17,7 @@ import { namesOf } from './source/file-names.policy.js';
 import { areSame, type IngestResult, notFetchedText, resultOf } from './source/ingest-result.policy.js';
 import type { RemoteFiles } from './remote/remote-files.js';
 import { isNothingFetched, type RemotePages } from './remote/remote-pages.js';
-import { parsedName } from './remote/stores/stored-file.policy.js';
+import { parsedName } from './remote/stored-file.policy.js';
 import { CompleteIngest, FailIngest, KeepPages, KeepUnpackedFiles, StartIngest } from './source/source.commands.js';
 import { type Source, source } from './source/source.decider.js';
 import { isCutAlike } from './source/source-config.decider.js';

@@ -10,7 +10,7 @@ import { AddressRefused, OutgoingHttp } from '../../platform/outgoing/outgoing-h
 import { type AcceptedUpload, NAME_CHARACTERS_MAX, UploadKeyTtl } from './upload-intake.js';
 import { AddRemoteSource } from './source/source.commands.js';
 import { PAGE_URL_CHARACTERS_MAX, RemoteOptions } from './remote/remote-limits.js';
-import { s3EndpointOf } from './remote/stores/s3-request.policy.js';
+import { s3EndpointOf } from './remote/s3-request.policy.js';
 import type { RemoteOrigin } from './source/source.events.js';
 import { type RemoteFields, type RemoteRequest, remoteRequestIn } from './remote/remote-request.policy.js';
 

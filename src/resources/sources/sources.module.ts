@@ -45,7 +45,7 @@ import { UploadStagingFolder } from './received-upload.js';
 import { RemoteController } from './remote.http.js';
 import { RemoteOptions } from './remote/remote-limits.js';
 import { RemoteFiles } from './remote/remote-files.js';
-import { webHostOf } from './remote/stores/github-address.policy.js';
+import { webHostOf } from './remote/github-address.policy.js';
 import { RemotePages } from './remote/remote-pages.js';
 import { Search } from './chunks/search.port.js';
 import { SearchController } from './chunks/search.http.js';

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import type { Frame } from '../../journal/message.events.js';
 import { type Message, noMessage, withFrame } from '../../journal/message.policy.js';
 import { isWaiting } from '../../conversation/tool-call.policy.js';
-import { ownerOf, signedInUserOf } from '../../../resources/identity/caller.js';
+import { ownerOf, onlookerOf } from '../../../resources/identity/caller.js';
 import { type Identity, unauthenticated } from '../../../resources/identity/identity.js';
 import { RequestIdentity } from '../../../resources/identity/identity.http.js';
 import { LastWrites } from '../../../kernel/event-sourcing/last-writes.js';
@@ -97,7 +97,7 @@ export class AnsweringController {
 
   private async *tail(accepted: AcceptedQuestion, signal: AbortSignal, identity: Identity) {
     try {
-      const reader = signedInUserOf(await identity.caller());
+      const reader = onlookerOf(await identity.caller());
       yield* this.frames.tail(accepted, accepted.after, signal, reader);
     } finally {
       this.limits.told(accepted.turnId);

@@ -11,7 +11,7 @@ import { DOCUMENT_EXTENSIONS, extensionOf } from '../document.port.js';
 import { FileListBudget } from '../file-list.policy.js';
 import type { Entry } from '../formats/archive.js';
 import type { ParsingLimits } from '../limits.js';
-import { DocumentLane } from '../parsing/document-lane.js';
+import { DocumentLane } from '../document-lane.js';
 import { tooLarge, typeNotAccepted, unreadable } from '../refusals.js';
 import { isOfTheSystem, memberPathOf, uniquePath } from './member-path.policy.js';
 import { canUnpack, MemberDamaged, ZipFile } from './zip-file.js';

@@ -3,7 +3,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { type Chunk, type Chunking, Documents, DocumentsBusy, type Section, type WaitingDocument } from '../document.port.js';
 import { GuardedProcess, GuardedProcessFailed, type GuardedProcessOptions } from '../../../platform/sandbox/guarded-process.js';
 import { attachmentKindOf } from '../formats/attachment-kind.js';
-import { DocumentLane } from './document-lane.js';
+import { DocumentLane } from '../document-lane.js';
 import { checkFile, inspectFile } from '../formats/inspect-file.js';
 import { checkPicture } from '../formats/pictures.js';
 import { deadlineMsOf, PARSING_LIMITS, type ParsingLimits } from '../limits.js';

@@ -12,7 +12,7 @@ import type { GatheredPages } from './gathering.js';
 import { RemoteFiles } from './remote-files.js';
 import type { RemoteLimits } from './remote-limits.js';
 import { isNothingFetched } from './remote-pages.js';
-import { s3RequestIn } from './stores/s3-request.policy.js';
+import { s3RequestIn } from './s3-request.policy.js';
 
 const LIMITS: RemoteLimits = {
   filesMax: 50,

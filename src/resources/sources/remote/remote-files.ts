@@ -12,10 +12,10 @@ import type { SourceFile, StoreOrigin } from '../source/source.events.js';
 import type { GatheredPages, GatheringProgress } from './gathering.js';
 import type { RemoteLimits } from './remote-limits.js';
 import { RemoteRequests } from './remote-requests.js';
-import { FileGathering } from './stores/file-gathering.js';
-import type { FileStore } from './stores/file-store.js';
-import { type GithubAddresses, GithubRepository } from './stores/github-repository.js';
-import { S3Bucket } from './stores/s3-bucket.js';
+import { FileGathering } from './file-gathering.js';
+import type { FileStore } from './file-store.js';
+import { type GithubAddresses, GithubRepository } from './github-repository.js';
+import { S3Bucket } from './s3-bucket.js';
 
 /** Reads the files of a repository or a bucket and keeps their bytes, within the limits of one ingestion. */
 export class RemoteFiles {

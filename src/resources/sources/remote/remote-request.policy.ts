@@ -9,8 +9,8 @@ import {
   type RemoteOrigin,
 } from '../source/source.events.js';
 import { SYNC_FREQUENCIES, type SyncFrequency } from '../source/sync.policy.js';
-import { repositoryAddressIn } from './stores/github-address.policy.js';
-import { S3_KEY_FIELDS, s3RequestIn } from './stores/s3-request.policy.js';
+import { repositoryAddressIn } from './github-address.policy.js';
+import { S3_KEY_FIELDS, s3RequestIn } from './s3-request.policy.js';
 
 type Secrets = Readonly<Record<string, string>>;
 

@@ -1,9 +1,9 @@
 import { AwsV4Signer } from 'aws4fetch';
-import type { Clock } from '../../../../kernel/clock.js';
-import type { OutgoingResponse } from '../../../../platform/outgoing/outgoing-http.port.js';
-import { textOf } from '../../../../platform/outgoing/response-text.policy.js';
-import type { S3Origin } from '../../source/source.events.js';
-import { PageNotFetched, refusedBy, type RemoteRequests } from '../remote-requests.js';
+import type { Clock } from '../../../kernel/clock.js';
+import type { OutgoingResponse } from '../../../platform/outgoing/outgoing-http.port.js';
+import { textOf } from '../../../platform/outgoing/response-text.policy.js';
+import type { S3Origin } from '../source/source.events.js';
+import { PageNotFetched, refusedBy, type RemoteRequests } from './remote-requests.js';
 import { type FileStore, type StoredFiles, StoreOutOfReach } from './file-store.js';
 import type { StoredFile } from './stored-file.policy.js';
 import { errorCodeIn, listingIn } from './s3-listing.policy.js';

@@ -1,4 +1,4 @@
-import { type Rank, Turns } from '../../../kernel/turns.js';
+import { type Rank, Turns } from '../../kernel/turns.js';
 
 type Waiting<Reply> = Readonly<{
   ownerId: string;

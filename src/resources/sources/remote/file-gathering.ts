@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
-import type { Blobs } from '../../../../kernel/blobs.js';
-import { FileListBudget } from '../../../documents/file-list.policy.js';
-import { storableText } from '../../../documents/storable-text.policy.js';
-import type { SourceFile } from '../../source/source.events.js';
-import type { GatheredPages, GatheringProgress, MissedPage } from '../gathering.js';
-import type { RemoteLimits } from '../remote-limits.js';
-import { PageNotFetched } from '../remote-requests.js';
+import type { Blobs } from '../../../kernel/blobs.js';
+import { FileListBudget } from '../../documents/file-list.policy.js';
+import { storableText } from '../../documents/storable-text.policy.js';
+import type { SourceFile } from '../source/source.events.js';
+import type { GatheredPages, GatheringProgress, MissedPage } from './gathering.js';
+import type { RemoteLimits } from './remote-limits.js';
+import { PageNotFetched } from './remote-requests.js';
 import { type FileStore, StoreOutOfReach } from './file-store.js';
 import { isReadable, type StoredFile } from './stored-file.policy.js';
 

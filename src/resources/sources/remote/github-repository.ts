@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../../../kernel/clock.js';
-import type { Timing } from '../../../../kernel/timing.js';
-import type { OutgoingResponse } from '../../../../platform/outgoing/outgoing-http.port.js';
-import type { GithubOrigin } from '../../source/source.events.js';
-import { PageNotFetched, refusedBy, type RemoteRequests } from '../remote-requests.js';
+import type { Clock } from '../../../kernel/clock.js';
+import type { Timing } from '../../../kernel/timing.js';
+import type { OutgoingResponse } from '../../../platform/outgoing/outgoing-http.port.js';
+import type { GithubOrigin } from '../source/source.events.js';
+import { PageNotFetched, refusedBy, type RemoteRequests } from './remote-requests.js';
 import { type FileStore, type StoredFiles, StoreOutOfReach } from './file-store.js';
 import type { StoredFile } from './stored-file.policy.js';
 import { referencesIn } from './github-address.policy.js';

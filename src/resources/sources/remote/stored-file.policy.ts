@@ -1,4 +1,4 @@
-import { DOCUMENT_EXTENSIONS, extensionOf } from '../../../documents/document.port.js';
+import { DOCUMENT_EXTENSIONS, extensionOf } from '../../documents/document.port.js';
 
 /** A file in a store elsewhere. Its version changes whenever its content does. */
 export type StoredFile = Readonly<{ path: string; size: number; version: string }>;

@@ -1,4 +1,4 @@
-import type { PageNotFetched } from '../remote-requests.js';
+import type { PageNotFetched } from './remote-requests.js';
 import type { StoredFile } from './stored-file.policy.js';
 
 /** The files of a store, and whether there are more than were listed. */

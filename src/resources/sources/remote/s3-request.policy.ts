@@ -1,5 +1,5 @@
-import { withoutTrailing } from '../../../../kernel/trailing.js';
-import type { S3Origin } from '../../source/source.events.js';
+import { withoutTrailing } from '../../../kernel/trailing.js';
+import type { S3Origin } from '../source/source.events.js';
 
 const REGION_DEFAULT = 'us-east-1';
 const BUCKET = /^[a-z\d][\w.-]{1,253}$/i;

@@ -1,4 +1,4 @@
-import { readTags } from '../../../../platform/outgoing/read-tags.policy.js';
+import { readTags } from '../../../platform/outgoing/read-tags.policy.js';
 import type { StoredFile } from './stored-file.policy.js';
 
 /** One part of a bucket's list, and what to ask for the next with. */
