@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { ConversationQueries, type ListingCursor } from '../../../projections/conversations/conversations.queries.js';
-import { onlookerOf, type SignedInUser } from '../../resources/identity/caller.js';
+import { type Caller, onlookerOf, type SignedInUser } from '../../resources/identity/caller.js';
 import { may } from '../../resources/identity/access.policy.js';
 import { CurrentUser, KnownCaller } from '../../resources/identity/identity.http.js';
 import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
