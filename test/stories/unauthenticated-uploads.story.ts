@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { UNREAD_BYTES_MAX } from '../../src/platform/http/unread-bodies.js';
-import { UNAUTHENTICATED_UPLOAD_BYTES_MAX } from '../../src/platform/http/upload-gate.js';
+import { UNREAD_BYTES_MAX } from '../../src/platform/http/bodies/unread-bodies.js';
+import { UNAUTHENTICATED_UPLOAD_BYTES_MAX } from '../../src/platform/http/bodies/upload-gate.js';
 import type { MakeBacking } from '../support/backing.js';
 import { textFile } from '../support/document-files.js';
 import { formOf, send } from '../support/attachments.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { UNAUTHENTICATED_UPLOAD_BYTES_MAX } from '../../src/platform/http/upload-gate.js';
+import { UNAUTHENTICATED_UPLOAD_BYTES_MAX } from '../../src/platform/http/bodies/upload-gate.js';
 import { tokenFor } from '../support/access-tokens.js';
 import { formOf } from '../support/attachments.js';
 import type { MakeBacking } from '../support/backing.js';

@@ -30,7 +30,7 @@ import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { serveApiReference } from './api-reference.js';
 import { createHttpApp, type HttpOptions } from './http-server.js';
-import { JsonBodyOnly } from './json-body-only.js';
+import { JsonBodyOnly } from './bodies/json-body-only.js';
 import { answerPosition } from './positions.js';
 import { conversationRejections } from '../../dialogue/conversation/conversation.rejections.js';
 import { identityRejections } from '../../resources/identity/identity.rejections.js';

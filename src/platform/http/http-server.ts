@@ -14,13 +14,13 @@ import { renderError } from './error-bodies.js';
 import { ErrorFilter } from './error-filter.js';
 import { failureOf } from './errors.js';
 import { FORM_BYTES_MAX, FORM_FIELDS_MAX, parseForm } from './form-body.js';
-import { jsonBodyParser, type JsonBodyRules } from './json-body.js';
+import { jsonBodyParser, type JsonBodyRules } from './bodies/json-body.js';
 import { KnownRoutes } from './known-routes.js';
 import { AFTER_POSITION_HEADER, AfterPosition, POSITION_HEADER } from './positions.js';
 import { refuseUnreadableUrl } from './readable-url.js';
 import { COMMON_REJECTIONS, type Rejections } from './rejections.js';
-import { endStalledBodies } from './stalled-bodies.js';
-import { endUnreadBodies } from './unread-bodies.js';
+import { endStalledBodies } from './bodies/stalled-bodies.js';
+import { endUnreadBodies } from './bodies/unread-bodies.js';
 import { RequestValidation } from './validation.js';
 
 export type HttpOptions = Readonly<{

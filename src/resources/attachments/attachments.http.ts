@@ -6,7 +6,7 @@ import type { Identity } from '../identity/identity.js';
 import { RequestIdentity } from '../identity/identity.http.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { gatedParts, UNAUTHENTICATED_UPLOAD_BYTES_MAX } from '../../platform/http/upload-gate.js';
+import { gatedParts, UNAUTHENTICATED_UPLOAD_BYTES_MAX } from '../../platform/http/bodies/upload-gate.js';
 import { type FormPart, type ReceivedUpload, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
 import { type AcceptedFiles, AttachmentIntake, errorsOf } from './attachment-intake.js';
 import { DocumentedBody } from '../../platform/http/documented.js';

@@ -11,7 +11,7 @@ import { RequestIdentity } from '../../../resources/identity/identity.http.js';
 import { LastWrites } from '../../../kernel/event-sourcing/last-writes.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { UsageLimits } from '../../../work/limits/usage-limits.port.js';
-import { JsonBodyOnly } from '../../../platform/http/json-body-only.js';
+import { JsonBodyOnly } from '../../../platform/http/bodies/json-body-only.js';
 import { SseStreams } from '../../../platform/http/sse.js';
 import { type AcceptedQuestion, AskQuestionIntake, type WayIn } from './ask-question-intake.js';
 import { AnsweringOptions } from '../loop/answering-options.js';

@@ -1,6 +1,6 @@
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import { refuseUnreadableField } from '../../kernel/readable-field.js';
+import { refuseUnreadableField } from '../../../kernel/readable-field.js';
 
 /** Refuses a form whose fields were not valid UTF-8, once another interceptor has read it. */
 export class ReadableFormFields implements NestInterceptor {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Rejection } from '../../kernel/rejection.js';
+import { Rejection } from '../../../kernel/rejection.js';
 
 /** So much is taken of an upload before its sender has shown a credential. */
 export const UNAUTHENTICATED_UPLOAD_BYTES_MAX = 1024 * 1024;

@@ -2,8 +2,8 @@ import { isAscii, isUtf8, transcode } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
-import { type JsonLimits, JsonMeter } from '../../kernel/bounded-json.js';
-import { Rejection } from '../../kernel/rejection.js';
+import { type JsonLimits, JsonMeter } from '../../../kernel/bounded-json.js';
+import { Rejection } from '../../../kernel/rejection.js';
 import { receiveBody } from './received-body.js';
 
 /** What a JSON body may be on a route. */

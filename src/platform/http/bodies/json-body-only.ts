@@ -1,6 +1,6 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Rejection } from '../../kernel/rejection.js';
+import { Rejection } from '../../../kernel/rejection.js';
 
 const JSON_TYPE = /^application\/json$/;
 const ANY_JSON_TYPE = /^application\/(?:json|[^/]+\+json)$/;

@@ -3,9 +3,9 @@ import { Controller, HttpCode, Module, Post, Req } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { FastifyRequest } from 'fastify';
-import { BOUNDARY, fileHead, FORM_END, formField, sendRaw } from '../../../test/support/raw-upload.js';
-import { readConfig } from '../config/config.js';
-import { createHttpApp } from './http-server.js';
+import { BOUNDARY, fileHead, FORM_END, formField, sendRaw } from '../../../../test/support/raw-upload.js';
+import { readConfig } from '../../config/config.js';
+import { createHttpApp } from '../http-server.js';
 import { gatedParts, UNAUTHENTICATED_UPLOAD_BYTES_MAX } from './upload-gate.js';
 import { UNREAD_BYTES_MAX } from './unread-bodies.js';
 

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Transform, Type } from 'class-transformer';
 import { IsArray, IsInt, IsObject, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
-import { JSON_ENTRIES_MAX, JSON_ESCAPES_MAX, JSON_LIMITS } from '../../kernel/bounded-json.js';
-import { Config, readConfig } from '../config/config.js';
-import { FORM_FIELDS_MAX } from './form-body.js';
-import { createHttpApp } from './http-server.js';
+import { JSON_ENTRIES_MAX, JSON_ESCAPES_MAX, JSON_LIMITS } from '../../../kernel/bounded-json.js';
+import { Config, readConfig } from '../../config/config.js';
+import { FORM_FIELDS_MAX } from '../form-body.js';
+import { createHttpApp } from '../http-server.js';
 import { jsonBodyParser, jsonTextOf } from './json-body.js';
 import { UNREAD_BYTES_MAX } from './unread-bodies.js';
 
@@ -191,7 +191,7 @@ describe('what a route makes of its body', () => {
   it('costs no more for fields that nobody knows, nor for what is in an object', async () => {
     let reads = 0;
     const counted = (target: object) => new Proxy(target, { get: (of, name) => (reads++, Reflect.get(of, name) as unknown) });
-    const { dtoOf } = await import('./dto.js');
+    const { dtoOf } = await import('../dto.js');
     const count = 10_000;
     const many = Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
     const dto = dtoOf(Everything, counted({ ...many, name: 'x', config: counted(many) }));

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Rejection } from '../../kernel/rejection.js';
+import { Rejection } from '../../../kernel/rejection.js';
 
 export type BodyBounds = Readonly<{
   bytesMax: number;
