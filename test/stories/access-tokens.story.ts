@@ -61,7 +61,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
       expect(policy).toMatchObject({ enabled: true, default_lifetime_days: 90, max_lifetime_days: 365, max_per_user: 25 });
       expect((await client.json<object[]>('/api/get_agents')).length).toBeGreaterThan(0);
       expect(await client.json('/api/user/me')).toMatchObject({
-        user_id: 'alice',
+        user_id: (await world.alice.json('/api/user/me'))['user_id'],
         auth_method: 'pat',
         token: { id, name: 'Import', scopes: ['agents:read'], resource_filter: {} },
       });
