@@ -102,7 +102,7 @@ describe('a token', () => {
   });
 });
 
-it('uses are noted once a minute, and one that cannot be noted is in nobody’s way', async () => {
+it('uses are noted once a minute, and a use that cannot be noted is no error', async () => {
   const tokens = directory();
   failing = true;
   for (let use = 0; use < 3; use++) tokens.noteUse('t1', '203.0.113.1');
