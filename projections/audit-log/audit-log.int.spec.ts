@@ -67,6 +67,14 @@ describe('The audit log', () => {
     expect(await listed(filter)).toEqual(expected);
   });
 
+  it('knows whose tokens are whose, also once they are revoked', async () => {
+    const made = (tokenId: string, ownerId: string) => happened('AccessTokenCreated', { tokenId, ownerId });
+    await read.given('accessTokens-1', [made('t1', 'ann'), made('t2', 'ann'), happened('AccessTokenRevoked', { tokenId: 't1' })]);
+    await read.given('accessTokens-2', [made('t3', 'bob')]);
+    expect((await queries.actorsOf('user:ann')).toSorted()).toEqual(['access-token:t1', 'access-token:t2', 'user:ann']);
+    await read.expectSameAfterRebuild();
+  });
+
   it('is read in pages by position', async () => {
     const [first, second] = await queries.page({}, -1n, 2);
     expect(first!.position < second!.position).toBe(true);

@@ -31,7 +31,7 @@ export const FAMILIES = ['agents', 'sources', 'prompts', 'tools', 'workflows'] a
 
 export type Family = (typeof FAMILIES)[number];
 
-/** All families but that of agents: of what an agent uses, its id proves nothing. */
+/** All families but agents. The id of an agent does not say what the agent uses of them. */
 export const FAMILIES_OF_AGENTS_PARTS: readonly Family[] = ['sources', 'prompts', 'tools', 'workflows'];
 
 /** Where a request names a resource by its id. */

@@ -48,9 +48,9 @@ describe('every route', () => {
   });
 });
 
-/** What tells whose a thing is, or what somebody may do. */
+/** Names of fields that say who owns a thing, or what a caller may do. */
 const TELLING = new Set(['ownerId', 'userId', 'agentKeyId', 'roles', 'credential', 'scopes', 'resources']);
-/** What decides beside the access function. */
+/** Functions that decide beside the access function. */
 const DECIDING = new Set(['isAdmin', 'belongsTo', 'isPartyTo', 'mayResume', 'signedInUserOf']);
 const COMPARING = new Set([
   ts.SyntaxKind.EqualsEqualsToken,
@@ -70,7 +70,7 @@ const lastName = (node: ts.Expression): string | undefined => {
   return undefined;
 };
 
-/** Where a controller judges by itself what somebody may do. */
+/** The places where a controller judges by itself what a caller may do. */
 function judgements(file: string, text: string): readonly string[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found: string[] = [];

@@ -122,7 +122,7 @@ export function accessStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe('what belongs to somebody else is not there', () => {
+  describe('a resource of another user is answered like one that does not exist', () => {
     const touching = cases.filter(({ route: { access, path } }) => {
       const isNamed = access?.at !== undefined || path.includes('/:') || /delete_conversation|get_single/.test(path);
       return isNamed && access?.for !== 'capability';

@@ -1,5 +1,6 @@
 import { describe } from '@jest/globals';
 import { onEventStoreDbAndNats } from '../support/backing.js';
+import { accessTokensStory } from './access-tokens.story.js';
 import { demoStory } from './demo.story.js';
 import { remoteSourcesStory } from './remote-sources.story.js';
 import { sourceConfigStory } from './source-config.story.js';
@@ -8,6 +9,7 @@ import { toolsStory } from './tools.story.js';
 
 describe.each([
   ['the demo', demoStory],
+  ['access tokens', accessTokensStory],
   ['tasks', tasksStory],
   ['tools', toolsStory],
   ['pages as sources', remoteSourcesStory],

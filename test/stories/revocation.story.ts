@@ -13,7 +13,7 @@ type Reader = Readonly<{ client: Client; query?: string; asks: object; end: () =
 const question = 'Why?';
 const BEFORE = 'Before. ';
 
-/** Whoever reads with a credential reads nothing more once that has ended, wherever it was ended. */
+/** A stream that was opened with a credential ends when that credential ends, in the same process or in another. */
 export function revocationStory(open: () => Promise<Places>): void {
   let places: Places;
   beforeAll(async () => {

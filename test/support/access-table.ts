@@ -55,7 +55,7 @@ function touching(route: Route): Act | undefined {
   return { does: 'reach', thing: { id: OWN, ownerId: 'owner' }, ...(family && { family }) };
 }
 
-/** Routes that read or change what is the caller's own by definition: nothing of somebody else can be named. */
+/** Routes that read or change what is the caller's own by definition: a request cannot name a resource of another user. */
 const OF_ONESELF = new Set(['activity', 'user events', 'users']);
 
 function cell(route: Route, who: Caller | undefined): string {
@@ -139,7 +139,7 @@ export const accessPage = (): string => `# Who may do what
 Written by \`npm run access:dump\` from what the routes declare and what \`src/resources/identity/access.policy.ts\` decides; a test compares.
 One function decides on every request: who comes, with which credential, does what, to which resource. It answers 401, 403 with a code, 404, or lets in.
 
-The owner is the user whose resource the request names. What belongs to somebody else is answered like what is not there.
+The owner is the user whose resource the request names. A resource of another user is answered like one that does not exist.
 
 | Cell | Means |
 | --- | --- |

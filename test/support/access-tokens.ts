@@ -16,7 +16,7 @@ let made = 0;
 
 export const bearerOf = (url: string, token: string): Client => new Client(url, { authorization: `Bearer ${token}` });
 
-/** A token of a user, Alice's unless somebody else makes it, and a client that shows it. */
+/** A token, by default Alice's, and a client that shows it. */
 export async function tokenFor({ alice }: Pick<World, 'alice'>, fields: TokenFields, owner = alice): Promise<MadeToken> {
   const { status, body, text } = await replyOf(owner.post('/api/user/tokens', { name: `Token ${++made}`, ...fields }));
   if (status !== 201) throw new Error(`No token: ${status} ${text}`);

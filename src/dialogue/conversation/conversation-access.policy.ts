@@ -11,5 +11,5 @@ export type Beginning = Pick<Conversation, 'status' | 'ownerId' | 'agentId' | 'a
 /** The events that tell how a conversation was begun: the first says it, or else the question that was stored with it does. */
 export const BEGINNING_EVENTS_MAX = 2;
 
-/** Whether a conversation is somebody's, as the access function decides. */
+/** Whether a conversation belongs to a user or to the holder of a key, as the access function decides. */
 export const belongsTo = (beginning: Beginning, party: Party): boolean => isPartyTo(beginning, party);

@@ -18,7 +18,7 @@ const refused = (who: Caller | undefined, act: Act) => {
   return refusal ? [refusal.status, refusal.code] : 'allowed';
 };
 const READ: RouteAccess = { for: 'user', action: 'read', of: 'agents', scopes: ['agents:read'], at: { in: 'query', name: 'id' } };
-const NOBODY = [401, 'unauthenticated'];
+const NO_CALLER = [401, 'unauthenticated'];
 const enter = (route: RouteAccess | undefined, ids: Readonly<Record<string, readonly unknown[]>> = {}): Act => ({
   does: 'enter',
   route,
@@ -29,15 +29,15 @@ describe('a route', () => {
   it.each([
     ['anyone', 'allowed', 'allowed', 'allowed', 'allowed'],
     ['capability', 'allowed', 'allowed', 'allowed', 'allowed'],
-    ['user', NOBODY, NOBODY, 'allowed', 'allowed'],
-    ['caller', NOBODY, 'allowed', 'allowed', 'allowed'],
-    ['key', NOBODY, 'allowed', NOBODY, 'allowed'],
+    ['user', NO_CALLER, NO_CALLER, 'allowed', 'allowed'],
+    ['caller', NO_CALLER, 'allowed', 'allowed', 'allowed'],
+    ['key', NO_CALLER, 'allowed', NO_CALLER, 'allowed'],
   ] as const)('for %s lets in no credential: %j, a key: %j, a user: %j, a user who sends a key: %j', (audience, ...outcomes) => {
     const visitors = [undefined, key, alice, { ...key, signedIn: alice }];
     expect(visitors.map((who) => refused(who, enter({ ...READ, for: audience })))).toEqual(outcomes);
   });
 
-  it('that declares nothing lets nobody in', () => {
+  it('that declares nothing is closed to every caller', () => {
     for (const who of [undefined, alice, admin, key]) expect(refused(who, enter(undefined))).toEqual([403, 'not-allowed']);
   });
 
@@ -73,7 +73,7 @@ describe('a token that is restricted to some agents', () => {
     ['none', [], [403, 'resource-not-allowed']],
   ])('that names %s', (_, id, outcome) => expect(refused(restricted, enter(READ, { id }))).toEqual(outcome));
 
-  it('creates none, sees those of a list that are its own, and what belongs to nobody', () => {
+  it('creates none, and sees in a list those that are its own', () => {
     expect(refused(restricted, enter({ ...READ, action: 'create' }, { id: ['a1'] }))).toEqual([403, 'resource-not-allowed']);
     expect(refused(restricted, enter({ ...READ, action: 'list' }))).toBe('allowed');
     expect(refused(restricted, enter({ ...READ, action: 'describe' }))).toBe('allowed');

@@ -50,7 +50,7 @@ export type Refusal = Readonly<
   | { status: 404; code: 'not-found'; message: string }
 >;
 
-/** Whether somebody may do something; undefined: it is allowed. Nothing else in the service decides that. */
+/** Why a caller may not do something; undefined: it is allowed. No other code decides that. */
 export function refusalOf(who: Who, act: Act): Refusal | undefined {
   switch (act.does) {
     case 'enter':
@@ -102,7 +102,7 @@ export const visible = <Thing extends Readonly<{ id: string }>>(
 ): readonly Thing[] => things.filter(({ id }) => may(who, { does: 'refer', family, ids: [id] }));
 
 /**
- * Whether a conversation is somebody's: it belongs to its owner and, where it was begun with an agent's key, to every holder
+ * Whether a conversation belongs to a party: it belongs to its owner and, where it was begun with an agent's key, to every holder
  * of that agent's key, which may have been regenerated since. A caller who sends a key comes as its holder, also when signed in.
  */
 export const isPartyTo = ({ status, ownerId, agentId, agentKeyId }: Beginning, party: Party): boolean => {
@@ -111,7 +111,7 @@ export const isPartyTo = ({ status, ownerId, agentId, agentKeyId }: Beginning, p
   return ownerId === party.ownerId && agentId === party.agentId && typeof agentKeyId === 'string';
 };
 
-/** Whether the calls of a turn are decided by somebody: those who come with a token decide on what it asked, and on nothing else. */
+/** Whether a party may decide on the tool calls of a turn. The bearer of a token decides only on turns that this token asked. */
 export const mayResume = (party: Party, askedWith: string | undefined): boolean => {
   const token = 'userId' in party ? party.token : undefined;
   return token === undefined || token.id === askedWith;

@@ -20,7 +20,7 @@ const credential = (id: string) => ({
   },
 });
 const reading = (name: string, id = 't1') => watch.watch(credential(id), () => closed.push(name));
-/** A timer of the watch keeps nothing alive: time passes for it while somebody waits for something else. */
+/** A timer of the watch keeps nothing alive: it is due only while the test waits for something else. */
 const aCheckLater = () => timing.pause(CHECKED_EVERY_MS + 1);
 
 beforeEach(() => {
@@ -82,7 +82,7 @@ describe('what is read with a credential', () => {
     expect([asked, closed]).toEqual([1, []]);
   });
 
-  it('is watched again when somebody comes after all had gone', async () => {
+  it('is watched again when a reader comes after all others have gone', async () => {
     reading('one')();
     reading('two');
     stands = false;

@@ -11,7 +11,7 @@ export type AccessToken = Readonly<{
   ownerId: string;
   name: string;
   hash: string;
-  /** How many secrets it has had: which of them somebody holds. */
+  /** How many secrets it has had; a bearer shows the newest one, or an old one. */
   generation: number;
   scopes: readonly Scope[];
   resources: TokenResources;

@@ -3,17 +3,18 @@ import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { AccessTokenQueries } from '../../../../projections/access-tokens/access-tokens.queries.js';
 import { Clock } from '../../../kernel/clock.js';
-import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { CredentialUses } from '../../../platform/credentials/credential-uses.port.js';
 import { AccessTokenRules } from './access-token.commands.js';
 import { AccessTokenDirectory, type AccessTokenHolder } from '../access-token-directory.port.js';
 import { accessTokenHash } from './access-token.policy.js';
-import { type AccessToken, accessTokens, isExpired } from './access-tokens.decider.js';
+import { type AccessToken, type AccessTokens, accessTokens, isExpired } from './access-tokens.decider.js';
 import { accessTokensStream } from './access-tokens.events.js';
 
 const NOTED_EVERY_MS = 60_000;
 const NOTED_TOKENS_MAX = 10_000;
+const FOLDED_STREAMS_MAX = 1_000;
 
 /**
  * The tokens of all users. The read model finds whose token a hash is; whether it stands is decided on the log, so that a token
@@ -22,7 +23,10 @@ const NOTED_TOKENS_MAX = 10_000;
 @Injectable()
 export class StoredAccessTokens extends AccessTokenDirectory {
   private readonly logger = new Logger(StoredAccessTokens.name);
-  private readonly noted = new LRUCache<string, true>({ max: NOTED_TOKENS_MAX, ttl: NOTED_EVERY_MS });
+  /** When uses were noted, by the id of the token. */
+  private readonly noted = new LRUCache<string, number>({ max: NOTED_TOKENS_MAX });
+  /** How far streams were folded: from there on each request reads what came since, which is nothing for most. */
+  private readonly folded = new LRUCache<string, Folded<AccessTokens>>({ max: FOLDED_STREAMS_MAX });
 
   constructor(
     private readonly tokens: AccessTokenQueries,
@@ -51,14 +55,17 @@ export class StoredAccessTokens extends AccessTokenDirectory {
   }
 
   noteUse(tokenId: string, address: string): void {
-    if (this.noted.has(tokenId)) return;
-    this.noted.set(tokenId, true);
-    this.uses.note(tokenId, this.clock.now(), address).catch((error: unknown) => this.logger.warn(error));
+    const now = this.clock.now();
+    if (now.getTime() - (this.noted.get(tokenId) ?? -Infinity) < NOTED_EVERY_MS) return;
+    this.noted.set(tokenId, now.getTime());
+    this.uses.note(tokenId, now, address).catch((error: unknown) => this.logger.warn(error));
   }
 
   private async standing(ownerId: string, tokenId: string): Promise<AccessToken | undefined> {
-    const { state } = await this.streams.fold(accessTokensStream(ownerId), accessTokens);
-    return state.tokens.get(tokenId);
+    const stream = accessTokensStream(ownerId);
+    const known = await this.streams.fold(stream, accessTokens, this.folded.get(stream));
+    this.folded.set(stream, known);
+    return known.state.tokens.get(tokenId);
   }
 }
 
