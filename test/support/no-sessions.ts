@@ -2,12 +2,13 @@ import {
   type EndedSession,
   type ListedSession,
   type LiveSession,
+  type NewSession,
   Sessions,
 } from '../../src/resources/identity/sessions/sessions.port.js';
 
 /** Where nobody signs in at a provider. */
 export class NoSessions extends Sessions {
-  async begin(): Promise<void> {}
+  async begin(_session: NewSession): Promise<void> {}
   async find(): Promise<LiveSession | undefined> {
     return undefined;
   }
@@ -24,7 +25,7 @@ export class NoSessions extends Sessions {
   async renew(): Promise<LiveSession | undefined> {
     return undefined;
   }
-  async end(): Promise<EndedSession | undefined> {
+  async end(_userId: string, _sessionId: string): Promise<EndedSession | undefined> {
     return undefined;
   }
   async endAtProvider(): Promise<readonly EndedSession[]> {

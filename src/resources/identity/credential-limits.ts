@@ -26,3 +26,14 @@ export class GeneratedTokens {
     if (waitSeconds !== undefined) throw new Rejection('too-many-requests', 'Too many new tokens', undefined, waitSeconds);
   }
 }
+
+/** The sign-ins that a client begins, within a rate: each is remembered until it is finished or too old. */
+export class BegunSignIns {
+  constructor(private readonly limit: RateLimit) {}
+
+  /** Counts one. @throws Rejection too-many-requests */
+  async count(client: ClientConnection): Promise<void> {
+    const waitSeconds = await this.limit.take(clientOf(client));
+    if (waitSeconds !== undefined) throw new Rejection('too-many-requests', 'Too many sign-ins', undefined, waitSeconds);
+  }
+}

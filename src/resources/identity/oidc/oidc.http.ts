@@ -5,6 +5,7 @@ import { Access } from '../../../platform/http/access.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { DocumentedBody } from '../../../platform/http/documented.js';
 import { bearerOf } from '../authenticator.js';
+import { BegunSignIns } from '../credential-limits.js';
 import { WrongCredentials } from '../wrong-credentials.port.js';
 import { IdentityProvider, ProviderRefused, ProviderUnavailable } from './identity-provider.js';
 import { OIDC_PATH, OidcOptions, type OidcSettings } from './oidc-options.js';
@@ -40,15 +41,18 @@ export class OidcController {
     private readonly signIn: SignIn,
     private readonly provider: IdentityProvider,
     private readonly wrongCredentials: WrongCredentials,
+    private readonly begun: BegunSignIns,
   ) {}
 
   @ApiOperation({
     summary: 'Sends the browser to the provider',
-    description: '302, with the cookie `oidc_state` for ten minutes.',
+    description:
+      '302, with the cookie `oidc_state` for ten minutes. 429 (`too_many_requests`) for an address that begins too many; 503 (`idp_unavailable`).',
   })
   @Access({ for: 'anyone', action: 'create', of: 'sessions' })
   @Get('login')
   async login(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await this.begun.count(request);
     const { url, state } = await this.signIn.begin(this.redirectUri(request));
     await reply
       .header('Set-Cookie', this.cookie(request, state, LOGIN_MS_MAX / 1000))

@@ -1,10 +1,12 @@
 import { Logger, Module } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
+import { RateLimit } from '../../../kernel/rate-limit.js';
 import { Commands } from '../../../kernel/commands.js';
 import { KeyValue } from '../../../kernel/key-value.js';
 import { withoutTrailing } from '../../../kernel/trailing.js';
 import { Config } from '../../../platform/config/config.js';
 import { Seals } from '../../../platform/credentials/seals.port.js';
+import { BegunSignIns } from '../credential-limits.js';
 import { IdentityModule } from '../identity.module.js';
 import { LiveSessions } from '../sessions/live-sessions.js';
 import { SessionEndings } from '../sessions/session-endings.js';
@@ -17,6 +19,9 @@ import { OidcOptions, type OidcSettings } from './oidc-options.js';
 import { OneTimeSecrets } from './one-time-secrets.js';
 import { SessionsController } from './sessions.http.js';
 import { SignIn } from './sign-in.js';
+
+/** Enough for a whole office behind one address on a Monday, and a bound for what is remembered of sign-ins. */
+const SIGN_INS = { max: 600, windowMs: 60_000 };
 
 function settingsIn(config: Config): OidcSettings | undefined {
   if (config.authType !== 'oidc') return undefined;
@@ -47,6 +52,11 @@ type Parts = [OidcOptions, IdentityProvider, Seals, KeyValue, Commands, Clock, U
       provide: OidcOptions,
       inject: [Config],
       useFactory: (config: Config) => new OidcOptions(settingsIn(config), config.publicApiBaseUrl),
+    },
+    {
+      provide: BegunSignIns,
+      inject: [KeyValue, Clock],
+      useFactory: (keyValue: KeyValue, clock: Clock) => new BegunSignIns(new RateLimit(keyValue, clock, 'sign-ins', SIGN_INS)),
     },
     {
       provide: IdentityProvider,

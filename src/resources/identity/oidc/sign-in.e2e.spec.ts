@@ -414,6 +414,20 @@ describe('groups', () => {
   });
 });
 
+it('a client that begins too many sign-ins has to wait', async () => {
+  const statuses = new Set<number>();
+  for (let time = 0; time < 100 && !statuses.has(429); time++) {
+    const some = Array.from({ length: 50 }, () => fetch(at('login'), { redirect: 'manual' }));
+    for (const response of await Promise.all(some)) {
+      statuses.add(response.status);
+      if (response.status === 429) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+      await response.body?.cancel();
+    }
+  }
+  expect(statuses).toEqual(new Set([302, 429]));
+  await service.restart();
+});
+
 it('a token past its time renews nothing', async () => {
   await service.restart({ OIDC_SESSION_LIFETIME_SECONDS: '1' });
   const token = await signIn();

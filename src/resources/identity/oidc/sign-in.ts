@@ -79,13 +79,13 @@ export class SignIn {
   }: Callback): Promise<Readonly<{ code: string } | { error: SignInError }>> {
     // A callback that another browser began would sign this one in as somebody else.
     if (!state || state !== cookie) return { error: 'invalid_state' };
-    const secrets = await this.parts.logins.take(state);
-    if (!secrets) return { error: 'invalid_state' };
     try {
+      const secrets = await this.parts.logins.take(state);
+      if (!secrets) return { error: 'invalid_state' };
       return await this.admit(await this.parts.provider.redeem(url, secrets), client, requestId);
     } catch (error) {
-      if (!(error instanceof ProviderRefused || error instanceof ProviderUnavailable)) throw error;
-      this.parts.warn(`A sign-in failed: ${error.message}`);
+      // Whatever it was, the browser goes back to the web client, where its user can try again.
+      this.parts.warn(`A sign-in failed: ${reasonOf(error)}`);
       return { error: 'auth_failed' };
     }
   }
@@ -157,9 +157,15 @@ export class SignIn {
     const [sessionId, code] = [newId(), handOvers.newSecret()];
     const provider = { issuer, subject, sid };
     await sessions.begin({ sessionId, userId, provider, refreshToken, expiresAt: this.expiry(), client });
-    const fact = { type: 'SessionStarted', data: { sessionId, userId, issuer } } as const;
-    await commands.execute(new StateSessionFact(fact, causeOf(`user:${userId}`, requestId)));
-    await handOvers.keep(code, { sessionId });
+    try {
+      const fact = { type: 'SessionStarted', data: { sessionId, userId, issuer } } as const;
+      await commands.execute(new StateSessionFact(fact, causeOf(`user:${userId}`, requestId)));
+      await handOvers.keep(code, { sessionId });
+    } catch (error) {
+      // A session whose token was never handed over is of no use to its user.
+      await sessions.end(userId, sessionId).catch(() => undefined);
+      throw error;
+    }
     return { code };
   }
 
@@ -208,6 +214,12 @@ export class SignIn {
     this.parts.warn(error.message);
     throw new Rejection('oidc-idp-unavailable', 'The provider does not answer. Please try again.');
   }
+}
+
+/** Other errors may quote what was sent: only their kind is told. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) return error.message;
+  return error instanceof Error ? error.name : 'unknown';
 }
 
 const revoked = () => new Rejection('token-revoked', 'Authentication error: token revoked');

@@ -34,6 +34,9 @@ export const SESSION_TABLE = `
   create index session_of_subject on identity.session (issuer, issuer_subject);
   create index session_of_sid on identity.session (issuer, issuer_sid) where issuer_sid is not null;`;
 
+/** A provider repeats a logout that failed half-way: what it ended before is told again for this long. */
+const ENDED_AGAIN_MS_MAX = 10 * 60_000;
+
 /** Sessions in Postgres. Their refresh tokens are sealed with a key that Postgres never sees. */
 export class PostgresSessions extends Sessions {
   constructor(
@@ -104,16 +107,17 @@ export class PostgresSessions extends Sessions {
 
   async end(userId: string, sessionId: string): Promise<EndedSession | undefined> {
     if (!isId(sessionId)) return undefined;
-    const rows = await this.sql<EndedSession[]>`update identity.session set ended_at = now(), refresh_token = null
-      where session_id = ${sessionId} and user_id = ${userId} and ended_at is null
+    const rows = await this.sql<EndedSession[]>`update identity.session
+      set ended_at = coalesce(ended_at, now()), refresh_token = null
+      where session_id = ${sessionId} and user_id = ${userId}
       returning session_id as "sessionId", user_id as "userId"`;
     return rows[0];
   }
 
   async endAtProvider({ issuer, subject, sid }: ProviderLogout): Promise<readonly EndedSession[]> {
     if (subject === undefined && sid === undefined) return [];
-    return this.sql<EndedSession[]>`update identity.session set ended_at = now(), refresh_token = null
-      where issuer = ${issuer} and ended_at is null
+    return this.sql<EndedSession[]>`update identity.session set ended_at = coalesce(ended_at, now()), refresh_token = null
+      where issuer = ${issuer} and (ended_at is null or ended_at > now() - ${ENDED_AGAIN_MS_MAX} * interval '1 millisecond')
         and ${subject === undefined ? this.sql`true` : this.sql`issuer_subject = ${subject}`}
         and ${sid === undefined ? this.sql`true` : this.sql`issuer_sid = ${sid}`}
       returning session_id as "sessionId", user_id as "userId"`;

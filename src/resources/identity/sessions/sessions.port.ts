@@ -53,8 +53,9 @@ export abstract class Sessions {
   abstract settleRefreshToken(sessionId: string, outcome: 'kept' | 'dropped'): Promise<void>;
   /** The next generation; undefined where the session ended meanwhile. */
   abstract renew(sessionId: string, renewal: Renewal): Promise<LiveSession | undefined>;
-  /** Ends one of a user's sessions; undefined where it is not theirs or over already. */
+  /** Ends one of a user's sessions, if it is not over yet; undefined where it is not theirs. */
   abstract end(userId: string, sessionId: string): Promise<EndedSession | undefined>;
+  /** Those that it ended now or, at the same word of the provider, a short time ago. */
   abstract endAtProvider(logout: ProviderLogout): Promise<readonly EndedSession[]>;
   /** Whether a provider has the user among the administrators. */
   abstract setInAdminGroup(userId: string, inAdminGroup: boolean): Promise<void>;
