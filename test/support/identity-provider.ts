@@ -119,8 +119,7 @@ export class IdentityProviderForTests {
       const end = response.end.bind(response);
       response.end = ((body: string | Buffer) => {
         const tokens = JSON.parse(String(body)) as Record<string, string>;
-        for (const name of ['access_token', 'refresh_token', 'id_token'])
-          if (tokens[name]) this.secrets.add(tokens[name]);
+        for (const name of ['access_token', 'refresh_token', 'id_token']) if (tokens[name]) this.secrets.add(tokens[name]);
         void Promise.resolve(this.alter?.(tokens) ?? tokens).then((altered) => {
           const text = JSON.stringify(altered);
           response.setHeader('content-length', Buffer.byteLength(text));
