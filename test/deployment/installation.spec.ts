@@ -44,7 +44,7 @@ function holds(comparator: string, version: readonly number[]): boolean {
 const OLDEST = manifest.engines.node.replace('>=', '').split('.').map(Number);
 
 /**
- * What says that it needs a newer version, and why it is there all the same (docs/decisions/015-packages-for-a-newer-node.md). All of it is of
+ * What says that it needs a newer version, and why it is there all the same (docs/decisions/016-packages-for-a-newer-node.md). All of it is of
  * `nest build`, which is run on the oldest version too and is in no image.
  */
 const NEWER = [
