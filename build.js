@@ -6,7 +6,18 @@
  *
  * `node build.js --bundle <folder>` does only this last step, of what was compiled into that folder.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 
 const OUT = process.argv[2] === '--bundle' ? process.argv[3] : 'dist';
@@ -42,6 +53,10 @@ import { fileURLToPath as __pathOf } from 'node:url';
 const require = __requireFrom(import.meta.url);
 const __origin = (path) => new URL(path, import.meta.url).href;`;
 
+/** npm writes the first at every installation, and the build the second once it has patched what was installed. */
+const INSTALLED = join('node_modules', '.package-lock.json');
+const PATCHED = join('node_modules', '.patched');
+
 const began = new Date();
 const files = ['README.md', ...pages(), ...FOLDERS.flatMap(filesUnder)];
 const recipe = Math.max(...RECIPE.map(changedAt));
@@ -54,12 +69,21 @@ const count = compiled.length + (isDescribedAnew ? described.length : 0);
 if (process.argv[2] === '--bundle') {
   await bundle();
 } else {
+  if (existsSync('patches') && !(changedAt(PATCHED) > changedAt(INSTALLED))) patchPackages();
   sweep();
   for (const file of copied) put(file, readFileSync(file));
   if (compiled.length > 0 || isDescribedAnew) await compile();
   if (files.some(isStarted) && bundlesAreStale()) await bundle();
   const seconds = (Date.now() - began.getTime()) / 1000;
   if (count > 0) process.stderr.write(`Compiled ${count} files in ${seconds.toFixed(1)} s.\n`);
+}
+
+/** Again where npm has done so already: with `--ignore-scripts` it has not. */
+function patchPackages() {
+  const command = [join('node_modules', 'patch-package', 'index.js'), '--error-on-fail', '--error-on-warn'];
+  const { status } = spawnSync(process.execPath, command, { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (status !== 0) process.exit(1);
+  writeFileSync(PATCHED, '');
 }
 
 async function compile() {
@@ -207,7 +231,8 @@ function putAt(path, content) {
 
 /** Of a file that is not there: before all times where it is an output, and after all where it was a source. */
 function changedAt(file) {
-  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? (file.startsWith(OUT) ? -Infinity : Infinity);
+  const isOutput = file.startsWith(OUT) || file === PATCHED;
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? (isOutput ? -Infinity : Infinity);
 }
 
 function pages() {

@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -157,4 +158,34 @@ it.each(['src/greeting.ts', 'src/invoice.dto.ts'])('fails on %s where it cannot 
   write(file, text);
   built();
   expect(OUTPUTS.filter((output) => !exists(output))).toEqual([]);
+});
+
+it('patches packages once after each installation', () => {
+  const bare = mkdtempSync(join(tmpdir(), 'verbatim-build-'));
+  const inBare = (file: string) => join(bare, file);
+  const patched = () => readFileSync(inBare('patched.txt'), 'utf8');
+  const install = () => {
+    writeFileSync(inBare('node_modules/.package-lock.json'), '{}');
+    utimesSync(inBare('node_modules/.package-lock.json'), Date.now() / 1000, Date.now() / 1000);
+  };
+  try {
+    for (const folder of ['patches', 'node_modules/patch-package']) mkdirSync(inBare(folder), { recursive: true });
+    copyFileSync(join(ROOT, 'build.js'), inBare('build.js'));
+    for (const file of ['README.md', 'patched.txt']) writeFileSync(inBare(file), '');
+    writeFileSync(inBare('package.json'), '{"type":"module"}');
+    writeFileSync(
+      inBare('node_modules/patch-package/index.js'),
+      "import { appendFileSync } from 'node:fs';\nappendFileSync('patched.txt', 'once ');",
+    );
+    install();
+    const run = () => spawnSync(process.execPath, ['build.js'], { cwd: bare, encoding: 'utf8' }).status;
+    expect([run(), run(), patched()]).toEqual([0, 0, 'once ']);
+    install();
+    expect([run(), run(), patched()]).toEqual([0, 0, 'once once ']);
+    writeFileSync(inBare('node_modules/patch-package/index.js'), 'process.exit(1);');
+    install();
+    expect([run(), run()]).toEqual([1, 1]);
+  } finally {
+    rmSync(bare, { recursive: true, force: true });
+  }
 });
