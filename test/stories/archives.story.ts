@@ -50,11 +50,11 @@ export function archivesStory(makeBacking: MakeBacking): void {
     expect(await ended(task_id)).toEqual({
       status: 'SUCCESS',
       result: {
-        directory: 'inputs/alice/Archive',
+        directory: `inputs/${await world.idOf('alice')}/Archive`,
         formats: ['.md'],
         name_job: 'Archive',
         filename: 'ferry.zip',
-        user: 'alice',
+        user: await world.idOf('alice'),
         limited: false,
         warnings: [
           'ferry.zip/manual/photo.png: Files of this kind are not accepted.',

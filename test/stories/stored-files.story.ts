@@ -96,7 +96,15 @@ export function storedFilesStory(makeBacking: MakeBacking): void {
     const { id, ended: first } = await add('github', data);
     expect(first).toEqual({
       status: 'SUCCESS',
-      result: { id, urls: github.repositoryUrl, name_job: 'Stored', user: 'alice', limited: false, pages: 2, warnings: [] },
+      result: {
+        id,
+        urls: github.repositoryUrl,
+        name_job: 'Stored',
+        user: await world.idOf('alice'),
+        limited: false,
+        pages: 2,
+        warnings: [],
+      },
     });
     expect(await cited(id, 'What does a ticket for the ferry cost?')).toContain('12 crowns');
     expect(await cited(id, 'How is the tide table of the harbour computed?')).toContain('moonphase');
@@ -155,12 +163,9 @@ export function storedFilesStory(makeBacking: MakeBacking): void {
     expect(second.body).toEqual(first.body);
     await ended((first.body as Added).task_id);
     const { id } = await add('s3', s3.data);
+    const ownerId = await world.idOf('alice');
     const kept = async () =>
-      (
-        await world.backing.database.sql<
-          { id: string }[]
-        >`select credentials_id as id from credentials.sealed_credential where owner_id = 'alice'`
-      ).length;
+      (await world.backing.database.sql`select from credentials.sealed_credential where owner_id = ${ownerId}`).length;
     const before = await kept();
     const stored = await everything();
     expect(stored).toContain(github.repositoryUrl);
