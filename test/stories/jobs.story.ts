@@ -164,9 +164,9 @@ export function jobsStory(makeBacking: MakeBacking): void {
       await until(jobId, 'failed');
       expect(await job(jobId)).toMatchObject({ result: null, error: expect.any(String), delivery_state: expect.any(String) });
       expect((await job(jobId))['note']).toMatch(/^The job failed\. How far it came/);
-      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'It went wrong.');
       await eventually(async () => (await markOf(conversationId)) === 'failed');
-      await world.alice.post(`/api/conversations/${conversationId}/read`, {});
+      // To read it whole is to open it.
+      await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'It went wrong.');
       await eventually(async () => (await markOf(conversationId)) === null);
       await eventually(() => toldOf(jobId).length === 2);
       expect(toldOf(jobId)).toEqual(['working', 'failed']);
