@@ -151,7 +151,7 @@ The owner is the user whose resource the request names. A resource of another us
 | 403 | closed to this credential |
 | 404 | not there for this caller |
 
-A wrong, revoked or expired bearer is 401 on every route but those whose address is the credential (webhooks). Under \`AUTH_TYPE=none\` a request
+A wrong, revoked or expired bearer is 401 on every route but webhooks, whose address is their credential, and the sign-in, which brings its own. Under \`AUTH_TYPE=none\` a request
 without a credential is the local user's; a token that it shows restricts it all the same. An administrator's session sees the events of all users in the audit log, and owns nothing more.
 
 ## Routes
