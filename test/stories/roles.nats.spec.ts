@@ -49,6 +49,8 @@ it('a front says that it is degraded while no worker or no projector is alive, a
   await stop(worker);
   await eventually(async () => (await reasons()).includes(NO_WORKER));
   await stop(projector);
-  await eventually(async () => (await reasons()).some((reason) => reason.startsWith('No projector is alive that writes access-tokens, agents')));
+  await eventually(async () =>
+    (await reasons()).some((reason) => reason.startsWith('No projector is alive that writes access-tokens, agents')),
+  );
   expect(await readiness()).toMatchObject({ code: 200, status: 'degraded' });
 });
