@@ -7,8 +7,7 @@ import type { AuthType, SignedInUser } from './caller.js';
 import { Identity } from './identity.js';
 import type { IdentifiedRequest } from './identity.http.js';
 import { type AccessTokenDirectory, isAccessToken } from './access-token-directory.port.js';
-import type { CredentialStreams } from './credential-streams.js';
-import type { OpenResponses } from './sessions/open-responses.js';
+import type { OpenResponses } from './open-responses.js';
 import type { WrongCredentials } from './wrong-credentials.port.js';
 
 /** Under these paths the bearer is an agent key, as clients of those protocols send it. */
@@ -34,7 +33,6 @@ export const identifyRequest =
     authenticator: Authenticator,
     directory: () => AgentKeyDirectory,
     tokens: () => AccessTokenDirectory,
-    streams: Pick<CredentialStreams, 'note'>,
     wrong: WrongCredentials,
     allowedOrigins: readonly string[],
     responses: OpenResponses,
@@ -61,11 +59,11 @@ export const identifyRequest =
     const identity = new Identity(request.id, isForeign ? undefined : user, presentedKey, {
       directory,
       countWrong,
+      letsIn: (caller) => responses.add(caller, reply.raw),
       origin: request.headers.origin,
     });
     (request as FastifyRequest & IdentifiedRequest).identity = identity;
-    streams.note(request.raw, identity);
-    if (user?.sessionId !== undefined) responses.add(user.sessionId, reply.raw);
+    if (user) responses.add(user, reply.raw);
   };
 
 /** The user whose token the bearer is. What it causes names the token, and never its secret. @throws Rejection invalid-token, token-expired */
