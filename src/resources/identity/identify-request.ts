@@ -12,8 +12,8 @@ import type { WrongCredentials } from './wrong-credentials.port.js';
 
 /** Under these paths the bearer is an agent key, as clients of those protocols send it. */
 const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
-/** Here the path or the body holds the only credential: what else a sender brings along is for somebody else, or has expired. */
-const BRINGS_OWN_CREDENTIAL = /^\/api\/(webhooks|auth\/oidc)\//;
+/** Here the path or the body holds the only credential: what else a sender brings along is for another receiver, or has expired. */
+export const BRINGS_OWN_CREDENTIAL = /^\/api\/(webhooks|auth\/oidc)\//;
 
 /**
  * Routes of the incumbent's interface that change something by GET: one deletes a source, one makes the token of a webhook. Two more
