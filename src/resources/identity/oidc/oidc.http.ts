@@ -1,5 +1,5 @@
 import { type CanActivate, Controller, Get, HttpCode, Injectable, Post, Req, Res, UseGuards } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access } from '../../../platform/http/access.js';
 import { Rejection } from '../../../kernel/rejection.js';
@@ -99,6 +99,7 @@ export class OidcController {
       'Takes the newest token of the session as bearer. 404 (`no_refresh_token`): this token renews nothing; 401 (`refresh_failed`, ' +
       '`token_revoked`, `not_authorized`, `invalid_token`, `token_expired`): sign in anew; 503 (`refresh_unavailable`): try again.',
   })
+  @ApiBearerAuth()
   @Access({ for: 'anyone', action: 'change', of: 'sessions' })
   @Post('refresh')
   @HttpCode(200)
