@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FAMILIES, type Family, type Place, type Scope, SCOPES } from '../../src/kernel/access.js';
 import { newId } from '../../src/kernel/ids.js';
+import { BRINGS_OWN_CREDENTIAL } from '../../src/resources/identity/identify-request.js';
 import { refusalOf } from '../../src/resources/identity/access.policy.js';
 import { bearer } from '../support/access-table.js';
 import { bearerOf, type MadeToken, tokenFor } from '../support/access-tokens.js';
@@ -109,8 +110,8 @@ export function accessStory(makeBacking: MakeBacking): void {
   describe.each(['nonsense', 'dgpt_pat_nonsense'])('the bearer %s', (wrong) => {
     it.each(cases)('is refused at $name', async ({ route }) => {
       const { status } = await send(bearerOf(world.service.url, wrong), route, newId());
-      // The address of a webhook is its credential, and a sign-in brings its own; what else comes with the request is for others.
-      expect(status).toBe(/^\/api\/(webhooks|auth\/oidc)\//.test(route.path) ? 404 : 401);
+      // What else comes with the request than its own credential is for others. Sign-in at a provider is off here.
+      expect(status).toBe(BRINGS_OWN_CREDENTIAL.test(route.path) ? 404 : 401);
     });
   });
 
@@ -155,7 +156,7 @@ export function accessStory(makeBacking: MakeBacking): void {
       scopes: readonly Scope[],
       resources: Partial<Record<Family, readonly string[]>> = {},
     ) => {
-      if (route.path.startsWith('/api/webhooks/')) return undefined;
+      if (BRINGS_OWN_CREDENTIAL.test(route.path)) return undefined;
       const act = { does: 'enter', route: route.access, named: () => [id] } as const;
       return refusalOf(bearer(scopes, resources), act)?.code.replaceAll('-', '_');
     };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { tokenFor } from '../support/access-tokens.js';
 import { Client, type Streamed, streamed } from '../support/client.js';
+import { eventually } from '../support/eventually.js';
 import { say, until } from '../support/scripted-model-server.js';
 import type { World } from '../support/world.js';
 
@@ -70,6 +71,21 @@ export function revocationStory(open: () => Promise<Places>): void {
     const { frames } = await byOwner;
     expect(frames.map(({ data }) => data['answer']).filter(Boolean)).toEqual([BEFORE, 'After.']);
     expect(frames.at(-1)!.data.type).toBe('end');
+  });
+
+  it.each(Object.entries(READERS))('%s breaks off an answer as a whole that is under way', async (_, makeReader) => {
+    const { reads } = places;
+    const { client, asks, end } = await makeReader();
+    let goOn = (): void => undefined;
+    reads.model.next([until(new Promise<void>((resolve) => (goOn = resolve))), ...say('After.')]);
+    const answer = client.post('/api/answer', { question, ...asks }).then(
+      () => 'answered',
+      () => 'broken off',
+    );
+    await eventually(() => reads.model.requests.length > 0);
+    await end();
+    expect(await answer).toBe('broken off');
+    goOn();
   });
 
   it('a token does not end the streams of its owner’s other credentials', async () => {

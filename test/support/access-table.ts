@@ -1,5 +1,6 @@
 import { FAMILIES, type Family, type RouteAccess, type Scope, SCOPES } from '../../src/kernel/access.js';
 import { type Act, refusalOf } from '../../src/resources/identity/access.policy.js';
+import { BRINGS_OWN_CREDENTIAL } from '../../src/resources/identity/identify-request.js';
 import type { AgentKeyCaller, Caller, SignedInUser, TokenGrant } from '../../src/resources/identity/caller.js';
 import { type Route, routes } from './routes.js';
 
@@ -25,6 +26,8 @@ export const bearer = (scopes: readonly Scope[], resources: TokenGrant['resource
   token: { id: 't', name: 'T', generation: 1, scopes, resources },
 });
 
+/** What stands in the place of tokens at routes that look at no bearer. */
+const NOT_READ = 'not read';
 const ALL = Object.keys(SCOPES) as readonly Scope[];
 const OWN = 'own';
 
@@ -71,7 +74,8 @@ function cell(route: Route, who: Caller | undefined): string {
 }
 
 /** The scopes each of which alone lets a token in. */
-export function scopesFor({ access }: Route): string {
+export function scopesFor({ access, path }: Route): string {
+  if (BRINGS_OWN_CREDENTIAL.test(path)) return NOT_READ;
   const opening = ALL.filter((scope) => statusOf(bearer([scope]), entering(access, OWN)) === 'yes');
   if (opening.length === 0) return '—';
   return opening.length === ALL.length ? 'any' : opening.map((scope) => `\`${scope}\``).join(', ');
@@ -85,11 +89,10 @@ function restricted({ access }: Route, family: Family): string {
   return anotherOne === 'yes' ? 'yes' : 'its own';
 }
 
-const isClosedToTokens = (route: Route): boolean => scopesFor(route) === '—';
-
 function restrictions(route: Route): string {
   const { access } = route;
-  if (isClosedToTokens(route)) return '—';
+  const scopes = scopesFor(route);
+  if (scopes === '—' || scopes === NOT_READ) return scopes;
   // What a question may name is decided on the question as a whole.
   if (access?.action === 'ask' && access.of === 'answers') return 'its agents or sources';
   if (access?.of === 'messages') return 'what it asked';
@@ -150,8 +153,10 @@ The owner is the user whose resource the request names. A resource of another us
 | 401 | the credential is missing, or is none that the route takes |
 | 403 | closed to this credential |
 | 404 | not there for this caller |
+| — | closed to tokens: 403 |
+| not read | the address or the body is the credential; what else the request shows does not matter |
 
-A wrong, revoked or expired bearer is 401 on every route but webhooks, whose address is their credential, and the sign-in, which brings its own. Under \`AUTH_TYPE=none\` a request
+A wrong, revoked or expired bearer is 401 on every route that reads it. Under \`AUTH_TYPE=none\` a request
 without a credential is the local user's; a token that it shows restricts it all the same. An administrator's session sees the events of all users in the audit log, and owns nothing more.
 
 ## Routes
@@ -159,6 +164,7 @@ without a credential is the local user's; a token that it shows restricts it all
 ${accessTable()}
 
 \`POST /api/search\` answers 400 where the key is missing, because it is a field of the body. \`GET /api/events\` answers 404 where the realtime routes are off.
+\`POST /api/auth/oidc/refresh\` takes the newest token of a session as bearer, and answers 401 without one.
 
 An agent's key asks its agent, and reads, rates and stops what was begun with a key of that agent, also with one that was regenerated since.
 
@@ -178,6 +184,6 @@ It reads the journals of what it asked, and no others. Every token decides on to
 
 An idempotency key belongs to the credential it was sent with. Events name the token: \`actor\` is \`access-token:<id>\`, \`credential\` is \`access-token\`.
 
-A token that is revoked or regenerated is refused from that moment on in every process. Streams that were opened with it, or with an agent's key that is no more, end within
-two seconds, without a frame that says so.
+A token that is revoked or regenerated is refused from that moment on in every process. What it opened, or an agent's key that is no more, or a session that
+is over, ends within two seconds: a stream without a frame that says so, and another answer under way breaks off.
 `;

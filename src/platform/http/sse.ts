@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 
 /** What an event stream needs of a Fastify reply. */
 export type StreamableReply = Readonly<{
@@ -53,14 +53,8 @@ export class SseStreams {
   private ticker: NodeJS.Timeout | undefined;
   private closing = false;
   private reserved = 0;
-  private readonly watchers: ((request: IncomingMessage, stream: SseStream) => void)[] = [];
 
   constructor(private readonly limits: SseLimits) {}
-
-  /** Calls back for every stream that starts from now on, before its first byte, with the request that it answers. */
-  onStart(watcher: (request: IncomingMessage, stream: SseStream) => void): void {
-    this.watchers.push(watcher);
-  }
 
   /** Those that are open, and the places that are kept for others. */
   get size(): number {
@@ -92,7 +86,6 @@ export class SseStreams {
       return stream;
     }
     this.open.add(stream);
-    for (const watcher of this.watchers) watcher(raw.req, stream);
     streamOn.set(raw, stream);
     this.ticker ??= setInterval(() => this.tick(), tickMs(this.limits)).unref();
     raw.writeHead(status, head);

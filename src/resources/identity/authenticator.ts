@@ -1,6 +1,6 @@
 import type { AuthType, Role, SignedInUser } from './caller.js';
-import { Rejection } from '../../kernel/rejection.js';
-import { invalid, type Session, type SessionTokens } from './session-tokens.js';
+import { invalidToken, tokenRevoked } from './identity.rejections.js';
+import type { Session, SessionTokens } from './session-tokens.js';
 import type { LiveSessions } from './sessions/live-sessions.js';
 import { ownSubject, type UserAccounts } from './user-accounts.port.js';
 
@@ -26,17 +26,17 @@ export class Authenticator {
     const session = await this.tokens.verify(token);
     if (this.authType === 'oidc') return this.userOfSession(session, requestId);
     // A token of a provider's user means nothing where no provider vouches for it.
-    if (session.provided) throw invalid();
+    if (session.provided) throw invalidToken();
     const { subject, roles } = session;
     const userId = subject === LOCAL_USER ? LOCAL_USER : await this.accounts.idOf(ownSubject(subject));
     return signedIn(userId, roles.length > 0 ? roles : ['user'], 'session-token', requestId);
   }
 
   private async userOfSession({ provided }: Session, requestId: string): Promise<SignedInUser> {
-    if (!provided) throw invalid();
+    if (!provided) throw invalidToken();
     const { sessions, hasAdminGroups } = this.provided;
     const live = await sessions.find(provided.sessionId);
-    if (!live) throw new Rejection('token-revoked', 'Authentication error: token revoked');
+    if (!live) throw tokenRevoked();
     const roles: readonly Role[] = live.inAdminGroup && hasAdminGroups ? ['user', 'admin'] : ['user'];
     return { ...signedIn(live.userId, roles, 'session-token', requestId), sessionId: live.sessionId };
   }

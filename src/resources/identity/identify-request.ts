@@ -7,14 +7,13 @@ import type { AuthType, SignedInUser } from './caller.js';
 import { Identity } from './identity.js';
 import type { IdentifiedRequest } from './identity.http.js';
 import { type AccessTokenDirectory, isAccessToken } from './access-token-directory.port.js';
-import type { CredentialStreams } from './credential-streams.js';
-import type { OpenResponses } from './sessions/open-responses.js';
+import type { OpenResponses } from './open-responses.js';
 import type { WrongCredentials } from './wrong-credentials.port.js';
 
 /** Under these paths the bearer is an agent key, as clients of those protocols send it. */
 const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
-/** Here the path or the body holds the only credential: what else a sender brings along is for somebody else, or has expired. */
-const BRINGS_OWN_CREDENTIAL = /^\/api\/(webhooks|auth\/oidc)\//;
+/** Here the path or the body holds the only credential: what else a sender brings along is for another receiver, or has expired. */
+export const BRINGS_OWN_CREDENTIAL = /^\/api\/(webhooks|auth\/oidc)\//;
 
 /**
  * Routes of the incumbent's interface that change something by GET: one deletes a source, one makes the token of a webhook. Two more
@@ -34,7 +33,6 @@ export const identifyRequest =
     authenticator: Authenticator,
     directory: () => AgentKeyDirectory,
     tokens: () => AccessTokenDirectory,
-    streams: Pick<CredentialStreams, 'note'>,
     wrong: WrongCredentials,
     allowedOrigins: readonly string[],
     responses: OpenResponses,
@@ -61,11 +59,11 @@ export const identifyRequest =
     const identity = new Identity(request.id, isForeign ? undefined : user, presentedKey, {
       directory,
       countWrong,
+      letsIn: (caller) => responses.add(caller, reply.raw),
       origin: request.headers.origin,
     });
     (request as FastifyRequest & IdentifiedRequest).identity = identity;
-    streams.note(request.raw, identity);
-    if (user?.sessionId !== undefined) responses.add(user.sessionId, reply.raw);
+    if (user) responses.add(user, reply.raw);
   };
 
 /** The user whose token the bearer is. What it causes names the token, and never its secret. @throws Rejection invalid-token, token-expired */

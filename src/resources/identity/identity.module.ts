@@ -2,10 +2,9 @@ import { Logger, Module, type OnApplicationBootstrap, type OnModuleInit } from '
 import { APP_GUARD, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { Clock } from '../../kernel/clock.js';
-import { Commands } from '../../kernel/commands.js';
 import { KeyValue } from '../../kernel/key-value.js';
 import { RateLimit } from '../../kernel/rate-limit.js';
-import { SseStreams } from '../../platform/http/sse.js';
+import { Signals } from '../../kernel/signals.js';
 import { Timing } from '../../kernel/timing.js';
 import { Config } from '../../platform/config/config.js';
 import { AccessGuard } from './access-guard.http.js';
@@ -16,12 +15,10 @@ import { identifyRequest, refuseForeignPages } from './identify-request.js';
 import { SessionController } from './session.http.js';
 import { SessionTokens } from './session-tokens.js';
 import { AccessTokenDirectory } from './access-token-directory.port.js';
-import { CredentialStreams } from './credential-streams.js';
-import { RevocationWatch } from './revocation/revocation-watch.js';
+import { OpenResponses } from './open-responses.js';
+import { RevocableCredentials } from './revocable-credentials.js';
 import { LiveSessions } from './sessions/live-sessions.js';
-import { OpenResponses } from './sessions/open-responses.js';
 import { StateSessionFactHandler } from './sessions/session.commands.js';
-import { SessionEndings } from './sessions/session-endings.js';
 import { Sessions } from './sessions/sessions.port.js';
 import { UserAccounts } from './user-accounts.port.js';
 import { WrongCredentials } from './wrong-credentials.port.js';
@@ -34,7 +31,6 @@ const HOUR_MS = 60 * MINUTE_MS;
 @Module({
   controllers: [SessionController],
   providers: [
-    RevocationWatch,
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: SessionTokens, inject: [Config], useFactory: (config: Config) => new SessionTokens(config.jwtSecretKey) },
     {
@@ -53,13 +49,12 @@ const HOUR_MS = 60 * MINUTE_MS;
     },
     {
       provide: OpenResponses,
-      inject: [Sessions, Timing],
-      useFactory: (sessions: Sessions, timing: Timing) => new OpenResponses(sessions, timing),
-    },
-    {
-      provide: SessionEndings,
-      inject: [Sessions, LiveSessions, OpenResponses, Commands],
-      useFactory: (...parts: ConstructorParameters<typeof SessionEndings>) => new SessionEndings(...parts),
+      inject: [LiveSessions, ModuleRef, Timing, Signals],
+      useFactory: (sessions: LiveSessions, modules: ModuleRef, timing: Timing, signals: Signals) => {
+        const tokens = () => modules.get(AccessTokenDirectory, { strict: false });
+        const keys = () => modules.get(AgentKeyDirectory, { strict: false });
+        return new OpenResponses(new RevocableCredentials(sessions, tokens, keys), timing, signals);
+      },
     },
     StateSessionFactHandler,
     {
@@ -75,7 +70,7 @@ const HOUR_MS = 60 * MINUTE_MS;
         new GeneratedTokens(new RateLimit(keyValue, clock, 'generated-tokens', { max, windowMs: HOUR_MS })),
     },
   ],
-  exports: [Authenticator, SessionTokens, WrongCredentials, LiveSessions, OpenResponses, SessionEndings],
+  exports: [Authenticator, SessionTokens, WrongCredentials, LiveSessions, OpenResponses],
 })
 export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
   static readonly rejections = identityRejections;
@@ -88,8 +83,6 @@ export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
     private readonly host: HttpAdapterHost,
     private readonly modules: ModuleRef,
     private readonly config: Config,
-    private readonly sse: SseStreams,
-    private readonly revocations: RevocationWatch,
     private readonly responses: OpenResponses,
   ) {}
 
@@ -98,10 +91,8 @@ export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance | undefined>();
     const { allowedOrigins } = this.config;
     const tokens = () => this.modules.get(AccessTokenDirectory, { strict: false });
-    const streams = new CredentialStreams(this.revocations, { tokens, keys: directory });
-    streams.over(this.sse);
     const { authenticator, wrongCredentials, responses } = this;
-    const identify = identifyRequest(authenticator, directory, tokens, streams, wrongCredentials, allowedOrigins, responses);
+    const identify = identifyRequest(authenticator, directory, tokens, wrongCredentials, allowedOrigins, responses);
     fastify?.addHook('onRequest', identify);
     fastify?.addHook('preHandler', refuseForeignPages(this.authenticator.authType, allowedOrigins));
   }

@@ -1,4 +1,10 @@
+import { Rejection } from '../../kernel/rejection.js';
 import type { Rejections } from '../../platform/http/rejections.js';
+
+/** What is wrong with a bearer, of a session or a program. */
+export const invalidToken = () => new Rejection('invalid-token', 'Authentication error: invalid token');
+export const tokenExpired = () => new Rejection('token-expired', 'Authentication error: token expired');
+export const tokenRevoked = () => new Rejection('token-revoked', 'Authentication error: token revoked');
 
 export const identityRejections: Rejections = {
   'token-generation-not-allowed': { status: 400 },

@@ -8,6 +8,8 @@ export type IdentityMeans = Readonly<{
   directory: () => AgentKeyDirectory;
   /** @throws Rejection too-many-wrong-credentials */
   countWrong: () => Promise<void>;
+  /** A key has let its holder in. */
+  letsIn: (holder: AgentKeyCaller) => void;
   /** The page that sends the request, where a browser tells. */
   origin: string | undefined;
 }>;
@@ -30,18 +32,12 @@ export class Identity {
    * @throws Rejection unknown-agent-key, origin-not-allowed, too-many-wrong-credentials
    */
   agentKey(): Promise<AgentKeyCaller | undefined> {
-    return this.countingWrong(this.presented());
+    return this.lettingIn(this.presented());
   }
 
   /** A key goes before a token: what is asked with a key is asked of its agent. @throws Rejection as `agentKey` */
   async caller(): Promise<Caller | undefined> {
     return (await this.agentKey()) ?? this.user;
-  }
-
-  /** Those whose credentials the request has shown so far, right ones alone. */
-  async shown(): Promise<readonly Caller[]> {
-    const key = await this.lookedUp?.catch(() => undefined);
-    return [this.user, key].filter((caller) => caller !== undefined);
   }
 
   /**
@@ -58,7 +54,7 @@ export class Identity {
   }
 
   private besideSession(holder: Promise<AgentKeyCaller | undefined>): Promise<AgentKeyCaller | undefined> {
-    if (!this.user) return this.countingWrong(holder);
+    if (!this.user) return this.lettingIn(holder);
     return holder.catch((error: unknown) => {
       if (isUnknownKey(error)) return undefined;
       throw error;
@@ -66,9 +62,11 @@ export class Identity {
   }
 
   /** A request is refused for one wrong key, however many of its parts ask for the key's holder. */
-  private async countingWrong<Holder>(holder: Promise<Holder>): Promise<Holder> {
+  private async lettingIn(lookup: Promise<AgentKeyCaller | undefined>): Promise<AgentKeyCaller | undefined> {
     try {
-      return await holder;
+      const holder = await lookup;
+      if (holder) this.means.letsIn(holder);
+      return holder;
     } catch (error) {
       if (isUnknownKey(error)) await (this.counted ??= this.means.countWrong());
       throw error;

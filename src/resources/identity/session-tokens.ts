@@ -1,7 +1,7 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { Rejection } from '../../kernel/rejection.js';
 import type { Role } from './caller.js';
+import { invalidToken, tokenExpired } from './identity.rejections.js';
 import type { UserLabel } from './user-accounts.port.js';
 
 /** Whom a token names, as its signer does: `Authenticator` finds the user. */
@@ -65,13 +65,13 @@ export class SessionTokens {
   async verify(token: string): Promise<Session> {
     const known = this.remembered.get(token);
     if (known) {
-      if (known.expiresAt !== undefined && known.expiresAt <= Date.now()) throw expired();
+      if (known.expiresAt !== undefined && known.expiresAt <= Date.now()) throw tokenExpired();
       return known.session;
     }
-    if (token.length > TOKEN_CHARACTERS_MAX) throw invalid();
+    if (token.length > TOKEN_CHARACTERS_MAX) throw invalidToken();
     const { sub, exp, roles, jti, oidc_sub: providerSubject } = await this.claimsOf(token);
-    if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_CHARACTERS_MAX) throw invalid();
-    if (!sub.isWellFormed() || sub.includes('\0')) throw invalid();
+    if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_CHARACTERS_MAX) throw invalidToken();
+    if (!sub.isWellFormed() || sub.includes('\0')) throw invalidToken();
     const provided = providerSubject === undefined ? undefined : providedIn(jti);
     const session: Session = { subject: sub, roles: rolesIn(roles), ...(provided && { provided }) };
     this.remembered.set(token, { session, expiresAt: exp === undefined ? undefined : exp * 1000 });
@@ -82,20 +82,17 @@ export class SessionTokens {
     try {
       return (await jwtVerify(token, this.key, { algorithms: [ALGORITHM] })).payload;
     } catch (error) {
-      if (error instanceof errors.JWTExpired) throw expired();
-      if (error instanceof errors.JOSEError || error instanceof TypeError) throw invalid();
+      if (error instanceof errors.JWTExpired) throw tokenExpired();
+      if (error instanceof errors.JOSEError || error instanceof TypeError) throw invalidToken();
       throw error;
     }
   }
 }
 
-export const invalid = () => new Rejection('invalid-token', 'Authentication error: invalid token');
-const expired = () => new Rejection('token-expired', 'Authentication error: token expired');
-
 /** @throws Rejection invalid-token */
 function providedIn(jti: unknown): NonNullable<Session['provided']> {
   const [, sessionId, generation] = /^([0-9a-f-]{36})\.(\d{1,9})$/.exec(String(jti)) ?? [];
-  if (sessionId === undefined) throw invalid();
+  if (sessionId === undefined) throw invalidToken();
   return { sessionId, generation: Number(generation) };
 }
 

@@ -1,5 +1,5 @@
 import { type CanActivate, Controller, Get, HttpCode, Injectable, Post, Req, Res, UseGuards } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access } from '../../../platform/http/access.js';
 import { Rejection } from '../../../kernel/rejection.js';
@@ -49,7 +49,7 @@ export class OidcController {
     description:
       '302, with the cookie `oidc_state` for ten minutes. 429 (`too_many_requests`) for an address that begins too many; 503 (`idp_unavailable`).',
   })
-  @Access({ for: 'anyone', action: 'create', of: 'sessions', scopes: 'any-token' })
+  @Access({ for: 'anyone', action: 'create', of: 'sessions' })
   @Get('login')
   async login(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await this.begun.count(request);
@@ -65,7 +65,7 @@ export class OidcController {
     description:
       '302 to `OIDC_FRONTEND_URL`, with `#oidc_code=…`, or with `#oidc_error=` and `invalid_state`, `auth_failed`, `missing_claim` or `not_authorized`.',
   })
-  @Access({ for: 'anyone', action: 'create', of: 'sessions', scopes: 'any-token' })
+  @Access({ for: 'anyone', action: 'create', of: 'sessions' })
   @Get('callback')
   async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const url = new URL(this.redirectUri(request));
@@ -85,7 +85,7 @@ export class OidcController {
     description: 'Body `{"code": "…"}`. A code works once, within a minute of the sign-in; else 401 (`invalid_code`).',
   })
   @DocumentedBody({ schema: textField('code') }, { code: 'Wr2x…' })
-  @Access({ for: 'anyone', action: 'create', of: 'sessions', scopes: 'any-token' })
+  @Access({ for: 'anyone', action: 'create', of: 'sessions' })
   @Post('token')
   @HttpCode(200)
   async token(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
@@ -99,7 +99,8 @@ export class OidcController {
       'Takes the newest token of the session as bearer. 404 (`no_refresh_token`): this token renews nothing; 401 (`refresh_failed`, ' +
       '`token_revoked`, `not_authorized`, `invalid_token`, `token_expired`): sign in anew; 503 (`refresh_unavailable`): try again.',
   })
-  @Access({ for: 'anyone', action: 'change', of: 'sessions', scopes: 'any-token' })
+  @ApiBearerAuth()
+  @Access({ for: 'anyone', action: 'change', of: 'sessions' })
   @Post('refresh')
   @HttpCode(200)
   async refresh(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
@@ -114,7 +115,7 @@ export class OidcController {
       'A form with `logout_token`. 200; 400 for a token that is not taken; 502 when it could not be checked or carried out.',
   })
   @DocumentedBody({ schema: textField('logout_token') }, { logout_token: 'eyJhbGciOiJSUzI1NiJ9.e30.…' })
-  @Access({ for: 'anyone', action: 'delete', of: 'sessions', scopes: 'any-token' })
+  @Access({ for: 'anyone', action: 'delete', of: 'sessions' })
   @Post('backchannel-logout')
   @HttpCode(200)
   async backchannelLogout(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -135,7 +136,7 @@ export class OidcController {
     description:
       'The session here ends when the provider says so (back-channel logout), by `DELETE /api/user/sessions/{id}`, or with its time.',
   })
-  @Access({ for: 'anyone', action: 'delete', of: 'sessions', scopes: 'any-token' })
+  @Access({ for: 'anyone', action: 'delete', of: 'sessions' })
   @Get('logout')
   async logout(@Res() reply: FastifyReply): Promise<void> {
     const returnTo = this.settings.frontendUrl || '/';

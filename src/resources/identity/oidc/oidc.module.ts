@@ -9,7 +9,6 @@ import { Seals } from '../../../platform/credentials/seals.port.js';
 import { BegunSignIns } from '../credential-limits.js';
 import { IdentityModule } from '../identity.module.js';
 import { LiveSessions } from '../sessions/live-sessions.js';
-import { SessionEndings } from '../sessions/session-endings.js';
 import { Sessions } from '../sessions/sessions.port.js';
 import { SessionTokens } from '../session-tokens.js';
 import { UserAccounts } from '../user-accounts.port.js';
@@ -17,6 +16,7 @@ import { IdentityProvider } from './identity-provider.js';
 import { HAND_OVER_MS_MAX, LOGIN_MS_MAX, OidcController } from './oidc.http.js';
 import { OidcOptions, type OidcSettings } from './oidc-options.js';
 import { OneTimeSecrets } from './one-time-secrets.js';
+import { SessionEndings } from './session-endings.js';
 import { SessionsController } from './sessions.http.js';
 import { SignIn } from './sign-in.js';
 
@@ -48,6 +48,7 @@ type Parts = [OidcOptions, IdentityProvider, Seals, KeyValue, Commands, Clock, U
   imports: [IdentityModule],
   controllers: [OidcController, SessionsController],
   providers: [
+    SessionEndings,
     {
       provide: OidcOptions,
       inject: [Config],

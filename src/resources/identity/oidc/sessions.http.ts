@@ -5,8 +5,8 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
 import type { SignedInUser } from '../caller.js';
 import { CurrentUser } from '../identity.http.js';
-import { OpenResponses } from '../sessions/open-responses.js';
-import { SessionEndings } from '../sessions/session-endings.js';
+import { OpenResponses } from '../open-responses.js';
+import { SessionEndings } from './session-endings.js';
 import { type ListedSession, Sessions } from '../sessions/sessions.port.js';
 
 /** Where a user is signed in. Tokens that no provider vouched for begin no session that could be listed. */
@@ -32,7 +32,7 @@ export class SessionsController {
 
   @ApiOperation({
     summary: 'Ends a session',
-    description: 'Its token is refused everywhere within two seconds, and its open streams are closed.',
+    description: 'Its token is refused everywhere within two seconds, and its streams and answers that are under way end.',
   })
   @Access({ for: 'user', action: 'delete', of: 'sessions', at: { in: 'path', name: 'id' } })
   @Delete(':id')

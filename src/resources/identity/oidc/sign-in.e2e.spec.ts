@@ -241,6 +241,15 @@ describe('a session', () => {
     expect((await clientOf(token).get('/api/events')).status).toBe(401);
   });
 
+  it('that is past its time closes its streams without another frame', async () => {
+    const token = await signIn();
+    const stream = await clientOf(token).get('/api/events');
+    const id = String(claimsOf(token)['jti']).split('.')[0]!;
+    await service.database.sql`update identity.session set expires_at = now() where session_id = ${id}`;
+    expect(await stream.text()).toBe(': connected\n\n');
+    expect((await clientOf(token).get('/api/events')).status).toBe(401);
+  });
+
   it('of another AUTH_TYPE is none, and its tokens are nobody’s elsewhere', async () => {
     const token = await signIn();
     const { SessionTokens } = await import('../session-tokens.js');
@@ -459,11 +468,15 @@ it('a provider that was never reached is 503, and is found once it is back', asy
 it('the log says who signed in, out, and was refused, and holds no secret and no name', async () => {
   const { store } = service.backing;
   const types = new Set<string>();
+  const credentials: Record<string, unknown> = {};
   for await (const page of store.readAll({ after: LOG_START })) {
     for (const { type, stream, data, metadata } of page.events) {
       types.add(type);
+      if (type === 'SessionStarted' || type === 'SignInRefused')
+        credentials[type] = (JSON.parse(metadata) as Record<string, unknown>)['credential'];
       expect(`${stream} ${data} ${metadata}`).not.toMatch(/ann@|bob@|eyJ|oidc_code/);
     }
   }
   expect([...types]).toEqual(expect.arrayContaining(['SessionStarted', 'SessionEnded', 'SignInRefused']));
+  expect(credentials).toEqual({ SessionStarted: 'identity-provider', SignInRefused: 'identity-provider' });
 });

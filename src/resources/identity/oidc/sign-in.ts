@@ -5,10 +5,11 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { newId } from '../../../kernel/ids.js';
 import type { KeyValue } from '../../../kernel/key-value.js';
 import { Rejection } from '../../../kernel/rejection.js';
+import { invalidToken, tokenRevoked } from '../identity.rejections.js';
 import type { SessionTokens } from '../session-tokens.js';
 import type { LiveSessions } from '../sessions/live-sessions.js';
 import { StateSessionFact } from '../sessions/session.commands.js';
-import type { SessionEndings } from '../sessions/session-endings.js';
+import type { SessionEndings } from './session-endings.js';
 import type { LiveSession, Sessions } from '../sessions/sessions.port.js';
 import { NO_LABEL, type UserAccounts } from '../user-accounts.port.js';
 import { groupsIn, isAdmin, isAllowed, labelIn, userIdIn } from './claims.policy.js';
@@ -102,9 +103,9 @@ export class SignIn {
   async refresh(token: string | undefined, requestId: string): Promise<string> {
     const { tokens, sessions, provider } = this.parts;
     const { provided } = await tokens.verify(token ?? '');
-    if (!provided) throw new Rejection('invalid-token', 'Authentication error: invalid token');
+    if (!provided) throw invalidToken();
     const before = await sessions.find(provided.sessionId);
-    if (!before) throw revoked();
+    if (!before) throw tokenRevoked();
     const refreshToken = await sessions.takeRefreshToken(provided.sessionId, provided.generation);
     if (refreshToken === undefined)
       throw new Rejection('oidc-no-refresh-token', 'The session cannot be renewed with this token.');
@@ -190,7 +191,7 @@ export class SignIn {
     if (Object.values(label).some((text) => text !== null)) await accounts.describe(userId, label);
     const renewed = await sessions.renew(sessionId, { refreshToken, sid: grant.sid, expiresAt: this.expiry() });
     live.forget(sessionId);
-    if (!renewed) throw revoked();
+    if (!renewed) throw tokenRevoked();
     return this.tokenOf(renewed);
   }
 
@@ -222,11 +223,9 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown';
 }
 
-const revoked = () => new Rejection('token-revoked', 'Authentication error: token revoked');
-
 const causeOf = (actor: string, requestId: string): Cause => ({
   actor,
-  credential: 'none',
+  credential: 'identity-provider',
   correlationId: requestId,
   causationId: requestId,
 });

@@ -26,6 +26,13 @@ export class LiveSessions {
     return session;
   }
 
+  /** Those among them that are over. Requests of this process know it from now on. */
+  async endedAmong(sessionIds: readonly string[]): Promise<readonly string[]> {
+    const ended = await this.sessions.endedAmong(sessionIds);
+    for (const id of ended) this.forget(id);
+    return ended;
+  }
+
   /** What changed in this process is seen in it at once. */
   forget(sessionId: string): void {
     this.known.delete(sessionId);

@@ -65,7 +65,7 @@ export class PostgresSessions extends Sessions {
 
   async endedAmong(sessionIds: readonly string[]): Promise<readonly string[]> {
     const rows = await this.sql<{ id: string }[]>`select id from unnest(${[...sessionIds]}::uuid[]) as id
-      where not exists (select from identity.session where session_id = id and ended_at is null)`;
+      where not exists (select from identity.session where session_id = id and ended_at is null and expires_at > now())`;
     return rows.map(({ id }) => id);
   }
 

@@ -8,7 +8,7 @@ import { Signals } from '../../../kernel/signals.js';
 import { expiryIn, freshAccessToken, type TokenRules } from './access-token.policy.js';
 import { accessTokens, create, regenerate, revoke, type TokenWish } from './access-tokens.decider.js';
 import { type AccessTokenId, accessTokensStream } from './access-tokens.events.js';
-import { accessTokenSubject } from '../revocation/revocable-credential.js';
+import { CREDENTIAL_ENDED } from '../revocable-credentials.js';
 
 /** A token and its secret, which is never to be had again. */
 export type IssuedToken = Readonly<{ tokenId: AccessTokenId; token: string; position: bigint | undefined }>;
@@ -76,7 +76,7 @@ export class RegenerateAccessTokenHandler implements Handler<RegenerateAccessTok
     const { token, secret } = freshAccessToken();
     const decision = regenerate(tokenId, secret, expiryIn(expiresInDays, rules, now), rules.maxPerUser, now);
     const { position } = await this.streams.transact(accessTokensStream(ownerId), accessTokens, decision, cause);
-    this.signals.publish(accessTokenSubject(tokenId), '');
+    this.signals.publish(CREDENTIAL_ENDED, tokenId);
     return { tokenId, token, position };
   }
 }
@@ -103,7 +103,7 @@ export class RevokeAccessTokenHandler implements Handler<RevokeAccessToken> {
   async execute({ tokenId, ownerId, cause }: RevokeAccessToken): Promise<bigint | undefined> {
     const decision = revoke(tokenId, this.clock.now());
     const { position } = await this.streams.transact(accessTokensStream(ownerId), accessTokens, decision, cause);
-    this.signals.publish(accessTokenSubject(tokenId), '');
+    this.signals.publish(CREDENTIAL_ENDED, tokenId);
     return position;
   }
 }

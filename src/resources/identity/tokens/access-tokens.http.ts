@@ -99,7 +99,8 @@ export class AccessTokensController {
   @Post(':id/regenerate')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Gives a token another secret. The one before is refused from then on, and streams that it reads end.',
+    summary:
+      'Gives a token another secret. The one before is refused from then on, and its streams and answers that are under way end.',
   })
   @DocumentedBody({ schema: REGENERATION, required: false }, { expires_in_days: 30 })
   @ApiOkResponse({ description: 'The token, which is shown in this answer and never again.', schema: ISSUED })
@@ -117,7 +118,7 @@ export class AccessTokensController {
   @Access({ for: 'user', action: 'delete', of: 'access tokens' })
   @Delete(':id')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Revokes a token. It is refused from then on, and streams that it reads end.' })
+  @ApiOperation({ summary: 'Revokes a token. It is refused from then on, and its streams and answers that are under way end.' })
   async revoke(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
     await this.settled(reply, await this.commands.execute(new RevokeAccessToken(checked(id), user.userId, user.cause)));
     await this.uses.forget(id);

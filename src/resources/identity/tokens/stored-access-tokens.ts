@@ -4,10 +4,10 @@ import { LRUCache } from 'lru-cache';
 import { AccessTokenQueries } from '../../../../projections/access-tokens/access-tokens.queries.js';
 import { Clock } from '../../../kernel/clock.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
-import { Rejection } from '../../../kernel/rejection.js';
 import { CredentialUses } from '../../../platform/credentials/credential-uses.port.js';
 import { AccessTokenRules } from './access-token.commands.js';
 import { AccessTokenDirectory, type AccessTokenHolder } from '../access-token-directory.port.js';
+import { invalidToken, tokenExpired } from '../identity.rejections.js';
 import { accessTokenHash } from './access-token.policy.js';
 import { type AccessToken, type AccessTokens, accessTokens, isExpired } from './access-tokens.decider.js';
 import { accessTokensStream } from './access-tokens.events.js';
@@ -42,9 +42,9 @@ export class StoredAccessTokens extends AccessTokenDirectory {
     const hash = this.options.rules.enabled ? accessTokenHash(token) : undefined;
     const found = hash === undefined ? undefined : await this.tokens.byHash(hash);
     const stands = found && (await this.standing(found.ownerId, found.id));
-    if (!stands || !same(stands.hash, hash!)) throw new Rejection('invalid-token', 'Authentication error: invalid token');
+    if (!stands || !same(stands.hash, hash!)) throw invalidToken();
     // One that has expired was right once: it was not guessed.
-    if (isExpired(stands, this.clock.now())) throw new Rejection('token-expired', 'Authentication error: token expired');
+    if (isExpired(stands, this.clock.now())) throw tokenExpired();
     const { id, name, generation, scopes, resources } = stands;
     return { userId: stands.ownerId, grant: { id, name, generation, scopes, resources } };
   }

@@ -1,17 +1,20 @@
-import type { Commands } from '../../../kernel/commands.js';
+import { Injectable } from '@nestjs/common';
+import { Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import type { LiveSessions } from './live-sessions.js';
-import type { OpenResponses } from './open-responses.js';
-import { StateSessionFact } from './session.commands.js';
-import type { SessionEnd } from './session.events.js';
-import type { EndedSession, ProviderLogout, Sessions } from './sessions.port.js';
+import { Signals } from '../../../kernel/signals.js';
+import { CREDENTIAL_ENDED } from '../revocable-credentials.js';
+import { LiveSessions } from '../sessions/live-sessions.js';
+import { StateSessionFact } from '../sessions/session.commands.js';
+import type { SessionEnd } from '../sessions/session.events.js';
+import { type EndedSession, type ProviderLogout, Sessions } from '../sessions/sessions.port.js';
 
-/** The ends of sessions: in the table first, from where every process learns it, then in this process, then in the log. */
+/** The ends of sessions: in the table first, from where every process learns it, then in this process and by a signal, then in the log. */
+@Injectable()
 export class SessionEndings {
   constructor(
     private readonly sessions: Sessions,
     private readonly live: LiveSessions,
-    private readonly responses: OpenResponses,
+    private readonly signals: Signals,
     private readonly commands: Commands,
   ) {}
 
@@ -29,7 +32,7 @@ export class SessionEndings {
 
   private async state({ sessionId, userId }: EndedSession, reason: SessionEnd, cause: Cause): Promise<void> {
     this.live.forget(sessionId);
-    this.responses.endAll(sessionId);
+    this.signals.publish(CREDENTIAL_ENDED, sessionId);
     await this.commands.execute(new StateSessionFact({ type: 'SessionEnded', data: { sessionId, userId, reason } }, cause));
   }
 }

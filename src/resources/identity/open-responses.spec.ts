@@ -1,0 +1,200 @@
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.js';
+import { VirtualTiming } from '../../../test/support/virtual-timing.js';
+import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
+import { SseStreams } from '../../platform/http/sse.js';
+import type { Caller, SignedInUser } from './caller.js';
+import { CHECKED_EVERY_MS, OpenResponses } from './open-responses.js';
+import { CREDENTIAL_ENDED, RevocableCredentials } from './revocable-credentials.js';
+
+const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r', causationId: 'r' } as const;
+const user: SignedInUser = { kind: 'user', userId: 'ann', roles: ['user'], credential: 'session-token', cause };
+const withSession = (sessionId: string): Caller => ({ ...user, sessionId });
+const withToken = (id: string, generation = 1): Caller => ({
+  ...user,
+  token: { id, name: id, generation, scopes: [], resources: {} },
+});
+const withKey = (keyId: string): Caller => ({
+  kind: 'agent-key',
+  ...{ agentId: 'a1', ownerId: 'ann', keyId, signedIn: undefined, cause },
+});
+
+/** The stores of credentials: what is over, which of them are away, and how often they were asked. */
+let over: Set<string>;
+let isAway: Set<'sessions' | 'tokens'>;
+let asked: { sessions: number; tokens: number; keys: number };
+let signals: InProcessSignals;
+let timing: VirtualTiming;
+let responses: OpenResponses;
+const ask = (store: keyof typeof asked) => {
+  asked[store]++;
+  if ((isAway as Set<string>).has(store)) throw new Error('away');
+};
+const sessions = {
+  endedAmong: async (ids: readonly string[]) => {
+    ask('sessions');
+    return ids.filter((id) => over.has(id));
+  },
+};
+const tokens = {
+  isValid: async ({ grant }: { grant: { id: string; generation: number } }) => {
+    ask('tokens');
+    return grant.generation > 1 || !over.has(grant.id);
+  },
+};
+const keys = {
+  isCurrent: async (_: string, keyId: string) => {
+    ask('keys');
+    return !over.has(keyId);
+  },
+};
+
+beforeEach(() => {
+  [over, isAway, asked] = [new Set(), new Set(), { sessions: 0, tokens: 0, keys: 0 }];
+  [signals, timing] = [new InProcessSignals(), new VirtualTiming()];
+  const credentials = new RevocableCredentials(
+    sessions,
+    () => tokens,
+    () => keys,
+  );
+  responses = new OpenResponses(credentials, timing, signals);
+});
+
+const openedBy = (...callers: Caller[]): ServerResponse => {
+  const response = new PassThrough() as unknown as ServerResponse;
+  for (const caller of callers) responses.add(caller, response);
+  return response;
+};
+const areOver = (...opened: ServerResponse[]) => opened.map(({ destroyed }) => destroyed);
+const ends = async (id: string) => {
+  over.add(id);
+  signals.publish(CREDENTIAL_ENDED, id);
+  await new Promise(setImmediate);
+};
+/** A timer of the responses keeps nothing alive: it is due only while the test waits for something else. */
+const aCheckLater = async () => {
+  await timing.pause(CHECKED_EVERY_MS + 1);
+  await new Promise(setImmediate);
+};
+
+const CREDENTIALS: Readonly<Record<string, Caller>> = {
+  'a session': withSession('c1'),
+  'a token': withToken('c1'),
+  'a key': withKey('c1'),
+};
+
+describe.each(Object.entries(CREDENTIALS))('what %s opened', (_, caller) => {
+  it('ends once the signal comes that it has ended, and nothing else ends', async () => {
+    const [own, others] = [openedBy(caller), openedBy(withSession('c2'), withToken('c3'), withKey('c4'))];
+    await ends('c1');
+    expect(areOver(own, others)).toEqual([true, false]);
+  });
+
+  it('ends without a signal, once the stores say so', async () => {
+    const both = [openedBy(caller), openedBy(caller)];
+    await aCheckLater();
+    expect(areOver(...both)).toEqual([false, false]);
+    over.add('c1');
+    await aCheckLater();
+    expect(areOver(...both)).toEqual([true, true]);
+  });
+
+  it('costs one question however much is open, and none once all is closed', async () => {
+    const all = [openedBy(caller), openedBy(caller), openedBy(caller, caller)];
+    signals.publish(CREDENTIAL_ENDED, 'c1');
+    await new Promise(setImmediate);
+    expect(Object.values(asked).sort()).toEqual([0, 0, 1]);
+    for (const each of all) each.destroy();
+    await new Promise(setImmediate);
+    signals.publish(CREDENTIAL_ENDED, 'c1');
+    await aCheckLater();
+    expect(Object.values(asked).sort()).toEqual([0, 0, 1]);
+  });
+
+  it('ends also when it was opened after all else had been closed', async () => {
+    openedBy(caller).destroy();
+    await new Promise(setImmediate);
+    const later = openedBy(caller);
+    await ends('c1');
+    expect(areOver(later)).toEqual([true]);
+  });
+
+  it('does not end where it is spared', async () => {
+    const response = openedBy(caller);
+    responses.spare(response);
+    await ends('c1');
+    expect(areOver(response)).toEqual([false]);
+  });
+});
+
+it('goes on while its store says nothing, whatever other stores say, and ends when that answers', async () => {
+  const [own, others] = [openedBy(withToken('c1')), openedBy(withSession('c2'))];
+  isAway.add('tokens');
+  for (const id of ['c1', 'c2']) over.add(id);
+  await aCheckLater();
+  expect(areOver(own, others)).toEqual([false, true]);
+  isAway.clear();
+  await aCheckLater();
+  expect(areOver(own)).toEqual([true]);
+});
+
+it('all sessions cost one question', async () => {
+  for (const id of ['c1', 'c2', 'c3']) openedBy(withSession(id));
+  await aCheckLater();
+  expect(asked).toEqual({ sessions: 1, tokens: 0, keys: 0 });
+});
+
+it('what another secret of the same token opened goes on', async () => {
+  const [old, fresh] = [openedBy(withToken('c1')), openedBy(withToken('c1', 2))];
+  await ends('c1');
+  expect(areOver(old, fresh)).toEqual([true, false]);
+});
+
+it('what was opened with two credentials ends with either', async () => {
+  const both = openedBy(withSession('c1'), withKey('c2'));
+  await ends('c2');
+  expect(areOver(both)).toEqual([true]);
+});
+
+describe('over HTTP', () => {
+  const streams = new SseStreams({ keepaliveMs: 60_000, stallMs: 60_000, bufferedBytesMax: 1000 });
+  const replyOn = (raw: ServerResponse) => ({ raw, hijack: () => undefined, getHeaders: () => ({}) });
+  let arrived = 0;
+  const server = createServer((request, response) => {
+    responses.add(withSession(request.url!.slice(1)), response);
+    if (request.headers.accept === 'text/event-stream') void streams.start(replyOn(response)).comment('connected');
+    arrived++;
+  });
+  beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
+  afterAll(() => new Promise((resolve) => server.closeAllConnections() ?? server.close(resolve)));
+
+  const request = (session: string, headers = {}) =>
+    get({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, path: `/${session}`, headers, agent: false });
+
+  const streamOf = async (session: string) => {
+    const response = await new Promise<IncomingMessage>((resolve) =>
+      request(session, { accept: 'text/event-stream' }).on('response', resolve),
+    );
+    const seen = { text: '', isOver: false };
+    response.setEncoding('utf8').on('data', (part: string) => (seen.text += part));
+    response.on('end', () => (seen.isOver = true));
+    await eventually(() => seen.text !== '');
+    return seen;
+  };
+
+  it('a stream ends without another word, what is no stream breaks off, and others stay open', async () => {
+    const [mine, others] = [await streamOf('one'), await streamOf('two')];
+    const waiting = new Promise<NodeJS.ErrnoException>((resolve) => request('one').on('error', resolve));
+    await eventually(() => arrived === 3);
+    await ends('one');
+    await eventually(() => mine.isOver);
+    expect(mine.text).toBe(': connected\n\n');
+    expect((await waiting).code).toBe('ECONNRESET');
+    expect(others.isOver).toBe(false);
+    await ends('two');
+    await eventually(() => others.isOver);
+  });
+});

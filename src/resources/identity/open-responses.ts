@@ -1,0 +1,79 @@
+import type { ServerResponse } from 'node:http';
+import type { Signals } from '../../kernel/signals.js';
+import type { Timing } from '../../kernel/timing.js';
+import { endEventStream } from '../../platform/http/sse.js';
+import type { Caller } from './caller.js';
+import {
+  CREDENTIAL_ENDED,
+  nameOf,
+  type RevocableCredential,
+  type RevocableCredentials,
+  revocableOf,
+} from './revocable-credentials.js';
+
+/** Signals may be lost, or not reach other processes: the stores are asked this often while a response is open. */
+export const CHECKED_EVERY_MS = 750;
+
+/** A credential with the responses that it opened. */
+type Opened = { readonly credential: RevocableCredential; readonly responses: Set<ServerResponse>; isBeingChecked: boolean };
+
+/** The responses of this process that are not at their end, by the credential that opened them. They end with their credential. */
+export class OpenResponses {
+  private readonly open = new Map<string, Opened>();
+  private stop: (() => void) | undefined;
+
+  constructor(
+    private readonly credentials: Pick<RevocableCredentials, 'areOver'>,
+    private readonly timing: Timing,
+    signals: Signals,
+  ) {
+    signals.subscribe(CREDENTIAL_ENDED, (endedId) => this.check(({ credential }) => credential.id === endedId));
+  }
+
+  /** The response ends when the credential does that the caller showed. */
+  add(caller: Caller, response: ServerResponse): void {
+    const credential = revocableOf(caller);
+    if (!credential || response.destroyed || response.writableEnded) return;
+    const name = nameOf(credential);
+    const opened = this.open.get(name) ?? { credential, responses: new Set(), isBeingChecked: false };
+    if (opened.responses.has(response)) return;
+    this.open.set(name, opened);
+    opened.responses.add(response);
+    response.once('close', () => this.remove(opened, response));
+    this.stop ??= this.timing.every(CHECKED_EVERY_MS, () => this.check(({ isBeingChecked }) => !isBeingChecked));
+  }
+
+  /** A response that outlives its credentials. */
+  spare(response: ServerResponse): void {
+    for (const opened of this.open.values()) this.remove(opened, response);
+  }
+
+  private check(isDue: (opened: Opened) => boolean): void {
+    const due = [...this.open.values()].filter(isDue);
+    const answers = this.credentials.areOver(due.map(({ credential }) => credential));
+    due.forEach((opened, index) => {
+      opened.isBeingChecked = true;
+      void answers[index]!.then((isOver) => {
+        opened.isBeingChecked = false;
+        if (isOver) this.end(opened);
+      });
+    });
+  }
+
+  /** A stream ends between two frames and says nothing; what is no stream breaks off. */
+  private end(opened: Opened): void {
+    for (const response of opened.responses) {
+      this.remove(opened, response);
+      if (!endEventStream(response)) response.destroy();
+    }
+  }
+
+  private remove(opened: Opened, response: ServerResponse): void {
+    const name = nameOf(opened.credential);
+    opened.responses.delete(response);
+    if (opened.responses.size === 0 && this.open.get(name) === opened) this.open.delete(name);
+    if (this.open.size > 0) return;
+    this.stop?.();
+    this.stop = undefined;
+  }
+}

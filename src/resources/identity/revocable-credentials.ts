@@ -1,0 +1,53 @@
+import type { AccessTokenDirectory, AccessTokenHolder } from './access-token-directory.port.js';
+import type { AgentKeyDirectory } from './agent-key-directory.port.js';
+import type { Caller } from './caller.js';
+import type { LiveSessions } from './sessions/live-sessions.js';
+
+/** The subject of signals that a credential may have ended. The payload is its id. */
+export const CREDENTIAL_ENDED = 'credential.ended';
+
+/** A credential that may end while an answer is read with it. */
+export type RevocableCredential = Readonly<
+  | { kind: 'session'; id: string }
+  | { kind: 'access-token'; id: string; holder: AccessTokenHolder }
+  | { kind: 'agent-key'; id: string; agentId: string }
+>;
+
+/** What lets a caller in and may be revoked; undefined: nothing. */
+export function revocableOf(caller: Caller): RevocableCredential | undefined {
+  if (caller.kind === 'agent-key') return { kind: 'agent-key', id: caller.keyId, agentId: caller.agentId };
+  const { userId, token: grant, sessionId } = caller;
+  if (grant) return { kind: 'access-token', id: grant.id, holder: { userId, grant } };
+  return sessionId === undefined ? undefined : { kind: 'session', id: sessionId };
+}
+
+/** Names a credential among all: the same token with another secret is another credential. */
+export const nameOf = (credential: RevocableCredential): string =>
+  credential.kind === 'access-token' ? `${credential.id}.${credential.holder.grant.generation}` : credential.id;
+
+/** Knows from the stores of credentials which of them let no caller in any more. */
+export class RevocableCredentials {
+  constructor(
+    private readonly sessions: Pick<LiveSessions, 'endedAmong'>,
+    private readonly tokens: () => Pick<AccessTokenDirectory, 'isValid'>,
+    private readonly keys: () => Pick<AgentKeyDirectory, 'isCurrent'>,
+  ) {}
+
+  /** Of each credential whether it is over. All sessions are one question. A store that is away says nothing: false. */
+  areOver(credentials: readonly RevocableCredential[]): readonly Promise<boolean>[] {
+    const sessionIds = credentials.filter(({ kind }) => kind === 'session').map(({ id }) => id);
+    const endedSessions = sessionIds.length > 0 ? this.sessions.endedAmong(sessionIds) : Promise.resolve([]);
+    return credentials.map((each) => this.isOver(each, endedSessions).catch(() => false));
+  }
+
+  private async isOver(credential: RevocableCredential, endedSessions: Promise<readonly string[]>): Promise<boolean> {
+    switch (credential.kind) {
+      case 'session':
+        return (await endedSessions).includes(credential.id);
+      case 'access-token':
+        return !(await this.tokens().isValid(credential.holder));
+      case 'agent-key':
+        return !(await this.keys().isCurrent(credential.agentId, credential.id));
+    }
+  }
+}
