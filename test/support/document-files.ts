@@ -141,8 +141,8 @@ export function nestedFile(filename: string, depth: number): DocumentFile {
   }
 }
 
-/** A PDF with a line of text a page. */
-export function pdfFile(filename: string, pages: readonly string[]): DocumentFile {
+/** A PDF with a line of text a page; narrow pages are drawn sooner. */
+export function pdfFile(filename: string, pages: readonly string[], width = 612): DocumentFile {
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
     `<< /Type /Pages /Kids [${pages.map((_, index) => `${4 + 2 * index} 0 R`).join(' ')}] /Count ${pages.length} >>`,
@@ -151,7 +151,7 @@ export function pdfFile(filename: string, pages: readonly string[]): DocumentFil
   pages.forEach((text, index) => {
     const content = `BT /F1 12 Tf 72 720 Td (${text.replace(/[()\\]/g, '\\$&')}) Tj ET`;
     objects.push(
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + 2 * index} 0 R >>`,
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${width} 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + 2 * index} 0 R >>`,
     );
     objects.push(pdfStream('', content));
   });
