@@ -31,7 +31,7 @@ export default {
   ],
   testTimeout: 120_000,
   // Stories wait, but for each other's processors: four at a time keep two of them busy. Faults, which start and kill processes
-  // all the time, are run three at a time.
+  // all the time, are run two at a time.
   maxWorkers: 4,
   testSequencer: '<rootDir>/test/support/slowest-first.sequencer.cjs',
   // Modules of finished suites are never freed from a process, and a full heap stands still for seconds.
