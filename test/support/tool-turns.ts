@@ -122,10 +122,11 @@ export class ToolboxForTests extends Toolbox {
 /** The settings of a turn that may use the tools. */
 export const WITH_TOOLS = { tools: [{ toolId: 'tool-1', revision: 0 }] } as const;
 
-/** Everything between a turn and its model as it is in the service, but that nothing is searched and the prompt is empty. */
-export function composerOver(models: LanguageModels, tools: OpenTools, blobs: Blobs): AnswerComposer {
+const NOTHING_FOUND = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
+
+/** Everything between a turn and its model as it is in the service, but that no search finds anything and the prompt is empty. */
+export function composerOver(models: LanguageModels, tools: OpenTools, blobs: Blobs, search = NOTHING_FOUND): AnswerComposer {
   const prompts = { render: async () => ({ text: '', holdsDocuments: false }) } as unknown as PromptRenderer;
-  const search = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
   const loop = new AgentLoop(models, new ToolboxForTests(tools), systemIds);
   const clock = { now: () => new Date() };
   const attached = { give: async () => ({ parts: [], documents: [], tokens: 0, notices: [] }) } as unknown as AttachedFiles;
