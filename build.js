@@ -7,17 +7,7 @@
  * `node build.js --bundle <folder>` does only this last step, of what was compiled into that folder.
  */
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 
 const OUT = process.argv[2] === '--bundle' ? process.argv[3] : 'dist';
@@ -26,8 +16,10 @@ const BUNDLES = join(OUT, 'program');
 const FOLDERS = ['src', 'projections'];
 /** The pages of this folder, without those of the folders in it, are documents of the demo. */
 const PAGES = 'docs';
+/** Packages that stand in the bundles are patched by these. */
+const PATCHES = filesUnder('patches');
 /** A build with another of these is another build. */
-const RECIPE = ['build.js', '.swcrc', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json'];
+const RECIPE = ['build.js', '.swcrc', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json', ...PATCHES];
 /** The sources that TypeScript read to describe the API, as the last build noted them. */
 const NOTE = join(OUT, '.described-from.json');
 
@@ -69,7 +61,7 @@ const count = compiled.length + (isDescribedAnew ? described.length : 0);
 if (process.argv[2] === '--bundle') {
   await bundle();
 } else {
-  if (existsSync('patches') && !(changedAt(PATCHED) > changedAt(INSTALLED))) patchPackages();
+  if (PATCHES.length > 0 && !(changedAt(PATCHED) > Math.max(...[INSTALLED, ...PATCHES].map(changedAt)))) patchPackages();
   sweep();
   for (const file of copied) put(file, readFileSync(file));
   if (compiled.length > 0 || isDescribedAnew) await compile();

@@ -9,7 +9,6 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -160,14 +159,12 @@ it.each(['src/greeting.ts', 'src/invoice.dto.ts'])('fails on %s where it cannot 
   expect(OUTPUTS.filter((output) => !exists(output))).toEqual([]);
 });
 
-it('patches packages once after each installation', () => {
+it('patches packages once after each installation, and when a patch has changed', () => {
   const bare = mkdtempSync(join(tmpdir(), 'verbatim-build-'));
   const inBare = (file: string) => join(bare, file);
   const patched = () => readFileSync(inBare('patched.txt'), 'utf8');
-  const install = () => {
-    writeFileSync(inBare('node_modules/.package-lock.json'), '{}');
-    utimesSync(inBare('node_modules/.package-lock.json'), Date.now() / 1000, Date.now() / 1000);
-  };
+  const install = () => writeFileSync(inBare('node_modules/.package-lock.json'), '{}');
+  const patch = () => writeFileSync(inBare('patches/some+1.0.0.patch'), '');
   try {
     for (const folder of ['patches', 'node_modules/patch-package']) mkdirSync(inBare(folder), { recursive: true });
     copyFileSync(join(ROOT, 'build.js'), inBare('build.js'));
@@ -177,11 +174,14 @@ it('patches packages once after each installation', () => {
       inBare('node_modules/patch-package/index.js'),
       "import { appendFileSync } from 'node:fs';\nappendFileSync('patched.txt', 'once ');",
     );
+    patch();
     install();
     const run = () => spawnSync(process.execPath, ['build.js'], { cwd: bare, encoding: 'utf8' }).status;
     expect([run(), run(), patched()]).toEqual([0, 0, 'once ']);
     install();
     expect([run(), run(), patched()]).toEqual([0, 0, 'once once ']);
+    patch();
+    expect([run(), run(), patched()]).toEqual([0, 0, 'once once once ']);
     writeFileSync(inBare('node_modules/patch-package/index.js'), 'process.exit(1);');
     install();
     expect([run(), run()]).toEqual([1, 1]);
