@@ -11,6 +11,7 @@ import { AnsweringModule } from '../dialogue/answering/answering.module.js';
 import { ConversationModule } from '../dialogue/conversation/conversation.module.js';
 import { JournalModule } from '../dialogue/journal/journal.module.js';
 import { AgentsModule } from '../resources/agents/agents.module.js';
+import { AgentFilesModule } from '../resources/agents/files/agent-files.module.js';
 import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
 import { DocumentsModule } from '../resources/documents/parsing/documents.module.js';
 import { OidcModule } from '../resources/identity/oidc/oidc.module.js';
@@ -65,6 +66,7 @@ export const ROOMS: readonly Room[] = [
   AccessTokensModule,
   OidcModule,
   AgentsModule,
+  AgentFilesModule,
   PromptsModule,
   ModelsModule,
   DocumentsModule,

@@ -191,6 +191,8 @@ function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploa
 }
 
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
+/** What clients say of YAML that were not told what it is. */
+const UNTOLD_TYPES = ['text/plain', 'application/octet-stream'];
 /** Where a body may be raw YAML, also without saying so. */
 const RAW_YAML_PATH = /^\/api\/import_agent(\/|\?|$)/;
 
@@ -222,14 +224,28 @@ function parseBodies(fastify: FastifyInstance, options: HttpOptions) {
     return parseJson(request, body);
   });
   const form = { parseAs: 'buffer', bodyLimit: Math.min(bodyLimit, FORM_BYTES_MAX) } as const;
-  fastify.addContentTypeParser('application/x-www-form-urlencoded', form, parseForm);
-  fastify.addContentTypeParser([...YAML_TYPES, '*'], { parseAs: 'buffer', bodyLimit }, (request, body: Buffer, done) => {
-    const type = request.headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase();
-    if (body.length === 0 && type === undefined) return done(null, undefined);
-    const raw = RAW_YAML_PATH.test(request.url) && (type === undefined || YAML_TYPES.includes(type));
-    if (raw && !isUtf8(body)) return done(new Rejection('invalid-request', 'The request body is not valid UTF-8.'));
-    done(raw ? null : notAccepted(), raw ? body.toString() : undefined);
-  });
+  fastify.addContentTypeParser('application/x-www-form-urlencoded', form, (request, body: Buffer, done) =>
+    // Some clients say so of whatever they are given.
+    RAW_YAML_PATH.test(request.url) ? readRaw(body, done) : parseForm(request, body, done),
+  );
+  fastify.addContentTypeParser(
+    [...YAML_TYPES, ...UNTOLD_TYPES, '*'],
+    { parseAs: 'buffer', bodyLimit },
+    (request, body: Buffer, done) => {
+      const type = request.headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase();
+      if (body.length === 0 && type === undefined) return done(null, undefined);
+      const isYaml = type === undefined || YAML_TYPES.includes(type) || UNTOLD_TYPES.includes(type);
+      if (isYaml && RAW_YAML_PATH.test(request.url)) readRaw(body, done);
+      else done(notAccepted(), undefined);
+    },
+  );
+}
+
+type Done = (error: Error | null, body?: unknown) => void;
+
+function readRaw(body: Buffer, done: Done): void {
+  if (isUtf8(body)) done(null, body.toString());
+  else done(new Rejection('invalid-request', 'The request body is not valid UTF-8.'));
 }
 
 /** On closing, connections are let go as they fall idle, and after the bound whether they are or not. */

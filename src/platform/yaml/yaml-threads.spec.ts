@@ -32,14 +32,17 @@ describe('YAML of users', () => {
 
   it('ends a text that takes too long, and reads the next', async () => {
     const hasty = new YamlThreads(1);
-    await expect(hasty.read(`{${'"k": {}, '.repeat(1)}${Array.from({ length: 60_000 }, (_, n) => `k${n}: [1]`).join(', ')}}`)).rejects.toThrow(
-      /longer than 1 ms/,
-    );
+    await expect(
+      hasty.read(`{${'"k": {}, '.repeat(1)}${Array.from({ length: 60_000 }, (_, n) => `k${n}: [1]`).join(', ')}}`),
+    ).rejects.toThrow(/longer than 1 ms/);
     expect(await yaml.read('a: 1')).toEqual({ a: 1 });
   });
 });
 
 function bomb(): string {
-  const levels = Array.from({ length: 9 }, (_, n) => `l${n + 1}: &l${n + 1} [${Array.from({ length: 9 }, () => `*l${n}`).join(', ')}]`);
+  const levels = Array.from(
+    { length: 9 },
+    (_, n) => `l${n + 1}: &l${n + 1} [${Array.from({ length: 9 }, () => `*l${n}`).join(', ')}]`,
+  );
   return ['l0: &l0 lol', ...levels].join('\n');
 }

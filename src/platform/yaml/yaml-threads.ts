@@ -49,7 +49,13 @@ export class YamlThreads extends YamlDocuments {
     const texts = { anchors: ANCHORS_REFUSED, tags: TAGS_REFUSED, documents: DOCUMENTS_REFUSED };
     const workerData = { text, texts, nestingMax: NESTING_MAX, yaml: createRequire(import.meta.url).resolve('js-yaml') };
     const resourceLimits = { maxOldGenerationSizeMb: MEMORY_MEGABYTES_MAX };
-    const worker = new Worker(`(${readOne.toString()})(require)`, { eval: true, env: {}, execArgv: [], workerData, resourceLimits });
+    const worker = new Worker(`(${readOne.toString()})(require)`, {
+      eval: true,
+      env: {},
+      execArgv: [],
+      workerData,
+      resourceLimits,
+    });
     let deadline: NodeJS.Timeout | undefined;
     try {
       return await new Promise<Reply>((resolve) => {
@@ -73,15 +79,16 @@ export class YamlThreads extends YamlDocuments {
 
 /** The whole program of a thread, handed over as text: it can use nothing but its argument. */
 function readOne(load: NodeJS.Require): void {
-  const { parentPort, workerData } = load('node:worker_threads') as typeof WorkerThreads;
-  const { text, texts, nestingMax, yaml } = workerData as {
+  const threads = load('node:worker_threads') as typeof WorkerThreads;
+  const parent = threads.parentPort!;
+  const { text, texts, nestingMax, yaml } = threads.workerData as {
     text: string;
     texts: { anchors: string; tags: string; documents: string };
     nestingMax: number;
     yaml: string;
   };
   const { parseEvents, constructFromEvents, CORE_SCHEMA, EVENT_ID } = load(yaml) as typeof JsYaml;
-  parentPort!.postMessage('ready');
+  parent.postMessage('ready');
   const refusal = (events: readonly JsYaml.Event[]): string | undefined => {
     let documents = 0;
     for (const event of events) {
@@ -100,9 +107,9 @@ function readOne(load: NodeJS.Require): void {
     const events = parseEvents(text, { maxDepth: nestingMax });
     const refused = refusal(events);
     const values = refused === undefined ? constructFromEvents(events, { source: text, schema: CORE_SCHEMA }) : [];
-    parentPort!.postMessage(refused === undefined ? { value: values[0] } : { refused });
+    parent.postMessage(refused === undefined ? { value: values[0] } : { refused });
   } catch (error) {
     const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
-    parentPort!.postMessage({ refused: `Invalid YAML: ${line}` });
+    parent.postMessage({ refused: `Invalid YAML: ${line}` });
   }
 }

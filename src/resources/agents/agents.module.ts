@@ -13,6 +13,7 @@ import { AgentsController } from './agents.http.js';
 import {
   CreateAgentHandler,
   DeleteAgentHandler,
+  ImportIntoAgentHandler,
   MintAgentWebhookHandler,
   PinAgentHandler,
   RegenerateAgentKeyHandler,
@@ -46,6 +47,7 @@ const images = MultipartModule.registerAsync({
     PinAgentHandler,
     DeleteAgentHandler,
     MintAgentWebhookHandler,
+    ImportIntoAgentHandler,
     WebhookTokens,
     {
       provide: PublicBaseUrl,

@@ -1,4 +1,12 @@
-import { type Family, FAMILIES, type Place, type RouteAccess, type Scope } from '../../kernel/access.js';
+import {
+  type Action,
+  type Family,
+  FAMILIES,
+  FAMILIES_OF_AGENTS_PARTS,
+  type Place,
+  type RouteAccess,
+  type Scope,
+} from '../../kernel/access.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { type Caller, isAdmin, ownerOf, signedInUserOf, type TokenGrant } from './caller.js';
 
@@ -33,6 +41,8 @@ export type Act =
   | Readonly<{ does: 'reach'; thing: Readonly<{ id?: string; ownerId: string }> | undefined; family?: Family }>
   /** Things of a family are named by what is written. Whose they are is checked where they are looked up. */
   | Readonly<{ does: 'refer'; family: Family; ids: readonly string[] }>
+  /** A file becomes an agent, or changes the one with this id. */
+  | Readonly<{ does: 'import'; agentId: string | null }>
   | Readonly<{ does: 'ask'; question: NamedByQuestion }>
   | Readonly<{ does: 'join'; conversation: Beginning }>
   /** A journal is read. `askedWith` is the id of the token that its question was asked with. */
@@ -61,6 +71,8 @@ export function refusalOf(who: Who, act: Act): Refusal | undefined {
       return within(tokenOf(who), act.family, act.ids)
         ? undefined
         : notAllowed(`This token may not use one of the ${act.family}`);
+    case 'import':
+      return importing(tokenOf(who), act.agentId);
     case 'ask':
       return asking(who, act.question);
     case 'join':
@@ -193,10 +205,21 @@ function enteringRestricted(
   named: (place: Place) => readonly unknown[],
 ): Refusal | undefined {
   const family = FAMILIES.find((each) => each === of);
-  if (!family || !token.resources[family] || action === 'list' || action === 'describe') return undefined;
+  if (!family || !token.resources[family] || WITHOUT_ID.includes(action)) return undefined;
   const ids = at && action !== 'create' ? named(at) : [];
   if (ids.length === 0) return notAllowed(`This token is restricted to specific ${family} and cannot use this endpoint`);
   return within(token, family, ids) ? undefined : notAllowed(`This token may not access this resource (${family})`);
+}
+
+/** What these do is decided once more where it is known which resources it is about. */
+const WITHOUT_ID: readonly Action[] = ['list', 'describe', 'import'];
+
+/** An agent brings its parts along, so a token that is restricted in those imports nothing. */
+function importing(token: TokenGrant | undefined, agentId: string | null): Refusal | undefined {
+  const family = FAMILIES_OF_AGENTS_PARTS.find((each) => token?.resources[each]);
+  if (family) return notAllowed(`A token restricted to specific ${family} cannot import agents`);
+  if (!token?.resources.agents || (agentId !== null && within(token, 'agents', [agentId]))) return undefined;
+  return notAllowed('This token is restricted to specific agents and may only update those');
 }
 
 const grants = ({ scopes }: TokenGrant, needed: Scope): boolean =>

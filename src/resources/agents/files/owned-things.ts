@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import { PromptQueries } from '../../../../projections/prompts/prompts.queries.js';
+import { SourceQueries } from '../../../../projections/sources/sources.queries.js';
+import { ToolQueries } from '../../../../projections/tools/tools.queries.js';
+import type { OwnedThings } from './import-plan.policy.js';
+
+/** What a user has that files of agents may refer to. */
+@Injectable()
+export class OwnedThingsLookup {
+  constructor(
+    private readonly sources: SourceQueries,
+    private readonly tools: ToolQueries,
+    private readonly prompts: PromptQueries,
+  ) {}
+
+  async of(ownerId: string): Promise<OwnedThings> {
+    const [sources, tools, prompts] = await Promise.all([
+      this.sources.ownedBy(ownerId),
+      this.tools.ownedBy(ownerId),
+      this.prompts.ownedBy(ownerId),
+    ]);
+    return {
+      sources: sources.toReversed(),
+      tools: tools.map(({ id, definition }) => ({
+        id,
+        type: definition.name,
+        label: definition.customName || definition.displayName || definition.name,
+      })),
+      prompts,
+    };
+  }
+}
