@@ -5,7 +5,7 @@ import { type Outcome, Streams } from '../../../kernel/event-sourcing/streams.js
 import { Rejection } from '../../../kernel/rejection.js';
 import { CredentialVault } from '../../../platform/credentials/credential-vault.port.js';
 import { OutgoingHttp } from '../../../platform/outgoing/outgoing-http.port.js';
-import { checkedChanges, checkedModel, type UncheckedModel } from './custom-model.policy.js';
+import { API_KEY, checkedChanges, checkedModel, type UncheckedModel } from './custom-model.policy.js';
 import { change, create, type CustomModel, customModel, remove } from './custom-model.decider.js';
 import {
   type CustomModelDefinition,
@@ -14,9 +14,6 @@ import {
   customModelStream,
 } from './custom-model.events.js';
 import { refuseUnsafe } from './unsafe-base-url.js';
-
-/** The name under which the vault keeps the key. */
-export const API_KEY = 'api_key';
 
 /** A user adds a model of an endpoint. The id is given, so that whoever repeats the command makes one model. */
 export class CreateCustomModel extends Command<bigint | undefined> {

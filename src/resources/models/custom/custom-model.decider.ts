@@ -35,7 +35,7 @@ type Decide = Decision<CustomModel, CustomModelEvent>;
 export const customModelNotFound = () => new Rejection('custom-model-not-found', 'Model not found');
 
 /** What a user's own model is defined as. @throws Rejection custom-model-not-found */
-export function definitionFor(state: CustomModel, ownerId: string): CustomModelDefinition {
+function definitionFor(state: CustomModel, ownerId: string): CustomModelDefinition {
   if (state.status !== 'there' || state.ownerId !== ownerId || !state.definition) throw customModelNotFound();
   return state.definition;
 }

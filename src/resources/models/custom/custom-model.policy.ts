@@ -3,6 +3,8 @@ import { PDF, PICTURE_MIME_TYPES } from '../../documents/readable-files.policy.j
 import type { ModelDescription } from '../model/language-model.port.js';
 import type { CustomModelCapabilities, CustomModelDefinition, CustomModelId } from './custom-model.events.js';
 
+/** The name under which the vault keeps a key. */
+export const API_KEY = 'api_key';
 export const CUSTOM_MODELS_PER_USER_MAX = 200;
 const NAME_CHARACTERS_MAX = 200;
 const DESCRIPTION_CHARACTERS_MAX = 2_000;
@@ -150,5 +152,6 @@ export function descriptionOf(id: CustomModelId, definition: CustomModelDefiniti
     contextWindow: capabilities.context_window ?? CONTEXT_WINDOW_DEFAULT,
     reasoningEffort: capabilities.reasoning_effort ?? null,
     baseUrl,
+    isCustom: true,
   };
 }
