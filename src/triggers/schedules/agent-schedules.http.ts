@@ -82,7 +82,7 @@ export class AgentSchedulesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     await this.requireOwn(agentId, user);
-    await this.models.require(body.model_id);
+    await this.models.require(body.model_id, user.userId);
     const { userId, cause } = user;
     const scheduleId = newId();
     await this.commands.execute(new AdmitSchedule(userId, scheduleId, cause));

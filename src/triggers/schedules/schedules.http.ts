@@ -53,7 +53,7 @@ export class SchedulesController {
     @Body() body: ScheduleBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    await this.models.require(body.model_id, (await this.own(id, user)).modelId);
+    await this.models.require(body.model_id, user.userId, (await this.own(id, user)).modelId);
     return this.written(id, user, reply, await this.commands.execute(new ChangeSchedule(id, user.userId, body, user.cause)));
   }
 
