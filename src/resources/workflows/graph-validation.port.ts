@@ -1,4 +1,4 @@
-import type { WorkflowGraph } from './workflow-graph.js';
+import type { WorkflowGraph } from './workflow-graph.policy.js';
 
 /** A graph that was read from JSON, and what is wrong with it. A graph with problems is not to be stored. */
 export type CheckedGraph = Readonly<{ graph: WorkflowGraph; problems: readonly string[] }>;

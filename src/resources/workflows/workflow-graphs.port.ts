@@ -1,6 +1,5 @@
-import type { PinnedWorkflow } from './pinned-workflow.js';
-import type { StoredGraph } from './workflow.events.js';
-import type { WorkflowGraph } from './workflow-graph.js';
+import type { PinnedWorkflow, StoredGraph } from './workflow.events.js';
+import type { WorkflowGraph } from './workflow-graph.policy.js';
 
 /** The graphs of workflows, whichever version. */
 export abstract class WorkflowGraphs {

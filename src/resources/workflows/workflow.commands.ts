@@ -1,6 +1,6 @@
 import { Command } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
-import type { WorkflowGraph } from './workflow-graph.js';
+import type { WorkflowGraph } from './workflow-graph.policy.js';
 import type { WorkflowId } from './workflow.events.js';
 
 export type WorkflowText = Readonly<{ name: string; description: string }>;

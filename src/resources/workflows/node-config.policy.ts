@@ -1,4 +1,4 @@
-import type { NodeType } from './workflow-graph.js';
+import type { NodeType } from './workflow-graph.policy.js';
 
 export type AgentNodeType = 'classic' | 'react' | 'agentic' | 'research';
 export type FilePassing = 'auto' | 'native' | 'extract';
