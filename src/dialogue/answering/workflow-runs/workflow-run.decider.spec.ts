@@ -52,6 +52,7 @@ const failure = (step: number, attempt = 1): NodeFailed['data'] => ({
   nodeId: `n${step}`,
   attempt,
   error: 'Broken.',
+  code: 'node-failed',
   stateDelta: {},
   problems: [],
   toolCalls: [],

@@ -92,8 +92,9 @@ export type NodeWaiting = Event<'NodeWaiting', AboutStep<{ callIds: readonly str
 export type NodeFailed = Event<
   'NodeFailed',
   AboutStep<{
-    /** Written for users. */
+    /** Written for users; `code` is in kebab-case. */
     error: string;
+    code: string;
     /** What it had changed before it failed. */
     stateDelta: StoredValues;
     problems: readonly string[];
