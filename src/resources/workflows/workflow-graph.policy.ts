@@ -22,7 +22,7 @@ export type WorkflowEdge = Readonly<{
 
 export type WorkflowGraph = Readonly<{ nodes: readonly WorkflowNode[]; edges: readonly WorkflowEdge[] }>;
 
-export const NODE_TYPES = ['start', 'end', 'note', 'agent', 'state', 'condition', 'code'] as const;
+const NODE_TYPES = ['start', 'end', 'note', 'agent', 'state', 'condition', 'code'] as const;
 
 export type NodeType = (typeof NODE_TYPES)[number];
 
@@ -34,3 +34,5 @@ export const RUN_STEPS_MAX = 50;
 
 /** The branch of a condition that is taken when no case is true. */
 export const ELSE_HANDLE = 'else';
+
+export const isNodeType = (type: string): type is NodeType => NODE_TYPES.some((each) => each === type);
