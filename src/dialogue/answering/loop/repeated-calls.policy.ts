@@ -19,5 +19,5 @@ export class RepeatedCalls {
 }
 
 /** Models name the same arguments in different orders. */
-const signatureOf = ({ toolId, actionName, arguments: args, step = null }: CalledTool): string =>
-  canonicalText([toolId, actionName, args, step]);
+const signatureOf = ({ toolId, actionName, arguments: args, step }: CalledTool): string =>
+  canonicalText([toolId, actionName, args, step ?? null]);

@@ -96,7 +96,7 @@ function saidByTheModel(thrown: unknown): UserError {
 }
 
 const transcriptOf = (
-  { runId, ownerId, input, settings, cause, callIdsTaken, history = null }: HeadlessWork,
+  { runId, ownerId, input, settings, cause, callIdsTaken, history }: HeadlessWork,
   exchanges: Exchanges,
 ): Transcript => ({
   ownerId,
@@ -108,7 +108,7 @@ const transcriptOf = (
   resumption: null,
   calls: { begun: new Map(), finished: new Map() },
   waited: callIdsTaken,
-  history,
+  history: history ?? null,
 });
 
 const ledgerOf = (ledger: EffectLedger, runId: string): CallLedger => ({
