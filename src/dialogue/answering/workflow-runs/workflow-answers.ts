@@ -112,8 +112,7 @@ export class WorkflowAnswers {
 
   /** Text of a step that is not completed would be said twice. */
   async canContinue(transcript: Transcript, shown: readonly Frame[]): Promise<boolean> {
-    const lastEnd = shown.findLastIndex((frame) => frame.type === 'workflow_step' && frame.status !== 'running');
-    if (!shown.slice(lastEnd + 1).some(({ type }) => type === 'answer' || type === 'thought')) return true;
+    if (!saysSomething(sinceLastStep(shown))) return true;
     const ends = shown.filter((frame) => frame.type === 'workflow_step' && frame.status !== 'running').length;
     const waiting = await this.waitingIn(transcript);
     const { run } = await this.open(transcript);
@@ -162,6 +161,8 @@ export class WorkflowAnswers {
     const followsText = book.run.steps.some(
       ({ ended }) => ended && 'contribution' in ended && ended.contribution.answer !== null,
     );
+    // The text of the end is whole when it comes: it is recorded before it is shown, so that nothing cuts it off.
+    const last: AnswerDelta[] = [];
     const { workflowRunId } = book;
     const context = { workflowRunId, step, transcript, run, state, tools, resumedAfter: resumed?.text, followsText, result };
     // What a structured answer says is held until its end: no journal has it yet.
@@ -170,8 +171,9 @@ export class WorkflowAnswers {
     try {
       for await (const delta of this.nodes.run(node, context)) {
         made.note(delta);
-        if (delta.type !== 'pause') yield delta;
-        else return yield* this.pause(session, step, delta, made);
+        if (delta.type === 'pause') return yield* this.pause(session, step, delta, made);
+        if (node.type === 'end' && delta.type === 'text') last.push(delta);
+        else yield delta;
       }
       if (run.signal.aborted) return false;
     } catch (error) {
@@ -193,9 +195,10 @@ export class WorkflowAnswers {
       return true;
     }
     // What is recorded as made was shown: another producer does not say the texts of a step that is completed.
-    if (made.isShown) yield { type: 'checkpoint' };
+    if (made.isShown && last.length === 0) yield { type: 'checkpoint' };
     await book.complete(step, await this.ended(book, result, made), following.next);
     state.set(result.delta);
+    yield* last;
     yield* frames.completed(step, await this.deltaOf(session, step, result.delta), result.output);
     return true;
   }
@@ -279,14 +282,15 @@ export class WorkflowAnswers {
 
   /** Texts that were shown live are in the journal already; those of an answer without one, or of one that is held, are not. */
   private async *contributed(
-    { transcript, waiting }: Session,
-    { step }: RunStep,
+    { transcript, waiting, run, frames }: Session,
+    { step, nodeType }: RunStep,
     { contribution, usage }: NodeCompleted['data'],
   ): AsyncGenerator<AnswerDelta> {
     const { asked } = transcript;
     const isHeadless = asked.conversationId === asked.turnId;
     const { answer, thought, sources, toolCalls } = contribution;
-    if (answer && (isHeadless || asked.settings.responseSchema))
+    const isCutOff = nodeType === 'end' && frames.isNextMissing && !saysSomething(sinceLastStep(run.shown));
+    if (answer && (isHeadless || asked.settings.responseSchema || isCutOff))
       yield { type: 'text', text: (await this.values.recall(answer)) as string };
     if (thought && isHeadless) yield { type: 'thought', text: (await this.values.recall(thought)) as string };
     if (sources) yield { type: 'found', sources: (await this.values.recall(sources)) as Made['sources'] };
@@ -306,6 +310,11 @@ export class WorkflowAnswers {
 
 /** Where a run goes from a node that was run. */
 type Onward = Readonly<{ next: Following } | { next: undefined; failure: string; reason: WorkflowRunReason }>;
+const sinceLastStep = (shown: readonly Frame[]): readonly Frame[] =>
+  shown.slice(shown.findLastIndex(({ type }) => type === 'workflow_step') + 1);
+
+const saysSomething = (frames: readonly Frame[]): boolean => frames.some(({ type }) => type === 'answer' || type === 'thought');
+
 type Failed = Readonly<{ code: string; failure: string }>;
 
 /** What the user reads of a node that has failed; undefined where it is not the node that has. */
