@@ -1,5 +1,6 @@
 import { accessTokens } from './access-tokens/access-tokens.projection.js';
 import { agents } from './agents/agents.projection.js';
+import { artifacts } from './artifacts/artifacts.projection.js';
 import { auditLog } from './audit-log/audit-log.projection.js';
 import { chunks } from './chunks/chunks.projection.js';
 import { conversations } from './conversations/conversations.projection.js';
@@ -22,6 +23,7 @@ import { followUps } from './follow-ups/follow-ups.projection.js';
 export const projections: readonly Projection[] = [
   accessTokens,
   agents,
+  artifacts,
   auditLog,
   chunks,
   conversations,
