@@ -16,7 +16,7 @@ const CALLER = '^src/resources/identity/(caller|identity)\\.ts$';
 const CALLER_OF_REQUEST = '^src/resources/identity/(caller|identity|identity\\.http)\\.ts$';
 /** An adapter beside the port it serves. Modules alone pick one. */
 const ADAPTER =
-  '^src/(resources/(documents/parsing|models/(offline|openai)|prompts/templates|tools/databases)|triggers/monitors/patterns)/';
+  '^src/(resources/(documents/parsing|models/(offline|openai)|prompts/templates|tools/databases|workflows/expressions)|triggers/monitors/patterns)/';
 /** Of the platform: what any feature may know. */
 const SHARED_BY_PLATFORM = '^src/platform/.*\\.(port|policy)\\.ts$|^src/platform/http/(sse|rejections)\\.ts$';
 const PROJECTION = '^projections/([^/]+)/';

@@ -17,9 +17,17 @@ export class GuardedTemplates extends TemplateEngine {
     this.process = new GuardedProcess({ program: { entry: ENTRY, options: this.limits } });
   }
 
-  async render(template: string, context: object): Promise<string> {
+  render(template: string, context: object): Promise<string> {
+    return this.ask({ template, context });
+  }
+
+  async check(template: string): Promise<void> {
+    await this.ask({ template, context: null });
+  }
+
+  private async ask(question: TemplateQuestion): Promise<string> {
     if (this.process.waiting >= this.limits.waitingMax) throw tooManyTemplates();
-    const answer = await this.process.ask({ template, context }).catch((error: unknown) => {
+    const answer = await this.process.ask(question).catch((error: unknown) => {
       throw error instanceof GuardedProcessFailed && error.failure === 'died' ? needsTooMuchMemory() : error;
     });
     if ('text' in answer) return answer.text;

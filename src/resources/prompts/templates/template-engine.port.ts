@@ -15,4 +15,6 @@ export class TemplateFailed extends Error {
 export abstract class TemplateEngine {
   /** @throws TemplateFailed */
   abstract render(template: string, context: object): Promise<string>;
+  /** Whether it can be read at all. @throws TemplateFailed */
+  abstract check(template: string): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as WorkerThreads from 'node:worker_threads';
-import { Worker } from 'node:worker_threads';
 import type * as Jinja from '@huggingface/jinja';
+import { BoundedThreads, ThreadFailed } from '../../../platform/sandbox/bounded-threads.js';
 import { TemplateEngine, TemplateFailed } from './template-engine.port.js';
 import { needsTooMuchMemory, tooManyTemplates } from './template-failures.js';
 import type { TemplateLimits } from './template-limits.js';
@@ -9,122 +9,49 @@ import type { TemplateLimits } from './template-limits.js';
 const ERROR_CHARACTERS_MAX = 300;
 const TOO_LARGE = 'too large';
 
-type Job = Readonly<{
-  template: string;
-  context: object;
-  resolve: (text: string) => void;
-  reject: (error: TemplateFailed) => void;
-}>;
+/** Without a context a template is read and not rendered. */
+type Question = Readonly<{ template: string; context: object | null }>;
 
-type Reply = Readonly<{ text: string } | { error: string } | { died: Error }>;
+type Answer = Readonly<{ text: string } | { error: string }>;
 
-/** A thread, and who is to hear its next word, which may be its last. */
-type Slot = { worker: Worker; hear: (reply: Reply) => void };
-
-/**
- * Renders Jinja templates of users. The language has loops without an end and lists without a bound, so each template runs
- * in a thread that is stopped when its time or its memory is used up.
- */
+/** Renders Jinja templates of users in threads: the language has loops without an end and lists without a bound. */
 export class TemplateThreads extends TemplateEngine {
-  private readonly idle: Slot[] = [];
-  private readonly waiting: Job[] = [];
-  private slots = 0;
+  private readonly threads: BoundedThreads<Question, Answer>;
 
   constructor(private readonly limits: TemplateLimits) {
     super();
+    const engine = createRequire(import.meta.url).resolve('@huggingface/jinja');
+    const { outputCharactersMax } = limits;
+    this.threads = new BoundedThreads(renderOnRequest, { engine, outputCharactersMax, tooLarge: TOO_LARGE }, limits);
   }
 
   render(template: string, context: object): Promise<string> {
-    return new Promise((resolve, reject) => {
-      if (this.waiting.length >= this.limits.waitingMax) {
-        reject(tooManyTemplates());
-        return;
-      }
-      this.waiting.push({ template, context, resolve, reject });
-      this.next();
+    return this.ask({ template, context });
+  }
+
+  async check(template: string): Promise<void> {
+    await this.ask({ template, context: null });
+  }
+
+  private async ask(question: Question): Promise<string> {
+    const answer = await this.threads.run(question).catch((error: unknown) => {
+      throw error instanceof ThreadFailed ? this.failureOf(error) : error;
     });
-  }
-
-  private next(): void {
-    for (let slot; this.waiting.length > 0 && (slot = this.idle.pop());) this.run(slot, this.waiting.shift()!);
-    if (this.waiting.length > 0 && this.slots < this.limits.workersMax) this.start();
-  }
-
-  private run(slot: Slot, { template, context, resolve, reject }: Job): void {
-    const { deadlineMs } = this.limits;
-    const deadline = setTimeout(() => {
-      this.discard(slot);
-      reject(new TemplateFailed('out-of-time', `The prompt template took longer than ${deadlineMs} ms.`));
-      this.next();
-    }, deadlineMs);
-    slot.hear = (reply) => {
-      clearTimeout(deadline);
-      if ('text' in reply) resolve(reply.text);
-      else reject(this.failureOf(reply));
-      if ('died' in reply) this.discard(slot);
-      else this.rest(slot);
-      this.next();
-    };
-    slot.worker.ref();
-    slot.worker.postMessage({ template, context });
-  }
-
-  /** A thread that has nothing to do does not keep the process. */
-  private rest(slot: Slot): void {
-    this.idle.push(slot);
-    slot.worker.unref();
-    slot.hear = () => {
-      this.idle.splice(this.idle.indexOf(slot), 1);
-      this.discard(slot);
-    };
-  }
-
-  private failureOf(reply: Exclude<Reply, { text: string }>): TemplateFailed {
-    if ('died' in reply) return needsTooMuchMemory();
+    if ('text' in answer) return answer.text;
     const { outputCharactersMax } = this.limits;
-    if (reply.error === TOO_LARGE) {
-      return new TemplateFailed('too-large', `The prompt template wrote more than ${outputCharactersMax} characters.`);
+    if (answer.error === TOO_LARGE) {
+      throw new TemplateFailed('too-large', `The prompt template wrote more than ${outputCharactersMax} characters.`);
     }
-    return new TemplateFailed('invalid', `The prompt template is not valid: ${reply.error.slice(0, ERROR_CHARACTERS_MAX)}`);
+    throw new TemplateFailed('invalid', `The prompt template is not valid: ${answer.error.slice(0, ERROR_CHARACTERS_MAX)}`);
   }
 
-  /** The deadline of a template is not to pay for the start of its thread, so a thread says when it is ready. */
-  private start(): void {
-    this.slots++;
-    const { outputCharactersMax, workerHeapMb } = this.limits;
-    const worker = new Worker(`(${renderOnRequest.toString()})(require)`, {
-      eval: true,
-      workerData: {
-        engine: createRequire(import.meta.url).resolve('@huggingface/jinja'),
-        outputCharactersMax,
-        tooLarge: TOO_LARGE,
-      },
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: workerHeapMb, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
-    });
-    const slot: Slot = {
-      worker,
-      hear: (reply) => {
-        if ('died' in reply) {
-          this.discard(slot);
-          this.waiting.shift()?.reject(this.failureOf(reply));
-        } else this.rest(slot);
-        this.next();
-      },
-    };
-    worker.on('message', (reply: Reply) => slot.hear(reply));
-    worker.on('error', (died) => slot.hear({ died }));
-  }
-
-  private discard(slot: Slot): void {
-    this.slots--;
-    slot.hear = () => undefined;
-    void slot.worker.terminate();
+  private failureOf({ failure }: ThreadFailed): TemplateFailed {
+    if (failure === 'busy') return tooManyTemplates();
+    if (failure === 'died') return needsTooMuchMemory();
+    return new TemplateFailed('out-of-time', `The prompt template took longer than ${this.limits.deadlineMs} ms.`);
   }
 }
 
-/** The whole program of a worker, handed over as text: it can use nothing but its argument. */
 function renderOnRequest(load: NodeJS.Require): void {
   const threads = load('node:worker_threads') as typeof WorkerThreads;
   const parent = threads.parentPort!;
@@ -134,10 +61,11 @@ function renderOnRequest(load: NodeJS.Require): void {
     tooLarge: string;
   };
   const { Template } = load(engine) as typeof Jinja;
-  parent.postMessage({ text: 'ready' });
-  parent.on('message', ({ template, context }: { template: string; context: Record<string, unknown> }) => {
+  parent.postMessage('ready');
+  parent.on('message', ({ template, context }: { template: string; context: Record<string, unknown> | null }) => {
     try {
-      const text = new Template(template).render(context);
+      const read = new Template(template);
+      const text = context ? read.render(context) : '';
       parent.postMessage(text.length > outputCharactersMax ? { error: tooLarge } : { text });
     } catch (error) {
       parent.postMessage({ error: error instanceof Error ? error.message : String(error) });
