@@ -16,6 +16,7 @@ import { tasks } from './tasks/tasks.projection.js';
 import { tools } from './tools/tools.projection.js';
 import { unsealedTurns } from './unsealed-turns/unsealed-turns.projection.js';
 import { usage } from './usage/usage.projection.js';
+import { workflows } from './workflows/workflows.projection.js';
 import { followUps } from './follow-ups/follow-ups.projection.js';
 
 /** Every read model of the service, in no particular order: none knows another. */
@@ -37,5 +38,6 @@ export const projections: readonly Projection[] = [
   tools,
   unsealedTurns,
   usage,
+  workflows,
   followUps,
 ];

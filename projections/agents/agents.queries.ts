@@ -44,6 +44,13 @@ export class AgentQueries {
     return rows.map(asRecord);
   }
 
+  /** A user's own agents that use a workflow, oldest first. */
+  async usingWorkflow(userId: string, workflowId: string): Promise<readonly AgentRecord[]> {
+    const rows = await this.sql`${this.agents} where agent.owner_id = ${userId}
+      and agent.configuration ->> 'workflowId' = ${workflowId} order by agent.created_at, agent.agent_id`;
+    return rows.map(asRecord);
+  }
+
   /** The agents of their own that a user has pinned, oldest pin first. */
   async pinnedBy(userId: string): Promise<readonly AgentRecord[]> {
     const rows = await this.sql`${this.agents} join agents.agent_pin pin on pin.agent_id = agent.agent_id

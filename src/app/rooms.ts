@@ -25,6 +25,7 @@ import { DatabasesModule } from '../resources/tools/databases/databases.module.j
 import { McpModule } from '../resources/tools/mcp/mcp.module.js';
 import { NotebooksModule } from '../resources/tools/notebooks/notebooks.module.js';
 import { ToolsModule } from '../resources/tools/tools.module.js';
+import { WorkflowsModule } from '../resources/workflows/workflows.module.js';
 import type { RetentionRule } from '../work/retention/retention-rule.port.js';
 import type { ToolKind } from '../resources/tools/toolbox/tool-kind.port.js';
 import { WebToolsModule } from '../resources/tools/web/web.module.js';
@@ -76,6 +77,7 @@ export const ROOMS: readonly Room[] = [
   WebToolsModule,
   NotebooksModule,
   DatabasesModule,
+  WorkflowsModule,
   ConversationModule,
   JournalModule,
   AnsweringModule,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
+import { WorkflowQueries } from '../../../projections/workflows/workflows.queries.js';
 import { isId } from '../../kernel/ids.js';
 import { defaultToolOf } from '../tools/defaults/default-tools.policy.js';
 import type { AgentConfiguration } from './agent.events.js';
@@ -13,12 +14,14 @@ export class AccessibleReferences {
     private readonly prompts: PromptQueries,
     private readonly sources: SourceQueries,
     private readonly tools: ToolQueries,
+    private readonly workflows: WorkflowQueries,
   ) {}
 
-  /** Those that are gone, or somebody else's. There are no folders and no workflows yet, so any of them is. */
+  /** Those that are gone, or somebody else's. There are no folders yet, so any of them is. */
   async inaccessible(ownerId: string, changes: Partial<AgentConfiguration>): Promise<ReadonlySet<string>> {
     const { source, additionalSources = [], promptId, tools = [], folderId, workflowId } = changes;
-    const missing = new Set([folderId, workflowId].filter((id) => typeof id === 'string'));
+    const missing = new Set([folderId].filter((id) => typeof id === 'string'));
+    if (workflowId && !(await this.hasWorkflow(ownerId, workflowId))) missing.add(workflowId);
     if (promptId && isId(promptId) && (await this.prompts.byId(promptId))?.ownerId !== ownerId) missing.add(promptId);
     const sourceIds = [source ?? '', ...additionalSources].filter((id) => id !== '');
     const owned = new Set(sourceIds.length > 0 ? await this.sources.ownedAmong(ownerId, sourceIds) : []);
@@ -27,5 +30,9 @@ export class AccessibleReferences {
     const found = new Set((await this.tools.ownedAmong(ownerId, ownTools)).map(({ id }) => id));
     for (const id of ownTools) if (!found.has(id)) missing.add(id);
     return missing;
+  }
+
+  private async hasWorkflow(ownerId: string, workflowId: string): Promise<boolean> {
+    return isId(workflowId) && (await this.workflows.byId(workflowId))?.ownerId === ownerId;
   }
 }

@@ -83,6 +83,8 @@ const asBoolean = (value: unknown) => {
   return { true: true, '1': true, false: false, '0': false, '': false }[value.trim().toLowerCase()] ?? value;
 };
 
+const NOT_EMPTY: ReadonlySet<string> = new Set(['name', 'description', 'workflow']);
+
 /** What must be said of an agent when it is made. */
 export function refuseIncomplete(fields: AgentFields): void {
   const needed: readonly (keyof AgentFields)[] =
@@ -93,7 +95,7 @@ export function refuseIncomplete(fields: AgentFields): void {
         : ['name', 'description', 'chunks', 'retriever', 'prompt_id'];
   const missing = needed.filter((field) => {
     const value = fields[field];
-    return value === undefined || value === null || ((field === 'name' || field === 'description') && value === '');
+    return value === undefined || value === null || (NOT_EMPTY.has(field) && value === '');
   });
   if (missing.length > 0) throw refused(`Missing required fields: ${missing.join(', ')}`);
 }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import type { SourceQueries } from '../../../projections/sources/sources.queries.js';
+import type { WorkflowQueries } from '../../../projections/workflows/workflows.queries.js';
 import type { ToolQueries } from '../../../projections/tools/tools.queries.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { MemoryCredentialVault } from '../../../test/support/memory-credential-vault.js';
@@ -52,7 +53,9 @@ beforeEach(() => {
     ownedAmong: async (owner: string, ids: readonly string[]) =>
       ids.filter((id) => owner === 'alice' && id === tool).map((id) => ({ id })),
   };
-  references = new AccessibleReferences(prompts, { ownedAmong } as unknown as SourceQueries, tools as unknown as ToolQueries);
+  const workflows = { byId: async () => undefined } as unknown as WorkflowQueries;
+  const sources = { ownedAmong } as unknown as SourceQueries;
+  references = new AccessibleReferences(prompts, sources, tools as unknown as ToolQueries, workflows);
 });
 
 async function log(): Promise<readonly StoredEvent[]> {

@@ -124,8 +124,9 @@ export const update =
 function publish(state: Agent, key: IssuedKey, updatedAt: string): AgentEvent[] {
   const lacking = lackingForPublication(state.configuration!);
   if (lacking.length > 0) {
-    const text = `Cannot publish agent. Missing or invalid required fields: ${lacking.join(', ')}`;
-    throw new Rejection('agent-not-publishable', text);
+    const isWorkflow = state.configuration!.agentType === 'workflow';
+    const text = isWorkflow ? 'Cannot publish workflow agent. Missing' : 'Cannot publish agent. Missing or invalid';
+    throw new Rejection('agent-not-publishable', `${text} required fields: ${lacking.join(', ')}`);
   }
   const published: AgentEvent[] =
     state.status === 'published' ? [] : [{ type: 'AgentPublished', data: { agentId: state.id, updatedAt } }];

@@ -153,6 +153,8 @@ function asOrigin(text: string): string | undefined {
 const AGENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['classic', 'classic'],
   ['agentic', 'agentic'],
+  ['research', 'research'],
+  ['workflow', 'workflow'],
   ['react', 'classic'],
   ['openai', 'classic'],
 ]);

@@ -255,8 +255,7 @@ describe('a refusal', () => {
     ['a restriction that is none', { config: { restrict_origins: 'yes' } }, 'config.restrict_origins must be'],
     ['guardrails that nobody checks', { config: { guardrails: { enabled: true } } }, 'config.guardrails cannot be enabled'],
     ['guardrails of an unknown kind', { config: { guardrails: { on: true } } }, 'config.guardrails.on is not known'],
-    ['a type that nobody runs', { agent_type: 'oracle' }, 'agent_type must be one of classic, agentic'],
-    ['a type that is not run yet', { agent_type: 'research' }, 'agent_type must be one of classic, agentic'],
+    ['a type that nobody runs', { agent_type: 'oracle' }, 'agent_type must be one of classic, agentic, research, workflow'],
     ['a model that nobody serves', { default_model_id: 'gone' }, 'default_model_id names no model of this service: gone'],
     ['models that nobody serves', { models: ['offline', 'gone'] }, 'models names no model of this service: gone'],
   ];

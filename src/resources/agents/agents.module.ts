@@ -4,6 +4,7 @@ import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
+import { WorkflowQueries } from '../../../projections/workflows/workflows.queries.js';
 import { AgentKeyDirectory } from '../identity/agent-key-directory.port.js';
 import { Config } from '../../platform/config/config.js';
 import { AccessibleReferences } from './accessible-references.js';
@@ -18,6 +19,7 @@ import {
   RegenerateAgentKeyHandler,
   UpdateAgentHandler,
 } from './agent.commands.js';
+import { DeleteWorkflowOfAgent } from './delete-workflow-of-agent.reaction.js';
 import { ReferredThings } from './referred-things.js';
 import { StoredAgentKeys } from './stored-agent-keys.js';
 import { WebhookTokens } from './webhook-tokens.js';
@@ -37,6 +39,7 @@ const images = MultipartModule.registerAsync({
     PromptQueries,
     SourceQueries,
     ToolQueries,
+    WorkflowQueries,
     ReferredThings,
     AccessibleReferences,
     { provide: AgentKeyDirectory, useClass: StoredAgentKeys },
@@ -47,14 +50,16 @@ const images = MultipartModule.registerAsync({
     DeleteAgentHandler,
     MintAgentWebhookHandler,
     WebhookTokens,
+    DeleteWorkflowOfAgent,
     {
       provide: PublicBaseUrl,
       inject: [Config],
       useFactory: ({ publicApiBaseUrl }: Config) => new PublicBaseUrl(publicApiBaseUrl),
     },
   ],
-  exports: [AgentQueries, AgentKeyDirectory],
+  exports: [AgentQueries, AgentKeyDirectory, DeleteWorkflowOfAgent],
 })
 export class AgentsModule {
   static readonly rejections = agentsRejections;
+  static readonly reactions = [DeleteWorkflowOfAgent];
 }

@@ -10,7 +10,6 @@ export const agentsRejections: Rejections = {
   'prompt-not-accessible': { status: 404 },
   'source-not-accessible': { status: 404 },
   'tool-not-accessible': { status: 404 },
-  'workflow-not-found': { status: 404 },
   'agent-not-published': { status: 409, code: 'agent_not_published' },
   'agent-stale-write': { status: 409, code: 'stale_write' },
 };

@@ -19,7 +19,7 @@ import { promptsRejections } from './prompts.rejections.js';
     UpdatePromptHandler,
     DeletePromptHandler,
   ],
-  exports: [PromptQueries, PromptRenderer],
+  exports: [PromptQueries, PromptRenderer, TemplateEngine],
 })
 export class PromptsModule implements OnApplicationShutdown {
   static readonly rejections = promptsRejections;

@@ -6,7 +6,6 @@ import {
   isNodeType,
   RUN_STEPS_MAX,
   type WorkflowEdge,
-  type WorkflowGraph,
   type WorkflowNode,
 } from './workflow-graph.policy.js';
 
@@ -26,11 +25,12 @@ const NODE_NAMES: Readonly<Record<string, string>> = {
 /** How a problem names a node: by its type and its title. */
 export const nameOfNode = ({ id, type, title }: WorkflowNode): string => `${NODE_NAMES[type] ?? 'Node'} '${title.trim() || id}'`;
 
-/** More nodes or edges than a graph may have; what is beyond is not looked at. */
-export function capProblems({ nodes, edges }: WorkflowGraph): readonly string[] {
+/** More nodes or edges than a graph may have: such a graph is not looked at any further. */
+export function capProblems(nodes: unknown, edges: unknown): readonly string[] {
+  const count = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
   return [
-    ...(nodes.length > GRAPH_NODES_MAX ? [`Too many workflow nodes (max ${GRAPH_NODES_MAX})`] : []),
-    ...(edges.length > GRAPH_EDGES_MAX ? [`Too many workflow edges (max ${GRAPH_EDGES_MAX})`] : []),
+    ...(count(nodes) > GRAPH_NODES_MAX ? [`Too many workflow nodes (max ${GRAPH_NODES_MAX})`] : []),
+    ...(count(edges) > GRAPH_EDGES_MAX ? [`Too many workflow edges (max ${GRAPH_EDGES_MAX})`] : []),
   ];
 }
 

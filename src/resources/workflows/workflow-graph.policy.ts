@@ -28,6 +28,8 @@ export type NodeType = (typeof NODE_TYPES)[number];
 
 export const GRAPH_NODES_MAX = 200;
 export const GRAPH_EDGES_MAX = 400;
+/** Of its nodes and edges as JSON text. */
+export const GRAPH_BYTES_MAX = 1024 * 1024;
 
 /** How many nodes a run executes at most. */
 export const RUN_STEPS_MAX = 50;

@@ -1,12 +1,20 @@
-import { Command } from '../../kernel/commands.js';
+import { CommandHandler } from '@nestjs/cqrs';
+import { AgentQueries } from '../../../projections/agents/agents.queries.js';
+import { Clock } from '../../kernel/clock.js';
+import { Command, type Handler } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { WorkflowGraphs } from './workflow-graphs.port.js';
+import { WorkflowReferences } from './workflow-references.js';
+import { change, create, remove, workflow } from './workflow.decider.js';
+import { type WorkflowId, workflowStream } from './workflow.events.js';
 import type { WorkflowGraph } from './workflow-graph.policy.js';
-import type { WorkflowId } from './workflow.events.js';
 
 export type WorkflowText = Readonly<{ name: string; description: string }>;
 
-/** `version` is that of the graph as it stands now; a position is missing where nothing had to be written. */
-export type WorkflowSaved = Readonly<{ workflowId: WorkflowId; version: number; position: bigint | undefined }>;
+/** A position is missing where nothing had to be written. */
+export type WorkflowSaved = Readonly<{ workflowId: WorkflowId; position: bigint | undefined }>;
 
 /** A user keeps a graph that was checked. With an id of the caller's, a repetition makes no second workflow. */
 export class CreateWorkflow extends Command<WorkflowSaved> {
@@ -20,7 +28,25 @@ export class CreateWorkflow extends Command<WorkflowSaved> {
   }
 }
 
-/** A workflow's owner replaces it. The same content again is no change; a checked graph that differs is a new version. */
+@CommandHandler(CreateWorkflow)
+export class CreateWorkflowHandler implements Handler<CreateWorkflow> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly graphs: WorkflowGraphs,
+    private readonly references: WorkflowReferences,
+  ) {}
+
+  async execute({ workflowId, ownerId, content, cause }: CreateWorkflow): Promise<WorkflowSaved> {
+    await this.references.refuseInaccessible(ownerId, content.graph, undefined);
+    const graph = await this.graphs.store(workflowId, content.graph);
+    const decision = create(workflowId, ownerId, { ...content, graph }, this.clock.now());
+    const { position } = await this.streams.transact(workflowStream(workflowId), workflow, decision, cause);
+    return { workflowId, position };
+  }
+}
+
+/** A workflow's owner replaces it. The same content again is no change; a checked graph that says something else is a new version. */
 export class ChangeWorkflow extends Command<WorkflowSaved> {
   constructor(
     readonly workflowId: WorkflowId,
@@ -32,7 +58,35 @@ export class ChangeWorkflow extends Command<WorkflowSaved> {
   }
 }
 
-/** A workflow's owner throws it away. Refused while an agent uses it, other than the one that is being changed or deleted. */
+@CommandHandler(ChangeWorkflow)
+export class ChangeWorkflowHandler implements Handler<ChangeWorkflow> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly graphs: WorkflowGraphs,
+    private readonly references: WorkflowReferences,
+  ) {}
+
+  async execute({ workflowId, ownerId, content, cause }: ChangeWorkflow): Promise<WorkflowSaved> {
+    const stream = workflowStream(workflowId);
+    const known = await this.streams.fold(stream, workflow);
+    const { graph, ...text } = content;
+    let wanted = {};
+    if (graph && known.state.status === 'there') {
+      const { version } = known.state.content;
+      await this.references.refuseInaccessible(ownerId, graph, await this.graphs.graphAt(workflowId, version));
+      wanted = { graph: await this.graphs.store(workflowId, graph) };
+    }
+    const decision = change(ownerId, { ...text, ...wanted }, this.clock.now());
+    const { position } = await this.streams.transact(stream, workflow, decision, cause, known);
+    return { workflowId, position };
+  }
+}
+
+/**
+ * A workflow's owner throws it away. Refused while an agent uses it, but for one that is being changed or deleted. An agent
+ * that begins to use it in the same moment is left without one, and says so when it is asked.
+ */
 export class DeleteWorkflow extends Command<bigint | undefined> {
   constructor(
     readonly workflowId: WorkflowId,
@@ -42,4 +96,26 @@ export class DeleteWorkflow extends Command<bigint | undefined> {
   ) {
     super();
   }
+}
+
+@CommandHandler(DeleteWorkflow)
+export class DeleteWorkflowHandler implements Handler<DeleteWorkflow> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly agents: AgentQueries,
+  ) {}
+
+  async execute({ workflowId, ownerId, cause, leavingAgentId }: DeleteWorkflow): Promise<bigint | undefined> {
+    const users = await this.agents.usingWorkflow(ownerId, workflowId);
+    const others = users.filter(({ id }) => id !== leavingAgentId);
+    if (others.length > 0) throw inUse(others.map(({ id, configuration: { name } }) => ({ id, name })));
+    const decision = remove(ownerId, this.clock.now());
+    return (await this.streams.transact(workflowStream(workflowId), workflow, decision, cause)).position;
+  }
+}
+
+function inUse(agents: readonly Readonly<{ id: string; name: string }>[]): Rejection {
+  const text = `The workflow is used by ${agents.length === 1 ? `the agent "${agents[0]!.name}"` : `${agents.length} agents`}`;
+  return new Rejection('workflow-in-use', text, { error: text, code: 'workflow_in_use', agents });
 }

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type WorkflowContent, type WorkflowEvent, workflowStream } from '../../src/resources/workflows/workflow.events.js';
+import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { projecting } from '../../test/support/projecting.js';
+import { ReadModels } from '../read-models.js';
+import { workflows } from './workflows.projection.js';
+import { WorkflowQueries } from './workflows.queries.js';
+
+const content = (workflowId: string, ownerId: string, more: Partial<WorkflowContent> = {}): WorkflowContent => ({
+  workflowId,
+  ownerId,
+  name: workflowId,
+  description: 'Nul\0',
+  version: 1,
+  graph: { inline: { nodes: [], edges: [] } },
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+  ...more,
+});
+
+let database: TestDatabase;
+let model: Awaited<ReturnType<typeof projecting>>;
+let queries: WorkflowQueries;
+const given = (workflowId: string, ...events: WorkflowEvent[]) => model.given(workflowStream(workflowId), events);
+
+beforeAll(async () => {
+  database = await testDatabase();
+  model = await projecting(workflows, database.sql);
+  queries = new WorkflowQueries(new ReadModels(database.sql));
+  await given('w1', { type: 'WorkflowCreated', data: content('w1', 'alice') });
+  await given('w2', { type: 'WorkflowCreated', data: content('w2', 'alice') });
+  await given('w3', { type: 'WorkflowCreated', data: content('w3', 'bob') });
+});
+afterAll(() => database.close());
+
+describe('workflows', () => {
+  it('are there as they were last written', async () => {
+    expect(await queries.byId('w1')).toMatchObject({ ownerId: 'alice', name: 'w1', description: 'Nul\uFFFD', version: 1 });
+    const updatedAt = '2026-01-02T00:00:00.000Z';
+    await given('w1', { type: 'WorkflowChanged', data: content('w1', 'alice', { name: 'New', version: 2, updatedAt }) });
+    expect(await queries.byId('w1')).toMatchObject({ name: 'New', version: 2, updatedAt: new Date(updatedAt) });
+  });
+
+  it('have names for their owner only, until they are deleted', async () => {
+    expect([...(await queries.namesOf('alice', ['w1', 'w2', 'w3', 'w4']))]).toEqual([
+      ['w1', 'New'],
+      ['w2', 'w2'],
+    ]);
+    await given('w2', {
+      type: 'WorkflowDeleted',
+      data: { workflowId: 'w2', ownerId: 'alice', deletedAt: '2026-01-03T00:00:00.000Z' },
+    });
+    expect([await queries.byId('w2'), (await queries.namesOf('alice', ['w2'])).size]).toEqual([undefined, 0]);
+  });
+
+  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+    const before = await queries.byId('w1');
+    await model.again();
+    expect(await queries.byId('w1')).toEqual(before);
+    await model.expectSameAfterRebuild();
+  });
+});

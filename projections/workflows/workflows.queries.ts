@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import type { Row } from 'postgres';
+import { ReadModels } from '../read-models.js';
+
+/** A workflow as it stands; `version` is that of its newest graph. */
+export type WorkflowRecord = Readonly<{
+  id: string;
+  ownerId: string;
+  name: string;
+  description: string;
+  version: number;
+  createdAt: Date;
+  updatedAt: Date;
+}>;
+
+@Injectable()
+export class WorkflowQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  async byId(workflowId: string): Promise<WorkflowRecord | undefined> {
+    const rows = await this.readModels.sql`select * from workflows.workflow where workflow_id = ${workflowId}`;
+    return rows.map(asRecord)[0];
+  }
+
+  /** The names of some workflows of a user, by their ids; those that are gone have none. */
+  async namesOf(ownerId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.readModels.sql`
+      select workflow_id, name from workflows.workflow
+      where owner_id = ${ownerId} and workflow_id = any (${ids as string[]}::text[])`;
+    return new Map(rows.map((row) => [row['workflow_id'] as string, row['name'] as string]));
+  }
+}
+
+const asRecord = (row: Row): WorkflowRecord => ({
+  id: row['workflow_id'] as string,
+  ownerId: row['owner_id'] as string,
+  name: row['name'] as string,
+  description: row['description'] as string,
+  version: row['version'] as number,
+  createdAt: row['created_at'] as Date,
+  updatedAt: row['updated_at'] as Date,
+});

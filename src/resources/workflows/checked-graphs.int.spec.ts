@@ -1,0 +1,147 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  BROKEN_GRAPHS,
+  branching,
+  around,
+  agentNode,
+  SOUND_GRAPHS,
+  type GraphBody,
+} from '../../../test/support/workflow-graphs.js';
+import type { LanguageModels } from '../models/model/language-model.port.js';
+import { GuardedTemplates } from '../prompts/templates/guarded-templates.js';
+import { CheckedGraphs } from './checked-graphs.js';
+import { GuardedExpressions } from './expressions/guarded-expressions.js';
+import { nodeConfigOf } from './node-config.policy.js';
+
+const templates = new GuardedTemplates();
+const expressions = new GuardedExpressions();
+afterAll(() => Promise.all([templates.close(), expressions.close()]));
+
+const list = async () => [
+  { id: 'offline', structuredOutput: true },
+  { id: 'plain', structuredOutput: false },
+];
+const graphs = new CheckedGraphs(expressions, templates, { list } as unknown as LanguageModels);
+const check = (body: unknown) => {
+  const { nodes, edges } = body as Partial<GraphBody>;
+  return graphs.check('alice', nodes, edges);
+};
+/** What a library says is told by its beginning alone. */
+const heard = (problems: readonly string[], expected: readonly string[]) =>
+  problems.map((problem, at) => {
+    const beginning = expected[at]?.endsWith('…') ? expected[at].slice(0, -1) : undefined;
+    return beginning !== undefined && problem.startsWith(beginning) ? expected[at] : problem;
+  });
+
+describe('a graph is refused with all that is wrong with it', () => {
+  it.each(BROKEN_GRAPHS)('%s', async (_, body, expected) => {
+    const { problems } = await check(body);
+    expect(heard(problems, expected)).toEqual(expected);
+  });
+
+  it('for a model that cannot answer by a schema', async () => {
+    const { problems } = await check(around(agentNode({ model_id: 'plain', json_schema: { type: 'object' } })));
+    expect(problems).toEqual(["Agent node 'agent': the model plain does not support structured output"]);
+  });
+
+  it('and at most a hundred of it', async () => {
+    const nodes = Array.from({ length: 200 }, () => ({}));
+    const { problems } = await check({ nodes });
+    expect([problems.length, problems.at(-1)]).toEqual([101, 'and 301 more problems']);
+  });
+
+  it('also where expressions and templates have no end', async () => {
+    const deep = `${'('.repeat(4_000)}1${')'.repeat(4_000)}`;
+    const { problems } = await check(branching([{ expression: deep, sourceHandle: 'case_0' }]));
+    expect(problems).toEqual([expect.stringContaining("the expression of case 'case_0' is not valid")]);
+    const nested = `{{ ${'['.repeat(20_000)}${']'.repeat(20_000)} }}`;
+    expect((await check(around(agentNode({ prompt_template: nested })))).problems).toHaveLength(1);
+  });
+});
+
+describe('a graph is taken', () => {
+  it.each(SOUND_GRAPHS)('%s', async (_, body) => {
+    expect((await check(body)).problems).toEqual([]);
+  });
+
+  it('as it was written, with what is left out filled in', async () => {
+    const { graph } = await check({
+      nodes: [
+        { id: 's', type: 'start', width: 7 },
+        { id: 'e', type: 'end', data: { output_template: 'x', own: { a: null } } },
+      ],
+      edges: [{ id: '1', source: 's', target: 'e', sourceHandle: ' out ', animated: true }],
+    });
+    const blank = { title: '', description: '', position: { x: 0, y: 0 } };
+    expect(graph).toEqual({
+      nodes: [
+        { id: 's', type: 'start', ...blank, data: {} },
+        { id: 'e', type: 'end', ...blank, data: { output_template: 'x', own: { a: null } } },
+      ],
+      edges: [{ id: '1', source: 's', target: 'e', sourceHandle: 'out', targetHandle: null }],
+    });
+  });
+
+  it('and its settings are read, flat or nested', async () => {
+    const written = { prompt_template: 'Hi', chunks: '3', tools: 'one', json_schema: { schema: { type: 'object' } } };
+    const flat = nodeConfigOf({ type: 'agent', data: written });
+    expect(flat).toMatchObject({
+      agentType: 'classic',
+      chunks: 3,
+      tools: ['one'],
+      streamToUser: true,
+      jsonSchema: { type: 'object' },
+    });
+    expect(nodeConfigOf({ type: 'agent', data: { config: written, chunks: 9 } })).toEqual(flat);
+    expect(nodeConfigOf({ type: 'approval', data: {} })).toBeUndefined();
+  });
+});
+
+it('whatever JSON comes, there is an answer', async () => {
+  const nodeLike = fc.record(
+    {
+      id: fc.oneof(fc.constantFrom('a', 'b', 'c', '__proto__'), fc.jsonValue()),
+      type: fc.oneof(fc.constantFrom('start', 'end', 'agent', 'state', 'condition', 'code', 'note', 'toString'), fc.jsonValue()),
+      title: fc.jsonValue(),
+      position: fc.jsonValue(),
+      data: fc.oneof(
+        fc.jsonValue(),
+        fc.record(
+          {
+            config: fc.jsonValue(),
+            cases: fc.oneof(
+              fc.jsonValue(),
+              fc.array(fc.record({ expression: fc.jsonValue(), sourceHandle: fc.jsonValue() }, { requiredKeys: [] })),
+            ),
+            operations: fc.oneof(fc.jsonValue(), fc.array(fc.record({ expression: fc.string(), target_variable: fc.string() }))),
+            json_schema: fc.jsonValue(),
+            tools: fc.jsonValue(),
+            code: fc.jsonValue(),
+            prompt_template: fc.oneof(
+              fc.jsonValue(),
+              fc.string().map((text) => `{{ ${text} }}`),
+            ),
+          },
+          { requiredKeys: [] },
+        ),
+      ),
+    },
+    { requiredKeys: [] },
+  );
+  const end = fc.oneof(fc.constantFrom('a', 'b', 'c'), fc.jsonValue());
+  const edgeLike = fc.record(
+    { id: fc.jsonValue(), source: end, target: end, sourceHandle: fc.jsonValue() },
+    { requiredKeys: [] },
+  );
+  const nodes = fc.oneof(fc.jsonValue(), fc.array(fc.oneof(nodeLike, fc.jsonValue()), { maxLength: 6 }));
+  const edges = fc.oneof(fc.jsonValue(), fc.array(fc.oneof(edgeLike, fc.jsonValue()), { maxLength: 6 }));
+  await fc.assert(
+    fc.asyncProperty(nodes, edges, async (someNodes, someEdges) => {
+      const { graph, problems } = await graphs.check('alice', someNodes, someEdges);
+      const again = await graphs.check('alice', graph.nodes, graph.edges);
+      if (problems.length === 0) expect(again).toEqual({ graph, problems: [] });
+    }),
+    { numRuns: 300 },
+  );
+});

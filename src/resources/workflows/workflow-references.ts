@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { SourceQueries } from '../../../projections/sources/sources.queries.js';
+import { ToolQueries } from '../../../projections/tools/tools.queries.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { ownerCredentialWrites } from '../tools/toolbox/access.policy.js';
+import { defaultToolDisplayName, defaultToolOf } from '../tools/defaults/default-tools.policy.js';
+import { type NodeReferences, referencesIn } from './node-references.policy.js';
+import type { WorkflowGraph } from './workflow-graph.policy.js';
+
+/** Something that a node of a workflow uses. A name that is missing belongs to something that is gone. */
+export type Referred = Readonly<{
+  type: 'tool' | 'source';
+  id: string;
+  name: string | undefined;
+  displayName: string;
+  /** Every user has it. */
+  isDefault: boolean;
+  ownerCredentialWrites: readonly string[];
+}>;
+
+const NOTHING: NodeReferences = { tools: [], sources: [] };
+
+/** The tools and sources of a workflow's nodes, as their owner has them. */
+@Injectable()
+export class WorkflowReferences {
+  constructor(
+    private readonly tools: ToolQueries,
+    private readonly sources: SourceQueries,
+  ) {}
+
+  async of(ownerId: string, graph: WorkflowGraph): Promise<readonly Referred[]> {
+    const { tools, sources } = referencesIn(graph);
+    const [own, found] = await Promise.all([
+      this.tools.ownedAmong(ownerId, tools),
+      Promise.all(sources.map((id) => this.sources.byId(id))),
+    ]);
+    const definitions = new Map(own.map(({ id, definition }) => [id, definition]));
+    return [
+      ...tools.map((id): Referred => {
+        const kind = defaultToolOf(id);
+        if (kind !== undefined)
+          return { ...bare('tool', id), name: kind, displayName: defaultToolDisplayName(kind), isDefault: true };
+        const definition = definitions.get(id);
+        if (!definition) return bare('tool', id);
+        const { name, customName, displayName } = definition;
+        const writes = ownerCredentialWrites(definition);
+        return { ...bare('tool', id), name, displayName: customName || displayName, ownerCredentialWrites: writes };
+      }),
+      ...sources.map((id, at): Referred => {
+        const source = found[at];
+        const name = source?.ownerId === ownerId ? source.name : undefined;
+        return { ...bare('source', id), name, displayName: name ?? '' };
+      }),
+    ];
+  }
+
+  /** What the graph before has already stays, also when its owner can no longer see it. @throws Rejection source-…, tool-not-accessible */
+  async refuseInaccessible(ownerId: string, graph: WorkflowGraph, before: WorkflowGraph | undefined): Promise<void> {
+    const kept = before ? referencesIn(before) : NOTHING;
+    const { tools, sources } = referencesIn(graph);
+    const newSources = sources.filter((id) => !kept.sources.includes(id));
+    const newTools = tools.filter((id) => !kept.tools.includes(id) && defaultToolOf(id) === undefined);
+    const ownSources = newSources.length > 0 ? await this.sources.ownedAmong(ownerId, newSources) : [];
+    if (ownSources.length < newSources.length) throw inaccessible('source-not-accessible', 'Source not accessible');
+    const ownTools = await this.tools.ownedAmong(ownerId, newTools);
+    if (ownTools.length < newTools.length) throw inaccessible('tool-not-accessible', 'Tool not accessible');
+  }
+}
+
+const bare = (type: Referred['type'], id: string): Referred => ({
+  type,
+  id,
+  name: undefined,
+  displayName: '',
+  isDefault: false,
+  ownerCredentialWrites: [],
+});
+
+const inaccessible = (code: string, text: string): Rejection => new Rejection(code, text, { error: text });

@@ -1,0 +1,78 @@
+import type { Decision } from '../../kernel/event-sourcing/decider.js';
+import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { sameJson } from '../../kernel/same-json.js';
+import { workflowCodec } from './workflow.codec.js';
+import type { StoredGraph, WorkflowContent, WorkflowEvent } from './workflow.events.js';
+
+/** What decisions need to know of a workflow. */
+export type Workflow = Readonly<
+  { status: 'none' } | { status: 'there'; content: WorkflowContent } | { status: 'deleted'; ownerId: string }
+>;
+
+const initial: Workflow = { status: 'none' };
+
+/** A change holds everything, so the newest one of these is enough; after it comes an end at most. */
+const NEWEST_EVENTS = 2;
+
+export const workflow: Aggregate<Workflow, WorkflowEvent> = {
+  initial,
+  evolve,
+  codec: workflowCodec,
+  snapshot: { type: 'WorkflowChanged', withinMax: NEWEST_EVENTS },
+};
+
+function evolve(_: Workflow, event: WorkflowEvent): Workflow {
+  switch (event.type) {
+    case 'WorkflowCreated':
+    case 'WorkflowChanged':
+      return { status: 'there', content: event.data };
+    case 'WorkflowDeleted':
+      return { status: 'deleted', ownerId: event.data.ownerId };
+  }
+}
+
+type Decide = Decision<Workflow, WorkflowEvent>;
+
+const TEXT = 'Workflow not found';
+
+/** Told alike to those who may not know whether the workflow exists. Clients of workflows read `error`. */
+export const workflowNotFound = () => new Rejection('workflow-not-found', TEXT, { error: TEXT });
+
+type Wanted = Readonly<{ name: string; description: string; graph: StoredGraph }>;
+
+/** A workflow with its first graph. One that is there already under this id is not made again. */
+export const create =
+  (workflowId: string, ownerId: string, { name, description, graph }: Wanted, now: Date): Decide =>
+  (state) => {
+    if (state.status !== 'none') return [];
+    const at = now.toISOString();
+    const content = { workflowId, ownerId, name, description, version: 1, graph, createdAt: at, updatedAt: at };
+    return [{ type: 'WorkflowCreated', data: content }];
+  };
+
+/** What is said of it anew stands; a graph that says something else is a new version. */
+export const change =
+  (ownerId: string, wanted: Partial<Wanted>, now: Date): Decide =>
+  (state) => {
+    const current = ownedBy(state, ownerId);
+    const { name = current.name, description = current.description } = wanted;
+    const isOtherGraph = wanted.graph !== undefined && !sameJson(wanted.graph, current.graph);
+    const graph = isOtherGraph ? { graph: wanted.graph, version: current.version + 1 } : {};
+    if (!isOtherGraph && name === current.name && description === current.description) return [];
+    const updatedAt = new Date(Math.max(now.getTime(), Date.parse(current.updatedAt) + 1)).toISOString();
+    return [{ type: 'WorkflowChanged', data: { ...current, name, description, ...graph, updatedAt } }];
+  };
+
+export const remove =
+  (ownerId: string, now: Date): Decide =>
+  (state) => {
+    if (state.status === 'deleted' && state.ownerId === ownerId) return [];
+    const { workflowId } = ownedBy(state, ownerId);
+    return [{ type: 'WorkflowDeleted', data: { workflowId, ownerId, deletedAt: now.toISOString() } }];
+  };
+
+function ownedBy(state: Workflow, ownerId: string): WorkflowContent {
+  if (state.status !== 'there' || state.content.ownerId !== ownerId) throw workflowNotFound();
+  return state.content;
+}

@@ -1,0 +1,147 @@
+import { Body, Controller, Delete, Get, Param, Post, Put, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { IsArray, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import type { FastifyReply } from 'fastify';
+import { type WorkflowRecord, WorkflowQueries } from '../../../projections/workflows/workflows.queries.js';
+import { Commands } from '../../kernel/commands.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId, newId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Access } from '../../platform/http/access.js';
+import { DocumentedBody } from '../../platform/http/documented.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { reached, requireAccess } from '../identity/access.policy.js';
+import type { SignedInUser } from '../identity/caller.js';
+import { CurrentUser } from '../identity/identity.http.js';
+import { GraphValidation } from './graph-validation.port.js';
+import { referencesIn } from './node-references.policy.js';
+import { workflowNotFound } from './workflow.decider.js';
+import { ChangeWorkflow, CreateWorkflow, DeleteWorkflow } from './workflow.commands.js';
+import type { WorkflowGraph } from './workflow-graph.policy.js';
+import { WorkflowGraphs } from './workflow-graphs.port.js';
+import { workflowRecord } from './workflow-record.http.js';
+import { WorkflowReferences } from './workflow-references.js';
+
+const NAME_CHARACTERS_MAX = 200;
+const DESCRIPTION_CHARACTERS_MAX = 10_000;
+
+/** A workflow, whole. */
+export class WorkflowBody {
+  @IsString() @Matches(/\S/, { message: 'name must not be blank' }) @MaxLength(NAME_CHARACTERS_MAX) name!: string;
+  @IsOptional() @IsString() @MaxLength(DESCRIPTION_CHARACTERS_MAX) description?: string | null;
+
+  /** `{id, type, title, description, position: {x, y}, data}`; `data` holds the settings of the node, or they stand in `data.config`. */
+  @IsOptional() @IsArray() nodes?: unknown[] | null;
+
+  /** `{id, source, target, sourceHandle, targetHandle}` */
+  @IsOptional() @IsArray() edges?: unknown[] | null;
+}
+
+const EXAMPLE = {
+  name: 'Answer and check',
+  nodes: [
+    { id: 'start', type: 'start', title: 'Start', position: { x: 0, y: 0 }, data: {} },
+    { id: 'agent', type: 'agent', title: 'Answer', position: { x: 200, y: 0 }, data: { prompt_template: '{{ agent.query }}' } },
+    { id: 'end', type: 'end', title: 'End', position: { x: 400, y: 0 }, data: {} },
+  ],
+  edges: [
+    { id: 'e1', source: 'start', target: 'agent' },
+    { id: 'e2', source: 'agent', target: 'end' },
+  ],
+};
+
+const ID = { in: 'path', name: 'id' } as const;
+/** What a workflow brings along of these a restricted token could not use by itself. */
+const PARTS = ['sources', 'tools', 'prompts'] as const;
+
+/** A user's workflows: the graphs that agents of the type `workflow` run. */
+@ApiTags('Workflows')
+@Controller('api/workflows')
+export class WorkflowsController {
+  constructor(
+    private readonly commands: Commands,
+    private readonly workflows: WorkflowQueries,
+    private readonly graphs: WorkflowGraphs,
+    private readonly validation: GraphValidation,
+    private readonly references: WorkflowReferences,
+    private readonly freshness: Freshness,
+  ) {}
+
+  @ApiOperation({ summary: 'Keeps a workflow; everything that is wrong with it is told at once, in `errors`' })
+  @DocumentedBody({ type: WorkflowBody }, EXAMPLE)
+  @Access({ for: 'user', action: 'create', of: 'workflows', scopes: ['workflows:write'], closedToRestricted: PARTS })
+  @Post()
+  async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: WorkflowBody) {
+    const content = await this.contentOf(user, body);
+    const { workflowId, position } = await this.commands.execute(new CreateWorkflow(newId(), user.userId, content, user.cause));
+    await this.settled(reply, position);
+    return { success: true, data: { id: workflowId } };
+  }
+
+  @ApiOperation({ summary: 'A workflow with its newest graph, and what its nodes use' })
+  @Access({ for: 'user', action: 'read', of: 'workflows', scopes: ['workflows:read'], at: ID })
+  @Get(':id')
+  async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
+    const workflow = await this.owned(user, id);
+    const graph = await this.graphs.graphAt(workflow.id, workflow.version);
+    if (!graph) throw workflowNotFound();
+    return { success: true, data: workflowRecord(workflow, graph, await this.references.of(workflow.ownerId, graph)) };
+  }
+
+  @ApiOperation({ summary: 'Replaces a workflow; runs that have begun go on with the graph they began with' })
+  @DocumentedBody({ type: WorkflowBody }, EXAMPLE)
+  @Access({ for: 'user', action: 'change', of: 'workflows', scopes: ['workflows:write'], at: ID, closedToRestricted: PARTS })
+  @Put(':id')
+  async change(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+    @Body() body: WorkflowBody,
+  ) {
+    const workflow = await this.owned(user, id);
+    const content = await this.contentOf(user, body);
+    const change = new ChangeWorkflow(workflow.id, user.userId, content, user.cause);
+    await this.settled(reply, (await this.commands.execute(change)).position);
+    return { success: true };
+  }
+
+  @ApiOperation({ summary: 'Deletes a workflow that no agent uses' })
+  @Access({ for: 'user', action: 'delete', of: 'workflows', scopes: ['workflows:write'], at: ID, closedToRestricted: PARTS })
+  @Delete(':id')
+  async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Param('id') id: string) {
+    const workflow = await this.owned(user, id);
+    await this.settled(reply, await this.commands.execute(new DeleteWorkflow(workflow.id, user.userId, user.cause)));
+    return { success: true };
+  }
+
+  private async owned(user: SignedInUser, id: string): Promise<WorkflowRecord> {
+    return reached(user, isId(id) ? await this.workflows.byId(id) : undefined, workflowNotFound, 'workflows');
+  }
+
+  /** @throws Rejection workflow-not-valid with everything that is wrong */
+  private async contentOf(user: SignedInUser, { name, description, nodes, edges }: WorkflowBody) {
+    const { graph, problems } = await this.validation.check(user.userId, nodes, edges);
+    if (problems.length > 0) throw notValid(problems);
+    requireReferences(user, graph);
+    return { name: name.trim(), description: description ?? '', graph };
+  }
+
+  /** The caller's next read shows what was written, wherever it is answered. */
+  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+    answerPosition(reply, position);
+    await this.freshness.reached(['workflows'], position);
+  }
+}
+
+/** Editors show the list when a workflow is made, and the text when it is changed. */
+function notValid(errors: readonly string[]): Rejection {
+  const error = 'Workflow validation failed';
+  return new Rejection('workflow-not-valid', `${error}: ${errors.join('; ')}`, { error, errors });
+}
+
+/** @throws Rejection resource-not-allowed where a node is to use what the credential does not reach */
+function requireReferences(user: SignedInUser, graph: WorkflowGraph): void {
+  const { tools, sources } = referencesIn(graph);
+  requireAccess(user, { does: 'refer', family: 'tools', ids: tools });
+  requireAccess(user, { does: 'refer', family: 'sources', ids: sources });
+}
