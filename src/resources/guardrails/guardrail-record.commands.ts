@@ -5,7 +5,7 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { guardrailRecord, record } from './guardrail-record.decider.js';
 import { type GuardrailSubject, guardrailStream } from './guardrail-record.events.js';
-import type { GuardrailDecision } from './guardrails.port.js';
+import type { GuardrailDecision } from './guardrail-decisions.policy.js';
 
 /**
  * Records what controls found in the texts of a turn, run or delivery: all that is known of it so far, merged by `mergeDecisions`.

@@ -2,7 +2,7 @@ import type { Decision } from '../../kernel/event-sourcing/decider.js';
 import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
 import { guardrailRecordCodec } from './guardrail-record.codec.js';
 import type { GuardrailRecordEvent, GuardrailSubject } from './guardrail-record.events.js';
-import { type GuardrailDecision, mergeDecisions } from './guardrails.port.js';
+import { type GuardrailDecision, mergeDecisions } from './guardrail-decisions.policy.js';
 
 /** What is recorded of one turn, run or delivery: each control's gravest decision. */
 export type GuardrailRecord = Readonly<{ decisions: ReadonlyMap<string, GuardrailDecision> }>;

@@ -1,5 +1,5 @@
 import type { Event } from '../../kernel/event-sourcing/events.js';
-import type { GuardrailDecision } from './guardrails.port.js';
+import type { GuardrailDecision } from './guardrail-decisions.policy.js';
 
 /** What the decisions of a record are about. Its id is the id of the turn, run or delivery whose texts were checked. */
 export type GuardrailSubject = Readonly<{
