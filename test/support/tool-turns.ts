@@ -15,6 +15,8 @@ import type { PromptRenderer } from '../../src/resources/prompts/prompt.port.js'
 import type { Search } from '../../src/resources/sources/chunks/search.port.js';
 import type { CallContext } from '../../src/resources/tools/toolbox/tool-kind.port.js';
 import { type OfferedAction, OpenTools, Toolbox } from '../../src/resources/tools/toolbox/toolbox.port.js';
+import type { Commands } from '../../src/kernel/commands.js';
+import { noGuards } from './guardrails.js';
 import { answeringOptions } from './turns.js';
 
 export type Chunks = Iterable<ModelChunk> | AsyncIterable<ModelChunk>;
@@ -126,12 +128,19 @@ export const WITH_TOOLS = { tools: [{ toolId: 'tool-1', revision: 0 }] } as cons
 const NOTHING_FOUND = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
 
 /** Everything between a turn and its model as it is in the service, but that no search finds anything and the prompt is empty. */
-export function composerOver(models: LanguageModels, tools: OpenTools, blobs: Blobs, search = NOTHING_FOUND): AnswerComposer {
+export function composerOver(
+  models: LanguageModels,
+  tools: OpenTools,
+  blobs: Blobs,
+  search = NOTHING_FOUND,
+  guards = noGuards({} as Commands),
+): AnswerComposer {
   const prompts = { render: async () => ({ text: '', holdsDocuments: false }) } as unknown as PromptRenderer;
   const loop = new AgentLoop(models, new ToolboxForTests(tools), systemIds);
   const clock = { now: () => new Date() };
   const attached = { give: async () => ({ parts: [], documents: [], tokens: 0, notices: [] }) } as unknown as AttachedFiles;
   return new AnswerComposer(
     new AgentAnswers(search, prompts, models, loop, new Continuations(blobs), clock, answeringOptions, attached),
+    guards,
   );
 }
