@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { AttachedFile, PendingCall, TurnOrigin } from '../../src/dialogue/conversation/conversation.events.js';
+import type {
+  AttachedFile,
+  PendingCall,
+  StoppedByGuardrail,
+  TurnOrigin,
+} from '../../src/dialogue/conversation/conversation.events.js';
 import type { EarlierTurn } from '../../src/dialogue/conversation/earlier-turns.port.js';
 import type { Mark } from '../../src/dialogue/conversation/conversation-mark.policy.js';
 import { recordOf, withToolCalls } from '../../src/dialogue/conversation/tool-call.policy.js';
@@ -41,6 +46,7 @@ type TurnRow = Readonly<{
   origin: TurnOrigin | null;
   attachments: readonly AttachedFile[];
   error: string | null;
+  guardrail: StoppedByGuardrail | null;
   request_id: string;
   model_id: string;
   feedback: string | null;
@@ -217,9 +223,9 @@ const toolCallsOf = ({ status, tool_calls, pending }: TurnRow): TurnRow['tool_ca
       )
     : tool_calls;
 
-function metadataOf({ error, origin }: TurnRow) {
+function metadataOf({ error, guardrail, origin }: TurnRow) {
   if (error === null && origin === null) return {};
-  return { metadata: { ...(origin && originRecord(origin)), ...(error !== null && { error }) } };
+  return { metadata: { ...(origin && originRecord(origin)), ...(error !== null && { error }), ...(guardrail && { guardrail }) } };
 }
 
 const originRecord = (origin: TurnOrigin) =>

@@ -35,6 +35,8 @@ create table turn (
   origin          json,
   error           text,
   error_code      text,
+  -- Which guardrail stopped it: {"stage": …, "categories": […], "checks": […]}
+  guardrail       json,
   feedback        text,
   feedback_at     timestamptz,
   sealed          boolean not null default false,

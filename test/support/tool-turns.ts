@@ -16,6 +16,8 @@ import type { PromptRenderer } from '../../src/resources/prompts/prompt.port.js'
 import type { Search } from '../../src/resources/sources/chunks/search.port.js';
 import type { CallContext } from '../../src/resources/tools/toolbox/tool-kind.port.js';
 import { type OfferedAction, OpenTools, Toolbox } from '../../src/resources/tools/toolbox/toolbox.port.js';
+import type { Commands } from '../../src/kernel/commands.js';
+import { noGuards } from './guardrails.js';
 import { answeringOptions } from './turns.js';
 
 export type Chunks = Iterable<ModelChunk> | AsyncIterable<ModelChunk>;
@@ -127,8 +129,13 @@ export const WITH_TOOLS = { tools: [{ toolId: 'tool-1', revision: 0 }] } as cons
 const NOTHING_FOUND = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
 
 /** Everything between a turn and its model as it is in the service, but that no search finds anything and the prompt is empty. */
-export const composerOver = (models: LanguageModels, tools: OpenTools, blobs: Blobs, search = NOTHING_FOUND): AnswerComposer =>
-  new AnswerComposer(agentsOver(models, tools, blobs, search), {} as WorkflowAnswers);
+export const composerOver = (
+  models: LanguageModels,
+  tools: OpenTools,
+  blobs: Blobs,
+  search = NOTHING_FOUND,
+  guards = noGuards({} as Commands),
+): AnswerComposer => new AnswerComposer(agentsOver(models, tools, blobs, search), {} as WorkflowAnswers, guards);
 
 /** The same for one agent alone. */
 export function agentsOver(models: LanguageModels, tools: OpenTools, blobs: Blobs, search = NOTHING_FOUND): AgentAnswers {

@@ -1,3 +1,4 @@
+import { noGuards } from './guardrails.js';
 import { runInNewContext } from 'node:vm';
 import { AgentNode } from '../../src/dialogue/answering/workflow-runs/agent-node.js';
 import { NodeTemplates } from '../../src/dialogue/answering/workflow-runs/node-templates.js';
@@ -104,7 +105,7 @@ export function workflowsOver(
     new Continuations(blobs),
     new WorkflowNodes(new AgentNode(agents, templates), new PlainNodes(expressions, templates)),
   );
-  return new AnswerComposer(agents, workflows);
+  return new AnswerComposer(agents, workflows, noGuards(commands));
 }
 
 /** The run of a turn, as the log has it. */

@@ -11,6 +11,9 @@ import { JournalModule } from '../journal/journal.module.js';
 import { SourcesModule } from '../../resources/sources/sources.module.js';
 import { ToolsModule } from '../../resources/tools/tools.module.js';
 import { AskQuestionIntake } from './intake/ask-question-intake.js';
+import { AnswerGuards } from './guardrails/answer-guards.js';
+import { InputChecks } from './guardrails/input-checks.port.js';
+import { InputGuard } from './guardrails/input-guard.js';
 import { AgentLoop } from './loop/agent-loop.js';
 import { AgentAnswers } from './loop/agent-answers.js';
 import { AnswerComposer } from './runner/answer-composer.js';
@@ -77,6 +80,9 @@ const RETENTION = [DropContinuations];
     DropContinuationHandler,
     AttachedFiles,
     AgentAnswers,
+    AnswerGuards,
+    InputGuard,
+    { provide: InputChecks, useExisting: InputGuard },
     AnswerComposer,
     AskQuestionHandler,
     ResumeTurnHandler,
@@ -88,7 +94,7 @@ const RETENTION = [DropContinuations];
     { provide: HeadlessAnswering, useClass: HeadlessAnswers },
     { provide: AutomaticTurns, useClass: AutomaticTurnIntake },
   ],
-  exports: [...REACTIONS, ...TICKERS, ...RETENTION, TurnRunner, HeadlessAnswering, AutomaticTurns],
+  exports: [...REACTIONS, ...TICKERS, ...RETENTION, TurnRunner, HeadlessAnswering, AutomaticTurns, InputChecks],
 })
 export class AnsweringModule {
   static readonly reactions = REACTIONS;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BEGINNING_EVENTS_MAX } from '../conversation/conversation-access.policy.js';
+import { ConversationGuard } from '../conversation/conversation-guard.port.js';
 import { conversationCodec } from '../conversation/conversation.codec.js';
 import { conversation } from '../conversation/conversation.decider.js';
 import { EntitleConversation } from '../conversation/conversation.commands.js';
@@ -51,6 +52,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     private readonly models: LanguageModels,
     private readonly timing: Timing,
     private readonly options: AnsweringOptions,
+    private readonly guard: ConversationGuard,
   ) {}
 
   private async entitle(
@@ -65,8 +67,10 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     const ownerId = first.settings.configurationOwnerId;
     const model = await this.models.describe(titleModelId, ownerId);
     if (!model || model.provider === BUILT_IN_PROVIDER) return;
-    const title = await this.ask({ modelId: titleModelId, ownerId }, first.question, answer, signal);
-    if (title === '') return;
+    const found = await this.ask({ modelId: titleModelId, ownerId }, first.question, answer, signal);
+    const { guardrails } = first.settings;
+    const title = guardrails ? await this.guard.nameBy(guardrails, 'output', found) : found;
+    if (!title) return;
     await this.commands.execute(new EntitleConversation(conversationId, title, causedBy(event, `system:${this.name}`)));
   }
 

@@ -10,6 +10,8 @@ import {
   WatchConversationHandler,
 } from './conversation.commands.js';
 import { AppendTurnHandler, NoteBackgroundWorkHandler } from './additions.commands.js';
+import { ConversationGuard } from './conversation-guard.port.js';
+import { PinnedConversationGuard } from './pinned-conversation-guard.js';
 import { EarlierTurns } from './earlier-turns.port.js';
 import { ReadModelEarlierTurns } from './read-model-earlier-turns.js';
 import { conversationRejections } from './conversation.rejections.js';
@@ -23,6 +25,7 @@ import { conversationNotifications } from './conversation.notifications.js';
   providers: [
     ConversationQueries,
     { provide: EarlierTurns, useClass: ReadModelEarlierTurns },
+    { provide: ConversationGuard, useClass: PinnedConversationGuard },
     RenameConversationHandler,
     WatchConversationHandler,
     EntitleConversationHandler,
@@ -35,7 +38,7 @@ import { conversationNotifications } from './conversation.notifications.js';
     AppendTurnHandler,
     AskAutomaticTurnHandler,
   ],
-  exports: [ConversationQueries, EarlierTurns],
+  exports: [ConversationQueries, ConversationGuard, EarlierTurns],
 })
 export class ConversationModule {
   static readonly rejections = conversationRejections;

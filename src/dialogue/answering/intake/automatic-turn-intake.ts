@@ -15,6 +15,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
+import { InputGuard } from '../guardrails/input-guard.js';
 import { limitedAgent, TURNS_QUEUE } from './ask-question-intake.js';
 import type { TurnToRun } from '../../journal/frame-tail.js';
 import type { QuestionRequest } from './question.dto.js';
@@ -38,12 +39,13 @@ export class AutomaticTurnIntake extends AutomaticTurns {
     private readonly limits: UsageLimits,
     private readonly queue: WorkQueue,
     private readonly earlierTurns: EarlierTurns,
+    private readonly inputs: InputGuard,
   ) {
     super();
   }
 
   async ask(turn: AutomaticTurn, cause: Cause): Promise<AutomaticTurnResult> {
-    const { conversationId, ownerId, turnId, question, origin } = turn;
+    const { conversationId, ownerId, turnId, origin } = turn;
     const stream = conversationStream(conversationId);
     const known = await this.streams.fold(stream, conversation);
     const status = statusOf(known.state, ownerId, turnId);
@@ -54,7 +56,8 @@ export class AutomaticTurnIntake extends AutomaticTurns {
       const { settings, agent } = await this.settle(turn, cause);
       admission = { turnId, stream, ownerId, agent, isNewRequest: true };
       await this.limits.admit(admission);
-      const asked = { conversationId, turnId, question, requestId: cause.correlationId, settings, origin };
+      const given = await this.inputs.automaticQuestion(turn.question, settings);
+      const asked = { conversationId, turnId, ...given, requestId: cause.correlationId, settings, origin };
       const now = await this.commands.execute(new AskAutomaticTurn(asked, ownerId, cause, known));
       if (now !== 'free') {
         this.limits.withdraw(admission);

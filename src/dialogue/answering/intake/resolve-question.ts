@@ -6,6 +6,7 @@ import { type Beginning, BEGINNING_EVENTS_MAX } from '../../conversation/convers
 import { conversation } from '../../conversation/conversation.decider.js';
 import {
   type AttachedFile,
+  type CheckedInput,
   type ConversationStarted,
   conversationStream,
   type TurnSettings,
@@ -22,6 +23,7 @@ import { type Caller, ownerOf, signedInUserOf } from '../../../resources/identit
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { Guardrails } from '../../../resources/guardrails/guardrails.port.js';
 import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
 import { presetOf } from '../../../resources/prompts/presets.policy.js';
 import { CHUNKS_DEFAULT, chunksWithinBounds } from '../../../resources/sources/source/retrieval.policy.js';
@@ -44,6 +46,8 @@ export type ResolvedQuestion = Readonly<{
   history: ConversationStarted['data']['history'];
   sharedUsage: boolean;
   settings: TurnSettings;
+  /** What guardrails found in it. */
+  checked?: CheckedInput;
 }>;
 
 const conversationNotFound = () => new Rejection('conversation-not-found', 'Conversation not found');
@@ -59,6 +63,7 @@ export class QuestionResolver {
     private readonly toolbox: Toolbox,
     private readonly attachments: AttachmentShelf,
     private readonly prompts: PromptQueries,
+    private readonly guardrails: Guardrails,
   ) {}
 
   /** @throws Rejection agent-not-found, conversation-not-found, prompt-not-found, attachment-…, invalid-request */
@@ -144,6 +149,7 @@ export class QuestionResolver {
     const model = modelId ?? (await this.modelFor(configuration?.defaultModelId, ownerId));
     const writeAllowlist = isOwner(caller, ownerId) ? null : (configuration?.config.api_write_allowlist ?? []);
     const pins = await this.pinned(ownerId, model, configuration?.tools);
+    const guardrails = this.guardrails.policyFor(configuration?.config.guardrails);
     const own = configuration ? [configuration.source, ...configuration.additionalSources].filter(Boolean) : [];
     const sources = own.length > 0 ? own : sourceIds(request.active_docs);
     return {
@@ -164,6 +170,7 @@ export class QuestionResolver {
       agentType: configuration?.agentType ?? 'classic',
       writeAllowlist,
       attachments: await this.attached(request.attachments ?? [], caller),
+      ...(guardrails && { guardrails }),
     };
   }
 

@@ -60,9 +60,11 @@ export class AgentAnswers {
     for (const source of failed) yield { type: 'notice', text: `A source could not be searched and was skipped: ${source}` };
     for (const text of tools.notices) yield { type: 'notice', text };
     const contextWindow = model?.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
-    const attached = await this.attachedFiles.give(settings.attachments ?? [], model, contextWindow);
+    const given = await this.attachedFiles.give(settings.attachments ?? [], model, contextWindow);
+    const attached = run.guard ? await run.guard.attached(given) : given;
     for (const text of attached.notices) yield { type: 'notice', text };
-    const documents = chunks && documentsThatFit(chunks, contextWindow - attached.tokens);
+    const found = chunks && documentsThatFit(chunks, contextWindow - attached.tokens);
+    const documents = found && run.guard ? await run.guard.documents(found) : found;
     yield { type: 'sources', sources: (documents ?? []).map(sourceOf) };
     if (run.signal.aborted) return;
     const messages = await this.messages(transcript, documents, attached, contextWindow);

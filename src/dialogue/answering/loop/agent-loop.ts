@@ -22,6 +22,7 @@ import { finishedAs, outcomeOf } from './call-ends.policy.js';
 import { hasRoomForCalls, type Step, unavailable } from './tool-call-gate.js';
 import { contentTokens } from './attached.policy.js';
 import { CHARACTERS_PER_TOKEN } from './messages.policy.js';
+import type { TurnGuard } from '../guardrails/turn-guard.js';
 import { OfferedTools } from './offered-tools.js';
 import { structuredAnswer } from './structured-answer.policy.js';
 import { MODEL_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';
@@ -67,6 +68,8 @@ export type Run = Readonly<{
   executionMode: ExecutionMode;
   /** The calls of the turn so far, as they are kept with its answer. */
   records: () => readonly Readonly<Record<string, unknown>>[];
+  /** Checks what comes into and goes out of the run; missing where nothing is checked. */
+  guard?: TurnGuard;
   /** What a producer that is gone has shown of this run, from its `message_id` on; none in a run that begins. */
   shown: readonly Frame[];
 }>;
@@ -122,7 +125,7 @@ export class AgentLoop {
       const chunks = this.models.stream({ ...request, messages, ...(mayCall && { tools: offered.forModel }) }, run.signal);
       for await (const chunk of chunks) {
         if (chunk.type === 'text') text += chunk.text;
-        if (chunk.type === 'tool-call') calls.push(chunk);
+        if (chunk.type === 'tool-call') calls.push(run.guard ? checkedCall(chunk, run.guard) : chunk);
         else if (chunk.type !== 'finish') yield chunk;
       }
       if (run.signal.aborted) return;
@@ -137,7 +140,7 @@ export class AgentLoop {
       yield { type: 'round-over' };
       const known = run.records().map((record) => record['call_id'] as string);
       const asked = withOwnIds(calls.slice(0, CALLS_PER_ROUND_MAX), [...known, ...transcript.waited], this.ids);
-      messages = [...messages, { role: 'assistant', content: text, toolCalls: asked }];
+      messages = [...messages, { role: 'assistant', content: run.guard?.said(text) ?? text, toolCalls: asked }];
       const round = this.round(setting, offered, { messages, round: number, unknownCalls, results: {} }, run);
       yield* round.run(asked);
       ({ unknownCalls } = round);
@@ -154,7 +157,7 @@ export class AgentLoop {
 
   private round({ transcript, model, tools }: LoopSetting, offered: OfferedTools, state: LoopState, run: Run): ToolRound {
     const { conversationId, turnId, settings } = transcript.asked;
-    const { signal, ledger, executionMode, records } = run;
+    const { signal, ledger, executionMode, records, guard } = run;
     const context = {
       userId: transcript.ownerId,
       agentId: settings.agentId,
@@ -175,10 +178,17 @@ export class AgentLoop {
       recordsBytes: bytesOf(records()),
       recordsCount: records().length,
       unknownCalls: state.unknownCalls,
+      ...(guard && { guard }),
       resultCharactersMax: resultCharactersMax(state.messages, model),
     });
   }
 }
+
+/** What is masked of a call is masked for all: what is shown is what runs. */
+const checkedCall = (call: ModelToolCall, guard: TurnGuard): ModelToolCall => ({
+  ...call,
+  arguments: guard.callArguments(call.arguments),
+});
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 

@@ -11,7 +11,12 @@ import { type CallContext, SignInRequired, ToolFailed } from '../../../resources
 import type { OfferedAction, OpenTools } from '../../../resources/tools/toolbox/toolbox.port.js';
 import { type CallEnd, failureOf, outcomeOf } from './call-ends.policy.js';
 import { ToolCallGate, type GateSetting, type Step } from './tool-call-gate.js';
+import type { TurnGuard } from '../guardrails/turn-guard.js';
+import type { LongWork } from './background-calls.port.js';
 import { forModel } from './tool-result.policy.js';
+
+/** The tool with which a model searches the sources of its turn. */
+const SEARCH = 'internal_search';
 
 /** Reads of one round that run side by side. */
 export const PARALLEL_READS_MAX = 8;
@@ -35,6 +40,8 @@ export type RoundSetting = GateSetting &
     ledger: CallLedger;
     /** Aborts reads at once. A call with effects that was begun is waited for, unless the whole process ends. */
     signal: AbortSignal;
+    /** Checks results before anybody gets them; missing where nothing is checked. */
+    guard?: TurnGuard;
     /** How much of one result a model gets, in characters. */
     resultCharactersMax: number;
   }>;
@@ -100,19 +107,12 @@ export class ToolRound {
   }
 
   private async execute(call: CalledTool, action: OfferedAction): Promise<readonly RoundDelta[]> {
-    const { tools, context, signal, executionMode } = this.setting;
+    const { tools, context, signal, executionMode, guard } = this.setting;
     const long = { ...context, call, hasEffects: action.access === 'write' };
-    const run = (until: AbortSignal) =>
-      this.outcome(call, () =>
-        executionMode.calls.run(long, until, (end, background) =>
-          tools.run(action, call.arguments, {
-            ...context,
-            callId: call.callId,
-            signal: end,
-            ...(background && { background }),
-          }),
-        ),
-      );
+    const work: LongWork = (end, background) =>
+      tools.run(action, call.arguments, { ...context, callId: call.callId, signal: end, ...(background && { background }) });
+    const checked = guard ? guard.toolWork(work, call.toolName === SEARCH) : work;
+    const run = (until: AbortSignal) => this.outcome(call, () => executionMode.calls.run(long, until, checked));
     const { record, text, sources = [] } = action.access === 'read' ? await run(signal) : await this.effect(call, run);
     const found: readonly RoundDelta[] = sources.length > 0 ? [{ type: 'found', sources }] : [];
     return [...found, this.settled(call, record, text)];
@@ -144,7 +144,7 @@ export class ToolRound {
   private async outcome(call: CalledTool, run: () => Promise<unknown>): Promise<RunEnd> {
     try {
       const result = await run();
-      return { ...outcomeOf(call, result), sources: call.toolName === 'internal_search' ? sourcesIn(result) : [] };
+      return { ...outcomeOf(call, result), sources: call.toolName === SEARCH ? sourcesIn(result) : [] };
     } catch (error) {
       if (!(error instanceof ToolFailed)) throw error;
       const refusal = error instanceof SignInRequired && this.setting.executionMode.refusalOf(call, 'connection_required');

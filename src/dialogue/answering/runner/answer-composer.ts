@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Frame } from '../../journal/message.events.js';
+import { AnswerGuards } from '../guardrails/answer-guards.js';
 import { AgentAnswers } from '../loop/agent-answers.js';
 import type { Run } from '../loop/agent-loop.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
@@ -13,15 +14,21 @@ export class AnswerComposer {
   constructor(
     private readonly agents: AgentAnswers,
     private readonly workflows: WorkflowAnswers,
+    private readonly guards: AnswerGuards,
   ) {}
 
   /** An automatic turn may have no answer, unless its form is fixed or the answer has begun. */
   compose(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { asked, resumption } = transcript;
-    if (asked.settings.agentType === 'workflow') return this.workflows.deltas(transcript, run);
     const mayBeNone = asked.origin?.kind === 'follow-up' && !asked.settings.responseSchema && !resumption?.paused.answer;
-    const deltas = this.agents.deltas(transcript, run);
+    const deltas = this.guards.guarded(transcript, run, (guarded) => this.deltas(transcript, guarded));
     return mayBeNone ? withoutNoReply(deltas) : deltas;
+  }
+
+  private deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
+    return transcript.asked.settings.agentType === 'workflow'
+      ? this.workflows.deltas(transcript, run)
+      : this.agents.deltas(transcript, run);
   }
 
   /**

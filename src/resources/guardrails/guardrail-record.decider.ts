@@ -1,0 +1,38 @@
+import type { Decision } from '../../kernel/event-sourcing/decider.js';
+import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
+import { guardrailRecordCodec } from './guardrail-record.codec.js';
+import type { GuardrailRecordEvent, GuardrailSubject } from './guardrail-record.events.js';
+import { type GuardrailDecision, mergeDecisions } from './guardrail-decisions.policy.js';
+
+/** What is recorded of one turn, run or delivery: each control's gravest decision. */
+export type GuardrailRecord = Readonly<{ decisions: ReadonlyMap<string, GuardrailDecision> }>;
+
+const controlOf = ({ stage, check }: GuardrailDecision) => `${stage} ${check}`;
+
+export const guardrailRecord: Aggregate<GuardrailRecord, GuardrailRecordEvent> = {
+  initial: { decisions: new Map() },
+  codec: guardrailRecordCodec,
+  evolve: ({ decisions }, { data }) => ({
+    decisions: new Map([...decisions, ...data.decisions.map((decision) => [controlOf(decision), decision] as const)]),
+  }),
+};
+
+/** States the decisions that say more of their control than what is recorded of it. */
+export const record =
+  (
+    subject: GuardrailSubject,
+    decisions: readonly GuardrailDecision[],
+    now: Date,
+  ): Decision<GuardrailRecord, GuardrailRecordEvent> =>
+  (state) => {
+    const news = mergeDecisions(decisions).filter((decision) => saysMore(decision, state.decisions.get(controlOf(decision))));
+    if (news.length === 0) return [];
+    return [{ type: 'GuardrailDecisionsRecorded', data: { ...subject, decisions: news, recordedAt: now.toISOString() } }];
+  };
+
+/** A match says more than a control that was not evaluated, and more matches say more than fewer. */
+function saysMore(decision: GuardrailDecision, recorded: GuardrailDecision | undefined): boolean {
+  if (!recorded) return true;
+  if (decision.outcome !== recorded.outcome) return decision.outcome === 'triggered';
+  return decision.matchCount > recorded.matchCount;
+}
