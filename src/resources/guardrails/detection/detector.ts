@@ -13,6 +13,8 @@ export type Detector = Readonly<{
   /** What stands in the place of a match. */
   maskOf: (category: string) => string;
   find: (text: string) => readonly Match[];
+  /** Fewer matches in a text are none; by default one is enough. */
+  matchesMin?: number;
   /** Where something begins that reaches the end of the text and may become a match, although it begins before the window. */
   pendingFrom?: (text: string) => number | undefined;
 }>;

@@ -57,8 +57,6 @@ export const injection = ({ min_hits: hitsMin }: Readonly<{ min_hits: number }>)
   window: LONGEST,
   ignoresCase: true,
   maskOf: () => '[REDACTED]',
-  find: (text) => {
-    const found = SIGNS.flatMap(([category, pattern]) => matchesOf(text, pattern, category));
-    return found.length < hitsMin ? [] : found;
-  },
+  matchesMin: hitsMin,
+  find: (text) => SIGNS.flatMap(([category, pattern]) => matchesOf(text, pattern, category)),
 });
