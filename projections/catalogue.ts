@@ -4,6 +4,7 @@ import { auditLog } from './audit-log/audit-log.projection.js';
 import { chunks } from './chunks/chunks.projection.js';
 import { conversations } from './conversations/conversations.projection.js';
 import { expiring } from './expiring/expiring.projection.js';
+import { guardrailEvents } from './guardrail-events/guardrail-events.projection.js';
 import { jobs } from './jobs/jobs.projection.js';
 import { monitors } from './monitors/monitors.projection.js';
 import type { Projection } from './projection.js';
@@ -25,6 +26,7 @@ export const projections: readonly Projection[] = [
   chunks,
   conversations,
   expiring,
+  guardrailEvents,
   jobs,
   monitors,
   prompts,
