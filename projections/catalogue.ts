@@ -6,6 +6,7 @@ import { chunks } from './chunks/chunks.projection.js';
 import { conversations } from './conversations/conversations.projection.js';
 import { customModels } from './custom-models/custom-models.projection.js';
 import { expiring } from './expiring/expiring.projection.js';
+import { guardrailEvents } from './guardrail-events/guardrail-events.projection.js';
 import { jobs } from './jobs/jobs.projection.js';
 import { monitors } from './monitors/monitors.projection.js';
 import type { Projection } from './projection.js';
@@ -30,6 +31,7 @@ export const projections: readonly Projection[] = [
   conversations,
   customModels,
   expiring,
+  guardrailEvents,
   jobs,
   monitors,
   prompts,

@@ -18,6 +18,7 @@ import { OidcModule } from '../resources/identity/oidc/oidc.module.js';
 import { IdentityModule } from '../resources/identity/identity.module.js';
 import { AccessTokensModule } from '../resources/identity/tokens/access-tokens.module.js';
 import { ModelsModule } from '../resources/models/models.module.js';
+import { GuardrailsModule } from '../resources/guardrails/guardrails.module.js';
 import { PromptsModule } from '../resources/prompts/prompts.module.js';
 import { SourcesModule } from '../resources/sources/sources.module.js';
 import { ApiToolsModule } from '../resources/tools/api/api.module.js';
@@ -68,6 +69,7 @@ export const ROOMS: readonly Room[] = [
   OidcModule,
   AgentsModule,
   AgentFilesModule,
+  GuardrailsModule,
   PromptsModule,
   ModelsModule,
   DocumentsModule,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { InputChecks } from '../../dialogue/answering/guardrails/input-checks.port.js';
+import { InputChecks, WITHHELD } from '../../dialogue/answering/guardrails/input-checks.port.js';
 import { Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { deterministicId } from '../../kernel/ids.js';
@@ -18,6 +18,7 @@ export class RequestedFollowUps extends FollowUps {
   }
 
   async request({ conversationId, ownerId, source, refId, dedupeKey, text }: FollowUp, cause: Cause): Promise<void> {
+    const given = await this.inputs.found(conversationId, text);
     const followUpId = deterministicId('follow-up', conversationId, dedupeKey);
     const requested = {
       conversationId,
@@ -26,7 +27,7 @@ export class RequestedFollowUps extends FollowUps {
       source,
       refId,
       dedupeKey,
-      text: clipped(await this.inputs.report(conversationId, text)),
+      text: clipped(given.isBlocked ? WITHHELD : given.value),
     };
     await this.commands.execute(new RequestFollowUp(requested, cause));
   }

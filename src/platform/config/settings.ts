@@ -149,9 +149,15 @@ export const settings = {
 
   messageEventsRetentionSeconds: daysAsSeconds('MESSAGE_EVENTS_RETENTION_DAYS', 14),
   scheduleRunOutputRetentionSeconds: daysAsSeconds('SCHEDULE_RUN_OUTPUT_RETENTION_DAYS', 90),
+  guardrailsEventsRetentionSeconds: daysAsSeconds('GUARDRAILS_EVENTS_RETENTION_DAYS', 30),
   tracesRetentionSeconds: daysAsSeconds('TRACES_RETENTION_DAYS', 30),
   retentionEveryMs: secondsAsMs('RETENTION_EVERY_SECONDS', 3600),
   backgroundResultRetentionSeconds: daysAsSeconds('BACKGROUND_RESULT_RETENTION_DAYS', 7),
+
+  guardrailsEnabled: flag('GUARDRAILS_ENABLED', true),
+  guardrailsChecksEnabled: list('GUARDRAILS_CHECKS_ENABLED'),
+  guardrailsFloor: text('GUARDRAILS_FLOOR', '{}'),
+  guardrailsJudgeModelId: optional(text('GUARDRAILS_JUDGE_MODEL')),
 
   approvalTtlMs: secondsAsMs('APPROVAL_TTL_SECONDS', 1800),
   backgroundJobsEnabled: flag('BACKGROUND_JOBS_ENABLED', true),

@@ -28,6 +28,44 @@ export type GuardrailSpan = Readonly<{
   open: boolean;
 }>;
 
+/** What the controls of a stage found, by the spans of their matches: one decision for each. */
+export function decisionsOf(stage: GuardrailStage, spans: readonly GuardrailSpan[]): readonly GuardrailDecision[] {
+  const byCheck = new Map<GuardrailCheck, GuardrailSpan[]>();
+  for (const span of spans) {
+    const matches = byCheck.get(span.check);
+    if (matches) matches.push(span);
+    else byCheck.set(span.check, [span]);
+  }
+  return [...byCheck].map(([check, matches]) => ({
+    stage,
+    check,
+    detector: DETECTORS[check],
+    action: matches[0]!.action,
+    outcome: 'triggered',
+    category: mostFrequent(matches.map(({ category }) => category)),
+    score: null,
+    matchCount: matches.length,
+  }));
+}
+
+/** How each check finds what it finds. */
+export const DETECTORS: Readonly<Record<GuardrailCheck, GuardrailDecision['detector']>> = {
+  pii: 'pattern',
+  secrets: 'pattern',
+  denylist: 'list',
+  url: 'pattern',
+  injection: 'heuristic',
+  groundedness: 'heuristic',
+  policy: 'judge',
+};
+
+/** The first of those that are there most often. */
+function mostFrequent(categories: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const category of categories) counts.set(category, (counts.get(category) ?? 0) + 1);
+  return [...counts].reduce((most, each) => (each[1] > most[1] ? each : most))[0];
+}
+
 /** A text in which matches whose action is `redact` are replaced by their masks; those that overlap by one mask together. */
 export function maskSpans(text: string, spans: readonly GuardrailSpan[]): string {
   let masked = '';

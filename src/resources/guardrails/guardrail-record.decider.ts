@@ -4,18 +4,32 @@ import { guardrailRecordCodec } from './guardrail-record.codec.js';
 import type { GuardrailRecordEvent, GuardrailSubject } from './guardrail-record.events.js';
 import { type GuardrailDecision, mergeDecisions } from './guardrail-decisions.policy.js';
 
-/** What is recorded of one turn, run or delivery: each control's gravest decision. */
-export type GuardrailRecord = Readonly<{ decisions: ReadonlyMap<string, GuardrailDecision> }>;
+/** What is recorded of one turn, run or delivery: each control's gravest decision, and when the last one was recorded. */
+export type GuardrailRecord = Readonly<{
+  decisions: ReadonlyMap<string, GuardrailDecision>;
+  recordedAt: string | null;
+  isPurged: boolean;
+}>;
+
+type Decide = Decision<GuardrailRecord, GuardrailRecordEvent>;
 
 const controlOf = ({ stage, check }: GuardrailDecision) => `${stage} ${check}`;
 
-export const guardrailRecord: Aggregate<GuardrailRecord, GuardrailRecordEvent> = {
-  initial: { decisions: new Map() },
-  codec: guardrailRecordCodec,
-  evolve: ({ decisions }, { data }) => ({
-    decisions: new Map([...decisions, ...data.decisions.map((decision) => [controlOf(decision), decision] as const)]),
-  }),
-};
+const initial: GuardrailRecord = { decisions: new Map(), recordedAt: null, isPurged: false };
+
+export const guardrailRecord: Aggregate<GuardrailRecord, GuardrailRecordEvent> = { initial, evolve, codec: guardrailRecordCodec };
+
+function evolve(state: GuardrailRecord, event: GuardrailRecordEvent): GuardrailRecord {
+  switch (event.type) {
+    case 'GuardrailDecisionsRecorded': {
+      const { decisions, recordedAt } = event.data;
+      const known = new Map([...state.decisions, ...decisions.map((decision) => [controlOf(decision), decision] as const)]);
+      return { ...state, decisions: known, recordedAt };
+    }
+    case 'GuardrailRecordPurged':
+      return { ...initial, isPurged: true };
+  }
+}
 
 /** States the decisions that say more of their control than what is recorded of it. */
 export const record =
@@ -36,3 +50,9 @@ function saysMore(decision: GuardrailDecision, recorded: GuardrailDecision | und
   if (decision.outcome !== recorded.outcome) return decision.outcome === 'triggered';
   return decision.matchCount > recorded.matchCount;
 }
+
+/** A record is purged once nothing has been recorded since a time. */
+export const purgeRecord =
+  (recordId: string, recordedBefore: Date): Decide =>
+  ({ recordedAt }) =>
+    recordedAt === null || new Date(recordedAt) >= recordedBefore ? [] : [{ type: 'GuardrailRecordPurged', data: { recordId } }];

@@ -16,6 +16,9 @@ export type GuardrailDecisionsRecorded = Event<
   GuardrailSubject & Readonly<{ decisions: readonly GuardrailDecision[]; recordedAt: string }>
 >;
 
-export type GuardrailRecordEvent = GuardrailDecisionsRecorded;
+/** What was recorded is no longer kept. */
+export type GuardrailRecordPurged = Event<'GuardrailRecordPurged', { recordId: string }>;
+
+export type GuardrailRecordEvent = GuardrailDecisionsRecorded | GuardrailRecordPurged;
 
 export const guardrailStream = (recordId: string): string => `guardrail-${recordId}`;

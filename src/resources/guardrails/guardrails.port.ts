@@ -1,5 +1,5 @@
 import type { GuardrailDecision, GuardrailSpan } from './guardrail-decisions.policy.js';
-import type { GuardrailPolicy, GuardrailStage } from './guardrail.policy.js';
+import type { GuardrailCheck, GuardrailPolicy, GuardrailStage } from './guardrail.policy.js';
 
 /** What the checks of spans (`pii`, `secrets`, `denylist`, `url`, `injection`) find in a text that may go on. */
 export type LocalScan = Readonly<{
@@ -10,7 +10,7 @@ export type LocalScan = Readonly<{
    * It lies at most `lookBack` characters before the end, or where an open match begins.
    */
   decidedTo: number;
-  /** One for each control that has a match. */
+  /** One for each control that has a match; `decisionsOf` makes them of those spans that are let through at last. */
   decisions: readonly GuardrailDecision[];
 }>;
 
@@ -18,7 +18,7 @@ export type LocalScan = Readonly<{
 export type GuardrailScan = Readonly<{
   /** The strictest outcome of all controls. */
   verdict: 'pass' | 'redact' | 'block';
-  /** The text with its matches masked, also where the verdict is `block`; the same text where nothing is masked. */
+  /** The text with the matches of controls whose action is `redact` masked. Where the verdict is `block`, none of it is to be used. */
   text: string;
   decisions: readonly GuardrailDecision[];
   /** What judges used. */
@@ -47,6 +47,9 @@ export type ScanOptions = Readonly<{
 
 /** The checks that texts pass on their way into and out of the service. */
 export abstract class Guardrails {
+  /** The checks that agents may use. */
+  abstract readonly checks: ReadonlySet<GuardrailCheck>;
+
   /**
    * The policy that holds for an agent's `config.guardrails` (undefined or null: none, as for chats without an agent) together with the
    * floor of the instance; undefined where nothing is checked. Controls that cannot be read are left out.
@@ -71,6 +74,9 @@ export abstract class Guardrails {
    */
   abstract localScan(policy: GuardrailPolicy, stage: GuardrailStage, text: string, before?: string): LocalScan;
 
-  /** How many characters at the end of a text can be the beginning of a match that is not yet seen: at most 8,192. */
+  /**
+   * How many characters at the end of a text can be the beginning of a match that is not yet seen: the largest window of the stage's
+   * checks whose action is `redact` or `block`, at most 8,192; 0 where nothing is masked or blocked.
+   */
   abstract lookBack(policy: GuardrailPolicy, stage: GuardrailStage): number;
 }

@@ -140,7 +140,7 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
   );
   const inputs = noInputGuard(streams, commands);
   const requested = new RequestedFollowUps(commands, inputs);
-  const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing);
+  const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing, inputs);
   const check = new CheckMonitor(streams, commands, clock, sources, NO_PATTERNS, NO_JUDGE);
   const automatic = new AutomaticTurnIntake(
     store,

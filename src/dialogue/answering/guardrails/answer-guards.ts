@@ -9,6 +9,8 @@ import { blockOf } from './guardrail-block.js';
 import { GuardedAnswer } from './guarded-answer.js';
 import { TurnGuard } from './turn-guard.js';
 
+type Compose = (transcript: Transcript, run: Run) => AsyncGenerator<AnswerDelta>;
+
 /** Guards answers by the policies that are pinned for their turns. */
 @Injectable()
 export class AnswerGuards {
@@ -20,27 +22,36 @@ export class AnswerGuards {
   ) {}
 
   /** The answer that is composed, guarded where its turn has a policy; where it has none, itself. */
-  guarded(transcript: Transcript, run: Run, compose: (run: Run) => AsyncGenerator<AnswerDelta>): AsyncGenerator<AnswerDelta> {
+  guarded(transcript: Transcript, run: Run, compose: Compose): AsyncGenerator<AnswerDelta> {
     const { settings, checked } = transcript.asked;
-    return settings.guardrails || checked ? this.guard(transcript, run, compose) : compose(run);
+    return settings.guardrails || checked ? this.guard(transcript, run, compose) : compose(transcript, run);
   }
 
   /** @throws GuardrailBlock */
-  private async *guard(
-    transcript: Transcript,
-    run: Run,
-    compose: (run: Run) => AsyncGenerator<AnswerDelta>,
-  ): AsyncGenerator<AnswerDelta> {
+  private async *guard(transcript: Transcript, run: Run, compose: Compose): AsyncGenerator<AnswerDelta> {
     const { settings, checked } = transcript.asked;
     const guard = settings.guardrails && new TurnGuard(this.guardrails, settings.guardrails, run.signal);
     try {
       if (checked?.usage) yield { type: 'usage', ...checked.usage };
       if (checked?.blockMessage !== undefined) throw blockOf({ blockMessage: checked.blockMessage }, 'input', checked.decisions);
-      if (guard) yield* new GuardedAnswer(guard, contextOf(transcript, run)).through(compose({ ...run, guard }));
-      else yield* compose(run);
+      if (guard)
+        yield* new GuardedAnswer(guard, contextOf(transcript, run)).through(
+          compose(await this.withInput(transcript, guard), { ...run, guard }),
+        );
+      else yield* compose(transcript, run);
     } finally {
       await this.record(transcript, [...(checked?.decisions ?? []), ...(guard?.decisions ?? [])]);
     }
+  }
+
+  /**
+   * What is asked of a conversation was checked when it was accepted; the input of a run may have been accepted under another policy
+   * than the one that holds now. @throws GuardrailBlock
+   */
+  private async withInput(transcript: Transcript, guard: TurnGuard): Promise<Transcript> {
+    const { asked, folded } = transcript;
+    if (folded) return transcript;
+    return { ...transcript, asked: { ...asked, question: await guard.text('input', asked.question) } };
   }
 
   /** Once for all that a run has found. An answer does not fail over it. */

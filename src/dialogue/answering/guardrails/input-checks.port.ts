@@ -1,6 +1,9 @@
 import type { GuardrailPolicy } from '../../../resources/guardrails/guardrail.policy.js';
 import type { CheckedInput } from '../../conversation/conversation.events.js';
 
+/** What stands in the place of a text that is withheld. */
+export const WITHHELD = '[Withheld by a content policy.]';
+
 /** What is given, as it may be stored: masked where that is needed; `isBlocked`: nothing of it may be. */
 export type Given<T> = Readonly<
   { isBlocked: false; value: T; checked?: CheckedInput } | { isBlocked: true; checked: CheckedInput }
@@ -14,6 +17,6 @@ export abstract class InputChecks {
   abstract check<T>(policy: GuardrailPolicy | undefined, value: T, msMax?: number): Promise<Given<T>>;
   /** All texts of a JSON value, masked where that is needed. @throws Rejection guardrail-blocked */
   abstract required<T>(policy: GuardrailPolicy | undefined, value: T): Promise<T>;
-  /** A text that tells a conversation of what it waits for, as a result of a tool is checked. */
-  abstract report(conversationId: string, text: string): Promise<string>;
+  /** What was found for a conversation outside of its turns, by the policy of its newest question, as a result of a tool is checked. */
+  abstract found<T>(conversationId: string, value: T): Promise<Given<T>>;
 }

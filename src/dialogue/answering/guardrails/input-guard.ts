@@ -8,8 +8,8 @@ import { blockedInput, ConversationGuard } from '../../conversation/conversation
 import type { CheckedInput, TurnSettings } from '../../conversation/conversation.events.js';
 import type { CallAnswer } from '../../conversation/pause.decider.js';
 import type { ResolvedQuestion } from '../intake/resolve-question.js';
-import { type Given, InputChecks } from './input-checks.port.js';
-import { TurnGuard, WITHHELD } from './turn-guard.js';
+import { type Given, InputChecks, WITHHELD } from './input-checks.port.js';
+import { TurnGuard } from './turn-guard.js';
 
 /** Checks what comes in before the append that accepts it. */
 @Injectable()
@@ -92,10 +92,8 @@ export class InputGuard extends InputChecks {
     return { answers: guarded, checked: { decisions: guard.decisions } };
   }
 
-  async report(conversationId: string, text: string): Promise<string> {
-    const policy = await this.conversations.policyOf(conversationId);
-    const given = await this.check(policy, text, undefined, 'tool_result');
-    return given.isBlocked ? WITHHELD : given.value;
+  async found<T>(conversationId: string, value: T): Promise<Given<T>> {
+    return this.check(await this.conversations.policyOf(conversationId), value, undefined, 'tool_result');
   }
 
   async required<T>(policy: GuardrailPolicy | undefined, value: T): Promise<T> {

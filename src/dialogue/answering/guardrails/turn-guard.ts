@@ -14,10 +14,9 @@ import type { Attached } from '../loop/attached-files.js';
 import type { LongWork } from '../loop/background-calls.port.js';
 import { textOf } from '../loop/tool-result.policy.js';
 import { blockOf } from './guardrail-block.js';
+import { WITHHELD } from './input-checks.port.js';
 import { JsonTexts } from './json-texts.js';
 
-/** What stands in the place of a text that is withheld. */
-export const WITHHELD = '[Withheld by a content policy.]';
 /** What a model reads in the place of a result that is withheld. */
 export const RESULT_WITHHELD = 'The result of this call was withheld by a content policy. Go on without it.';
 

@@ -21,7 +21,7 @@ export class AnswerComposer {
   compose(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { asked, resumption } = transcript;
     const mayBeNone = asked.origin?.kind === 'follow-up' && !asked.settings.responseSchema && !resumption?.paused.answer;
-    const deltas = this.guards.guarded(transcript, run, (guarded) => this.deltas(transcript, guarded));
+    const deltas = this.guards.guarded(transcript, run, (asked, guarded) => this.deltas(asked, guarded));
     return mayBeNone ? withoutNoReply(deltas) : deltas;
   }
 

@@ -9,6 +9,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { YamlBusy, YamlDocuments, YamlRefused } from '../../../platform/yaml/yaml-documents.port.js';
 import { credentialIdOf } from '../../identity/access.policy.js';
 import type { SignedInUser } from '../../identity/caller.js';
+import { Guardrails } from '../../guardrails/guardrails.port.js';
 import { LanguageModels } from '../../models/model/language-model.port.js';
 import { defaultToolId, defaultToolOf } from '../../tools/defaults/default-tools.policy.js';
 import { type PortableTool, PortableTools, ToolNotPortable } from '../../tools/portable/portable-tools.port.js';
@@ -68,6 +69,7 @@ export class ImportIntake {
     private readonly models: LanguageModels,
     private readonly portable: PortableTools,
     private readonly imports: AgentImports,
+    private readonly guardrails: Guardrails,
   ) {}
 
   /** What a file says, and what it would do here. Nothing is kept. @throws Rejection invalid-request and others */
@@ -245,7 +247,7 @@ export class ImportIntake {
       requestLimit: limits.request_limit ?? null,
       jsonSchema: normalSchema(file.jsonSchema),
       allowSystemPromptOverride: file.allowSystemPromptOverride,
-      config: importedPolicy(config, current.config, warnings),
+      config: importedPolicy(config, { current: current.config, checks: this.guardrails.checks }, warnings),
     };
     return { imported, parts: [...tools.parts, ...prompt.parts], warnings };
   }

@@ -1,6 +1,8 @@
 import { Rejection } from '../../../kernel/rejection.js';
 import type { AgentPolicy } from '../agent.events.js';
 import { normalPolicy } from '../agent.policy.js';
+import type { GuardrailCheck } from '../../guardrails/guardrail.policy.js';
+import { readGuardrails } from '../../guardrails/guardrail-config.policy.js';
 import { toolKey } from './import-plan.policy.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -23,17 +25,26 @@ export type ConfigOfFile = Readonly<{
 }>;
 
 /** The policy of a file as it can be kept here. What of it cannot is left out, with a warning. */
-export function importedPolicy({ config, ...tools }: ConfigOfFile, current: AgentPolicy, warnings: string[]): AgentPolicy {
+export function importedPolicy(
+  { config, ...tools }: ConfigOfFile,
+  { current, checks }: Readonly<{ current: AgentPolicy; checks: ReadonlySet<GuardrailCheck> }>,
+  warnings: string[],
+): AgentPolicy {
   const known = new Set<string>(PARTS.flat());
   for (const key of Object.keys(config))
     if (!known.has(key)) warnings.push(`Unknown key 'spec.config.${key.slice(0, 100)}'; ignored`);
   const policy = PARTS.map((names) => {
     const given = Object.fromEntries(names.filter((name) => Object.hasOwn(config, name)).map((name) => [name, config[name]]));
     if (Object.keys(given).length === 0) return {};
-    const mapped =
-      'api_write_allowlist' in given ? { api_write_allowlist: ownEntries(given['api_write_allowlist'], tools, warnings) } : given;
+    const mapped = {
+      ...given,
+      ...('api_write_allowlist' in given && {
+        api_write_allowlist: ownEntries(given['api_write_allowlist'], tools, warnings),
+      }),
+      ...(Boolean(given['guardrails']) && { guardrails: validParts(given['guardrails'], checks, warnings) }),
+    };
     try {
-      return normalPolicy(mapped, current);
+      return normalPolicy(mapped, checks, current);
     } catch (error) {
       if (!(error instanceof Rejection)) throw error;
       warnings.push(`${error.message} The rest of the file was taken without it.`);
@@ -41,6 +52,13 @@ export function importedPolicy({ config, ...tools }: ConfigOfFile, current: Agen
     }
   });
   return Object.assign({}, ...policy) as AgentPolicy;
+}
+
+/** The guardrails without what is not valid here, each of which is a warning. */
+function validParts(guardrails: unknown, checks: ReadonlySet<GuardrailCheck>, warnings: string[]): unknown {
+  const { kept, problems } = readGuardrails(guardrails, checks, 'spec.config.guardrails');
+  warnings.push(...problems.map((problem) => `${problem} The rest of the guardrails was taken without it.`));
+  return kept;
 }
 
 /** `tool-N:action` as `<tool id>:<action>`; older files name tools by the ids that they had. */
