@@ -7,6 +7,7 @@ import { Config } from '../../platform/config/config.js';
 import { AttachmentsModule } from '../../resources/attachments/attachments.module.js';
 import { LimitsModule } from '../../work/limits/limits.module.js';
 import { PromptsModule } from '../../resources/prompts/prompts.module.js';
+import { WorkflowsModule } from '../../resources/workflows/workflows.module.js';
 import { JournalModule } from '../journal/journal.module.js';
 import { SourcesModule } from '../../resources/sources/sources.module.js';
 import { ToolsModule } from '../../resources/tools/tools.module.js';
@@ -27,6 +28,7 @@ import { StopAnswerHandler } from './runner/stop-answer.commands.js';
 import { StopAnswerController } from './runner/stop-answer.http.js';
 import { SweepTurns } from './runner/sweep-turns.ticker.js';
 import { TitleConversation } from './title-conversation.reaction.js';
+import { WorkflowPins } from './intake/workflow-pins.js';
 import { TurnCloser } from './runner/turn-closer.js';
 import { TurnRunner } from './runner/turn-runner.js';
 import { TurnsWorker } from './runner/turns-worker.js';
@@ -43,7 +45,16 @@ const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
 const RETENTION = [DropContinuations];
 
 @Module({
-  imports: [AttachmentsModule, LimitsModule, SourcesModule, JournalModule, PromptsModule, ToolsModule, ConversationModule],
+  imports: [
+    AttachmentsModule,
+    LimitsModule,
+    SourcesModule,
+    JournalModule,
+    PromptsModule,
+    ToolsModule,
+    WorkflowsModule,
+    ConversationModule,
+  ],
   controllers: [AnsweringController, StopAnswerController],
   providers: [
     ...REACTIONS,
@@ -71,6 +82,7 @@ const RETENTION = [DropContinuations];
     ExpiringQueries,
     UnsealedTurnQueries,
     QuestionResolver,
+    WorkflowPins,
     AskQuestionIntake,
     AgentLoop,
     Continuations,

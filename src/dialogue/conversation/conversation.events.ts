@@ -1,5 +1,6 @@
 import type { BlobRef } from '../../kernel/blobs.js';
 import type { Event } from '../../kernel/event-sourcing/events.js';
+import type { PinnedWorkflow } from '../../resources/workflows/workflow.events.js';
 
 export type ConversationId = string;
 /** A turn is known to clients as a message: one id for both. */
@@ -39,6 +40,8 @@ export type TurnSettings = Readonly<{
   writeAllowlist?: readonly string[] | null;
   /** Missing where there are none. */
   attachments?: readonly AttachedFile[];
+  /** The graph that an agent of the type `workflow` runs. */
+  workflow?: PinnedWorkflow;
 }>;
 
 /** What an answer consists of, whole or as far as it came. */
