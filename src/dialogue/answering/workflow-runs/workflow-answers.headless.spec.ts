@@ -34,10 +34,10 @@ function headlessRun(says: (request: ModelRequest) => Iterable<ReturnType<typeof
   const sent: string[] = [];
   const effects: { call: CalledTool; end: { status: 'completed' | 'error' | 'denied'; result: string } | null }[] = [];
   const attempt = (store: EventStore = log) => {
-    const tools = new ToolsForTests(
-      [offeredAction('send', { access: 'write', requiresApproval })],
-      ({ name }) => void sent.push(name) ?? 'sent',
-    );
+    const tools = new ToolsForTests([offeredAction('send', { access: 'write', requiresApproval })], ({ name }) => {
+      sent.push(name);
+      return 'sent';
+    });
     const repeated = new RepeatedCalls();
     const streams = new Streams(store, systemTiming);
     const answers = new HeadlessAnswers({} as QuestionResolver, workflowsOver(store, GRAPH, models, tools, blobs), streams);
