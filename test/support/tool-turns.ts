@@ -1,5 +1,6 @@
 import { AgentLoop } from '../../src/dialogue/answering/loop/agent-loop.js';
-import { AnswerComposer } from '../../src/dialogue/answering/loop/answer-composer.js';
+import { AgentAnswers } from '../../src/dialogue/answering/loop/agent-answers.js';
+import { AnswerComposer } from '../../src/dialogue/answering/runner/answer-composer.js';
 import type { AttachedFiles } from '../../src/dialogue/answering/loop/attached-files.js';
 import { Continuations } from '../../src/dialogue/answering/loop/continuations.js';
 import type { Blobs } from '../../src/kernel/blobs.js';
@@ -130,5 +131,7 @@ export function composerOver(models: LanguageModels, tools: OpenTools, blobs: Bl
   const loop = new AgentLoop(models, new ToolboxForTests(tools), systemIds);
   const clock = { now: () => new Date() };
   const attached = { give: async () => ({ parts: [], documents: [], tokens: 0, notices: [] }) } as unknown as AttachedFiles;
-  return new AnswerComposer(search, prompts, models, loop, new Continuations(blobs), clock, answeringOptions, attached);
+  return new AnswerComposer(
+    new AgentAnswers(search, prompts, models, loop, new Continuations(blobs), clock, answeringOptions, attached),
+  );
 }

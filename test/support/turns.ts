@@ -1,6 +1,7 @@
 import type { Run } from '../../src/dialogue/answering/loop/agent-loop.js';
 import { AnsweringOptions } from '../../src/dialogue/answering/loop/answering-options.js';
-import type { AnswerComposer, AnswerDelta } from '../../src/dialogue/answering/loop/answer-composer.js';
+import type { AnswerDelta } from '../../src/dialogue/answering/loop/answer-delta.js';
+import type { AnswerComposer } from '../../src/dialogue/answering/runner/answer-composer.js';
 import { Continuations } from '../../src/dialogue/answering/loop/continuations.js';
 import { TurnCloser } from '../../src/dialogue/answering/runner/turn-closer.js';
 import { TurnRunner } from '../../src/dialogue/answering/runner/turn-runner.js';
@@ -41,7 +42,10 @@ export const settings: TurnSettings = turnSettings({ modelId: 'scripted' });
 
 /** A composer that yields what the test scripts, and stops when told to. */
 export const scripted = (script: (signal: AbortSignal) => AsyncIterable<AnswerDelta>): AnswerComposer =>
-  ({ compose: (_: unknown, { signal }: Run) => script(signal) }) as unknown as AnswerComposer;
+  ({
+    compose: (_: unknown, { signal }: Run) => script(signal),
+    canContinue: () => Promise.resolve(false),
+  }) as unknown as AnswerComposer;
 
 export const deltas = (...texts: string[]) =>
   async function* (): AsyncGenerator<AnswerDelta> {

@@ -12,7 +12,8 @@ import { SourcesModule } from '../../resources/sources/sources.module.js';
 import { ToolsModule } from '../../resources/tools/tools.module.js';
 import { AskQuestionIntake } from './intake/ask-question-intake.js';
 import { AgentLoop } from './loop/agent-loop.js';
-import { AnswerComposer } from './loop/answer-composer.js';
+import { AgentAnswers } from './loop/agent-answers.js';
+import { AnswerComposer } from './runner/answer-composer.js';
 import { AnsweringController } from './intake/answering.http.js';
 import { AnsweringOptions } from './loop/answering-options.js';
 import { AskQuestionHandler, ResumeTurnHandler } from './intake/question.commands.js';
@@ -75,6 +76,7 @@ const RETENTION = [DropContinuations];
     Continuations,
     DropContinuationHandler,
     AttachedFiles,
+    AgentAnswers,
     AnswerComposer,
     AskQuestionHandler,
     ResumeTurnHandler,

@@ -117,8 +117,10 @@ export type TurnState = Readonly<{
   accessTokenId?: string;
   /** Number of runs in the journal: 1 + resumptions (+ 1 if a pause expired). */
   runs: number;
-  /** How often the run after the last pause was requeued by a producer that was gone. */
+  /** How often the run since the last pause, or since the question, was requeued because its producer was gone. */
   requeues: number;
+  /** Its first run too may be gone on with by another producer: its agent records what it has done. */
+  goesOn?: true;
   /** The last pause; what it waits for is still open while the turn is paused. */
   pause: Pause | null;
   /** Calls with effects that were begun and of which no end is known. */
@@ -217,7 +219,7 @@ export type ToolCallDenied = Event<
 export type ToolCallAnswered = Event<'ToolCallAnswered', AboutTurn<{ callId: string; result: string }>>;
 /** All that the turn waited for is decided: a producer may take it again. */
 export type TurnResumed = Event<'TurnResumed', AboutTurn>;
-/** The producer of a resumed run is gone. Another producer may take the turn: what was shown allows it. */
+/** The producer of a run is gone. Another producer may take the turn: what was shown allows it. */
 export type TurnRequeued = Event<'TurnRequeued', AboutTurn<{ producer: string }>>;
 /** The turn's journal is complete: so much was shown, and nothing will follow. */
 export type TurnSealed = Event<'TurnSealed', AboutTurn<Shown>>;

@@ -30,12 +30,16 @@ const newTurn: Turn = {
   unfinishedCalls: [],
 };
 
+/** Types of agents that record what they have done, so that another producer goes on where one was cut off. */
+const GOING_ON: ReadonlySet<string> = new Set(['research', 'workflow']);
+
 export const askedTurn = ({ index, settings, origin }: TurnAsked['data']): Turn => ({
   ...newTurn,
   index,
   origin: origin ?? null,
   agentKeyId: settings.agentKeyId,
   ...(settings.accessTokenId && { accessTokenId: settings.accessTokenId }),
+  ...(GOING_ON.has(settings.agentType ?? '') && { goesOn: true }),
 });
 
 export const appendedTurn = ({ index, origin }: TurnAppended['data']): Turn => ({

@@ -15,6 +15,33 @@ export type PendingToolCall = Readonly<{
   expires_at: string;
 }>;
 
+export type ResearchPlan = Readonly<{
+  steps: readonly Readonly<{ query: string; rationale: string }>[];
+  complexity: 'simple' | 'moderate' | 'complex';
+}>;
+
+/** Steps are counted from 1; `elapsed_seconds` and `tokens_used` come with the synthesis. */
+export type ResearchProgress = Readonly<{
+  status: 'planning' | 'researching' | 'complete' | 'synthesizing';
+  step?: number;
+  total?: number;
+  query?: string;
+  elapsed_seconds?: number;
+  tokens_used?: number;
+}>;
+
+/** A node of a workflow begins, or has ended. `state_delta` holds the variables that it changed. */
+export type WorkflowStepFrame = Readonly<
+  { type: 'workflow_step'; node_id: string; node_type: string; node_title: string } & (
+    | { status: 'running' }
+    | { status: 'completed'; state_delta: Readonly<Record<string, unknown>>; output: unknown }
+    | { status: 'failed'; state_delta: Readonly<Record<string, unknown>>; error: string }
+  )
+>;
+
+/** Which checks stopped the answer, and at which stage; never what they matched. */
+export type GuardrailNotice = Readonly<{ stage: string; categories: readonly string[]; checks: readonly string[] }>;
+
 /**
  * What a client is shown of an answer, in order. Each is stored once, as the JSON text of its `data:` line, and its
  * revision in the message's stream is its `id:`. A type of ours never carries a top-level `answer`: old widgets append it.
@@ -29,6 +56,11 @@ export type Frame =
   | { type: 'tool_calls'; tool_calls: readonly unknown[] }
   | { type: 'tool_calls_pending'; data: { pending_tool_calls: readonly PendingToolCall[] } }
   | { type: 'structured_answer'; answer: string; structured: true; schema: unknown }
+  | { type: 'research_plan'; data: ResearchPlan }
+  | { type: 'research_progress'; data: ResearchProgress }
+  | { type: 'workflow_run'; workflow_run_id: string }
+  | WorkflowStepFrame
+  | { type: 'guardrail'; guardrail: GuardrailNotice; retract: boolean }
   | { type: 'error'; error: string; code?: string }
   | { type: 'id'; id: string }
   | { type: 'end' };

@@ -12,14 +12,19 @@ const LETTERS: Readonly<Record<Frame['type'], string>> = {
   source: 's',
   tool_calls: 't',
   tool_calls_pending: 'p',
+  research_plan: 'x',
+  research_progress: 'x',
+  workflow_run: 'x',
+  workflow_step: 'x',
   structured_answer: 'a',
+  guardrail: 'g',
   error: 'e',
   id: 'i',
   end: 'd',
 };
 
 /** An answer, a pause, a failure or an interruption, or a stop (also of an answer that has just failed). */
-const RUN = /^(?:mx*sta?id|mx*stpid|m[xsta]*eid|m[xsta]*e?E)$/;
+const RUN = /^(?:mx*sta?id|mx*stpid|m[xsta]*eid|mx*geid|m[xsta]*e?E)$/;
 /** What ends a stream whose conversation is deleted while its turn waits. */
 const DELETED = /^E$/;
 

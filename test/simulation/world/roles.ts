@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import { type AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
 import { AskQuestionIntake } from '../../../src/dialogue/answering/intake/ask-question-intake.js';
 import { AgentLoop } from '../../../src/dialogue/answering/loop/agent-loop.js';
-import { AnswerComposer } from '../../../src/dialogue/answering/loop/answer-composer.js';
+import { AgentAnswers } from '../../../src/dialogue/answering/loop/agent-answers.js';
+import { AnswerComposer } from '../../../src/dialogue/answering/runner/answer-composer.js';
 import { AnsweringOptions } from '../../../src/dialogue/answering/loop/answering-options.js';
 import { AskQuestionHandler, ResumeTurnHandler } from '../../../src/dialogue/answering/intake/question.commands.js';
 import { AttachedFiles } from '../../../src/dialogue/answering/loop/attached-files.js';
@@ -155,7 +156,7 @@ export function rolesOver(ports: Ports) {
   const feed = new MessageFeed(store, signals, timing);
   const activity = new TurnActivity(streams);
   const continuations = new Continuations(blobs);
-  const composer = new AnswerComposer(
+  const agentAnswers = new AgentAnswers(
     { search: async () => ({ chunks: [], failedSources: [] }) },
     { render: async () => ({ text: '', holdsDocuments: false }) },
     models,
@@ -165,6 +166,7 @@ export function rolesOver(ports: Ports) {
     options,
     new AttachedFiles(shelf),
   );
+  const composer = new AnswerComposer(agentAnswers);
   const closer = new TurnCloser(store, streams, commands, continuations, clock, options);
   const calls = rooms.followUps ? jobRunner(ports, { streams, commands, blobs }) : WAITING;
   const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, calls, timing, ids);

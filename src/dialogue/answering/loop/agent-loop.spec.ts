@@ -83,6 +83,7 @@ async function looped(script: (request: ModelRequest) => readonly ModelChunk[], 
     signal: controller.signal,
     executionMode: given.executionMode ?? interactive(WAITING),
     records: () => records,
+    shown: [],
     ledger: { begin: async ({ callId }: { callId: string }) => void begun.push(callId), finish: async () => undefined },
   };
   for await (const delta of loop.run({ transcript, model, tools, request }, given.state ?? beginning(MESSAGES), run)) {

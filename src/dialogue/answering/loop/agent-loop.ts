@@ -7,6 +7,7 @@ import {
   outcomeUnknown,
   type ToolCallRecord,
 } from '../../conversation/tool-call.policy.js';
+import type { Frame } from '../../journal/message.events.js';
 import { Ids } from '../../../kernel/ids.js';
 import {
   type ChatMessage,
@@ -66,6 +67,8 @@ export type Run = Readonly<{
   executionMode: ExecutionMode;
   /** The calls of the turn so far, as they are kept with its answer. */
   records: () => readonly Readonly<Record<string, unknown>>[];
+  /** What a producer that is gone has shown of this run, from its `message_id` on; none in a run that begins. */
+  shown: readonly Frame[];
 }>;
 
 /** What stays the same in every round. */

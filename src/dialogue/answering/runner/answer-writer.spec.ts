@@ -4,7 +4,7 @@ import type { AnswerParts, Source, Usage } from '../../conversation/conversation
 import type { Frame } from '../../journal/message.events.js';
 import { recordOf } from '../../conversation/tool-call.policy.js';
 import { ANSWER_BYTES_MAX, AnswerWriter } from './answer-writer.js';
-import type { AnswerDelta } from '../loop/answer-composer.js';
+import type { AnswerDelta } from '../loop/answer-delta.js';
 import { SOURCES_BYTES_MAX } from '../loop/messages.policy.js';
 
 const SCHEMA = { type: 'object', properties: { why: { type: 'string' } }, required: ['why'] };
@@ -13,7 +13,11 @@ const NOTHING: AnswerParts = { answer: '', thought: '', sources: [], toolCalls: 
 /** A writer whose frames are kept, and what it says of the deltas it is given. */
 function writing(given: { schema?: object; parts?: Partial<AnswerParts>; usage?: Usage | null } = {}) {
   const frames: Frame[] = [];
-  const journal = { write: (frame: Frame) => void frames.push(frame), room: () => Promise.resolve() };
+  const journal = {
+    write: (frame: Frame) => void frames.push(frame),
+    room: () => Promise.resolve(),
+    flush: () => Promise.resolve(),
+  };
   const parts = { ...NOTHING, structured: given.schema !== undefined, ...given.parts };
   const writer = new AnswerWriter(journal, (given.schema ?? null) as never, { parts, usage: given.usage ?? null });
   const controller = new AbortController();

@@ -1,7 +1,7 @@
 import type { AnswerParts, PendingCall, Source, Usage } from '../../conversation/conversation.events.js';
 import type { Frame } from '../../journal/message.events.js';
 import { isWaiting, type ToolCallRecord, withToolCalls } from '../../conversation/tool-call.policy.js';
-import type { AnswerDelta } from '../loop/answer-composer.js';
+import type { AnswerDelta } from '../loop/answer-delta.js';
 import { type CallHistory, interruptedCalls } from '../loop/call-ends.policy.js';
 import type { Journal } from '../../journal/journal.js';
 import { SOURCES_BYTES_MAX } from '../loop/messages.policy.js';
@@ -33,7 +33,7 @@ export class AnswerWriter {
   pause: Readonly<{ calls: readonly PendingCall[]; continuation: string }> | undefined;
 
   constructor(
-    private readonly journal: Pick<Journal, 'write' | 'room'>,
+    private readonly journal: Pick<Journal, 'write' | 'room' | 'flush'>,
     private readonly schema: Schema | null,
     start: Progress,
   ) {
@@ -51,7 +51,7 @@ export class AnswerWriter {
       // The end of a call that was under way is shown also for an answer that is stopped.
       if (signal.aborted && delta.type !== 'tool-call' && delta.type !== 'pause') break;
       if (!this.add(delta)) return { text: 'The answer became too long and was cut off.', code: 'answer_too_long' };
-      await this.journal.room();
+      await (delta.type === 'checkpoint' ? this.journal.flush() : this.journal.room());
     }
     if (this.pause) return undefined;
     if (signal.aborted) return { text: INTERRUPTED_TEXT, code: 'interrupted' };
@@ -101,6 +101,11 @@ export class AnswerWriter {
         break;
       case 'usage':
         this.usage = withUsage(this.usage, delta);
+        break;
+      case 'progress':
+        this.journal.write(delta.frame);
+        break;
+      case 'checkpoint':
         break;
       case 'pause':
         this.pause = { calls: delta.calls, continuation: delta.continuation };

@@ -8,7 +8,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { Run } from '../loop/agent-loop.js';
-import { AnswerComposer } from '../loop/answer-composer.js';
+import { AnswerComposer } from './answer-composer.js';
 import { AnswerWriter, type UserError, userError } from './answer-writer.js';
 import { headless } from '../loop/execution-mode.policy.js';
 import { type CallEnd, finishedAs } from '../loop/call-ends.policy.js';
@@ -26,7 +26,7 @@ import {
 } from './headless-answering.port.js';
 
 /** A journal without readers. */
-const NO_JOURNAL = { write: () => undefined, room: () => Promise.resolve() };
+const NO_JOURNAL = { write: () => undefined, room: () => Promise.resolve(), flush: () => Promise.resolve() };
 
 /** Answers as turns of conversations come about, without a conversation. */
 @Injectable()
@@ -61,7 +61,13 @@ export class HeadlessAnswers extends HeadlessAnswering {
     const parts = { answer: '', thought: '', sources: [], toolCalls: [], structured };
     const writer = new AnswerWriter(NO_JOURNAL, settings.responseSchema, { parts, usage: null });
     const records = () => writer.progress.parts.toolCalls;
-    const run: Run = { signal, ledger: ledgerOf(work.ledger, work.runId), executionMode: headless(work.toolAllowlist), records };
+    const run: Run = {
+      signal,
+      ledger: ledgerOf(work.ledger, work.runId),
+      executionMode: headless(work.toolAllowlist),
+      records,
+      shown: [],
+    };
     try {
       const error = await writer
         .write(this.composer.compose(transcriptOf(work, this.exchangesOf(work.history)), run), signal)

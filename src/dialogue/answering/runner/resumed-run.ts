@@ -2,6 +2,7 @@ import type { TurnPaused } from '../../conversation/conversation.events.js';
 import type { Frame } from '../../journal/message.events.js';
 import { type Message, type MessageDigest, pauseFrames } from '../../journal/message.policy.js';
 import { mayBeRequeued } from '../../conversation/pause.decider.js';
+import type { Turn } from '../../conversation/turn.policy.js';
 import { deniedRecord, inCallOrder, withToolCalls } from '../../conversation/tool-call.policy.js';
 import type { Journal } from '../../journal/journal.js';
 import type { Resumption, Transcript } from '../loop/transcript.js';
@@ -16,6 +17,9 @@ export type JournalSoFar = Readonly<{
   /** The frames of the last run. */
   sinceLastRun: readonly Frame[];
 }>;
+
+/** Whether an agent's program can go on after the given frames of its run. */
+export type CanContinue = (transcript: Transcript, shown: readonly Frame[]) => Promise<boolean>;
 
 /** What the journal of a run begins with. */
 export const firstFrame = ({ asked, beginsConversation, resumption }: Transcript): Frame => ({
@@ -62,20 +66,28 @@ export function unresumedFrames(
 }
 
 /**
- * Whether another producer may go on with a resumed run whose own is gone: it has shown nothing yet but what became of
- * calls that were decided on. What was approved stays approved.
+ * Whether another producer may go on with a run whose own is gone. A resumed run has shown nothing yet but what became of calls
+ * that were decided on: what was approved stays approved. Of an agent that records what it has done, its program decides.
  */
-export function isResumable(transcript: Transcript, soFar: JournalSoFar): boolean {
+export async function isResumable(transcript: Transcript, soFar: JournalSoFar, canContinue: CanContinue): Promise<boolean> {
   const { folded, asked } = transcript;
   const turn = folded?.state.turns.get(asked.turnId);
-  return folded?.state.status === 'open' && turn !== undefined && mayBeRequeued(turn) && hasOnlyDecided(transcript, soFar);
+  if (folded?.state.status !== 'open' || turn === undefined || !mayBeRequeued(turn)) return false;
+  return allowsMore(transcript, soFar, canContinue);
 }
 
+/** Whether what was shown of the last run lets another producer add to it. */
+export async function allowsMore(transcript: Transcript, soFar: JournalSoFar, canContinue: CanContinue): Promise<boolean> {
+  const turn = transcript.folded?.state.turns.get(transcript.asked.turnId);
+  return turn?.goesOn ? canContinue(transcript, shownOf(turn, soFar)) : hasOnlyDecided(transcript, soFar);
+}
+
+/** What is shown of the run that is to go on; none where only the run before it, which ended in a pause, is shown. */
+export const shownOf = ({ runs }: Turn, { message, sinceLastRun }: JournalSoFar): readonly Frame[] =>
+  message.runs < runs ? [] : sinceLastRun;
+
 /** Whether the run after a pause, as far as it came, is about nothing but the calls that were decided on. */
-export function hasOnlyDecided(
-  { resumption, asked, folded, calls }: Transcript,
-  { message, sinceLastRun }: JournalSoFar,
-): boolean {
+function hasOnlyDecided({ resumption, asked, folded, calls }: Transcript, { message, sinceLastRun }: JournalSoFar): boolean {
   const turn = folded?.state.turns.get(asked.turnId);
   if (!resumption || !turn) return false;
   const { paused } = resumption;

@@ -3,7 +3,7 @@ import type { Commands } from '../../../kernel/commands.js';
 import type { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { unlessLost } from '../../journal/journal.js';
 import { readTranscript, type Transcript } from '../loop/transcript.js';
-import { isResumable, type JournalSoFar } from './resumed-run.js';
+import { type CanContinue, isResumable, type JournalSoFar } from './resumed-run.js';
 import type { TurnCloser } from './turn-closer.js';
 import type { TurnJournals } from './turn-journals.js';
 
@@ -20,6 +20,7 @@ export class TurnRecovery {
     private readonly commands: Commands,
     private readonly closer: TurnCloser,
     private readonly journals: TurnJournals,
+    private readonly canContinue: CanContinue,
     /** Who takes over what is ended here. */
     private readonly producer: string,
   ) {}
@@ -33,7 +34,7 @@ export class TurnRecovery {
     const { cause, folded } = transcript;
     const taken = (by: string | null) =>
       this.commands.execute(new TakeTurnFrom(conversationId, turnId, turn.producer, by, cause, folded!));
-    if (isResumable(transcript, soFar)) return (await taken(null)) ? 'requeued' : 'recovered';
+    if (await isResumable(transcript, soFar, this.canContinue)) return (await taken(null)) ? 'requeued' : 'recovered';
     const isTaken = turn.status === 'running' && folded!.state.status === 'open' && turn.producer !== this.producer;
     if (isTaken && !(await taken(this.producer))) return 'recovered';
     // What a producer did up to where it had to give way is read after.

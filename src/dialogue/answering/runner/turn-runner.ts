@@ -7,19 +7,19 @@ import { Timing } from '../../../kernel/timing.js';
 import { Commands } from '../../../kernel/commands.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import { type Claim, ClaimTurn } from '../../conversation/turn.commands.js';
-import { type Conversation, stopSubject } from '../../conversation/turn.policy.js';
+import { type Conversation, stopSubject, type Turn } from '../../conversation/turn.policy.js';
 import { conversationStream, type TurnOutcome } from '../../conversation/conversation.events.js';
 import { inCallOrder, withToolCalls } from '../../conversation/tool-call.policy.js';
 import { type Message, MessageDigest, withFrame } from '../../journal/message.policy.js';
 import { BackgroundCalls } from '../loop/background-calls.port.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { Run } from '../loop/agent-loop.js';
-import { AnswerComposer } from '../loop/answer-composer.js';
+import { AnswerComposer } from './answer-composer.js';
 import { interactive } from '../loop/execution-mode.policy.js';
 import { AnswerWriter, type Progress, type UserError, userError } from './answer-writer.js';
 import { FramePublisher } from '../../journal/frame-publisher.port.js';
 import { type Journal, JournalLost, RUN_PATIENCE_MS, unlessLost } from '../../journal/journal.js';
-import { firstFrame, hasOnlyDecided, isUnresumed, missingOfPause } from './resumed-run.js';
+import { allowsMore, type CanContinue, firstFrame, isUnresumed, missingOfPause, shownOf } from './resumed-run.js';
 import { failedWith, stoppedWith, TurnCloser } from './turn-closer.js';
 import { TurnJournals } from './turn-journals.js';
 import { TurnLedger } from './turn-ledger.js';
@@ -57,6 +57,7 @@ export class TurnRunner {
   private readonly logger = new Logger(TurnRunner.name);
   private readonly journals: TurnJournals;
   private readonly recovery: TurnRecovery;
+  private readonly canContinue: CanContinue;
   private closing = false;
 
   constructor(
@@ -72,7 +73,8 @@ export class TurnRunner {
   ) {
     this.producer = ids.next();
     this.journals = new TurnJournals(streams, publisher, timing, ids);
-    this.recovery = new TurnRecovery(streams, commands, closer, this.journals, this.producer);
+    this.canContinue = (transcript, shown) => composer.canContinue(transcript, shown);
+    this.recovery = new TurnRecovery(streams, commands, closer, this.journals, this.canContinue, this.producer);
   }
 
   /** The turns under way here. */
@@ -123,9 +125,10 @@ export class TurnRunner {
     if (transcript.resumption && isUnresumed(transcript.resumption) && !turn?.sealed) {
       return void (await this.recover(conversationId, turnId));
     }
-    const begun = transcript.resumption
-      ? await this.resume(transcript, controller)
-      : await this.begin(transcript, turn?.status === 'asked', controller);
+    const begun =
+      transcript.resumption || (turn && turn.requeues > 0)
+        ? await this.goOn(transcript, controller)
+        : await this.begin(transcript, turn?.status === 'asked', controller);
     // A turn of a deleted conversation is not run any more, but the readers of its stream get an end.
     if (begun === 'deleted' || begun === 'shown') return void (await this.recover(conversationId, turnId));
     if (begun === 'changed' && changesLeft > 0) return this.take(conversationId, turnId, controller, changesLeft - 1);
@@ -154,38 +157,39 @@ export class TurnRunner {
     if (!isAsked) journal.write(firstFrame(transcript));
     const structured = transcript.asked.settings.responseSchema !== null;
     const parts = { answer: '', thought: '', sources: [], toolCalls: [], structured };
-    return { transcript, journal, claimed, start: { parts, usage: null } };
+    return { transcript, journal, claimed, start: { parts, usage: null }, shown: [] };
   }
 
-  /** The run of a turn that goes on after a pause: its answer grows on what was there, its journal where it ended. */
-  private async resume(transcript: Transcript, controller: AbortController): Promise<Begun | NotHad> {
+  /** The run of a turn that goes on, after a pause or a producer that is gone: its answer grows on what was there, its journal where it ended. */
+  private async goOn(transcript: Transcript, controller: AbortController): Promise<Begun | NotHad> {
     const claimed = await this.claim(transcript);
     if (typeof claimed === 'string') return claimed;
-    const { paused } = transcript.resumption!;
-    const opened = await this.opened(transcript, claimed.state.turns.get(paused.turnId)!.runs);
+    const turn = claimed.state.turns.get(transcript.asked.turnId)!;
+    const opened = await this.opened(transcript, turn);
     if (!opened) return 'taken';
     // A producer that was taken for dead has gone on meanwhile.
     if (opened === 'shown') return 'shown';
-    const { journal, message } = opened;
+    const { journal, message, shown } = opened;
     journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
-    const { answer, thought, sources, structured, usage } = paused;
-    const toolCalls = inCallOrder(withToolCalls(paused.toolCalls, message.parts.toolCalls), paused.calls);
-    return { transcript, journal, claimed, start: { parts: { answer, thought, sources, structured, toolCalls }, usage } };
+    return { transcript, journal, claimed, start: startOf(transcript, turn, message), shown };
   }
 
   /** The journal of a resumed run from its first frame on; undefined when others write to it who have no business there. */
-  private async opened(transcript: Transcript, runs: number): Promise<Opened | 'shown' | undefined> {
-    const { paused } = transcript.resumption!;
+  private async opened(transcript: Transcript, turn: Turn): Promise<Opened | 'shown' | undefined> {
+    const { asked, resumption } = transcript;
     for (let opening = 1; opening <= OPENINGS_MAX; opening++) {
-      const soFar = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.closer.readJournal(paused.turnId));
-      if (!hasOnlyDecided(transcript, soFar)) return 'shown';
+      const soFar = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.closer.readJournal(asked.turnId));
+      if (!(await allowsMore(transcript, soFar, this.canContinue))) return 'shown';
       const { digest, message } = soFar;
       const journal = this.journals.open(transcript, digest);
-      const frames = [...missingOfPause(journal, paused), ...(message.runs < runs ? [firstFrame(transcript)] : [])];
+      const frames = [
+        ...(resumption ? missingOfPause(journal, resumption.paused) : []),
+        ...(message.runs < turn.runs ? [firstFrame(transcript)] : []),
+      ];
       for (const frame of frames) journal.write(frame);
       try {
         await journal.flush();
-        return { journal, message: frames.reduce(withFrame, message) };
+        return { journal, message: frames.reduce(withFrame, message), shown: shownOf(turn, soFar) };
       } catch (error) {
         if (!(error instanceof JournalLost)) throw error;
       }
@@ -198,14 +202,14 @@ export class TurnRunner {
     return this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(claim));
   }
 
-  private async answer({ transcript, journal, claimed, start }: Begun, controller: AbortController): Promise<void> {
+  private async answer({ transcript, journal, claimed, start, shown }: Begun, controller: AbortController): Promise<void> {
     const { asked, cause } = transcript;
     const { conversationId, turnId, settings } = asked;
     const ids = { conversationId, turnId, producer: this.producer };
     const ledger = new TurnLedger(this.streams, this.commands, ids, cause, claimed);
     const writer = new AnswerWriter(journal, settings.responseSchema, start);
     const records = () => writer.progress.parts.toolCalls;
-    const run: Run = { signal: controller.signal, ledger, executionMode: interactive(this.calls), records };
+    const run: Run = { signal: controller.signal, ledger, executionMode: interactive(this.calls), records, shown };
     const error = await writer
       .write(this.composer.compose(transcript, run), controller.signal)
       .catch((thrown: unknown) => this.told(thrown, turnId, controller));
@@ -260,5 +264,24 @@ export class TurnRunner {
 /** Why a turn cannot be run: its conversation is gone, somebody else has it, it is not what it was, or more was shown than can be gone on from. */
 type NotHad = 'deleted' | 'taken' | 'changed' | 'shown';
 /** What a run starts from. */
-type Begun = Readonly<{ transcript: Transcript; journal: Journal; claimed: Folded<Conversation>; start: Progress }>;
-type Opened = Readonly<{ journal: Journal; message: Message }>;
+type Begun = Readonly<{
+  transcript: Transcript;
+  journal: Journal;
+  claimed: Folded<Conversation>;
+  start: Progress;
+  shown: Run['shown'];
+}>;
+type Opened = Readonly<{ journal: Journal; message: Message; shown: Run['shown'] }>;
+
+/**
+ * What a run that goes on adds to: the answer as it stood at its pause, with the ends that its calls were shown to have since; of an
+ * agent that records what it has done, all that was shown.
+ */
+function startOf({ asked, resumption }: Transcript, turn: Turn, { parts }: Message): Progress {
+  const paused = resumption?.paused;
+  const calls = withToolCalls(paused?.toolCalls ?? [], parts.toolCalls);
+  const toolCalls = inCallOrder(calls, paused?.calls ?? []);
+  const { answer, thought, sources } = turn.goesOn || !paused ? parts : paused;
+  const structured = asked.settings.responseSchema !== null;
+  return { parts: { answer, thought, sources, structured, toolCalls }, usage: paused?.usage ?? null };
+}

@@ -8,11 +8,9 @@ import { type Attached, AttachedFiles } from './attached-files.js';
 import { AnsweringOptions } from './answering-options.js';
 import { Continuations } from './continuations.js';
 import { CHARACTERS_PER_TOKEN, documentsThatFit, messagesFor } from './messages.policy.js';
-import { automaticQuestion, withoutNoReply } from './no-reply.js';
+import { automaticQuestion } from './no-reply.js';
 import type { AnswerDelta } from './answer-delta.js';
 import type { Transcript } from './transcript.js';
-
-export type { AnswerDelta } from './answer-delta.js';
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;
 
@@ -23,10 +21,10 @@ const actsAsClassic = (retriever: string) => `This service has no retriever "${r
 
 type Retrieved = Readonly<{ chunks: readonly RetrievedChunk[] | undefined; failed: readonly string[] }>;
 
-/** Retrieves, renders the prompt and lets model and tools work; what it yields says nothing yet of frames or of the log. */
+/** The answers of one agent: retrieves, renders the prompt and lets model and tools work; what it yields says nothing yet of the log. */
 @Injectable()
-export class AnswerComposer {
-  private readonly logger = new Logger(AnswerComposer.name);
+export class AgentAnswers {
+  private readonly logger = new Logger(AgentAnswers.name);
 
   constructor(
     private readonly search: Search,
@@ -39,15 +37,7 @@ export class AnswerComposer {
     private readonly attachedFiles: AttachedFiles,
   ) {}
 
-  /** An automatic turn may have no answer, unless its form is fixed or the answer has begun. */
-  compose(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
-    const { asked, resumption } = transcript;
-    const mayBeNone = asked.origin?.kind === 'follow-up' && !asked.settings.responseSchema && !resumption?.paused.answer;
-    const deltas = this.deltas(transcript, run);
-    return mayBeNone ? withoutNoReply(deltas) : deltas;
-  }
-
-  private async *deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
+  async *deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { settings, question } = transcript.asked;
     const model = (await this.models.list()).find(({ id }) => id === settings.modelId);
     const request = {

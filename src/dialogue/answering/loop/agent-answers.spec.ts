@@ -7,7 +7,7 @@ import { cause } from '../../../../test/support/turns.js';
 import type { Search } from '../../../resources/sources/chunks/search.port.js';
 import { interactive } from './execution-mode.policy.js';
 import { WAITING } from './background-calls.port.js';
-import type { AnswerDelta } from './answer-composer.js';
+import type { AnswerDelta } from './answer-delta.js';
 import type { Transcript } from './transcript.js';
 
 /** What is composed of a question about two sources. */
@@ -31,7 +31,7 @@ async function composed(search: Search['search']): Promise<readonly AnswerDelta[
     waited: [],
   } as unknown as Transcript;
   const ledger = { begin: () => Promise.resolve(), finish: () => Promise.resolve() };
-  const run = { signal: new AbortController().signal, ledger, executionMode: interactive(WAITING), records: () => [] };
+  const run = { signal: new AbortController().signal, ledger, executionMode: interactive(WAITING), records: () => [], shown: [] };
   const deltas: AnswerDelta[] = [];
   for await (const delta of composer.compose(transcript, run)) deltas.push(delta);
   return deltas;

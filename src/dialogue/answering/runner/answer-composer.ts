@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import type { Frame } from '../../journal/message.events.js';
+import { AgentAnswers } from '../loop/agent-answers.js';
+import type { Run } from '../loop/agent-loop.js';
+import type { AnswerDelta } from '../loop/answer-delta.js';
+import { withoutNoReply } from '../loop/no-reply.js';
+import type { Transcript } from '../loop/transcript.js';
+
+/** Answers as the agent's type says. */
+@Injectable()
+export class AnswerComposer {
+  constructor(private readonly agents: AgentAnswers) {}
+
+  /** An automatic turn may have no answer, unless its form is fixed or the answer has begun. */
+  compose(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
+    const { asked, resumption } = transcript;
+    const mayBeNone = asked.origin?.kind === 'follow-up' && !asked.settings.responseSchema && !resumption?.paused.answer;
+    const deltas = this.agents.deltas(transcript, run);
+    return mayBeNone ? withoutNoReply(deltas) : deltas;
+  }
+
+  /**
+   * Whether a run that was cut off after these frames can be gone on with. It can where the program has recorded what it has done,
+   * and what was shown is no text of a step that it would do again.
+   */
+  canContinue(_transcript: Transcript, _shown: readonly Frame[]): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+}
