@@ -1,5 +1,6 @@
 import { accessTokens } from './access-tokens/access-tokens.projection.js';
 import { agents } from './agents/agents.projection.js';
+import { artifacts } from './artifacts/artifacts.projection.js';
 import { auditLog } from './audit-log/audit-log.projection.js';
 import { chunks } from './chunks/chunks.projection.js';
 import { conversations } from './conversations/conversations.projection.js';
@@ -15,6 +16,7 @@ import { tasks } from './tasks/tasks.projection.js';
 import { tools } from './tools/tools.projection.js';
 import { unsealedTurns } from './unsealed-turns/unsealed-turns.projection.js';
 import { usage } from './usage/usage.projection.js';
+import { workflowRuns } from './workflow-runs/workflow-runs.projection.js';
 import { workflows } from './workflows/workflows.projection.js';
 import { followUps } from './follow-ups/follow-ups.projection.js';
 
@@ -22,6 +24,7 @@ import { followUps } from './follow-ups/follow-ups.projection.js';
 export const projections: readonly Projection[] = [
   accessTokens,
   agents,
+  artifacts,
   auditLog,
   chunks,
   conversations,
@@ -37,5 +40,6 @@ export const projections: readonly Projection[] = [
   unsealedTurns,
   usage,
   workflows,
+  workflowRuns,
   followUps,
 ];

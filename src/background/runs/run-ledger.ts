@@ -1,9 +1,9 @@
 import type { RecordedEffect, EffectLedger } from '../../dialogue/answering/runner/headless-answering.port.js';
+import { RepeatedCalls } from '../../dialogue/answering/loop/repeated-calls.policy.js';
 import type { CalledTool, CallEndStatus } from '../../dialogue/conversation/conversation.events.js';
 import type { Command, Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import type { Folded, Streams } from '../../kernel/event-sourcing/streams.js';
-import { RepeatedEffects } from './repeated-effects.policy.js';
 import { FinishEffect, StartEffect } from './run.commands.js';
 import type { Run } from './run.decider.js';
 import type { EffectNumber } from './run.events.js';
@@ -11,7 +11,7 @@ import { RUN_PATIENCE_MS } from './run.policy.js';
 
 /** What an attempt states of its calls with effects; whatever an earlier attempt began stands, and is not begun again. */
 export class RunLedger implements EffectLedger {
-  private readonly repeated = new RepeatedEffects();
+  private readonly repeated = new RepeatedCalls();
   private readonly begun = new Map<string, EffectNumber>();
 
   constructor(

@@ -67,6 +67,8 @@ export type CalledTool = Readonly<{
   arguments: Readonly<Record<string, unknown>>;
   /** SHA-256 over the JSON text of the arguments. */
   argumentsSha256: string;
+  /** The step of the workflow run that calls; missing elsewhere. */
+  step?: number;
 }>;
 
 /** How a call with effects ended; denied: its tool was out of reach, and it was not run. */

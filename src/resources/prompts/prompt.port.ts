@@ -11,6 +11,10 @@ export type PromptNamespaces = Readonly<{
   /** Tool name or id → action name → result. */
   tools?: Readonly<Record<string, unknown>>;
   attachments?: readonly Readonly<{ filename: string; mimeType: string; size?: number }>[];
+  /** Variables of a workflow's run: each by its own name, and all of them as `agent`. */
+  variables?: Readonly<Record<string, unknown>>;
+  /** The files of a workflow's run by their short references. */
+  artifacts?: Readonly<Record<string, unknown>>;
 }>;
 
 export type PromptRequest = Readonly<{
@@ -32,4 +36,6 @@ export type RenderedPrompt = Readonly<{ text: string; holdsDocuments: boolean }>
 export abstract class PromptRenderer {
   /** @throws Rejection `prompt-not-found`, `prompt-not-renderable` (template error, too long, out of time) */
   abstract render(request: PromptRequest): Promise<RenderedPrompt>;
+  /** Renders a text that is no stored prompt; one without expressions stays as it is. @throws Rejection `prompt-not-renderable` */
+  abstract fill(text: string, namespaces: PromptNamespaces): Promise<RenderedPrompt>;
 }

@@ -5,7 +5,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { documentBlock } from './document-block.policy.js';
 import { compose, type Composition, presetOf } from './presets.policy.js';
 import { promptNotFound } from './prompt.decider.js';
-import { PromptRenderer, type PromptRequest, type RenderedPrompt } from './prompt.port.js';
+import { type PromptNamespaces, PromptRenderer, type PromptRequest, type RenderedPrompt } from './prompt.port.js';
 import { TemplateEngine, TemplateFailed } from './templates/template-engine.port.js';
 import { cleanFileName, isTemplate, LEGACY_DOCUMENTS, placesDocuments, templateContext } from './template-namespaces.policy.js';
 
@@ -25,7 +25,7 @@ export class StoredPromptRenderer extends PromptRenderer {
     if (preset) return this.composed(request, { style: preset.style, agentic: preset.agentic || agentic });
     const content = await this.contentOf(request);
     if (content === undefined) return this.composed(request, { style: 'default', agentic });
-    if (isTemplate(content)) return { text: await this.fill(content, request), holdsDocuments: placesDocuments(content) };
+    if (isTemplate(content)) return this.fill(content, request.namespaces);
     if (placesDocuments(content)) {
       const documents = documentBlock(request.namespaces.documents);
       return { text: content.replaceAll(LEGACY_DOCUMENTS, () => documents), holdsDocuments: true };
@@ -48,9 +48,10 @@ export class StoredPromptRenderer extends PromptRenderer {
     return { text: compose({ ...composition, today, attachments: files }), holdsDocuments: false };
   }
 
-  private async fill(template: string, { namespaces }: PromptRequest): Promise<string> {
+  async fill(text: string, namespaces: PromptNamespaces): Promise<RenderedPrompt> {
+    if (!isTemplate(text)) return { text, holdsDocuments: false };
     try {
-      return await this.templates.render(template, templateContext(namespaces));
+      return { text: await this.templates.render(text, templateContext(namespaces)), holdsDocuments: placesDocuments(text) };
     } catch (error) {
       if (error instanceof TemplateFailed) throw new Rejection('prompt-not-renderable', error.message);
       throw error;

@@ -18,10 +18,13 @@ export const placesDocuments = (text: string): boolean =>
   text.includes(LEGACY_DOCUMENTS) || (isTemplate(text) && /source\.(?:summaries|content|docs_together|documents)/.test(text));
 
 /** The variables of a template. What is not there renders as nothing. */
-export function templateContext({ system, passthrough = {}, documents, tools = {}, attachments = [] }: PromptNamespaces) {
+export function templateContext(namespaces: PromptNamespaces) {
+  const { system, passthrough = {}, documents, tools = {}, attachments = [], variables = {}, artifacts = {} } = namespaces;
   const moment = system.now.toISOString();
   const content = documentBlock(documents);
   return {
+    ...variables,
+    ...(namespaces.variables && { agent: variables, artifacts }),
     system: {
       date: moment.slice(0, 10),
       time: moment.slice(11, 19),

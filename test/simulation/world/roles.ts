@@ -4,6 +4,7 @@ import { type AgentQueries, type AgentRecord } from '../../../projections/agents
 import { AskQuestionIntake } from '../../../src/dialogue/answering/intake/ask-question-intake.js';
 import { AgentLoop } from '../../../src/dialogue/answering/loop/agent-loop.js';
 import { AgentAnswers } from '../../../src/dialogue/answering/loop/agent-answers.js';
+import type { WorkflowAnswers } from '../../../src/dialogue/answering/workflow-runs/workflow-answers.js';
 import { AnswerComposer } from '../../../src/dialogue/answering/runner/answer-composer.js';
 import { AnsweringOptions } from '../../../src/dialogue/answering/loop/answering-options.js';
 import { AskQuestionHandler, ResumeTurnHandler } from '../../../src/dialogue/answering/intake/question.commands.js';
@@ -87,6 +88,9 @@ const STALE_PRODUCER_MS = 3_000;
 const NO_WORKER_TURN_MS = 6_000;
 const APPROVAL_TTL_MS = 5_000;
 const IDEMPOTENCY_TTL_MS = 86_400_000;
+/** The world asks no agents that run workflows. */
+const NO_WORKFLOWS = {} as WorkflowAnswers;
+
 export const AGENT_ID = '00000000-0000-4000-8000-00000000a6e7';
 
 const options = new AnsweringOptions({
@@ -162,7 +166,7 @@ export function rolesOver(ports: Ports) {
   const continuations = new Continuations(blobs);
   const agentAnswers = new AgentAnswers(
     { search: async () => ({ chunks: [], failedSources: [] }) },
-    { render: async () => ({ text: '', holdsDocuments: false }) },
+    { render: async () => ({ text: '', holdsDocuments: false }), fill: async (text) => ({ text, holdsDocuments: false }) },
     models,
     new AgentLoop(models, toolbox, ids),
     continuations,
@@ -170,7 +174,7 @@ export function rolesOver(ports: Ports) {
     options,
     new AttachedFiles(shelf),
   );
-  const composer = new AnswerComposer(agentAnswers);
+  const composer = new AnswerComposer(agentAnswers, NO_WORKFLOWS);
   const closer = new TurnCloser(store, streams, commands, continuations, clock, options);
   const calls = rooms.followUps ? jobRunner(ports, { streams, commands, blobs }) : WAITING;
   const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, calls, timing, ids);

@@ -87,24 +87,26 @@ export class AgentAnswers {
   }
 
   private async messages(
-    { asked, exchanges, ownerId }: Transcript,
+    { asked, exchanges, ownerId, systemPrompt: ofNode }: Transcript,
     documents: readonly RetrievedChunk[] | undefined,
     attached: Attached,
     contextWindow: number,
   ): Promise<readonly ChatMessage[]> {
     const { settings, requestId } = asked;
     const question = asked.origin?.kind === 'follow-up' ? automaticQuestion(asked.question) : asked.question;
-    const { text: systemPrompt, holdsDocuments } = await this.prompts.render({
-      promptId: settings.promptId,
-      ownerId: settings.configurationOwnerId,
-      whenMissing: 'use-default',
-      namespaces: {
-        system: { now: this.clock.now(), requestId, userId: ownerId, apiBaseUrl: this.options.settings.apiBaseUrl },
-        passthrough: settings.passthrough,
-        documents: documents ?? [],
-        attachments: settings.attachments ?? [],
-      },
-    });
+    const stored = () =>
+      this.prompts.render({
+        promptId: settings.promptId,
+        ownerId: settings.configurationOwnerId,
+        whenMissing: 'use-default',
+        namespaces: {
+          system: { now: this.clock.now(), requestId, userId: ownerId, apiBaseUrl: this.options.settings.apiBaseUrl },
+          passthrough: settings.passthrough,
+          documents: documents ?? [],
+          attachments: settings.attachments ?? [],
+        },
+      });
+    const { text: systemPrompt, holdsDocuments } = await (ofNode ? ofNode(documents ?? []) : stored());
     const newest = await exchanges(contextWindow * CHARACTERS_PER_TOKEN);
     return messagesFor({ systemPrompt, holdsDocuments, documents, exchanges: newest, question, attached, contextWindow });
   }

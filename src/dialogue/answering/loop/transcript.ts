@@ -16,6 +16,7 @@ import {
   type TurnPaused,
 } from '../../conversation/conversation.events.js';
 import type { Conversation } from '../../conversation/turn.policy.js';
+import type { PromptDocument, RenderedPrompt } from '../../../resources/prompts/prompt.port.js';
 import type { CallHistory } from './call-ends.policy.js';
 import { type Exchanges, newestFirst, PastExchanges } from './past-exchanges.js';
 
@@ -40,6 +41,10 @@ export type Transcript = Readonly<{
   calls: CallHistory;
   /** Ids of calls that somebody was asked about in this conversation: none of them stands for another call. */
   waited: Iterable<string>;
+  /** How far the conversation had come before the question; null where there is none. */
+  history: Readonly<{ conversationId: string; revision: number }> | null;
+  /** The system prompt of a workflow's node, which is no stored prompt. */
+  systemPrompt?: (documents: readonly PromptDocument[]) => Promise<RenderedPrompt>;
 }>;
 
 /**
@@ -71,6 +76,7 @@ export async function readTranscript(
       folded,
       exchanges: (charactersMax) => past.before(event.revision, charactersMax),
       waited: folded?.state.callIds ?? [],
+      history: event.revision > 0 ? { conversationId, revision: event.revision - 1 } : null,
       ...courseOf(own.reverse(), actor),
     };
   }

@@ -8,6 +8,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { Run } from '../loop/agent-loop.js';
+import { AnswerFailed } from '../loop/answer-failed.js';
 import { AnswerComposer } from './answer-composer.js';
 import { AnswerWriter, type UserError, userError } from './answer-writer.js';
 import { headless } from '../loop/execution-mode.policy.js';
@@ -87,14 +88,15 @@ export class HeadlessAnswers extends HeadlessAnswering {
   }
 }
 
-/** A model that fails has not broken the run. @throws whatever else it was */
+/** A model or a node that fails has not broken the run. @throws whatever else it was */
 function saidByTheModel(thrown: unknown): UserError {
+  if (thrown instanceof AnswerFailed) return userError(thrown.message, thrown.code);
   if (thrown instanceof ModelFailed) return userError(thrown.message, thrown.failure);
   throw thrown;
 }
 
 const transcriptOf = (
-  { runId, ownerId, input, settings, cause, callIdsTaken }: HeadlessWork,
+  { runId, ownerId, input, settings, cause, callIdsTaken, history }: HeadlessWork,
   exchanges: Exchanges,
 ): Transcript => ({
   ownerId,
@@ -106,6 +108,7 @@ const transcriptOf = (
   resumption: null,
   calls: { begun: new Map(), finished: new Map() },
   waited: callIdsTaken,
+  history: history ?? null,
 });
 
 const ledgerOf = (ledger: EffectLedger, runId: string): CallLedger => ({

@@ -14,6 +14,7 @@ import { type Message, MessageDigest, withFrame } from '../../journal/message.po
 import { BackgroundCalls } from '../loop/background-calls.port.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { Run } from '../loop/agent-loop.js';
+import { AnswerFailed } from '../loop/answer-failed.js';
 import { AnswerComposer } from './answer-composer.js';
 import { interactive } from '../loop/execution-mode.policy.js';
 import { AnswerWriter, type Progress, type UserError, userError } from './answer-writer.js';
@@ -238,6 +239,7 @@ export class TurnRunner {
     if (error instanceof JournalLost) throw error;
     if (error instanceof Rejection && error.code === 'turn-stopping') controller.abort('stopped' satisfies StopReason);
     if (error instanceof ModelFailed) return userError(error.message, error.failure);
+    if (error instanceof AnswerFailed) return userError(error.message, error.code);
     if (error instanceof Rejection) return userError(error.message, error.code);
     this.logger.error(`Turn ${turnId} failed unexpectedly.`, error);
     return { text: UNEXPECTED_TEXT, code: null };

@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import type { Row } from 'postgres';
+import { ReadModels } from '../read-models.js';
+
+export type ArtifactRecord = Readonly<{
+  id: string;
+  ownerId: string;
+  conversationId: string | null;
+  workflowRunId: string | null;
+  messageId: string | null;
+  kind: string;
+  title: string;
+  metadata: unknown;
+  currentVersion: number;
+  createdAt: Date;
+  updatedAt: Date;
+}>;
+
+export type ArtifactVersionRecord = Readonly<{
+  version: number;
+  filename: string;
+  mimeType: string;
+  size: number;
+  sha256: string;
+  blob: Readonly<{ sha256: string; size: number }>;
+  previewText: string | null;
+  producedBy: unknown;
+  spec: unknown;
+  createdAt: Date;
+}>;
+
+/** Of which parent artifacts are listed; of none in particular: all that are a user's own. */
+export type ArtifactFilter = Readonly<{ conversationId?: string; workflowRunId?: string }>;
+
+@Injectable()
+export class ArtifactQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  async byId(artifactId: string): Promise<ArtifactRecord | undefined> {
+    const rows = await this.readModels.sql`select * from artifacts.artifact where artifact_id = ${artifactId}`;
+    return rows.map(asArtifact)[0];
+  }
+
+  /** A user's artifacts, oldest first. */
+  async ownedBy(ownerId: string, { conversationId, workflowRunId }: ArtifactFilter = {}): Promise<readonly ArtifactRecord[]> {
+    const { sql } = this.readModels;
+    const rows = await sql`
+      select * from artifacts.artifact where owner_id = ${ownerId}
+        ${conversationId === undefined ? sql`` : sql`and conversation_id = ${conversationId}`}
+        ${workflowRunId === undefined ? sql`` : sql`and workflow_run_id = ${workflowRunId}`}
+      order by created_at, artifact_id`;
+    return rows.map(asArtifact);
+  }
+
+  /** Oldest first. */
+  async versionsOf(artifactId: string): Promise<readonly ArtifactVersionRecord[]> {
+    const rows = await this.readModels.sql`select * from artifacts.version where artifact_id = ${artifactId} order by version`;
+    return rows.map(asVersion);
+  }
+
+  async version(artifactId: string, version: number): Promise<ArtifactVersionRecord | undefined> {
+    const rows = await this.readModels
+      .sql`select * from artifacts.version where artifact_id = ${artifactId} and version = ${version}`;
+    return rows.map(asVersion)[0];
+  }
+
+  /** How much is kept for a user. */
+  async usageOf(ownerId: string): Promise<Readonly<{ artifacts: number; bytes: number }>> {
+    const [row] = await this.readModels
+      .sql`select count(*) as artifacts, coalesce(sum(bytes), 0) as bytes from artifacts.artifact where owner_id = ${ownerId}`;
+    return { artifacts: Number(row!['artifacts']), bytes: Number(row!['bytes']) };
+  }
+}
+
+const asArtifact = (row: Row): ArtifactRecord => ({
+  id: row['artifact_id'] as string,
+  ownerId: row['owner_id'] as string,
+  conversationId: row['conversation_id'] as string | null,
+  workflowRunId: row['workflow_run_id'] as string | null,
+  messageId: row['message_id'] as string | null,
+  kind: row['kind'] as string,
+  title: row['title'] as string,
+  metadata: row['metadata'] as unknown,
+  currentVersion: row['current_version'] as number,
+  createdAt: row['created_at'] as Date,
+  updatedAt: row['updated_at'] as Date,
+});
+
+const asVersion = (row: Row): ArtifactVersionRecord => ({
+  version: row['version'] as number,
+  filename: row['filename'] as string,
+  mimeType: row['mime_type'] as string,
+  size: Number(row['size']),
+  sha256: row['sha256'] as string,
+  blob: { sha256: row['blob'] as string, size: Number(row['blob_size']) },
+  previewText: row['preview_text'] as string | null,
+  producedBy: row['produced_by'] as unknown,
+  spec: row['spec'] as unknown,
+  createdAt: row['created_at'] as Date,
+});

@@ -1,0 +1,10 @@
+/** There is no (whole) answer, and trying again would change nothing. The message is for the user; `code` is in kebab-case. */
+export class AnswerFailed extends Error {
+  override readonly name = 'AnswerFailed';
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}

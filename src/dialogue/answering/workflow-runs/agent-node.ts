@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import type { AgentNodeConfig } from '../../../resources/workflows/node-config.policy.js';
+import { isForOwnersOnly } from '../../../resources/tools/defaults/default-tools.policy.js';
+import type { TurnSettings } from '../../conversation/conversation.events.js';
+import { AgentAnswers } from '../loop/agent-answers.js';
+import type { Run } from '../loop/agent-loop.js';
+import type { AnswerDelta } from '../loop/answer-delta.js';
+import { AnswerFailed } from '../loop/answer-failed.js';
+import { structuredAnswer } from '../loop/structured-answer.policy.js';
+import { textOf } from '../loop/tool-result.policy.js';
+import type { Transcript } from '../loop/transcript.js';
+import { type NodeContext, setOutput } from './node-context.js';
+import { NodeTemplates } from './node-templates.js';
+import { stepLedger } from './step-ledger.js';
+
+/** Files that one node is given. */
+export const NODE_FILES_MAX = 5;
+/** What one node writes. */
+export const NODE_OUTPUT_BYTES_MAX = 256 * 1024;
+const DEFAULT_PROMPT = 'You are a helpful assistant.';
+
+/** An agent answers as one step of a run. */
+@Injectable()
+export class AgentNode {
+  constructor(
+    private readonly agents: AgentAnswers,
+    private readonly templates: NodeTemplates,
+  ) {}
+
+  /** What it waits with is what its loop waits with, and its text until then. @throws AnswerFailed, ModelFailed */
+  async *run(config: AgentNodeConfig, context: NodeContext): AsyncGenerator<AnswerDelta> {
+    const { run, step, transcript, resumedAfter } = context;
+    const { question, notice } = await this.task(config, context);
+    if (notice && resumedAfter === undefined) yield { type: 'notice', text: notice };
+    const ofNode: Run = { ...run, ledger: stepLedger(run.ledger, step.step, transcript), shown: [] };
+    const speaks = config.streamToUser;
+    const isHeld = config.jsonSchema !== null;
+    let text = resumedAfter ?? '';
+    let bytes = Buffer.byteLength(text);
+    for await (const delta of this.agents.deltas(question, ofNode)) {
+      switch (delta.type) {
+        case 'text':
+          text += delta.text;
+          bytes += Buffer.byteLength(delta.text);
+          if (bytes > NODE_OUTPUT_BYTES_MAX) throw new AnswerFailed('answer-too-long', 'The node wrote more than it may.');
+          if (speaks && !isHeld) yield delta;
+          break;
+        case 'thought':
+          if (speaks) yield delta;
+          break;
+        case 'sources':
+        case 'found':
+          if (speaks) yield { type: 'found', sources: delta.sources };
+          break;
+        case 'round-over':
+          // Of a structured answer only the value counts that the model gave at last.
+          if (isHeld) text = '';
+          break;
+        case 'pause':
+          yield { ...delta, continuation: JSON.stringify({ ...(JSON.parse(delta.continuation) as object), text }) };
+          return;
+        default:
+          yield delta;
+      }
+    }
+    if (run.signal.aborted) return;
+    setOutput(context, config.outputVariable, isHeld ? valueOf(text, config.jsonSchema) : text.trim());
+    if (isHeld && speaks) yield { type: 'text', text: JSON.stringify(context.result.output) };
+  }
+
+  /** The question of the node, as a turn of its own kind. */
+  private async task(config: AgentNodeConfig, context: NodeContext) {
+    const { transcript, state, tools, resumedAfter } = context;
+    const { origin: _, ...asked } = transcript.asked;
+    const documents = state.documents(config.inputDocuments);
+    const attachments = documents.flatMap((document) =>
+      'attachment_id' in document
+        ? [{ id: document.attachment_id, filename: document.filename, mimeType: document.mime_type }]
+        : [],
+    );
+    const left = attachments.slice(NODE_FILES_MAX).map(({ filename }) => filename);
+    const { workflow: __, ...inherited } = asked.settings;
+    const settings: TurnSettings = {
+      ...inherited,
+      // A node has no steps of its own: one that does research searches as it goes.
+      agentType: config.agentType === 'research' ? 'agentic' : config.agentType,
+      modelId: config.modelId || inherited.modelId,
+      promptId: '',
+      sources: config.sources.map((id) => ({ id })),
+      chunks: config.chunks,
+      retriever: config.retriever,
+      responseSchema: config.jsonSchema,
+      tools: tools.filter(({ toolId }) => config.tools.includes(toolId) && this.isAllowed(toolId, inherited)),
+      clientTools: [],
+      attachments: attachments.slice(0, NODE_FILES_MAX),
+    };
+    const written = config.promptTemplate === '' ? undefined : await this.templates.render(config.promptTemplate, context);
+    const question: Transcript = {
+      ...transcript,
+      asked: { ...asked, question: written?.text ?? textOf(state.get('query')), settings },
+      resumption: resumedAfter === undefined ? null : transcript.resumption,
+      systemPrompt: (found) => this.templates.render(config.systemPrompt || DEFAULT_PROMPT, context, found),
+    };
+    const notice = left.length > 0 && `A node takes ${NODE_FILES_MAX} files; these were left out: ${left.join(', ')}`;
+    return { question, notice };
+  }
+
+  private isAllowed(toolId: string, { writeAllowlist = null }: TurnSettings): boolean {
+    return writeAllowlist === null || !isForOwnersOnly(toolId);
+  }
+}
+
+/** @throws AnswerFailed */
+function valueOf(text: string, schema: AgentNodeConfig['jsonSchema']): unknown {
+  const read = structuredAnswer(text, schema!);
+  if ('answer' in read) return JSON.parse(read.answer);
+  throw new AnswerFailed(
+    'invalid-structured-answer',
+    `The model gave an answer that does not fit the schema of this node. ${read.problem}`,
+  );
+}

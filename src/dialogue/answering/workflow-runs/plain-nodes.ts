@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { ExpressionFailed, Expressions } from '../../../resources/workflows/expressions.port.js';
+import type { NodeConfigOf } from '../../../resources/workflows/node-config.policy.js';
+import { ELSE_HANDLE } from '../../../resources/workflows/workflow-graph.policy.js';
+import type { AnswerDelta } from '../loop/answer-delta.js';
+import { AnswerFailed } from '../loop/answer-failed.js';
+import type { NodeContext } from './node-context.js';
+import { NodeTemplates } from './node-templates.js';
+
+/** Nodes that only compute. */
+@Injectable()
+export class PlainNodes {
+  constructor(
+    private readonly expressions: Expressions,
+    private readonly templates: NodeTemplates,
+  ) {}
+
+  /** What the run says at its end. */
+  async *end({ outputTemplate }: NodeConfigOf<'end'>, context: NodeContext): AsyncGenerator<AnswerDelta> {
+    if (outputTemplate === '') return;
+    const { text } = await this.templates.render(outputTemplate, context);
+    if (text !== '') yield { type: 'text', text: context.followsText ? `\n\n${text}` : text };
+  }
+
+  /** Each operation sees what those before it have set. @throws AnswerFailed for an expression without a value */
+  async state({ operations }: NodeConfigOf<'state'>, { state, run, result }: NodeContext): Promise<void> {
+    for (const { expression, targetVariable } of operations) {
+      const readable = await state.readableBy(expression);
+      try {
+        result.delta[targetVariable] = await this.expressions.evaluate(expression, { ...readable, ...result.delta }, run.signal);
+      } catch (error) {
+        if (!(error instanceof ExpressionFailed)) throw error;
+        throw new AnswerFailed(
+          'expression-failed',
+          `The expression of ${targetVariable} could not be evaluated: ${error.message}`,
+        );
+      }
+    }
+  }
+
+  /** The first case that is true, else the branch of all others. A case that cannot be evaluated is passed over, and the step says so. */
+  async condition({ cases }: NodeConfigOf<'condition'>, { state, run, result }: NodeContext): Promise<void> {
+    result.handle = ELSE_HANDLE;
+    for (const { name, expression, sourceHandle } of cases) {
+      if (expression === '') continue;
+      const isTrue = await this.expressions
+        .evaluate(expression, await state.readableBy(expression), run.signal)
+        .catch((error) => {
+          if (!(error instanceof ExpressionFailed)) throw error;
+          result.problems.push(`The case ${JSON.stringify(name || sourceHandle)} could not be evaluated: ${error.message}`);
+        });
+      if (isTrue === true) {
+        result.handle = sourceHandle;
+        return;
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import type { Command, Commands } from '../../../kernel/commands.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { type Folded, type Streams } from '../../../kernel/event-sourcing/streams.js';
+import { RUN_PATIENCE_MS } from '../../journal/journal.js';
+import { CompleteNode, FailNode, FinishWorkflowRun, RestartNode, StartWorkflowRun, WaitInNode } from './workflow-run.commands.js';
+import { type BegunNode, type Following, type RunStep, type WorkflowRun, workflowRun } from './workflow-run.decider.js';
+import {
+  type NodeCompleted,
+  type NodeFailed,
+  type StepNumber,
+  type WorkflowRunId,
+  type WorkflowRunReason,
+  type WorkflowRunStarted,
+  workflowRunStream,
+} from './workflow-run.events.js';
+
+type StepEnd<End extends NodeCompleted | NodeFailed> = Omit<End['data'], 'workflowRunId' | 'step' | 'nodeId' | 'attempt'>;
+
+/** What a producer knows of a run and states of it, each on top of what it knows already. */
+export class RunBook {
+  private constructor(
+    private readonly streams: Streams,
+    private readonly commands: Commands,
+    readonly workflowRunId: WorkflowRunId,
+    private readonly cause: Cause,
+    private known: Folded<WorkflowRun>,
+  ) {}
+
+  static async open(streams: Streams, commands: Commands, workflowRunId: WorkflowRunId, cause: Cause): Promise<RunBook> {
+    const stream = workflowRunStream(workflowRunId);
+    const known = await streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => streams.fold(stream, workflowRun));
+    return new RunBook(streams, commands, workflowRunId, cause, known);
+  }
+
+  get run(): WorkflowRun {
+    return this.known.state;
+  }
+
+  step(number: StepNumber): RunStep {
+    return this.run.steps[number - 1]!;
+  }
+
+  start(started: WorkflowRunStarted['data'], first: BegunNode | undefined): Promise<void> {
+    return this.state((known) => new StartWorkflowRun(started, first, known, this.cause));
+  }
+
+  /** @throws Rejection workflow-run-over */
+  restart(number: StepNumber): Promise<void> {
+    return this.state((known) => new RestartNode(this.workflowRunId, number, known, this.cause));
+  }
+
+  /** @throws Rejection workflow-step-superseded, workflow-run-over */
+  complete(step: RunStep, end: StepEnd<NodeCompleted>, following: Following): Promise<void> {
+    return this.state((known) => new CompleteNode({ ...this.about(step), ...end }, following, known, this.cause));
+  }
+
+  /** @throws Rejection workflow-step-superseded, workflow-run-over */
+  wait(step: RunStep, callIds: readonly string[]): Promise<void> {
+    return this.state((known) => new WaitInNode(this.workflowRunId, step, callIds, known, this.cause));
+  }
+
+  /** @throws Rejection workflow-step-superseded, workflow-run-over */
+  fail(step: RunStep, end: StepEnd<NodeFailed>, reason: WorkflowRunReason): Promise<void> {
+    return this.state((known) => new FailNode({ ...this.about(step), ...end }, reason, known, this.cause));
+  }
+
+  finish(reason: WorkflowRunReason, error: string): Promise<void> {
+    const end = { status: 'failed', reason, error } as const;
+    return this.commands.execute(new FinishWorkflowRun(this.workflowRunId, end, this.cause));
+  }
+
+  private about({ step, nodeId, attempt }: RunStep) {
+    return { workflowRunId: this.workflowRunId, step, nodeId, attempt };
+  }
+
+  private async state(command: (known: Folded<WorkflowRun>) => Command<Folded<WorkflowRun>>): Promise<void> {
+    this.known = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(command(this.known)));
+  }
+}

@@ -1,0 +1,88 @@
+import type { AttachedFile } from '../../conversation/conversation.events.js';
+import type { Exchanges } from '../loop/past-exchanges.js';
+
+/** Files of a question that a run knows; a question has no more. */
+export const INPUT_DOCUMENTS_MAX = 25;
+/** How much of the chat history expressions and templates may read. */
+const HISTORY_CHARACTERS_MAX = 200_000;
+const CHAT_HISTORY = 'chat_history';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** A file that nodes may be given, as the state tells of it: one that came with the question, or one that a step has made. */
+export type RunDocument = Readonly<
+  { filename: string; mime_type: string } & ({ ref: string; attachment_id: string } | { artifact_id: string; version: number })
+>;
+
+export const inputDocuments = (files: readonly AttachedFile[]): readonly RunDocument[] =>
+  files.slice(0, INPUT_DOCUMENTS_MAX).map(({ id, filename, mimeType }, at) => ({
+    ref: `A${at + 1}`,
+    attachment_id: id,
+    filename,
+    mime_type: mimeType,
+  }));
+
+/** The variables of a run, as its steps read and write them. */
+export class RunState {
+  private readonly values: Map<string, unknown>;
+  private history: Promise<readonly unknown[]> | undefined;
+
+  constructor(
+    values: Values,
+    private readonly exchanges: Exchanges,
+  ) {
+    this.values = new Map(Object.entries(values));
+  }
+
+  get(name: string): unknown {
+    return this.values.get(name);
+  }
+
+  set(values: Values): void {
+    for (const [name, value] of Object.entries(values)) this.values.set(name, value);
+  }
+
+  /** Without the chat history. */
+  get variables(): Values {
+    return Object.fromEntries(this.values);
+  }
+
+  /** What a text of the graph can read: the chat history only where the text names it, for it is read from the conversation. */
+  async readableBy(text: string): Promise<Values> {
+    if (!text.includes(CHAT_HISTORY) || this.values.has(CHAT_HISTORY)) return this.variables;
+    this.history ??= this.exchanges(HISTORY_CHARACTERS_MAX);
+    return { ...this.variables, [CHAT_HISTORY]: await this.history };
+  }
+
+  /** The files that the entries of a node name: variables, ids, short references, or all that came with the question. */
+  documents(entries: readonly string[]): readonly RunDocument[] {
+    const inputs = documentsIn(this.values.get('input_documents'));
+    const all = [...inputs, ...[...this.values.values()].flatMap(documentsIn)];
+    const named = entries.flatMap((entry) => {
+      if (entry === '*' || entry === 'input_documents') return inputs;
+      if (this.values.has(entry)) return documentsIn(this.values.get(entry));
+      return all.filter((document) => idsOf(document).includes(entry)).slice(0, 1);
+    });
+    return [...new Map(named.map((document) => [keyOf(document), document])).values()];
+  }
+
+  /** The files by their short references: those that came with the question, then those that steps have made. */
+  get artifacts(): Values {
+    const inputs = documentsIn(this.values.get('input_documents'));
+    const made = this.documents([...this.values.keys()]).filter((document) => 'artifact_id' in document);
+    return Object.fromEntries([...inputs, ...made].map((document, at) => [`A${at + 1}`, document]));
+  }
+}
+
+const idsOf = (document: RunDocument): readonly string[] =>
+  'artifact_id' in document ? [document.artifact_id] : [document.ref, document.attachment_id];
+
+const keyOf = (document: RunDocument): string => idsOf(document).at(-1)!;
+
+function documentsIn(value: unknown): readonly RunDocument[] {
+  if (Array.isArray(value)) return value.flatMap(documentsIn);
+  if (typeof value !== 'object' || value === null) return [];
+  const { attachment_id: attachmentId, artifact_id: artifactId, filename } = value as Record<string, unknown>;
+  const isDocument = typeof filename === 'string' && (typeof attachmentId === 'string' || typeof artifactId === 'string');
+  return isDocument ? [value as RunDocument] : [];
+}

@@ -1,0 +1,69 @@
+import { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { Blobs, bytesOf } from '../../../kernel/blobs.js';
+import type { StoredValue, StoredValues, WorkflowRunId } from './workflow-run.events.js';
+
+/** As JSON; a larger value is kept beside the log. */
+export const VALUE_BYTES_MAX = 64 * 1024;
+/** All values of one event together; those beyond are kept beside the log. */
+const INLINE_BYTES_MAX = 256 * 1024;
+
+/** A blob names its run and goes with it: no other run has one with the same content. */
+type Own = Readonly<{ workflowRunId: WorkflowRunId; value: unknown }>;
+
+/** Keeps the values of runs: small ones in their events, large ones as blobs. */
+@Injectable()
+export class RunValues {
+  constructor(private readonly blobs: Blobs) {}
+
+  /** What one event keeps of values. */
+  keeping(workflowRunId: WorkflowRunId): KeptValues {
+    return new KeptValues(this.blobs, workflowRunId);
+  }
+
+  /** @throws BlobMissing, BlobsUnavailable */
+  async recall(stored: StoredValue): Promise<unknown> {
+    if ('value' in stored) return stored.value;
+    const text = Buffer.from(await bytesOf(this.blobs, stored.blob)).toString();
+    return (JSON.parse(text) as Own).value;
+  }
+
+  /** @throws BlobMissing, BlobsUnavailable */
+  async recallAll(stored: StoredValues): Promise<Readonly<Record<string, unknown>>> {
+    const entries = Object.entries(stored).map(async ([name, value]) => [name, await this.recall(value)] as const);
+    return Object.fromEntries(await Promise.all(entries));
+  }
+}
+
+/** The values of one event, which have to fit it together. */
+export class KeptValues {
+  private inlineBytes = 0;
+
+  constructor(
+    private readonly blobs: Blobs,
+    private readonly workflowRunId: WorkflowRunId,
+  ) {}
+
+  /** @throws BlobsUnavailable */
+  async keep(value: unknown): Promise<StoredValue> {
+    const bytes = Buffer.byteLength(JSON.stringify(value ?? null));
+    if (bytes <= VALUE_BYTES_MAX && this.inlineBytes + bytes <= INLINE_BYTES_MAX) {
+      this.inlineBytes += bytes;
+      return { value: value ?? null };
+    }
+    const own: Own = { workflowRunId: this.workflowRunId, value };
+    return { blob: await this.blobs.put(Readable.from([Buffer.from(JSON.stringify(own))])) };
+  }
+
+  /** Null for what says nothing. @throws BlobsUnavailable */
+  async keepUnlessEmpty(value: string | readonly unknown[]): Promise<StoredValue | null> {
+    return value.length === 0 ? null : this.keep(value);
+  }
+
+  /** @throws BlobsUnavailable */
+  async keepAll(values: Readonly<Record<string, unknown>>): Promise<StoredValues> {
+    const kept: Record<string, StoredValue> = {};
+    for (const [name, value] of Object.entries(values)) kept[name] = await this.keep(value);
+    return kept;
+  }
+}

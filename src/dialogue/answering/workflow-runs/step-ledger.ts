@@ -1,0 +1,37 @@
+import { OUTCOME_UNKNOWN_TEXT, outcomeUnknown } from '../../conversation/tool-call.policy.js';
+import type { CalledTool, ToolCallFinished } from '../../conversation/conversation.events.js';
+import { finishedAs } from '../loop/call-ends.policy.js';
+import { RepeatedCalls } from '../loop/repeated-calls.policy.js';
+import type { CallLedger } from '../loop/tool-round.js';
+import type { Transcript } from '../loop/transcript.js';
+import type { StepNumber } from './workflow-run.events.js';
+
+type EarlierCall = Readonly<{ call: CalledTool; end: ToolCallFinished['data'] | undefined }>;
+
+/**
+ * Where the calls of a step with effects are written down. A call that a producer that is gone has begun for the same step stands for
+ * the one that asks for the same now: it is not run again.
+ */
+export function stepLedger({ begin, finish }: CallLedger, step: StepNumber, transcript: Transcript): CallLedger {
+  const earlier = callsCutOff(transcript, step);
+  const repeated = new RepeatedCalls();
+  return {
+    begin: async (asked) => {
+      const call = { ...asked, step };
+      const place = repeated.next(call, earlier);
+      if (place === undefined) return begin(call);
+      const { end } = earlier[place]!;
+      return end ? finishedAs(asked, end) : { record: outcomeUnknown(asked), text: OUTCOME_UNKNOWN_TEXT };
+    },
+    finish,
+  };
+}
+
+/** Calls of the step of which its model will not know: those before a pause it knows, and those decided on are known by their ids. */
+function callsCutOff({ calls: { begun, finished }, resumption }: Transcript, step: StepNumber): readonly EarlierCall[] {
+  const { toolCalls = [], calls = [] } = resumption?.paused ?? {};
+  const known = new Set<unknown>([...toolCalls.map((record) => record['call_id']), ...calls.map(({ callId }) => callId)]);
+  return [...begun.values()]
+    .filter((call) => call.step === step && !known.has(call.callId))
+    .map((call) => ({ call, end: finished.get(call.callId) }));
+}

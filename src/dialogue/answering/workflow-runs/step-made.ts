@@ -1,0 +1,68 @@
+import type { Source, Usage } from '../../conversation/conversation.events.js';
+import type { ToolCallRecord } from '../../conversation/tool-call.policy.js';
+import type { AnswerDelta } from '../loop/answer-delta.js';
+import type { StepToolCall } from './workflow-run.events.js';
+
+/** What a step has added to the answer so far, as JSON. */
+export type Made = Readonly<{
+  answer: string;
+  thought: string;
+  sources: readonly Source[];
+  toolCalls: readonly ToolCallRecord[];
+  usage: Usage | null;
+}>;
+
+const NOTHING: Made = { answer: '', thought: '', sources: [], toolCalls: [], usage: null };
+
+/** Adds up what a step says. */
+export class StepMade {
+  /** Whether something was said since that a reader sees. */
+  isShown = false;
+
+  constructor(private made: Made = NOTHING) {}
+
+  get soFar(): Made {
+    return this.made;
+  }
+
+  /** As the record of the step tells of them. */
+  get toolCalls(): readonly StepToolCall[] {
+    return this.made.toolCalls.map(({ tool_name, action_name, status, call_id }) => ({
+      tool_name,
+      action_name,
+      status,
+      call_id,
+    }));
+  }
+
+  note(delta: AnswerDelta): void {
+    const { answer, thought, sources, toolCalls, usage } = this.made;
+    switch (delta.type) {
+      case 'text':
+        return this.show({ answer: answer + delta.text });
+      case 'thought':
+        return this.show({ thought: thought + delta.text });
+      case 'notice':
+        return this.show({});
+      case 'tool-call':
+        return this.show({ toolCalls: [...toolCalls.filter(({ call_id: id }) => id !== delta.record.call_id), delta.record] });
+      case 'found':
+        this.made = { ...this.made, sources: [...sources, ...delta.sources] };
+        return;
+      case 'usage':
+        this.made = { ...this.made, usage: sumOf(usage, delta) };
+        return;
+      default:
+    }
+  }
+
+  private show(change: Partial<Made>): void {
+    this.made = { ...this.made, ...change };
+    this.isShown = true;
+  }
+}
+
+const sumOf = (known: Usage | null, { promptTokens, completionTokens }: Usage): Usage => ({
+  promptTokens: (known?.promptTokens ?? 0) + promptTokens,
+  completionTokens: (known?.completionTokens ?? 0) + completionTokens,
+});

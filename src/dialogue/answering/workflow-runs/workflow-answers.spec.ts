@@ -1,0 +1,304 @@
+import { describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { offeredAction, roundOf, ScriptedModels, text, toolCall, ToolsForTests } from '../../../../test/support/tool-turns.js';
+import { askedTurn, eventsOf, framesOf, workerOver } from '../../../../test/support/turns.js';
+import { graphOf, inARow, node, RUNS_WORKFLOW, workflowRunOf, workflowsOver } from '../../../../test/support/workflows.js';
+import type { TurnSettings } from '../../conversation/conversation.events.js';
+import { conversationStream } from '../../conversation/conversation.events.js';
+import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
+import { type ModelChunk, ModelFailed, type ModelRequest } from '../../../resources/models/model/language-model.port.js';
+import { RUN_STEPS_MAX, type WorkflowGraph } from '../../../resources/workflows/workflow-graph.policy.js';
+import { workflowRunIdOf, workflowRunStream } from './workflow-run.events.js';
+
+Logger.overrideLogger(false);
+
+type Given = Readonly<{
+  says?: (request: ModelRequest) => Iterable<ModelChunk>;
+  tools?: ToolsForTests;
+  settings?: Partial<TurnSettings>;
+}>;
+
+/** A turn of an agent that runs a graph: what was shown, and what is recorded. By default a model repeats what it was asked. */
+async function ran(graph: WorkflowGraph, { says, tools = new ToolsForTests([]), settings = {} }: Given = {}) {
+  const log = new InMemoryEventStore();
+  const blobs = new InMemoryBlobs();
+  const models = new ScriptedModels(says ?? (({ question }) => [text(`${question}!`)]));
+  const composer = workflowsOver(log, graph, models, tools, blobs);
+  await askedTurn(log, 'c1', 't1', { ...RUNS_WORKFLOW, ...settings });
+  await workerOver(log, new InProcessSignals(), composer, blobs).runner.run('c1', 't1');
+  const frames = await framesOf(log, 't1');
+  const outcome = (await eventsOf(log, conversationStream('c1'))).find(
+    ({ type }) => type.startsWith('TurnAn') || type.startsWith('TurnFa'),
+  )!;
+  return {
+    log,
+    models,
+    frames,
+    steps: frames.filter(({ type }) => type === 'workflow_step'),
+    answer: frames.flatMap(({ type, answer }) => (type === 'answer' ? [answer as string] : [])).join(''),
+    outcome: { type: outcome.type, data: JSON.parse(outcome.data) as Record<string, unknown> },
+    run: await workflowRunOf(log, 't1'),
+    recorded: (await eventsOf(log, workflowRunStream(workflowRunIdOf('t1')))).map(({ type }) => type),
+  };
+}
+
+const brief = (frames: readonly Record<string, unknown>[]) =>
+  frames.map((frame) =>
+    frame['type'] === 'workflow_step' ? `${frame['node_id'] as string} ${frame['status'] as string}` : frame['type'],
+  );
+
+describe('a run', () => {
+  it('shows itself, then each node as it begins and ends, with what the node says in between', async () => {
+    const { frames, recorded, run } = await ran(inARow([node('ask', 'agent', { prompt_template: 'Say {{query}}' })], 'Bye.'));
+    expect(brief(frames)).toEqual([
+      'message_id',
+      'workflow_run',
+      'start running',
+      'start completed',
+      'ask running',
+      'answer',
+      'ask completed',
+      'end running',
+      'answer',
+      'end completed',
+      'source',
+      'tool_calls',
+      'id',
+      'end',
+    ]);
+    expect(frames[1]).toEqual({ type: 'workflow_run', workflow_run_id: workflowRunIdOf('t1') });
+    expect(frames[2]).toEqual({
+      type: 'workflow_step',
+      node_id: 'start',
+      node_type: 'start',
+      node_title: 'The start',
+      status: 'running',
+    });
+    expect(recorded).toEqual([
+      ...['WorkflowRunStarted', 'NodeStarted', 'NodeCompleted', 'NodeStarted', 'NodeCompleted', 'NodeStarted'],
+      ...['NodeCompleted', 'WorkflowRunFinished'],
+    ]);
+    expect([run.status, run.started!.origin]).toEqual(['completed', { kind: 'turn', conversationId: 'c1', turnId: 't1' }]);
+  });
+
+  it('tells what each node has changed: first what the run began with', async () => {
+    const { steps } = await ran(inARow([node('ask', 'agent', { output_variable: 'said', prompt_template: 'Say' })]));
+    expect(steps.filter(({ status }) => status === 'completed').map(({ state_delta: delta, output }) => [delta, output])).toEqual(
+      [
+        [{ query: 'Why?', input_documents: [] }, null],
+        [{ node_ask_output: 'Say!', said: 'Say!' }, 'Say!'],
+        [{}, null],
+      ],
+    );
+  });
+
+  it('says the text of its end after an empty line, if something was said before', async () => {
+    const silent = { stream_to_user: false, output_variable: 'said' };
+    expect((await ran(inARow([node('ask', 'agent')], 'Bye {{query}}'))).answer).toBe('Why?!\n\nBye Why?');
+    expect((await ran(inARow([node('ask', 'agent', silent)], 'I heard: {{said}}'))).answer).toBe('I heard: Why?!');
+  });
+
+  it('pins its tools, once for all nodes', async () => {
+    const tools = new ToolsForTests([offeredAction('look')]);
+    const { run } = await ran(inARow([node('ask', 'agent', { tools: ['tool-1'] })]), { tools });
+    expect(run.started!.tools).toEqual([{ toolId: 'tool-1', revision: 0 }]);
+    expect((await ran(inARow([node('ask', 'agent')]), { tools })).run.started!.tools).toEqual([]);
+  });
+
+  it('is ended after so many steps, and the step says so', async () => {
+    const nodes = [node('start', 'start'), node('a', 'note'), node('b', 'note'), node('end', 'end')];
+    const { steps, run, outcome } = await ran(graphOf(nodes, 'start>a', 'a>b', 'b>a'));
+    expect(run.steps).toHaveLength(RUN_STEPS_MAX);
+    expect(steps.at(-1)).toMatchObject({ status: 'failed', error: expect.stringContaining('at most 50 steps') as unknown });
+    expect(run.finished).toMatchObject({ status: 'failed', reason: 'step_limit' });
+    expect(outcome).toMatchObject({ type: 'TurnFailed', data: { code: 'workflow_failed' } });
+  });
+
+  it('fails where no way leads on', async () => {
+    const { steps, run } = await ran(graphOf([node('start', 'start'), node('a', 'note')], 'start>a'));
+    expect(brief(steps)).toEqual(['start running', 'start completed', 'a running', 'a failed']);
+    expect(run.finished).toMatchObject({ status: 'failed', reason: 'dead_end' });
+  });
+
+  it('of a graph without a start, or with a way to nowhere, says what is missing', async () => {
+    const without = await ran(graphOf([node('end', 'end')]));
+    expect(without.frames.slice(1).map(({ type, error }) => error ?? type)).toEqual([
+      'workflow_run',
+      'No start node found in workflow.',
+      'id',
+      'end',
+    ]);
+    expect(without.run.finished).toMatchObject({ status: 'failed', reason: 'broken_graph' });
+    const nowhere = await ran(graphOf([node('start', 'start')], 'start>gone'));
+    expect(nowhere.steps.at(-1)).toMatchObject({ status: 'failed', error: 'Node gone not found.' });
+  });
+});
+
+describe('an agent', () => {
+  it('answers by its own prompt, model and settings, and knows nothing of the workflow', async () => {
+    const { models } = await ran(
+      inARow([node('ask', 'agent', { system_prompt: 'You are {{query}}', prompt_template: 'Say {{query}}', model_id: 'other' })]),
+    );
+    expect(models.requests[0]).toMatchObject({ modelId: 'other', question: 'Say Why?' });
+    expect(models.requests[0]!.messages).toEqual([
+      { role: 'system', content: 'You are Why?' },
+      { role: 'user', content: 'Say Why?' },
+    ]);
+  });
+
+  it('that does not stream says nothing to the user, and its text is read by what follows', async () => {
+    const { answer, steps, outcome } = await ran(
+      inARow([
+        node('draft', 'agent', { stream_to_user: false, output_variable: 'draft' }),
+        node('last', 'agent', { prompt_template: 'Better: {{draft}}' }),
+      ]),
+    );
+    expect(answer).toBe('Better: Why?!!');
+    expect(outcome.data['answer']).toBe('Better: Why?!!');
+    expect(steps.find(({ node_id: id, status }) => id === 'draft' && status === 'completed')).toMatchObject({ output: 'Why?!' });
+  });
+
+  it('with a schema gives a value, also out of a fence; what does not fit fails the node', async () => {
+    const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
+    const graph = inARow([node('count', 'agent', { json_schema: schema, output_variable: 'counted' })]);
+    const fits = await ran(graph, { says: () => [text('```json\n{"n": 1}\n```')] });
+    expect(fits.steps.find(({ node_id: id, status }) => id === 'count' && status === 'completed')).toMatchObject({
+      output: { n: 1 },
+      state_delta: { counted: { n: 1 } },
+    });
+    expect(fits.answer).toBe('{"n":1}');
+    const does = await ran(graph, { says: () => [text('one')] });
+    expect(does.steps.at(-1)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('schema of this node') as unknown,
+    });
+    expect(does.run.status).toBe('failed');
+    expect(does.answer).toBe('');
+  });
+
+  it('whose template cannot be rendered uses it as it is written, and says so', async () => {
+    const { frames, run, models } = await ran(inARow([node('ask', 'agent', { prompt_template: '{{broken}} {{query}}' })]));
+    expect(models.requests[0]!.question).toBe('{{broken}} {{query}}');
+    expect(frames.find(({ type }) => type === 'notice')!['notice']).toContain('It is broken.');
+    expect(run.steps[1]!.ended!.problems).toEqual([expect.stringContaining('It is broken.')]);
+  });
+
+  it('calls tools in the name of its step, and its step tells of them', async () => {
+    const tools = new ToolsForTests([offeredAction('send', { access: 'write' })]);
+    const { log, run, frames } = await ran(inARow([node('ask', 'agent', { tools: ['tool-1'] })]), {
+      tools,
+      says: (request) => (roundOf(request) === 0 ? [toolCall('k1', 'send')] : [text('Sent.')]),
+    });
+    expect(tools.names).toEqual(['send']);
+    const begun = (await eventsOf(log, conversationStream('c1'))).find(({ type }) => type === 'ToolCallStarted')!;
+    expect(JSON.parse(begun.data)).toMatchObject({ call: { callId: 'k1', step: 2 } });
+    expect(run.steps[1]!.ended!.toolCalls).toEqual([
+      { tool_name: 'api_tool', action_name: 'send', status: 'completed', call_id: 'k1' },
+    ]);
+    expect(frames.filter(({ type }) => type === 'tool_call')).toHaveLength(2);
+  });
+
+  it('whose model fails fails its step, its run and the answer, with what was said', async () => {
+    const { frames, run, outcome } = await ran(inARow([node('ask', 'agent')]), {
+      says: function* () {
+        yield text('Be');
+        throw new ModelFailed('overloaded', 'The model is busy.', true);
+      },
+    });
+    expect(brief(frames).slice(4)).toEqual(['ask running', 'answer', 'ask failed', 'error', 'id', 'end']);
+    expect(frames.find(({ type }) => type === 'error')).toEqual({
+      type: 'error',
+      error: 'The model is busy.',
+      code: 'overloaded',
+    });
+    expect(outcome).toMatchObject({ type: 'TurnFailed', data: { answer: 'Be', code: 'overloaded' } });
+    expect(run.finished).toMatchObject({ status: 'failed', reason: 'node_failed', error: 'The model is busy.' });
+  });
+});
+
+describe('a node that computes', () => {
+  const conditional = (cases: readonly object[]) =>
+    graphOf(
+      [
+        node('start', 'start'),
+        node('if', 'condition', { cases }),
+        node('yes', 'end', { output_template: 'yes' }),
+        node('no', 'end', { output_template: 'no' }),
+      ],
+      'start>if',
+      'if:first>yes',
+      'if:else>no',
+    );
+
+  it('sets variables one after the other', async () => {
+    const operations = [
+      { expression: '1 + 1', target_variable: 'two' },
+      { expression: 'two * 2', target_variable: 'four' },
+    ];
+    const { steps, answer } = await ran(inARow([node('set', 'state', { operations })], '{{four}}'));
+    expect(steps.find(({ node_id: id, status }) => id === 'set' && status === 'completed')).toMatchObject({
+      state_delta: { two: 2, four: 4 },
+      output: null,
+    });
+    expect(answer).toBe('4');
+  });
+
+  it('fails with an expression that gives no value, and keeps what it had set', async () => {
+    const operations = [
+      { expression: '1', target_variable: 'one' },
+      { expression: 'missing', target_variable: 'two' },
+    ];
+    const { steps, run, frames } = await ran(inARow([node('set', 'state', { operations })]));
+    expect(steps.at(-1)).toMatchObject({ status: 'failed', state_delta: { one: 1 } });
+    expect(frames.find(({ type }) => type === 'error')).toMatchObject({
+      error: 'The expression of two could not be evaluated: missing is not defined',
+      code: 'expression_failed',
+    });
+    expect(run.finished).toMatchObject({ status: 'failed' });
+  });
+
+  it('goes the way of the first case that is true, else the way of all others', async () => {
+    expect((await ran(conditional([{ expression: 'query == "Why?"', sourceHandle: 'first' }]))).answer).toBe('yes');
+    expect((await ran(conditional([{ expression: 'query == "How?"', sourceHandle: 'first' }]))).answer).toBe('no');
+    expect((await ran(conditional([{ expression: '"text"', sourceHandle: 'first' }]))).answer).toBe('no');
+  });
+
+  it('passes over a case that cannot be evaluated, and records it', async () => {
+    const { answer, run } = await ran(conditional([{ name: 'Big', expression: 'missing > 1', sourceHandle: 'first' }]));
+    expect(answer).toBe('no');
+    expect(run.steps[1]!.ended).toMatchObject({
+      handle: 'else',
+      problems: ['The case "Big" could not be evaluated: missing is not defined'],
+    });
+  });
+
+  it('may be visited again: each visit is a step', async () => {
+    const graph = graphOf(
+      [
+        node('start', 'start'),
+        node('count', 'state', { operations: [{ expression: '(typeof n == "undefined" ? 0 : n) + 1', target_variable: 'n' }] }),
+        node('if', 'condition', { cases: [{ expression: 'n < 3', sourceHandle: 'more' }] }),
+        node('end', 'end', { output_template: '{{n}}' }),
+      ],
+      ...['start>count', 'count>if', 'if:more>count', 'if:else>end'],
+    );
+    const { answer, run } = await ran(graph);
+    expect(answer).toBe('3');
+    expect(run.steps.map(({ nodeId }) => nodeId)).toEqual(['start', 'count', 'if', 'count', 'if', 'count', 'if', 'end']);
+  });
+});
+
+it('a large value is kept beside the log, and shown by its beginning', async () => {
+  const long = 'x'.repeat(100_000);
+  const { log, steps, answer } = await ran(
+    inARow([node('ask', 'agent', { stream_to_user: false, output_variable: 'said' })], '{{said}}'),
+    { says: () => [text(long)] },
+  );
+  const events = await eventsOf(log, workflowRunStream(workflowRunIdOf('t1')));
+  expect(events.every(({ data }) => data.length < 10_000)).toBe(true);
+  expect(answer).toBe(long);
+  const { output } = steps.find(({ node_id: id, status }) => id === 'ask' && status === 'completed') as { output: string };
+  expect(output.length).toBeLessThan(2_100);
+});

@@ -1,0 +1,61 @@
+import type { WorkflowStepFrame } from '../../journal/message.events.js';
+import type { AnswerDelta, ProgressFrame } from '../loop/answer-delta.js';
+import { forReader } from '../loop/tool-result.policy.js';
+import type { RunStep } from './workflow-run.decider.js';
+import { VALUE_BYTES_MAX } from './run-values.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** How many frames of a run were said, by type. */
+export const isWorkflowFrame = ({ type }: Readonly<{ type: string }>): boolean =>
+  type === 'workflow_run' || type === 'workflow_step';
+
+/** The frames of a run in their order, which is the same for every producer: those that others have said are not said again. */
+export class WorkflowFrames {
+  private passed = 0;
+
+  /** @param said how many earlier runs of the turn, and producers of this one, have said */
+  constructor(private readonly said: number) {}
+
+  /** How many are said by now. */
+  get count(): number {
+    return Math.max(this.said, this.passed);
+  }
+
+  run(workflowRunId: string): readonly AnswerDelta[] {
+    return this.next(() => ({ type: 'workflow_run', workflow_run_id: workflowRunId }));
+  }
+
+  running(step: RunStep): readonly AnswerDelta[] {
+    return this.next(() => ({ ...stepFrame(step), status: 'running' }));
+  }
+
+  completed(step: RunStep, delta: Values, output: unknown): readonly AnswerDelta[] {
+    return this.next(() => ({ ...stepFrame(step), status: 'completed', state_delta: shown(delta), output: shownValue(output) }));
+  }
+
+  failed(step: RunStep, delta: Values, error: string): readonly AnswerDelta[] {
+    return this.next(() => ({ ...stepFrame(step), status: 'failed', state_delta: shown(delta), error }));
+  }
+
+  /** Whether the next frame is still to be said. */
+  get isNextMissing(): boolean {
+    return this.passed >= this.said;
+  }
+
+  private next(frame: () => ProgressFrame): readonly AnswerDelta[] {
+    const isMissing = this.isNextMissing;
+    this.passed++;
+    return isMissing ? [{ type: 'progress', frame: frame() }] : [];
+  }
+}
+
+const stepFrame = ({ nodeId, nodeType, title }: RunStep) =>
+  ({ type: 'workflow_step', node_id: nodeId, node_type: nodeType, node_title: title }) satisfies Partial<WorkflowStepFrame>;
+
+export const shown = (values: Values): Values =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shownValue(value)]));
+
+/** Of a value that is kept beside the log only the beginning is shown. */
+const shownValue = (value: unknown): unknown =>
+  Buffer.byteLength(JSON.stringify(value ?? null)) > VALUE_BYTES_MAX ? forReader(value) : (value ?? null);

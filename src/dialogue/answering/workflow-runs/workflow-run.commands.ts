@@ -1,0 +1,194 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { Command, type Handler } from '../../../kernel/commands.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
+import {
+  type BegunNode,
+  completeNode,
+  failNode,
+  finishWorkflowRun,
+  type Following,
+  purgeWorkflowRun,
+  restartNode,
+  type RunStep,
+  startWorkflowRun,
+  waitInNode,
+  type WorkflowRun,
+  workflowRun,
+} from './workflow-run.decider.js';
+import {
+  type NodeCompleted,
+  type NodeFailed,
+  type StepNumber,
+  type WorkflowRunReason,
+  type WorkflowRunStarted,
+  workflowRunStream,
+} from './workflow-run.events.js';
+
+type Known = Folded<WorkflowRun>;
+
+/** A workflow begins to run. Repeated, it begins one run. Answers how the run stands then, as all commands of a run do. */
+export class StartWorkflowRun extends Command<Known> {
+  constructor(
+    readonly started: WorkflowRunStarted['data'],
+    readonly first: BegunNode | undefined,
+    readonly known: Known,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(StartWorkflowRun)
+export class StartWorkflowRunHandler implements Handler<StartWorkflowRun> {
+  constructor(private readonly streams: Streams) {}
+
+  execute({ started, first, known, cause }: StartWorkflowRun): Promise<Known> {
+    const stream = workflowRunStream(started.workflowRunId);
+    return this.streams.transact(stream, workflowRun, startWorkflowRun(started, first), cause, known);
+  }
+}
+
+/** A producer goes on with the open step of another one, from the step's beginning. @throws Rejection workflow-run-over */
+export class RestartNode extends Command<Known> {
+  constructor(
+    readonly workflowRunId: string,
+    readonly step: StepNumber,
+    readonly known: Known,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RestartNode)
+export class RestartNodeHandler implements Handler<RestartNode> {
+  constructor(private readonly streams: Streams) {}
+
+  execute({ workflowRunId, step, known, cause }: RestartNode): Promise<Known> {
+    const decision = restartNode({ workflowRunId }, step);
+    return this.streams.transact(workflowRunStream(workflowRunId), workflowRun, decision, cause, known);
+  }
+}
+
+/** A step is made; the next one begins with the same append. @throws Rejection workflow-step-superseded, workflow-run-over */
+export class CompleteNode extends Command<Known> {
+  constructor(
+    readonly completed: NodeCompleted['data'],
+    readonly following: Following,
+    readonly known: Known,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CompleteNode)
+export class CompleteNodeHandler implements Handler<CompleteNode> {
+  constructor(private readonly streams: Streams) {}
+
+  execute({ completed, following, known, cause }: CompleteNode): Promise<Known> {
+    const stream = workflowRunStream(completed.workflowRunId);
+    return this.streams.record(stream, workflowRun, completeNode(completed, following), cause, known);
+  }
+}
+
+/** A step waits for decisions on its calls. @throws Rejection workflow-step-superseded, workflow-run-over */
+export class WaitInNode extends Command<Known> {
+  constructor(
+    readonly workflowRunId: string,
+    readonly step: RunStep,
+    readonly callIds: readonly string[],
+    readonly known: Known,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(WaitInNode)
+export class WaitInNodeHandler implements Handler<WaitInNode> {
+  constructor(private readonly streams: Streams) {}
+
+  execute({ workflowRunId, step, callIds, known, cause }: WaitInNode): Promise<Known> {
+    const decision = waitInNode({ workflowRunId }, step, callIds);
+    return this.streams.record(workflowRunStream(workflowRunId), workflowRun, decision, cause, known);
+  }
+}
+
+/** A node has failed, and its run with it. @throws Rejection workflow-step-superseded, workflow-run-over */
+export class FailNode extends Command<Known> {
+  constructor(
+    readonly failed: NodeFailed['data'],
+    readonly reason: WorkflowRunReason,
+    readonly known: Known,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(FailNode)
+export class FailNodeHandler implements Handler<FailNode> {
+  constructor(private readonly streams: Streams) {}
+
+  execute({ failed, reason, known, cause }: FailNode): Promise<Known> {
+    const stream = workflowRunStream(failed.workflowRunId);
+    return this.streams.record(stream, workflowRun, failNode(failed, reason), cause, known);
+  }
+}
+
+/** A run ends from outside: its turn or its headless run is over. Of a run that never was, or is over, nothing is stated. */
+export class FinishWorkflowRun extends Command<void> {
+  constructor(
+    readonly workflowRunId: string,
+    readonly end: Readonly<{ status: 'failed' | 'stopped'; reason: WorkflowRunReason; error: string | null }>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(FinishWorkflowRun)
+export class FinishWorkflowRunHandler implements Handler<FinishWorkflowRun> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ workflowRunId, end: { status, reason, error }, cause }: FinishWorkflowRun): Promise<void> {
+    const decision = finishWorkflowRun({ workflowRunId }, status, reason, error);
+    await this.streams.record(workflowRunStream(workflowRunId), workflowRun, decision, cause);
+  }
+}
+
+/** A run goes with its workflow, once it is over. */
+export class PurgeWorkflowRun extends Command<void> {
+  constructor(
+    readonly workflowRunId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(PurgeWorkflowRun)
+export class PurgeWorkflowRunHandler implements Handler<PurgeWorkflowRun> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ workflowRunId, cause }: PurgeWorkflowRun): Promise<void> {
+    const decision = purgeWorkflowRun({ workflowRunId }, this.clock.now());
+    await this.streams.transact(workflowRunStream(workflowRunId), workflowRun, decision, cause);
+  }
+}
+
+export const workflowRunHandlers = [
+  StartWorkflowRunHandler,
+  RestartNodeHandler,
+  CompleteNodeHandler,
+  WaitInNodeHandler,
+  FailNodeHandler,
+  FinishWorkflowRunHandler,
+  PurgeWorkflowRunHandler,
+];

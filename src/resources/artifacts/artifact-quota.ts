@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { ArtifactQueries } from '../../../projections/artifacts/artifacts.queries.js';
+import { quotaExceeded } from './artifact.decider.js';
+import { ArtifactsOptions } from './artifacts-options.js';
+
+/**
+ * How much a user may keep. What is kept is counted in the read model, which handlers wait for: those of one run see each other's
+ * artifacts. Two runs of a user that store at the same moment may pass the last bound together, by what they store then.
+ */
+@Injectable()
+export class ArtifactQuota {
+  constructor(
+    private readonly artifacts: ArtifactQueries,
+    private readonly options: ArtifactsOptions,
+  ) {}
+
+  /** @throws Rejection artifact-quota-exceeded */
+  async require(ownerId: string, bytes: number, isNew: boolean): Promise<void> {
+    const { versionBytesMax, perUserMax, bytesPerUserMax } = this.options.limits;
+    if (isOver(bytes, versionBytesMax)) throw quotaExceeded(`A file may have ${versionBytesMax} bytes at most.`);
+    if (perUserMax === 0 && bytesPerUserMax === 0) return;
+    const kept = await this.artifacts.usageOf(ownerId);
+    if (isNew && isOver(kept.artifacts + 1, perUserMax)) throw quotaExceeded(`A user may keep ${perUserMax} artifacts at most.`);
+    if (isOver(kept.bytes + bytes, bytesPerUserMax)) {
+      throw quotaExceeded(`The artifacts of a user may have ${bytesPerUserMax} bytes at most.`);
+    }
+  }
+}
+
+const isOver = (size: number, max: number): boolean => max > 0 && size > max;

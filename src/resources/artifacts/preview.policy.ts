@@ -1,0 +1,18 @@
+const PREVIEW_CHARACTERS_MAX = 2000;
+/** A character has four bytes at most. */
+const PREVIEW_BYTES_MAX = 4 * PREVIEW_CHARACTERS_MAX;
+
+const TEXT = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|sql|x-ndjson)$|.*\+(json|xml)$)/;
+
+/** How a text begins; null for what is no text, whatever its type says. */
+export function previewOf(mimeType: string, content: Uint8Array): string | null {
+  if (!TEXT.test(mimeType.split(';')[0]!.trim().toLowerCase())) return null;
+  const head = content.subarray(0, PREVIEW_BYTES_MAX);
+  const isCut = head.length < content.length;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: isCut });
+    return text.includes('\0') ? null : [...text].slice(0, PREVIEW_CHARACTERS_MAX).join('');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,112 @@
+import { runInNewContext } from 'node:vm';
+import { AgentNode } from '../../src/dialogue/answering/workflow-runs/agent-node.js';
+import { NodeTemplates } from '../../src/dialogue/answering/workflow-runs/node-templates.js';
+import { PlainNodes } from '../../src/dialogue/answering/workflow-runs/plain-nodes.js';
+import { RunValues } from '../../src/dialogue/answering/workflow-runs/run-values.js';
+import { WorkflowAnswers } from '../../src/dialogue/answering/workflow-runs/workflow-answers.js';
+import { WorkflowNodes } from '../../src/dialogue/answering/workflow-runs/workflow-nodes.js';
+import { workflowRun } from '../../src/dialogue/answering/workflow-runs/workflow-run.decider.js';
+import { workflowRunHandlers } from '../../src/dialogue/answering/workflow-runs/workflow-run.commands.js';
+import { workflowRunIdOf, workflowRunStream } from '../../src/dialogue/answering/workflow-runs/workflow-run.events.js';
+import { AnswerComposer } from '../../src/dialogue/answering/runner/answer-composer.js';
+import { Continuations } from '../../src/dialogue/answering/loop/continuations.js';
+import type { Blobs } from '../../src/kernel/blobs.js';
+import { Rejection } from '../../src/kernel/rejection.js';
+import { Streams } from '../../src/kernel/event-sourcing/streams.js';
+import type { EventStore } from '../../src/kernel/event-sourcing/event-store.js';
+import { systemTiming } from '../../src/platform/system-timing.js';
+import type { LanguageModels } from '../../src/resources/models/model/language-model.port.js';
+import type { PromptNamespaces, PromptRenderer } from '../../src/resources/prompts/prompt.port.js';
+import type { OpenTools } from '../../src/resources/tools/toolbox/toolbox.port.js';
+import { ExpressionFailed, type Expressions } from '../../src/resources/workflows/expressions.port.js';
+import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from '../../src/resources/workflows/workflow-graph.policy.js';
+import type { WorkflowGraphs } from '../../src/resources/workflows/workflow-graphs.port.js';
+import { commandsOver } from './commands-over.js';
+import { agentsOver, ToolboxForTests } from './tool-turns.js';
+import { answeringOptions } from './turns.js';
+
+/** A node with its settings, written flat. */
+export const node = (id: string, type: string, data: Readonly<Record<string, unknown>> = {}): WorkflowNode => ({
+  id,
+  type,
+  title: `The ${id}`,
+  description: '',
+  position: { x: 0, y: 0 },
+  data,
+});
+
+/** `a>b` leads from a to b, `a:yes>b` from a's branch `yes`. */
+export const edge = (way: string): WorkflowEdge => {
+  const [from, target] = way.split('>') as [string, string];
+  const [source, handle] = from.split(':') as [string, string | undefined];
+  return { id: way, source, target, sourceHandle: handle ?? null, targetHandle: null };
+};
+
+export const graphOf = (nodes: readonly WorkflowNode[], ...ways: readonly string[]): WorkflowGraph => ({
+  nodes,
+  edges: ways.map(edge),
+});
+
+/** Nodes in a row, between a start and an end that says nothing unless told otherwise. */
+export function inARow(nodes: readonly WorkflowNode[], outputTemplate = ''): WorkflowGraph {
+  const all = [node('start', 'start'), ...nodes, node('end', 'end', { output_template: outputTemplate })];
+  return graphOf(all, ...all.slice(1).map(({ id }, at) => `${all[at]!.id}>${id}`));
+}
+
+export const WORKFLOW = { id: 'workflow-1', version: 1 } as const;
+/** The settings of a turn that runs it. */
+export const RUNS_WORKFLOW = { agentType: 'workflow', workflow: WORKFLOW, writeAllowlist: null } as const;
+
+/** Expressions of tests are JavaScript over the variables; `fails` fails. */
+const expressions: Expressions = {
+  evaluate: async (expression, state) => {
+    try {
+      return runInNewContext(`(${expression})`, { ...state }) as unknown;
+    } catch (error) {
+      throw new ExpressionFailed('failed', (error as Error).message);
+    }
+  },
+  compile: async (all) => all.map(() => undefined),
+};
+
+/** `{{name}}` is a variable; a template that says `{{broken}}` cannot be rendered. */
+const prompts = {
+  fill: async (text: string, { variables = {} }: PromptNamespaces) => {
+    if (text.includes('{{broken}}')) throw new Rejection('prompt-not-renderable', 'It is broken.');
+    const filled = text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
+      const value = variables[name];
+      return typeof value === 'string' ? value : JSON.stringify(value);
+    });
+    return { text: filled, holdsDocuments: false };
+  },
+} as unknown as PromptRenderer;
+
+/** What runs workflows over a store, as a process of the service does. */
+export function workflowsOver(
+  store: EventStore,
+  graph: WorkflowGraph,
+  models: LanguageModels,
+  tools: OpenTools,
+  blobs: Blobs,
+): AnswerComposer {
+  const streams = new Streams(store, systemTiming);
+  const clock = { now: () => new Date() };
+  const commands = commandsOver(...workflowRunHandlers.map((Handler) => new Handler(streams, clock)));
+  const templates = new NodeTemplates(prompts, clock, answeringOptions);
+  const agents = agentsOver(models, tools, blobs);
+  const graphs = { pinned: async () => graph } as unknown as WorkflowGraphs;
+  const workflows = new WorkflowAnswers(
+    streams,
+    commands,
+    graphs,
+    new ToolboxForTests(tools),
+    new RunValues(blobs),
+    new Continuations(blobs),
+    new WorkflowNodes(new AgentNode(agents, templates), new PlainNodes(expressions, templates)),
+  );
+  return new AnswerComposer(agents, workflows);
+}
+
+/** The run of a turn, as the log has it. */
+export const workflowRunOf = async (store: EventStore, turnId: string) =>
+  (await new Streams(store, systemTiming).fold(workflowRunStream(workflowRunIdOf(turnId)), workflowRun)).state;
