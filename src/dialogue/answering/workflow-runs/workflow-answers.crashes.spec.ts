@@ -41,7 +41,10 @@ function workflow({ streams = true, requiresApproval = false } = {}) {
   const models = new ScriptedModels(speaks);
   const actions = [offeredAction('send', { access: 'write', requiresApproval })];
   const process = (store: EventStore = log) => {
-    const tools = new ToolsForTests(actions, ({ name }) => void sent.push(name) ?? 'sent');
+    const tools = new ToolsForTests(actions, ({ name }) => {
+      sent.push(name);
+      return 'sent';
+    });
     return workerOver(store, new InProcessSignals(), workflowsOver(store, graphThat(streams), models, tools, blobs), blobs)
       .runner;
   };

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { Commands } from '../../../kernel/commands.js';
+import type { Codec } from '../../../kernel/event-sourcing/codec.js';
+import { causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
+import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { conversationCodec } from '../../conversation/conversation.codec.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import {
+  type ConversationDeleted,
+  conversationStream,
+  type ToolCallDenied,
+  type TurnFailed,
+  type TurnStopped,
+} from '../../conversation/conversation.events.js';
+import { FinishWorkflowRun } from './workflow-run.commands.js';
+import { workflowRunIdOf } from './workflow-run.events.js';
+
+type Followed = TurnFailed | TurnStopped | ToolCallDenied | ConversationDeleted;
+type End = FinishWorkflowRun['end'];
+
+/**
+ * A run ends with its turn: one that failed or was stopped on the way, one whose calls were not decided on, one whose conversation is
+ * deleted. One step for each turn; a crash repeats it, and a run that is over stays as it ended. Most turns have no run.
+ */
+@Injectable()
+export class EndWorkflowRuns implements Reaction<Followed> {
+  readonly name = 'end-workflow-runs';
+  readonly categories = ['conversation'];
+  readonly codec: Codec<Followed> = conversationCodec;
+  readonly on = {
+    TurnFailed: (event: Recorded<TurnFailed>) =>
+      this.end(event, event.data.turnId, { status: 'failed', reason: 'interrupted', error: event.data.error }),
+    TurnStopped: (event: Recorded<TurnStopped>) =>
+      this.end(event, event.data.turnId, { status: 'stopped', reason: 'stopped', error: null }),
+    ToolCallDenied: (event: Recorded<ToolCallDenied>) => this.endUndecided(event),
+    ConversationDeleted: (event: Recorded<ConversationDeleted>) => this.endAll(event),
+  };
+
+  constructor(
+    private readonly streams: Streams,
+    private readonly commands: Commands,
+  ) {}
+
+  /** A call that a user denies is one that the run goes on without. */
+  private async endUndecided(event: Recorded<ToolCallDenied>): Promise<void> {
+    const { turnId, notRun } = event.data;
+    if (notRun === 'expired' || notRun === 'moved_on')
+      await this.end(event, turnId, { status: 'failed', reason: notRun, error: null });
+  }
+
+  private async endAll(event: Recorded<ConversationDeleted>): Promise<void> {
+    const { state } = await this.streams.fold(conversationStream(event.data.conversationId), conversation);
+    const deleted: End = { status: 'stopped', reason: 'conversation_deleted', error: null };
+    for (const [turnId] of [...state.turns].filter(([, { goesOn }]) => goesOn)) await this.end(event, turnId, deleted);
+  }
+
+  private end(event: Recorded<Followed>, turnId: string, end: End): Promise<void> {
+    return this.commands.execute(new FinishWorkflowRun(workflowRunIdOf(turnId), end, causedBy(event, `system:${this.name}`)));
+  }
+}
