@@ -18,6 +18,7 @@ import { tasks } from './tasks/tasks.projection.js';
 import { tools } from './tools/tools.projection.js';
 import { unsealedTurns } from './unsealed-turns/unsealed-turns.projection.js';
 import { usage } from './usage/usage.projection.js';
+import { workflowRuns } from './workflow-runs/workflow-runs.projection.js';
 import { workflows } from './workflows/workflows.projection.js';
 import { followUps } from './follow-ups/follow-ups.projection.js';
 
@@ -43,5 +44,6 @@ export const projections: readonly Projection[] = [
   unsealedTurns,
   usage,
   workflows,
+  workflowRuns,
   followUps,
 ];

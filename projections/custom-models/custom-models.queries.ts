@@ -24,10 +24,10 @@ export class CustomModelQueries {
     return rows.map(asRecord)[0];
   }
 
-  /** A user's own models, oldest first. */
+  /** A user's own models, oldest first, without those of imports that are under way. */
   async ownedBy(ownerId: string): Promise<readonly CustomModelRecord[]> {
     const rows = await this.sql`
-      select * from custom_models.custom_model where owner_id = ${ownerId} order by created_at, model_id`;
+      select * from custom_models.custom_model where owner_id = ${ownerId} and import_id is null order by created_at, model_id`;
     return rows.map(asRecord);
   }
 

@@ -9,6 +9,9 @@ create table custom_model (
   capabilities       json not null,
   enabled            boolean not null,
   created_at         timestamptz not null,
-  updated_at         timestamptz not null
+  updated_at         timestamptz not null,
+  -- of a model that an import of an agent brings along, until the agent is there
+  import_id          text
 );
+create index custom_model_of_import on custom_model (import_id) where import_id is not null;
 create index custom_model_by_owner on custom_model (owner_id, created_at);

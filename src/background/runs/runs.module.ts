@@ -17,11 +17,12 @@ import {
   StartRunHandler,
 } from './run.commands.js';
 import { Runs } from './runs.port.js';
+import { EndWorkflowsOfRuns } from './end-workflows-of-runs.reaction.js';
 import { PurgeTasksOfRuns } from './purge-tasks-of-runs.reaction.js';
 import { runsRejections } from './runs.rejections.js';
 import { runPurges } from './run.purges.js';
 
-const REACTIONS = [PurgeTasksOfRuns];
+const REACTIONS = [PurgeTasksOfRuns, EndWorkflowsOfRuns];
 const HANDLERS = [
   QueueRunHandler,
   RefuseRunHandler,

@@ -30,6 +30,7 @@ import { StopAnswerHandler } from './runner/stop-answer.commands.js';
 import { StopAnswerController } from './runner/stop-answer.http.js';
 import { SweepTurns } from './runner/sweep-turns.ticker.js';
 import { TitleConversation } from './title-conversation.reaction.js';
+import { WorkflowPins } from './intake/workflow-pins.js';
 import { TurnCloser } from './runner/turn-closer.js';
 import { TurnRunner } from './runner/turn-runner.js';
 import { TurnsWorker } from './runner/turns-worker.js';
@@ -39,19 +40,56 @@ import { HeadlessAnswers } from './runner/headless-answers.js';
 import { AutomaticTurns } from './intake/automatic-turns.port.js';
 import { DropContinuations } from './runner/drop-continuations.js';
 import { answeringRejections } from './answering.rejections.js';
+import { WorkflowRunQueries } from '../../../projections/workflow-runs/workflow-runs.queries.js';
+import { WorkflowsModule } from '../../resources/workflows/workflows.module.js';
+import { AgentNode } from './workflow-runs/agent-node.js';
+import { EndWorkflowRuns } from './workflow-runs/end-workflow-runs.reaction.js';
+import { NodeTemplates } from './workflow-runs/node-templates.js';
+import { PlainNodes } from './workflow-runs/plain-nodes.js';
+import { PurgeRunsOfWorkflow } from './workflow-runs/purge-runs-of-workflow.reaction.js';
+import { PurgeWorkflowRuns } from './workflow-runs/purge-workflow-runs.js';
+import { RunRecords } from './workflow-runs/run-records.js';
+import { RunValues } from './workflow-runs/run-values.js';
+import { WorkflowAnswers } from './workflow-runs/workflow-answers.js';
+import { WorkflowNodes } from './workflow-runs/workflow-nodes.js';
+import { workflowRunHandlers } from './workflow-runs/workflow-run.commands.js';
+import { workflowRunPurges } from './workflow-runs/workflow-run.purges.js';
+import { workflowRunsRejections } from './workflow-runs/workflow-runs.rejections.js';
+import { WorkflowRunsController } from './workflow-runs/workflow-runs.http.js';
 import { DropContinuationHandler } from './loop/continuation.commands.js';
 
-const REACTIONS = [TitleConversation];
+const REACTIONS = [TitleConversation, EndWorkflowRuns, PurgeRunsOfWorkflow];
 const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
-const RETENTION = [DropContinuations];
+const RETENTION = [DropContinuations, PurgeWorkflowRuns];
+const WORKFLOW_RUNS = [
+  AgentNode,
+  NodeTemplates,
+  PlainNodes,
+  RunRecords,
+  RunValues,
+  WorkflowAnswers,
+  WorkflowNodes,
+  WorkflowRunQueries,
+  ...workflowRunHandlers,
+];
 
 @Module({
-  imports: [AttachmentsModule, LimitsModule, SourcesModule, JournalModule, PromptsModule, ToolsModule, ConversationModule],
-  controllers: [AnsweringController, StopAnswerController],
+  imports: [
+    AttachmentsModule,
+    LimitsModule,
+    SourcesModule,
+    JournalModule,
+    PromptsModule,
+    ToolsModule,
+    ConversationModule,
+    WorkflowsModule,
+  ],
+  controllers: [AnsweringController, StopAnswerController, WorkflowRunsController],
   providers: [
     ...REACTIONS,
     ...TICKERS,
     ...RETENTION,
+    ...WORKFLOW_RUNS,
     {
       provide: AnsweringOptions,
       inject: [Config],
@@ -74,6 +112,7 @@ const RETENTION = [DropContinuations];
     ExpiringQueries,
     UnsealedTurnQueries,
     QuestionResolver,
+    WorkflowPins,
     AskQuestionIntake,
     AgentLoop,
     Continuations,
@@ -100,5 +139,6 @@ export class AnsweringModule {
   static readonly reactions = REACTIONS;
   static readonly tickers = TICKERS;
   static readonly retention = RETENTION;
-  static readonly rejections = answeringRejections;
+  static readonly purges = workflowRunPurges;
+  static readonly rejections = { ...answeringRejections, ...workflowRunsRejections };
 }

@@ -3,13 +3,20 @@ import { Config } from '../../platform/config/config.js';
 import { CustomModelQueries } from '../../../projections/custom-models/custom-models.queries.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
-import { ChangeCustomModelHandler, CreateCustomModelHandler, DeleteCustomModelHandler } from './custom/custom-model.commands.js';
+import {
+  ChangeCustomModelHandler,
+  CreateCustomModelHandler,
+  DeleteCustomModelHandler,
+  ImportCustomModelHandler,
+} from './custom/custom-model.commands.js';
 import { CustomModelEndpoints } from './custom/custom-model-endpoints.js';
 import { CustomModelTests } from './custom/custom-model-tests.js';
 import { CustomModelsController } from './custom/custom-models.http.js';
 import { customModelsRejections } from './custom/custom-models.rejections.js';
 import { LanguageModelsWithCustom } from './custom/language-models-with-custom.js';
 import { PurgeCustomModelKeys } from './custom/purge-custom-model-keys.reaction.js';
+import { PortableModels } from './custom/portable-models.port.js';
+import { StoredPortableModels } from './custom/stored-portable-models.js';
 import { StoredModelKeys } from './custom/stored-model-keys.js';
 import { openCustomEndpoint, openLanguageModels } from './open-language-models.js';
 import { Embeddings } from './model/embeddings.port.js';
@@ -31,6 +38,8 @@ const REACTIONS = [PurgeCustomModelKeys];
     CreateCustomModelHandler,
     ChangeCustomModelHandler,
     DeleteCustomModelHandler,
+    ImportCustomModelHandler,
+    { provide: PortableModels, useClass: StoredPortableModels },
     {
       provide: CustomModelEndpoints,
       inject: [Config, StoredModelKeys, OutgoingHttp],
@@ -56,7 +65,7 @@ const REACTIONS = [PurgeCustomModelKeys];
             }),
     },
   ],
-  exports: [...REACTIONS, LanguageModels, Embeddings, CustomModelQueries],
+  exports: [...REACTIONS, LanguageModels, Embeddings, CustomModelQueries, PortableModels],
 })
 export class ModelsModule {
   static readonly reactions = REACTIONS;

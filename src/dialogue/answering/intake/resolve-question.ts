@@ -33,6 +33,7 @@ import { ATTACHMENTS_MAX } from '../loop/attached.policy.js';
 import type { QuestionRequest } from './question.dto.js';
 import { parseHistory } from './question.policy.js';
 import { clientToolsOf } from './tool-actions.policy.js';
+import { WorkflowPins } from './workflow-pins.js';
 
 /** A question with its caller, agent and settings resolved. */
 export type ResolvedQuestion = Readonly<{
@@ -64,6 +65,7 @@ export class QuestionResolver {
     private readonly attachments: AttachmentShelf,
     private readonly prompts: PromptQueries,
     private readonly guardrails: Guardrails,
+    private readonly workflows: WorkflowPins,
   ) {}
 
   /** @throws Rejection agent-not-found, conversation-not-found, prompt-not-found, attachment-…, invalid-request */
@@ -148,7 +150,9 @@ export class QuestionResolver {
     const ownerId = agent?.ownerId ?? ownerOf(caller);
     const model = modelId ?? (await this.modelFor(configuration?.defaultModelId, ownerId));
     const writeAllowlist = isOwner(caller, ownerId) ? null : (configuration?.config.api_write_allowlist ?? []);
-    const pins = await this.pinned(ownerId, model, configuration?.tools);
+    const workflow = await this.workflows.pin(request, caller, agent);
+    // The nodes of a workflow bring their own tools.
+    const pins = await this.pinned(ownerId, model, workflow ? [] : configuration?.tools);
     const guardrails = this.guardrails.policyFor(configuration?.config.guardrails);
     const own = configuration ? [configuration.source, ...configuration.additionalSources].filter(Boolean) : [];
     const sources = own.length > 0 ? own : sourceIds(request.active_docs);
@@ -167,7 +171,8 @@ export class QuestionResolver {
       responseSchema: configuration?.jsonSchema ?? null,
       tools: writeAllowlist === null ? pins : pins.filter(({ toolId }) => !isForOwnersOnly(toolId)),
       clientTools: clientToolsOf(request.client_tools ?? []),
-      agentType: configuration?.agentType ?? 'classic',
+      agentType: workflow ? 'workflow' : (configuration?.agentType ?? 'classic'),
+      ...(workflow && { workflow }),
       writeAllowlist,
       attachments: await this.attached(request.attachments ?? [], caller),
       ...(guardrails && { guardrails }),
@@ -211,4 +216,5 @@ const namedBy = (request: QuestionRequest, continued: Beginning | undefined): Na
   sources: sourceIds(request.active_docs),
   promptId: request.prompt_id || null,
   continuedAgentId: continued?.agentId,
+  bringsWorkflow: Boolean(request.workflow),
 });

@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { AgentRecord } from '../../../../projections/agents/agents.queries.js';
+import { CustomModelQueries } from '../../../../projections/custom-models/custom-models.queries.js';
 import { PromptQueries } from '../../../../projections/prompts/prompts.queries.js';
 import { SourceQueries } from '../../../../projections/sources/sources.queries.js';
 import { ToolQueries } from '../../../../projections/tools/tools.queries.js';
+import { WorkflowQueries } from '../../../../projections/workflows/workflows.queries.js';
 import { Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { isId } from '../../../kernel/ids.js';
 import { presetOf } from '../../prompts/presets.policy.js';
 import { PortableTools } from '../../tools/portable/portable-tools.port.js';
+import { withoutUrlSecrets } from '../../tools/portable/portable-config.policy.js';
+import { WorkflowGraphs } from '../../workflows/workflow-graphs.port.js';
 import { defaultToolOf } from '../../tools/defaults/default-tools.policy.js';
 import { UpdateAgent } from '../agent.commands.js';
 import type { AgentConfiguration } from '../agent.events.js';
@@ -15,12 +19,16 @@ import { FILE_ENTRIES_MAX, fileRefused } from './agent-file.policy.js';
 import { agentFileText } from './agent-file-writer.js';
 import { ReserveAgentSlug } from './agent-slugs.commands.js';
 import { portablePolicy, sorted } from './imported-config.policy.js';
+import { portableGraph, referencesOf } from './imported-workflow.policy.js';
+import { toolKey } from './import-plan.policy.js';
 import { slugOf } from './slug.policy.js';
 
 export type ExportedAgent = Readonly<{ slug: string; text: string; position: bigint | undefined }>;
 
-/** Where a file says what its tools and sources are called, and where they are here. */
-type Written<T> = Readonly<{ id: string; written: T }>;
+/** Something that a file names, under the id that it has here. */
+type Written = Readonly<{ id: string; written: string | Readonly<Record<string, unknown>> }>;
+
+type References = Readonly<{ tools: readonly string[]; sources: readonly string[]; models: readonly string[] }>;
 
 /** Writes agents as files, with what they refer to and without any secret. */
 @Injectable()
@@ -30,22 +38,28 @@ export class AgentExport {
     private readonly tools: ToolQueries,
     private readonly sources: SourceQueries,
     private readonly prompts: PromptQueries,
+    private readonly models: CustomModelQueries,
+    private readonly workflows: WorkflowQueries,
+    private readonly graphs: WorkflowGraphs,
     private readonly portable: PortableTools,
   ) {}
 
   /** The first export gives an agent its slug. @throws Rejection invalid-request where it refers to too much */
   async export(agent: AgentRecord, cause: Cause): Promise<ExportedAgent> {
     const { id, ownerId, configuration } = agent;
-    const [tools, sources, prompt] = await Promise.all([
-      this.toolsOf(ownerId, configuration.tools),
-      this.sourcesOf(ownerId, configuration),
-      this.promptOf(ownerId, configuration.promptId),
+    const isWorkflow = configuration.agentType === 'workflow';
+    const workflow = isWorkflow ? await this.workflowOf(ownerId, configuration.workflowId) : undefined;
+    const references = workflow ? referencesOf(workflow.graph) : referencesIn(configuration);
+    refuseTooMany(references);
+    const [tools, sources, models, prompt] = await Promise.all([
+      this.toolsOf(ownerId, references.tools),
+      this.sourcesOf(ownerId, references.sources),
+      this.modelsOf(ownerId, references.models),
+      isWorkflow ? 'default' : this.promptOf(ownerId, configuration.promptId),
     ]);
-    const { models } = configuration;
-    for (const [what, entries] of Object.entries({ sources, tools, models })) {
-      if (entries.length > FILE_ENTRIES_MAX) throw fileRefused(`Too many ${what} to export (max ${FILE_ENTRIES_MAX})`);
-    }
     const { slug, position } = await this.slugOf(agent, cause);
+    const named = { ...namesIn(tools, sources), model: modelName(models) };
+    const own = configuration.defaultModelId;
     const spec = {
       name: configuration.name,
       description: configuration.description,
@@ -53,9 +67,12 @@ export class AgentExport {
       retriever: configuration.retriever || 'classic',
       chunks: configuration.chunks,
       prompt,
-      model: { default: configuration.defaultModelId, available: models },
-      sources: sources.map(({ written }) => written),
-      tools: tools.map(({ written }) => written),
+      model: {
+        default: own === '' ? '' : ((await this.modelNamed(ownerId, own, named.model)) ?? ''),
+        available: writtenOf(models),
+      },
+      sources: writtenOf(sources),
+      tools: writtenOf(tools),
       limits: limitsOf(configuration),
       json_schema: sorted(configuration.jsonSchema),
       allow_system_prompt_override: configuration.allowSystemPromptOverride,
@@ -63,6 +80,13 @@ export class AgentExport {
         configuration.config,
         tools.map(({ id: toolId }) => toolId),
       ),
+      ...(workflow && {
+        workflow: {
+          name: workflow.name,
+          description: workflow.description,
+          ...portableGraph(workflow.graph, named),
+        },
+      }),
     };
     return { slug, text: agentFileText({ metadata: { id, slug }, spec }), position };
   }
@@ -76,10 +100,10 @@ export class AgentExport {
   }
 
   /** What is gone, or was never the owner's, is not written. */
-  private async toolsOf(ownerId: string, ids: readonly string[]): Promise<readonly Written<object>[]> {
+  private async toolsOf(ownerId: string, ids: readonly string[]): Promise<readonly Written[]> {
     const own = new Map((await this.tools.ownedAmong(ownerId, ids)).map((record) => [record.id, record.definition]));
     const written = await Promise.all(
-      ids.map(async (id): Promise<readonly Written<object>[]> => {
+      ids.map(async (id): Promise<readonly Written[]> => {
         const builtin = defaultToolOf(id);
         if (builtin !== undefined) return [{ id, written: { type: builtin, builtin: true, ref: id } }];
         const definition = own.get(id);
@@ -92,11 +116,7 @@ export class AgentExport {
     return written.flat();
   }
 
-  private async sourcesOf(
-    ownerId: string,
-    { source, additionalSources }: AgentConfiguration,
-  ): Promise<readonly Written<object>[]> {
-    const ids = [...new Set([source, ...additionalSources])].filter((id) => id !== '');
+  private async sourcesOf(ownerId: string, ids: readonly string[]): Promise<readonly Written[]> {
     const records = await Promise.all(ids.map((id) => this.sources.byId(id)));
     return records.flatMap((record) =>
       record?.ownerId === ownerId
@@ -105,12 +125,78 @@ export class AgentExport {
     );
   }
 
+  private async modelsOf(ownerId: string, ids: readonly string[]): Promise<readonly Written[]> {
+    const written = await Promise.all(
+      ids.map(async (id): Promise<readonly Written[]> => {
+        if (!isId(id)) return [{ id, written: id }];
+        const model = await this.models.byId(id);
+        if (model?.ownerId !== ownerId) return [];
+        const { displayName, upstreamModelId, baseUrl, capabilities } = model.definition;
+        return [
+          {
+            id,
+            written: {
+              type: 'custom',
+              display_name: displayName,
+              upstream_model_id: upstreamModelId,
+              base_url: withoutUrlSecrets(baseUrl),
+              capabilities,
+              requires_secrets: ['api_key'],
+              ref: id,
+            },
+          },
+        ];
+      }),
+    );
+    return written.flat();
+  }
+
+  /** A model that is only the default is named, and described nowhere. */
+  private async modelNamed(ownerId: string, id: string, name: (id: string) => string | undefined): Promise<string | undefined> {
+    if (name(id) !== undefined || !isId(id)) return name(id) ?? id;
+    const model = await this.models.byId(id);
+    return model?.ownerId === ownerId ? model.definition.displayName : undefined;
+  }
+
   private async promptOf(ownerId: string, promptId: string): Promise<string | Readonly<{ name: string; content: string }>> {
     if (!isId(promptId)) return promptId !== '' && presetOf(promptId) ? promptId : 'default';
     const prompt = await this.prompts.byId(promptId);
     return prompt?.ownerId === ownerId ? { name: prompt.name, content: prompt.content } : 'default';
   }
+
+  private async workflowOf(ownerId: string, workflowId: string | null) {
+    const stored = workflowId === null ? undefined : await this.workflows.byId(workflowId);
+    const graph = stored?.ownerId === ownerId ? await this.graphs.graphAt(stored.id, stored.version) : undefined;
+    return stored && graph && { name: stored.name, description: stored.description, graph };
+  }
 }
+
+const referencesIn = ({ source, additionalSources, tools, models }: AgentConfiguration): References => ({
+  tools,
+  sources: [...new Set([source, ...additionalSources])].filter((id) => id !== ''),
+  models,
+});
+
+function refuseTooMany(references: References): void {
+  for (const what of ['sources', 'tools', 'models'] as const) {
+    if (references[what].length > FILE_ENTRIES_MAX) throw fileRefused(`Too many ${what} to export (max ${FILE_ENTRIES_MAX})`);
+  }
+}
+
+const writtenOf = (things: readonly Written[]) => things.map(({ written }) => written);
+
+function namesIn(tools: readonly Written[], sources: readonly Written[]) {
+  const sourceNames = new Map(sources.map(({ id, written }) => [id, (written as Readonly<{ name: string }>).name]));
+  const toolKeys = new Map(tools.map(({ id }, index) => [id, toolKey(index)]));
+  return { tool: (id: string) => toolKeys.get(id), source: (id: string) => sourceNames.get(id) };
+}
+
+const modelName = (models: readonly Written[]) => {
+  const names = new Map(
+    models.map(({ id, written }) => [id, typeof written === 'string' ? written : (written['display_name'] as string)]),
+  );
+  return (id: string) => names.get(id);
+};
 
 const limitsOf = ({ tokenLimit, requestLimit }: AgentConfiguration) => ({
   limited_token_mode: tokenLimit !== null,

@@ -46,7 +46,7 @@ export type FileOwnTool = Readonly<{
 export type FileTool = FileBuiltinTool | FileOwnTool;
 
 /** A model that its owner described, without its key. */
-type FileCustomModel = Readonly<{
+export type FileCustomModel = Readonly<{
   display_name: string;
   upstream_model_id: string;
   base_url: string;
@@ -58,7 +58,7 @@ type FileModel = string | FileCustomModel;
 
 type FilePrompt = Readonly<{ preset: string } | { name: string; content: string }>;
 
-type FileNode = Readonly<{
+export type FileNode = Readonly<{
   id: string;
   type: string;
   title: string;
@@ -73,7 +73,7 @@ type FileEdge = Readonly<{
   sourceHandle: string | null;
   targetHandle: string | null;
 }>;
-type FileWorkflow = Readonly<{
+export type FileWorkflow = Readonly<{
   name: string;
   description: string;
   nodes: readonly FileNode[];

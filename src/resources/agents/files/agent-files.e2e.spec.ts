@@ -1,66 +1,33 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
+import { FilesService, type Json, type Reply, type User } from '../../../../test/support/agent-files.js';
 import { answerJson, LocalServer } from '../../../../test/support/local-server.js';
-import { serviceForTests, type TestService } from '../../../../test/support/service.js';
-import { newId } from '../../../kernel/ids.js';
-import { SessionTokens } from '../../identity/session-tokens.js';
 import { defaultToolId } from '../../tools/defaults/default-tools.policy.js';
 
-type Json = Record<string, unknown>;
-type Reply = Readonly<{ status: number; body: Json; headers: Headers; text: string }>;
-type User = Readonly<{ authorization: string; id: string }>;
-
-let service: TestService;
+let service: FilesService;
 let api: LocalServer;
 let alice: User;
 let bob: User;
 let head = 0;
 
-const userNamed = async (name: string): Promise<User> => {
-  const tokens = service.service.app.get(SessionTokens, { strict: false });
-  const id = `${name}-${newId()}`;
-  return { id, authorization: `Bearer ${await tokens.issue({ subject: id, roles: [] })}` };
-};
-
 beforeAll(async () => {
-  service = await serviceForTests({ AUTH_TYPE: 'session_jwt', ALLOWED_PRIVATE_HOSTS: '127.0.0.1' });
+  service = await FilesService.start();
   api = await LocalServer.started((_request, response) => answerJson(response, { ok: true }));
-  [alice, bob] = [await userNamed('alice'), await userNamed('bob')];
+  [alice, bob] = [await service.newUser('alice'), await service.newUser('bob')];
 });
 afterAll(async () => {
   await service.close();
   await api.close();
 });
 
-async function send(
-  as: User,
-  method: string,
-  path: string,
-  body?: string | Buffer | FormData | object,
-  headers: Json = {},
-): Promise<Reply> {
-  const isPlain = typeof body === 'string' || Buffer.isBuffer(body) || body instanceof FormData;
-  const type = body === undefined || isPlain ? {} : { 'content-type': 'application/json' };
-  const response = await fetch(service.url + path, {
-    method,
-    headers: { authorization: as.authorization, ...type, ...(headers as Record<string, string>) },
-    ...(body !== undefined && { body: isPlain ? (body as string) : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json');
-  return { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as Json) : {} };
-}
-
+const send = (...args: Parameters<FilesService['send']>): Promise<Reply> => service.send(...args);
 const YAML = { 'content-type': 'application/yaml' };
-const planned = (as: User, yaml: string) => send(as, 'POST', '/api/import_agent/plan', yaml, YAML);
-const imported = (as: User, yaml: string, resolution: object = {}, headers: Json = {}) =>
-  send(as, 'POST', '/api/import_agent', { yaml, resolution }, headers);
-const exported = async (as: User, id: string) => (await send(as, 'GET', `/api/export_agent?id=${id}`)).text;
-const agentOf = async (as: User, id: unknown) => (await send(as, 'GET', `/api/get_agent?id=${id as string}`)).body;
-const events = async () =>
-  (await service.database.sql`select count(*)::int as n from event_store.event where type not like '%IdempotencyKey%'`)[0]![
-    'n'
-  ] as number;
+const planned = (as: User, yaml: string) => service.plan(as, yaml);
+const imported = (...args: Parameters<FilesService['import']>) => service.import(...args);
+const exported = (as: User, id: unknown) => service.export(as, id);
+const agentOf = (as: User, id: unknown) => service.agent(as, id);
+const events = () => service.events();
+const made = (as: User, fields: object) => service.makeAgent(as, fields);
 
 const file = (spec: string, metadata = '') => `apiVersion: docsgpt.arc53.com/v1
 kind: Agent
@@ -68,15 +35,6 @@ metadata: {${metadata}}
 spec:
   name: Guide ${++head}
 ${spec}`;
-
-const made = async (as: User, fields: object) =>
-  (await send(as, 'POST', '/api/create_agent', { name: 'Guide', description: 'Knows', status: 'draft', ...fields })).body[
-    'id'
-  ] as string;
-const tool = async (as: User, fields: object) =>
-  (await send(as, 'POST', '/api/create_tool', { displayName: '', description: 'Does', status: true, ...fields })).body[
-    'id'
-  ] as string;
 
 describe('an exported agent', () => {
   it('is a file with its keys in order, and gets a slug that is its own', async () => {

@@ -4,6 +4,7 @@ import { PromptQueries } from '../../../../projections/prompts/prompts.queries.j
 import { SourceQueries } from '../../../../projections/sources/sources.queries.js';
 import { YamlDocuments } from '../../../platform/yaml/yaml-documents.port.js';
 import { YamlThreads } from '../../../platform/yaml/yaml-threads.js';
+import { WorkflowsModule } from '../../workflows/workflows.module.js';
 import { ToolsModule } from '../../tools/tools.module.js';
 import { AgentExport } from './agent-export.js';
 import { AgentFilesController } from './agent-files.http.js';
@@ -12,6 +13,7 @@ import { AcceptAgentImportHandler, FinishAgentImportHandler } from './agent-impo
 import { AgentImports } from './agent-imports.process.js';
 import { ReleaseAgentSlugsHandler, ReserveAgentSlugHandler } from './agent-slugs.commands.js';
 import { FinishImports } from './finish-imports.reaction.js';
+import { ImportPreparation } from './import-preparation.js';
 import { ImportIntake } from './import-intake.js';
 import { OwnedThingsLookup } from './owned-things.js';
 import { ReleaseSlugs } from './release-slugs.reaction.js';
@@ -20,7 +22,7 @@ const REACTIONS = [FinishImports, ReleaseSlugs];
 
 /** Agents as files: written, planned, brought in. */
 @Module({
-  imports: [ToolsModule],
+  imports: [ToolsModule, WorkflowsModule],
   controllers: [AgentFilesController],
   providers: [
     ...REACTIONS,
@@ -31,6 +33,7 @@ const REACTIONS = [FinishImports, ReleaseSlugs];
     OwnedThingsLookup,
     AgentExport,
     AgentImports,
+    ImportPreparation,
     ImportIntake,
     ReserveAgentSlugHandler,
     ReleaseAgentSlugsHandler,

@@ -6,8 +6,10 @@ import { Freshness, requireReached } from '../../../kernel/event-sourcing/freshn
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { deterministicId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
+import { ImportCustomModel } from '../../models/custom/custom-model.commands.js';
 import { CreatePrompt } from '../../prompts/prompt.commands.js';
 import { ImportTool } from '../../tools/toolbox/tool.commands.js';
+import { ChangeWorkflow, CreateWorkflow, DeleteWorkflow } from '../../workflows/workflow.commands.js';
 import { ImportIntoAgent } from '../agent.commands.js';
 import type { AgentId, AgentStatus } from '../agent.events.js';
 import { agentImport, type AgentImportState } from './agent-import.decider.js';
@@ -29,8 +31,9 @@ export type ImportOutcome = Readonly<{
 }>;
 
 /**
- * Does what an import was accepted for. Steps: make the parts, unlisted; wait until read models know them; reserve the slug;
- * make or change the agent, in one append, with which the parts are listed; release the slug that it had; state the end. All
+ * Does what an import was accepted for. Steps: make the parts, unlisted, the workflow last; wait until read models know them; reserve the slug;
+ * make or change the agent, in one append, with which the parts are listed; release the slug that it had; delete the workflow that it
+ * left; state the end. All
  * ids follow from the import, and each step that was done already does nothing, so a crash anywhere repeats them harmlessly.
  */
 @Injectable()
@@ -61,7 +64,10 @@ export class AgentImports {
         return this.apply(instead, state, accepted, cause);
       throw error;
     });
-    if (state.status !== 'finished') await this.commands.execute(new FinishAgentImport(importId, applied.agentId, cause));
+    if (state.status !== 'finished') {
+      if (accepted.deletes !== null) await this.deleteWorkflow(accepted.deletes, ownerId, applied.agentId, cause);
+      await this.commands.execute(new FinishAgentImport(importId, applied.agentId, cause));
+    }
     return {
       ...applied,
       action: applied.agentId === accepted.agentId ? action : 'created',
@@ -90,14 +96,29 @@ export class AgentImports {
   }
 
   private async makeParts(parts: readonly ImportPart[], ownerId: string, importId: string, cause: Cause): Promise<void> {
+    const workflows = parts.filter(({ kind }) => kind === 'workflow');
     let position: bigint | undefined;
     const make = async (part: ImportPart) => {
       const at = await this.make(part, ownerId, importId, cause);
       if (at !== undefined && (position === undefined || at > position)) position = at;
     };
-    const [failure] = await collectFailures(parts, make, PARTS_AT_ONCE_MAX);
+    const [failure] = await collectFailures(
+      parts.filter((part) => !workflows.includes(part)),
+      make,
+      PARTS_AT_ONCE_MAX,
+    );
     if (failure !== undefined) throw failure as Error;
-    if (position !== undefined) await requireReached(this.freshness, ['tools', 'prompts'], position);
+    if (position !== undefined) await requireReached(this.freshness, ['tools', 'prompts', 'custom-models'], position);
+    // What its nodes refer to has to be there.
+    for (const workflow of workflows) await make(workflow);
+    if (workflows.length > 0 && position !== undefined) await requireReached(this.freshness, ['workflows'], position);
+  }
+
+  /** One that another agent began to use meanwhile stays. */
+  private async deleteWorkflow(workflowId: string, ownerId: string, agentId: AgentId, cause: Cause): Promise<void> {
+    await this.commands.execute(new DeleteWorkflow(workflowId, ownerId, cause, agentId)).catch((error: unknown) => {
+      if (!(error instanceof Rejection)) throw error;
+    });
   }
 
   private async make(part: ImportPart, ownerId: string, importId: string, cause: Cause): Promise<bigint | undefined> {
@@ -108,6 +129,14 @@ export class AgentImports {
         const imported = { promptId: part.id, importId };
         const prompt = new CreatePrompt(ownerId, { name: part.name, content: part.content }, cause, imported);
         return (await this.commands.execute(prompt)).position;
+      }
+      case 'model':
+        return this.commands.execute(new ImportCustomModel(part.id, ownerId, part.definition, importId, cause));
+      case 'workflow': {
+        const { id, isNew, name, description, graph } = part;
+        const content = { name, description, graph };
+        const Saving = isNew ? CreateWorkflow : ChangeWorkflow;
+        return (await this.commands.execute(new Saving(id, ownerId, content, cause))).position;
       }
     }
   }

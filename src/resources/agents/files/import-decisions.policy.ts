@@ -1,5 +1,5 @@
 import { type AgentFile, isRecord } from './agent-file.policy.js';
-import { type ImportPlan, labelOf, type OwnedThings, type PlannedTool, toolKey } from './import-plan.policy.js';
+import { type ImportPlan, labelOf, type OwnedThings, ownModelOf, type PlannedTool, toolKey } from './import-plan.policy.js';
 
 /** What the caller decides about an import, as it came. Whatever is no object decides nothing. */
 export type Resolution = Readonly<Record<string, unknown>>;
@@ -13,11 +13,15 @@ type ToolDecision = Readonly<
   | { does: 'leave-out' }
 >;
 
+/** What becomes of a model of the file. */
+type ModelDecision = Readonly<{ does: 'use'; id: string } | { does: 'create'; apiKey: string } | { does: 'leave-out' }>;
+
 export type ImportDecisions = Readonly<{
   sources: readonly string[];
+  /** The same by their names in the file; of several with one name the first. */
+  sourcesByName: ReadonlyMap<string, string>;
   tools: readonly ToolDecision[];
-  models: readonly string[];
-  defaultModelId: string;
+  models: readonly ModelDecision[];
   warnings: readonly string[];
 }>;
 
@@ -30,13 +34,13 @@ export function importDecisions(
   plan: ImportPlan,
   resolution: Resolution,
   owned: OwnedThings,
-  here: Readonly<{ isOwnTool: IsOwnTool; models: ReadonlySet<string> }>,
+  isOwnTool: IsOwnTool,
 ): ImportDecisions {
   const warnings = file.unknownKeys.map((path) => `Unknown key '${path}'; ignored`);
   return {
-    sources: decidedSources(plan, recordIn(resolution, 'sources'), owned, warnings),
-    tools: decidedTools(file, plan, recordIn(resolution, 'tools'), here.isOwnTool, warnings),
-    ...decidedModels(file, plan, here.models, warnings),
+    ...decidedSources(plan, recordIn(resolution, 'sources'), owned, warnings),
+    tools: decidedTools(file, plan, recordIn(resolution, 'tools'), isOwnTool, warnings),
+    models: decidedModels(file, recordIn(resolution, 'models'), owned, plan, warnings),
     warnings,
   };
 }
@@ -46,24 +50,41 @@ const recordIn = (given: unknown, key: string): Resolution => {
   return isRecord(value) ? value : {};
 };
 
-function decidedSources({ sources }: ImportPlan, mapping: Resolution, owned: OwnedThings, warnings: string[]): readonly string[] {
+function decidedSources(
+  { sources }: ImportPlan,
+  mapping: Resolution,
+  owned: OwnedThings,
+  warnings: string[],
+): Pick<ImportDecisions, 'sources' | 'sourcesByName'> {
   const own = new Set(owned.sources.map(({ id }) => id));
-  const names = sources.map(({ name }) => name);
-  for (const name of doubled(names)) {
+  for (const name of doubled(sources.map((source) => source.name))) {
     warnings.push(`Multiple sources share the name '${name}'; a mapping by that name applies to all of them`);
   }
+  const byName = new Map<string, string>();
   const ids = sources.flatMap(({ name, target_id: matched }) => {
-    if (Object.hasOwn(mapping, name)) {
-      const chosen = mapping[name];
-      if (typeof chosen === 'string' && own.has(chosen)) return [chosen];
-      // A mapping that is wrong says that the match by name is not meant.
-      warnings.push(`Source mapping for '${name}' is not yours; ignored`);
-      return [];
-    }
-    if (matched === null) warnings.push(`Source '${name}' not found; left unattached`);
-    return matched === null ? [] : [matched];
+    const id = decidedSource(name, matched, mapping, own, warnings);
+    if (id !== null && !byName.has(name)) byName.set(name, id);
+    return id === null ? [] : [id];
   });
-  return [...new Set(ids)];
+  return { sources: [...new Set(ids)], sourcesByName: byName };
+}
+
+function decidedSource(
+  name: string,
+  matched: string | null,
+  mapping: Resolution,
+  own: ReadonlySet<string>,
+  warnings: string[],
+): string | null {
+  if (!Object.hasOwn(mapping, name)) {
+    if (matched === null) warnings.push(`Source '${name}' not found; left unattached`);
+    return matched;
+  }
+  const chosen = mapping[name];
+  if (typeof chosen === 'string' && own.has(chosen)) return chosen;
+  // A mapping that is wrong says that the match by name is not meant.
+  warnings.push(`Source mapping for '${name}' is not yours; ignored`);
+  return null;
 }
 
 function decidedTools(
@@ -118,23 +139,29 @@ const textsIn = (given: Resolution): Readonly<Record<string, string>> =>
   );
 
 function decidedModels(
-  { defaultModel }: AgentFile,
+  { models }: AgentFile,
+  chosen: Resolution,
+  owned: OwnedThings,
   plan: ImportPlan,
-  served: ReadonlySet<string>,
   warnings: string[],
-): Pick<ImportDecisions, 'models' | 'defaultModelId'> {
-  const models = plan.models.flatMap((planned) => {
-    if ('id' in planned) {
-      if (planned.status === 'matched') return [planned.id];
-      warnings.push(`Model '${planned.id}' not available; skipped`);
-      return [];
+): readonly ModelDecision[] {
+  const names = models.flatMap((model) => (typeof model === 'string' ? [] : [model.display_name]));
+  for (const name of doubled(names)) {
+    warnings.push(`Multiple custom models share the display name '${name}'; a key by that name applies to all of them`);
+  }
+  return models.map((model, index): ModelDecision => {
+    if (typeof model === 'string') {
+      if (plan.models[index]?.status === 'matched') return { does: 'use', id: model };
+      warnings.push(`Model '${model}' not available; skipped`);
+      return { does: 'leave-out' };
     }
-    warnings.push(`Custom model '${planned.display_name}' is not available on this instance; skipped`);
-    return [];
+    const own = ownModelOf(model, owned);
+    if (own !== undefined) return { does: 'use', id: own };
+    const key = recordIn(chosen, model.display_name)['api_key'];
+    if (typeof key === 'string' && key.trim() !== '') return { does: 'create', apiKey: key };
+    warnings.push(`Custom model '${model.display_name}' needs an API key; skipped`);
+    return { does: 'leave-out' };
   });
-  const isServed = defaultModel === '' || served.has(defaultModel);
-  if (!isServed) warnings.push(`Default model '${defaultModel}' not resolved`);
-  return { models: [...new Set(models)], defaultModelId: isServed ? defaultModel : '' };
 }
 
 const doubled = (names: readonly string[]): readonly string[] => [

@@ -1,7 +1,7 @@
 import type { PortableTool } from '../../tools/portable/portable-tools.port.js';
 import { presetOf } from '../../prompts/presets.policy.js';
 import type { AgentId, AgentStatus } from '../agent.events.js';
-import { type AgentFile, fileRefused, type FileOwnTool, type FileTool } from './agent-file.policy.js';
+import { type AgentFile, type FileCustomModel, fileRefused, type FileOwnTool, type FileTool } from './agent-file.policy.js';
 
 /** The agent that an import changes, or that there is none. */
 export type ImportTarget = Readonly<
@@ -14,7 +14,11 @@ export type OwnedThings = Readonly<{
   sources: readonly Readonly<{ id: string; name: string }>[];
   tools: readonly Readonly<{ id: string; type: string; label: string }>[];
   prompts: readonly Readonly<{ id: string; name: string; content: string }>[];
+  models: readonly Readonly<{ id: string; display_name: string; upstream_model_id: string; base_url: string }>[];
 }>;
+
+/** The workflow of the agent that a file changes. */
+export type CurrentWorkflow = Readonly<{ id: string; nodes: number; edges: number; isUsedElsewhere: boolean }>;
 
 /** What this service has. */
 export type Offered = Readonly<{
@@ -34,7 +38,7 @@ export type PlannedTool = Readonly<
 
 type PlannedModel = Readonly<
   | { id: string; status: 'matched' | 'unavailable' }
-  | { display_name: string; status: 'unavailable'; requires_secrets: readonly string[] }
+  | { display_name: string; status: 'reuse' | 'create'; requires_secrets: readonly string[] }
 >;
 
 /** What an import would do, in the words that clients know. */
@@ -44,7 +48,7 @@ export type ImportPlan = Readonly<{
   tools: readonly PlannedTool[];
   prompt: Readonly<{ status: 'default' } | { status: 'reuse' | 'create'; name: string }>;
   models: readonly PlannedModel[];
-  workflow: null;
+  workflow: Readonly<{ nodes: number; edges: number; action: 'create' | 'update' | 'delete' }> | null;
 }>;
 
 export const NEW_AGENT: ImportTarget = { action: 'create', agent_id: null, matched_by: null, status: null };
@@ -60,7 +64,13 @@ const meant = (fitting: readonly Readonly<{ id: string }>[], ref: string): strin
   (fitting.find(({ id }) => id === ref) ?? fitting[0])?.id;
 
 /** Nothing is changed by it. */
-export function importPlan(file: AgentFile, target: ImportTarget, owned: OwnedThings, offered: Offered): ImportPlan {
+export function importPlan(
+  file: AgentFile,
+  target: ImportTarget,
+  owned: OwnedThings,
+  offered: Offered,
+  workflow: CurrentWorkflow | undefined,
+): ImportPlan {
   return {
     target,
     sources: file.sources.map(({ name, type, ref }) => {
@@ -75,10 +85,40 @@ export function importPlan(file: AgentFile, target: ImportTarget, owned: OwnedTh
     models: file.models.map((model) =>
       typeof model === 'string'
         ? { id: model, status: offered.models.has(model) ? 'matched' : 'unavailable' }
-        : { display_name: model.display_name, status: 'unavailable', requires_secrets: [] },
+        : plannedCustomModel(model, owned),
     ),
-    workflow: null,
+    workflow: plannedWorkflow(file, target, workflow),
   };
+}
+
+/** The caller's own model that a model of a file is. */
+export function ownModelOf(model: FileCustomModel, { models }: OwnedThings): string | undefined {
+  const { display_name: name, upstream_model_id: upstream, base_url: url, ref } = model;
+  const isSame = (own: OwnedThings['models'][number]) =>
+    own.display_name === name && own.upstream_model_id === upstream && own.base_url === url;
+  return meant(models.filter(isSame), ref);
+}
+
+function plannedCustomModel(model: FileCustomModel, owned: OwnedThings): PlannedModel {
+  const isThere = ownModelOf(model, owned) !== undefined;
+  const { display_name: name } = model;
+  return isThere
+    ? { display_name: name, status: 'reuse', requires_secrets: [] }
+    : { display_name: name, status: 'create', requires_secrets: ['api_key'] };
+}
+
+/** A workflow goes only with a draft that nothing else needs it for. */
+function plannedWorkflow(
+  { workflow }: AgentFile,
+  { status }: ImportTarget,
+  current: CurrentWorkflow | undefined,
+): ImportPlan['workflow'] {
+  if (workflow === undefined) return null;
+  if (workflow) {
+    return { nodes: workflow.nodes.length, edges: workflow.edges.length, action: current ? 'update' : 'create' };
+  }
+  if (!current || status === 'published' || current.isUsedElsewhere) return null;
+  return { nodes: current.nodes, edges: current.edges, action: 'delete' };
 }
 
 function plannedTool(tool: FileTool, key: string, owned: OwnedThings, offered: Offered): PlannedTool {

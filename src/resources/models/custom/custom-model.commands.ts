@@ -52,6 +52,29 @@ export class CreateCustomModelHandler implements Handler<CreateCustomModel> {
   }
 }
 
+/** An import of an agent brings a model along that is checked and whose key is sealed. Repeated it does nothing. */
+export class ImportCustomModel extends Command<bigint | undefined> {
+  constructor(
+    readonly modelId: CustomModelId,
+    readonly ownerId: string,
+    readonly definition: CustomModelDefinition,
+    readonly importId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ImportCustomModel)
+export class ImportCustomModelHandler implements Handler<ImportCustomModel> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ modelId, ownerId, definition, importId, cause }: ImportCustomModel): Promise<bigint | undefined> {
+    const decision = create(modelId, ownerId, definition, importId);
+    return (await this.streams.transact(customModelStream(modelId), customModel, decision, cause)).position;
+  }
+}
+
 /** A model's owner changes it, puts it away or takes it out again. What is left out stays; so does the key. */
 export class ChangeCustomModel extends Command<bigint | undefined> {
   constructor(

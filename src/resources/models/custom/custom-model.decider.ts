@@ -42,9 +42,10 @@ function definitionFor(state: CustomModel, ownerId: string): CustomModelDefiniti
 
 /** An id that was used before makes nothing a second time, and is nobody else's. */
 export const create =
-  (modelId: CustomModelId, ownerId: string, definition: CustomModelDefinition): Decide =>
+  (modelId: CustomModelId, ownerId: string, definition: CustomModelDefinition, importId?: string): Decide =>
   (state) => {
-    if (state.status === 'none') return [{ type: 'CustomModelCreated', data: { modelId, ownerId, definition } }];
+    const data = { modelId, ownerId, definition, ...(importId !== undefined && { importId }) };
+    if (state.status === 'none') return [{ type: 'CustomModelCreated', data }];
     definitionFor(state, ownerId);
     return [];
   };

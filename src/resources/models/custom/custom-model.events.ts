@@ -29,7 +29,13 @@ export type CustomModelDefinition = Readonly<{
 
 export type CustomModelCreated = Event<
   'CustomModelCreated',
-  { modelId: CustomModelId; ownerId: string; definition: CustomModelDefinition }
+  {
+    modelId: CustomModelId;
+    ownerId: string;
+    definition: CustomModelDefinition;
+    /** The import of an agent that made it: it is listed once the agent says that the import was applied. */
+    importId?: string;
+  }
 >;
 /** Holds exactly the fields that changed, each whole. */
 export type CustomModelChanged = Event<'CustomModelChanged', { modelId: CustomModelId; changes: Partial<CustomModelDefinition> }>;

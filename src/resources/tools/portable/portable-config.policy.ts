@@ -15,18 +15,20 @@ export const portableConfig = (fields: Fields, config: Json): Json =>
   Object.fromEntries(
     Object.entries(fields)
       .filter(([name, { secret }]) => !secret && !OF_ONE_ACCOUNT.has(name) && Object.hasOwn(config, name))
-      .map(([name]) => [name, withoutUrlSecrets(config[name])]),
+      .map(([name]) => [name, portableValue(config[name])]),
   );
 
 /** Of URLs, user names, passwords, queries and fragments stay behind: each may hold a key. */
-function withoutUrlSecrets(value: unknown): unknown {
-  if (typeof value !== 'string' || !/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return value;
+export function withoutUrlSecrets(value: string): string {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return value;
   const url = URL.parse(value);
   if (!url) return '';
   if (url.username === '' && url.password === '' && url.search === '' && url.hash === '') return value;
   [url.username, url.password, url.search, url.hash] = ['', '', '', ''];
   return url.href;
 }
+
+const portableValue = (value: unknown): unknown => (typeof value === 'string' ? withoutUrlSecrets(value) : value);
 
 /** What an owner decided about the actions of a tool; nothing of an action that is as its kind or its server has it. */
 export function portableChoices(
@@ -61,7 +63,7 @@ function parametersOf({ parameters }: ActionDefinition, before: ActionDefinition
     if (!isFixed) return wasFixed ? [[name, { filled_by_llm: true }]] : [];
     if (wasFixed && JSON.stringify(value) === JSON.stringify(otherwise.value)) return [];
     const travels = value !== undefined && value !== null && value !== '' && !isCredentialName(name);
-    return [[name, { filled_by_llm: false, ...(travels && { value: withoutUrlSecrets(value) }) }]];
+    return [[name, { filled_by_llm: false, ...(travels && { value: portableValue(value) }) }]];
   });
   return Object.fromEntries(decided);
 }

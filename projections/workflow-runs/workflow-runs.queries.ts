@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { ReadModels } from '../read-models.js';
+
+export type WorkflowRunStatus = 'running' | 'completed' | 'failed' | 'stopped';
+
+/** A run of a workflow, without its steps. */
+export type WorkflowRunRecord = Readonly<{
+  id: string;
+  workflowId: string | null;
+  version: number | null;
+  ownerId: string;
+  workflowOwnerId: string;
+  agentId: string | null;
+  conversationId: string | null;
+  turnId: string | null;
+  runId: string | null;
+  status: WorkflowRunStatus;
+  reason: string | null;
+  error: string | null;
+  steps: number;
+  nodeTitle: string | null;
+  waits: boolean;
+  startedAt: Date;
+  endedAt: Date | null;
+}>;
+
+/** A run whose workflow is gone. `since`: when the workflow was deleted. */
+export type PurgeableRun = Readonly<{ id: string; since: Date }>;
+
+@Injectable()
+export class WorkflowRunQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** A user's runs that are not over, the newest first. */
+  async underWay(ownerId: string, limit: number): Promise<readonly WorkflowRunRecord[]> {
+    return this.readModels.sql<WorkflowRunRecord[]>`
+      select ${this.columns} from workflow_runs.workflow_run where owner_id = ${ownerId} and ended_at is null
+      order by started_at desc, workflow_run_id limit ${limit}`;
+  }
+
+  /** Runs that are over and whose workflow is gone, those that were to go first before others. */
+  async ofDeletedWorkflows(limit: number, after: PurgeableRun | undefined): Promise<readonly PurgeableRun[]> {
+    const { sql } = this.readModels;
+    return sql<PurgeableRun[]>`
+      select workflow_run_id as id, deleted_at as since
+      from workflow_runs.workflow_run join workflow_runs.deleted_workflow using (workflow_id)
+      where ended_at is not null
+        ${after ? sql`and (deleted_at, workflow_run_id) > (${after.since}, ${after.id})` : sql``}
+      order by deleted_at, workflow_run_id limit ${limit}`;
+  }
+
+  /** The runs of a workflow that are over, after the last of the page before. */
+  async overOf(workflowId: string, limit: number, after = ''): Promise<readonly string[]> {
+    const rows = await this.readModels.sql<{ id: string }[]>`
+      select workflow_run_id as id from workflow_runs.workflow_run
+      where workflow_id = ${workflowId} and ended_at is not null and workflow_run_id > ${after} order by workflow_run_id limit ${limit}`;
+    return rows.map(({ id }) => id);
+  }
+
+  private get columns() {
+    return this.readModels.sql`workflow_run_id as id, workflow_id as "workflowId", version, owner_id as "ownerId",
+      workflow_owner_id as "workflowOwnerId", agent_id as "agentId", conversation_id as "conversationId", turn_id as "turnId",
+      run_id as "runId", status, reason, error, steps, node_title as "nodeTitle", waits,
+      started_at as "startedAt", ended_at as "endedAt"`;
+  }
+}

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { WorkflowRunQueries } from '../../../../projections/workflow-runs/workflow-runs.queries.js';
+import { Commands } from '../../../kernel/commands.js';
+import { eachOf } from '../../../kernel/each-of.js';
+import type { Codec } from '../../../kernel/event-sourcing/codec.js';
+import { causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
+import { Freshness, requireReached } from '../../../kernel/event-sourcing/freshness.js';
+import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
+import { workflowCodec } from '../../../resources/workflows/workflow.codec.js';
+import type { WorkflowDeleted } from '../../../resources/workflows/workflow.events.js';
+import { PurgeWorkflowRun } from './workflow-run.commands.js';
+
+const RUNS_PER_PAGE = 500;
+
+/**
+ * The runs of a workflow that is deleted go with it. Steps: wait until the runs of before are listed; purge those that are over, page
+ * by page. A crash in between repeats it for those that are left. Runs under way go once they are over, by the retention rule.
+ */
+@Injectable()
+export class PurgeRunsOfWorkflow implements Reaction<WorkflowDeleted> {
+  readonly name = 'purge-runs-of-workflow';
+  readonly categories = ['workflow'];
+  readonly codec: Codec<WorkflowDeleted> = workflowCodec;
+  readonly on = { WorkflowDeleted: (event: Recorded<WorkflowDeleted>) => this.purgeAll(event) };
+
+  constructor(
+    private readonly commands: Commands,
+    private readonly runs: WorkflowRunQueries,
+    private readonly freshness: Freshness,
+  ) {}
+
+  private async purgeAll(event: Recorded<WorkflowDeleted>): Promise<void> {
+    await requireReached(this.freshness, ['workflow-runs'], event.position);
+    const cause = causedBy(event, `system:${this.name}`);
+    let last: string | undefined;
+    do {
+      const page: readonly string[] = await this.runs.overOf(event.data.workflowId, RUNS_PER_PAGE, last);
+      await eachOf(page, (workflowRunId) => this.commands.execute(new PurgeWorkflowRun(workflowRunId, cause)));
+      last = page.at(-1);
+    } while (last !== undefined);
+  }
+}

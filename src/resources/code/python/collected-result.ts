@@ -1,0 +1,77 @@
+import type { CodeFailure, CodeFile, CodeResult } from '../code-runner.port.js';
+import type { CodeLimits } from '../code-limits.js';
+import { isFileName } from '../file-name.policy.js';
+import type { Frame } from './frames.js';
+
+const KINDS = ['error', 'output'] as const;
+
+/**
+ * What a run has said so far. The program keeps the limits by itself as long as it is itself; here they hold even when the code has made
+ * something else of it.
+ */
+export class CollectedResult {
+  private readonly printed = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  private readonly files: CodeFile[] = [];
+  private framesLeft: number;
+  private printedBytesLeft: number;
+  private fileBytesLeft: number;
+
+  constructor(private readonly limits: CodeLimits) {
+    this.printedBytesLeft = 2 * limits.printedBytesMax;
+    this.fileBytesLeft = limits.fileBytesMax;
+    this.framesLeft = 2 * limits.printedBytesMax + limits.filesMax + 1;
+  }
+
+  /** The failure with which the run ends, null where it ends well, or undefined while it goes on. */
+  add({ head, body }: Frame): CodeFailure | null | undefined {
+    if (--this.framesLeft < 0) return tooMuch;
+    switch (head['kind']) {
+      case 'stdout':
+      case 'stderr':
+        return this.print(head['kind'], body);
+      case 'file':
+        return this.keep(head['name'], body);
+      case 'end':
+        return this.failureOf(head['failure']);
+      default:
+        return tooMuch;
+    }
+  }
+
+  as(failure: CodeFailure | null): CodeResult {
+    const textOf = (pieces: readonly Buffer[]) => Buffer.concat(pieces).toString('utf8');
+    const files = failure === null ? this.files : [];
+    return { stdout: textOf(this.printed.stdout), stderr: textOf(this.printed.stderr), files, failure };
+  }
+
+  private print(to: 'stdout' | 'stderr', body: Buffer): CodeFailure | undefined {
+    this.printedBytesLeft -= body.byteLength;
+    if (this.printedBytesLeft < 0) return tooMuch;
+    // A copy: what was read with it is not kept for it.
+    this.printed[to].push(Buffer.from(body));
+    return undefined;
+  }
+
+  private keep(name: unknown, body: Buffer): CodeFailure | undefined {
+    if (typeof name !== 'string' || !isFileName(name) || name.startsWith('inputs/')) {
+      return { kind: 'output', text: `It left a file with a name that cannot be kept: ${JSON.stringify(name).slice(0, 300)}` };
+    }
+    this.fileBytesLeft -= body.byteLength;
+    const isKnown = this.files.some((file) => file.name === name);
+    if (isKnown || this.fileBytesLeft < 0 || this.files.length >= this.limits.filesMax) return tooMuch;
+    this.files.push({ name, content: new Uint8Array(body) });
+    return undefined;
+  }
+
+  private failureOf(said: unknown): CodeFailure | null {
+    if (said === null) return null;
+    const { kind, text } = (said ?? {}) as Record<string, unknown>;
+    const shown = String(text).slice(-this.limits.tracebackCharactersMax);
+    if (lastLine(shown).startsWith('MemoryError')) return { kind: 'memory', text: shown };
+    return { kind: KINDS.find((each) => each === kind) ?? 'error', text: shown };
+  }
+}
+
+const tooMuch: CodeFailure = { kind: 'output', text: 'It put out more than a run may.' };
+
+const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? '';

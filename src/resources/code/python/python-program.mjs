@@ -1,0 +1,277 @@
+/**
+ * Runs one piece of Python and ends. It is started by `python-process.ts`, under Node's permission model, which leaves it no files but
+ * Pyodide's and no way to start anything; it is plain JavaScript because what teaches Node TypeScript needs more than that.
+ *
+ * What runs here can reach JavaScript (`ctypes`, `pyodide_js`), so before it does, everything is taken away with which JavaScript
+ * reaches further: all modules of Node, the process, the globals that are not the language's own. No text becomes code
+ * (`--disallow-code-generation-from-strings`). What remains is memory, time and two channels: descriptor 3 brings the job,
+ * descriptor 1 takes frames away. Nothing that comes out is trusted.
+ */
+import fs from 'node:fs';
+import module, { createRequire } from 'node:module';
+import vm from 'node:vm';
+
+const { pyodideFolder, limits } = JSON.parse(process.argv[2]);
+const JOB = 3;
+const FRAMES = 1;
+const WORK = '/work';
+const INPUTS = `${WORK}/inputs`;
+const HEADER_BYTES = 8;
+/** What is printed waits for so much more of it, or so long. */
+const PIECE_BYTES = 4096;
+const PIECE_MS = 50;
+
+const { readSync, writeSync, constants } = fs;
+const node = process;
+const { pid } = node;
+const exit = node.reallyExit.bind(node);
+const { from, alloc, concat } = Buffer;
+const { parse, stringify } = JSON;
+
+/** Not all of these are named by `module.builtinModules`. */
+const MODULES = [
+  ...module.builtinModules,
+  ...['sea', 'sqlite', 'test', 'test/reporters', 'quic', 'ffi', 'vfs', 'stream/iter'].map((name) => `node:${name}`),
+];
+
+/** Of the process, what Node's own code still asks it for. */
+const KEPT_OF_PROCESS = new Set([
+  'nextTick',
+  'emit',
+  'emitWarning',
+  'version',
+  'versions',
+  'platform',
+  'arch',
+  'argv',
+  'env',
+  'exitCode',
+  '_exiting',
+]);
+/** Of the globals, beside those of the language. */
+const KEPT_GLOBALS = [
+  'setTimeout',
+  'clearTimeout',
+  'setImmediate',
+  'queueMicrotask',
+  'performance',
+  'TextEncoder',
+  'TextDecoder',
+  'WebAssembly',
+  'DOMException',
+];
+
+function take(owner, key) {
+  try {
+    if (delete owner[key]) return;
+  } catch {
+    // It cannot be deleted.
+  }
+  try {
+    Object.defineProperty(owner, key, { value: undefined, writable: false });
+  } catch {
+    // It can be neither deleted nor changed, as a constant can.
+  }
+}
+
+function empty(owner, kept = new Set()) {
+  for (const key of Reflect.ownKeys(owner)) if (!kept.has(key)) take(owner, key);
+}
+
+/** Pyodide looks at the streams of the process, which are sockets. */
+function hideStreams() {
+  const stream = { fd: -1, isTTY: false, write: () => true, on: () => stream, once: () => stream, removeListener: () => stream };
+  for (const name of ['stdin', 'stdout', 'stderr']) Object.defineProperty(process, name, { value: stream, configurable: true });
+}
+
+/** Every module there is, loaded: an import of it later finds what is left of this one. */
+function loadedModules() {
+  const require = createRequire(import.meta.url);
+  return MODULES.flatMap((name) => {
+    try {
+      return [[name.replace(/^node:/, ''), require(name)]];
+    } catch {
+      return [];
+    }
+  });
+}
+
+const NETWORK =
+  /^(_?http|_?tls|https|http2|net|dgram|dns|inspector|cluster|child_process|worker_threads|repl|test|wasi|sqlite|quic|trace_events)/;
+
+function emptyModules(modules, isMeant) {
+  for (const [name, exported] of modules) {
+    if (!isMeant(name) || exported === node || exported === globalThis) continue;
+    if (typeof exported === 'function' && typeof exported.prototype === 'object') empty(exported.prototype);
+    empty(exported);
+  }
+}
+
+function emptyGlobals() {
+  const language = vm.runInNewContext('Reflect.ownKeys(globalThis)');
+  const silent = () => undefined;
+  const quiet = { log: silent, warn: silent, error: silent, info: silent, debug: silent, trace: silent };
+  empty(globalThis, new Set([...language, ...KEPT_GLOBALS, 'globalThis']));
+  Object.defineProperty(globalThis, 'console', { value: quiet });
+}
+
+const stdout = printer('stdout');
+const stderr = printer('stderr');
+const printers = [stdout, stderr];
+
+function receive(length) {
+  const bytes = alloc(length);
+  for (let filled = 0; filled < length;) {
+    const read = readSync(JOB, bytes, filled, length - filled, null);
+    if (read === 0) exit(0);
+    filled += read;
+  }
+  return bytes;
+}
+
+function receiveFrame() {
+  const sizes = receive(HEADER_BYTES);
+  const head = parse(receive(sizes.readUInt32BE(0)).toString());
+  return { ...head, body: receive(sizes.readUInt32BE(4)) };
+}
+
+function send(head, body = alloc(0)) {
+  const text = from(stringify(head));
+  const sizes = alloc(HEADER_BYTES);
+  sizes.writeUInt32BE(text.length, 0);
+  sizes.writeUInt32BE(body.length, 4);
+  const frame = concat([sizes, text, body]);
+  for (let sent = 0; sent < frame.length;) sent += writeSync(FRAMES, frame, sent);
+}
+
+function end(failure) {
+  for (const { flush } of printers) flush();
+  send({ kind: 'end', failure });
+  exit(0);
+}
+
+/** Passes on what is printed, in pieces, and ends the run once that is too much. */
+function printer(kind) {
+  let printed = 0;
+  let pieces = [];
+  let length = 0;
+  let sentAt = performance.now();
+  const flush = () => {
+    if (length > 0) send({ kind }, concat(pieces));
+    pieces = [];
+    length = 0;
+    sentAt = performance.now();
+  };
+  const write = (bytes) => {
+    printed += bytes.length;
+    if (printed > limits.printedBytesMax) end({ kind: 'output', text: `It printed more than ${limits.printedBytesMax} bytes.` });
+    pieces.push(from(bytes));
+    length += bytes.length;
+    if (length >= PIECE_BYTES || performance.now() - sentAt > PIECE_MS) flush();
+    return bytes.length;
+  };
+  return { write, flush };
+}
+
+/** The files below a folder, without links and what is no file. */
+function* filesBelow({ FS }, folder) {
+  for (const name of FS.readdir(folder)) {
+    const path = `${folder}/${name}`;
+    if (name === '.' || name === '..' || path === INPUTS || path === `${WORK}/state.json`) continue;
+    const { mode, size } = FS.lstat(path);
+    if (FS.isDir(mode)) yield* filesBelow({ FS }, path);
+    else if (FS.isFile(mode)) yield { name: path.slice(WORK.length + 1), path, size };
+  }
+}
+
+/** The end of a traceback says what went wrong. Where the interpreter is installed is none of it. */
+const shown = (text) => text.replaceAll(pyodideFolder, 'pyodide').slice(-limits.tracebackCharactersMax);
+
+function sendFiles(python) {
+  const files = [];
+  let size = 0;
+  for (const file of filesBelow(python, WORK)) {
+    files.push(file);
+    size += file.size;
+    if (files.length > limits.filesMax) end({ kind: 'output', text: `It left more than ${limits.filesMax} files.` });
+    if (size > limits.fileBytesMax) end({ kind: 'output', text: `It left files of more than ${limits.fileBytesMax} bytes.` });
+  }
+  for (const { name, path } of files) send({ kind: 'file', name }, from(python.FS.readFile(path)));
+}
+
+/** The code is `__main__`, and a traceback begins with its first line. Ending itself with 0 or nothing is no failure. */
+const HARNESS = `
+def run(code):
+    import linecache, sys, traceback, types
+    main = types.ModuleType('__main__')
+    sys.modules['__main__'] = main
+    sys.argv = ['main.py']
+    linecache.cache['main.py'] = (len(code), None, code.splitlines(True), 'main.py')
+    from pyodide.code import eval_code_async
+    async def watched():
+        try:
+            await eval_code_async(code, main.__dict__, return_mode='none', filename='main.py')
+        except SystemExit as end:
+            if end.code is None or end.code == 0:
+                return None
+            return 'SystemExit: ' + str(end.code)
+        except BaseException as error:
+            frames = error.__traceback__
+            while frames is not None and frames.tb_frame.f_code.co_filename != 'main.py':
+                frames = frames.tb_next
+            return ''.join(traceback.format_exception(type(error), error, frames))
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        return None
+    return watched()
+run
+`;
+
+hideStreams();
+process.binding = (name) => (name === 'constants' ? { fs: constants } : undefined);
+const modules = loadedModules();
+emptyModules(modules, (name) => NETWORK.test(name));
+module.syncBuiltinESMExports();
+
+const { loadPyodide } = await import(`${pyodideFolder}/pyodide.mjs`);
+const python = await loadPyodide({
+  indexURL: pyodideFolder,
+  env: { HOME: WORK },
+  jsglobals: { setTimeout, clearTimeout },
+  stdin: () => null,
+  stdout: () => undefined,
+  stderr: () => undefined,
+});
+const run = python.runPython(HARNESS);
+const { syncBuiltinESMExports, registerHooks } = module;
+registerHooks?.({
+  resolve() {
+    throw new Error('Nothing can be imported here.');
+  },
+});
+emptyGlobals();
+emptyModules(modules, () => true);
+syncBuiltinESMExports();
+empty(node, KEPT_OF_PROCESS);
+
+send({ kind: 'ready', pid });
+const job = receiveFrame();
+python.FS.mkdirTree(INPUTS);
+python.FS.chdir(WORK);
+for (let frame = receiveFrame(); frame.kind === 'file'; frame = receiveFrame()) {
+  const path = `${WORK}/${frame.name}`;
+  python.FS.mkdirTree(path.slice(0, path.lastIndexOf('/')));
+  python.FS.writeFile(path, frame.body);
+}
+python.setStdout(stdout);
+python.setStderr(stderr);
+
+try {
+  const failure = await run(job.body.toString());
+  if (failure !== undefined && failure !== null) end({ kind: 'error', text: shown(failure) });
+  sendFiles(python);
+  end(null);
+} catch (error) {
+  end({ kind: 'error', text: shown(`${error}`) });
+}
