@@ -7,6 +7,7 @@ import { Config } from '../../platform/config/config.js';
 import { AttachmentsModule } from '../../resources/attachments/attachments.module.js';
 import { LimitsModule } from '../../work/limits/limits.module.js';
 import { PromptsModule } from '../../resources/prompts/prompts.module.js';
+import { WorkflowsModule } from '../../resources/workflows/workflows.module.js';
 import { JournalModule } from '../journal/journal.module.js';
 import { SourcesModule } from '../../resources/sources/sources.module.js';
 import { ToolsModule } from '../../resources/tools/tools.module.js';
@@ -27,6 +28,7 @@ import { StopAnswerHandler } from './runner/stop-answer.commands.js';
 import { StopAnswerController } from './runner/stop-answer.http.js';
 import { SweepTurns } from './runner/sweep-turns.ticker.js';
 import { TitleConversation } from './title-conversation.reaction.js';
+import { WorkflowPins } from './intake/workflow-pins.js';
 import { TurnCloser } from './runner/turn-closer.js';
 import { TurnRunner } from './runner/turn-runner.js';
 import { TurnsWorker } from './runner/turns-worker.js';
@@ -37,7 +39,9 @@ import { AutomaticTurns } from './intake/automatic-turns.port.js';
 import { DropContinuations } from './runner/drop-continuations.js';
 import { answeringRejections } from './answering.rejections.js';
 import { WorkflowRunQueries } from '../../../projections/workflow-runs/workflow-runs.queries.js';
-import { WorkflowsModule } from '../../resources/workflows/workflows.module.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { CodeRunner } from '../../resources/code/code-runner.port.js';
+import { CodeNode } from './workflow-runs/code-node.js';
 import { AgentNode } from './workflow-runs/agent-node.js';
 import { EndWorkflowRuns } from './workflow-runs/end-workflow-runs.reaction.js';
 import { NodeTemplates } from './workflow-runs/node-templates.js';
@@ -57,7 +61,14 @@ import { DropContinuationHandler } from './loop/continuation.commands.js';
 const REACTIONS = [TitleConversation, EndWorkflowRuns, PurgeRunsOfWorkflow];
 const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
 const RETENTION = [DropContinuations, PurgeWorkflowRuns];
+/** Until code runs here, a node with code fails. */
+const NO_CODE = {
+  provide: CodeRunner,
+  useValue: { run: () => Promise.reject(new Rejection('code-disabled', 'Code does not run here.')) },
+};
 const WORKFLOW_RUNS = [
+  NO_CODE,
+  CodeNode,
   AgentNode,
   NodeTemplates,
   PlainNodes,
@@ -108,6 +119,7 @@ const WORKFLOW_RUNS = [
     ExpiringQueries,
     UnsealedTurnQueries,
     QuestionResolver,
+    WorkflowPins,
     AskQuestionIntake,
     AgentLoop,
     Continuations,

@@ -23,6 +23,8 @@ export type NamedByQuestion = Readonly<{
   promptId: string | null;
   /** The agent of the conversation that goes on; undefined: a new one begins. */
   continuedAgentId: string | null | undefined;
+  /** A graph comes with it, whose nodes use whatever their owner has. */
+  bringsWorkflow?: boolean;
 }>;
 
 /** What is done to what. */
@@ -219,11 +221,15 @@ function reaching(who: Who, thing: Readonly<{ id?: string; ownerId: string }> | 
  * An agent brings its sources, its prompt and its tools along, and a chat without an agent brings the user's tools. So a restricted
  * token asks one of its agents, or, restricted in sources alone, asks these sources.
  */
-function asking(who: Who, { agentId, sources, promptId, continuedAgentId }: NamedByQuestion): Refusal | undefined {
+function asking(
+  who: Who,
+  { agentId, sources, promptId, continuedAgentId, bringsWorkflow }: NamedByQuestion,
+): Refusal | undefined {
   const token = restrictedTokenOf(who);
   if (!token) return undefined;
   const { agents, tools } = token.resources;
   if (tools) return notAllowed('A token that is restricted to specific tools cannot ask questions');
+  if (bringsWorkflow) return notAllowed('A restricted token cannot bring a workflow along');
   if (who?.kind === 'agent-key') return notAllowed('A restricted token cannot ask with an agent key; send agent_id');
   if (agents && !agentId) return notAllowed('This token is restricted to specific agents; send agent_id');
   if (!agents && isRestricted(token, ['prompts', 'workflows']))

@@ -12,6 +12,7 @@ import type { LanguageModels } from '../models/model/language-model.port.js';
 import { GuardedTemplates } from '../prompts/templates/guarded-templates.js';
 import { CheckedGraphs } from './checked-graphs.js';
 import { GuardedExpressions } from './expressions/guarded-expressions.js';
+import type { WorkflowReferences } from './workflow-references.js';
 import { nodeConfigOf } from './node-config.policy.js';
 
 const templates = new GuardedTemplates();
@@ -22,7 +23,7 @@ const list = async () => [
   { id: 'offline', structuredOutput: true },
   { id: 'plain', structuredOutput: false },
 ];
-const graphs = new CheckedGraphs(expressions, templates, { list } as unknown as LanguageModels);
+const graphs = new CheckedGraphs(expressions, templates, { list } as unknown as LanguageModels, {} as WorkflowReferences);
 const check = (body: unknown) => {
   const { nodes, edges } = body as Partial<GraphBody>;
   return graphs.check('alice', nodes, edges);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Unavailable } from '../../kernel/rejection.js';
+import { Rejection, Unavailable } from '../../kernel/rejection.js';
 import { LanguageModels } from '../models/model/language-model.port.js';
 import { isTemplate } from '../prompts/template-namespaces.policy.js';
 import { TemplateEngine, TemplateFailed } from '../prompts/templates/template-engine.port.js';
@@ -8,7 +8,8 @@ import { type CheckedGraph, GraphValidation } from './graph-validation.port.js';
 import { capProblems, type ConfiguredNode, nameOfNode, structureProblems } from './graph-structure.policy.js';
 import { readNodeConfig } from './node-config.policy.js';
 import { readGraph } from './read-graph.policy.js';
-import { GRAPH_BYTES_MAX } from './workflow-graph.policy.js';
+import { GRAPH_BYTES_MAX, type WorkflowGraph } from './workflow-graph.policy.js';
+import { WorkflowReferences } from './workflow-references.js';
 
 const PROBLEMS_MAX = 100;
 const NOTHING = { nodes: [], edges: [] };
@@ -23,6 +24,7 @@ export class CheckedGraphs extends GraphValidation {
     private readonly expressions: Expressions,
     private readonly templates: TemplateEngine,
     private readonly models: LanguageModels,
+    private readonly references: WorkflowReferences,
   ) {
     super();
   }
@@ -41,6 +43,18 @@ export class CheckedGraphs extends GraphValidation {
       ...(await this.templateProblems(read)),
     ];
     return { graph, problems: bounded([...new Set(found)]) };
+  }
+
+  async sound(ownerId: string, nodes: unknown, edges: unknown): Promise<WorkflowGraph> {
+    const { graph, problems } = await this.check(ownerId, nodes, edges);
+    if (problems.length > 0) throw notValid(problems);
+    return graph;
+  }
+
+  async usable(ownerId: string, nodes: unknown, edges: unknown): Promise<WorkflowGraph> {
+    const graph = await this.sound(ownerId, nodes, edges);
+    await this.references.refuseInaccessible(ownerId, graph, undefined);
+    return graph;
   }
 
   private async expressionProblems(nodes: readonly ConfiguredNode[]): Promise<readonly string[]> {
@@ -85,6 +99,12 @@ export class CheckedGraphs extends GraphValidation {
     }
     return problems;
   }
+}
+
+/** Editors show the list when a workflow is made, and the text when it is changed. */
+function notValid(errors: readonly string[]): Rejection {
+  const error = 'Workflow validation failed';
+  return new Rejection('workflow-not-valid', `${error}: ${errors.join('; ')}`, { error, errors });
 }
 
 function sizeProblems(nodes: unknown, edges: unknown): readonly string[] {

@@ -253,6 +253,77 @@ describe('an agent that runs a workflow', () => {
   });
 });
 
+describe('a question', () => {
+  const ask = async (body: object, as = alice) => {
+    const response = await as.post('/stream', { question: 'Why?', ...body });
+    return { status: response.status, text: await response.text() };
+  };
+  const lastSettings = async () => {
+    const rows = await service.database
+      .sql`select data from event_store.event where type = 'TurnAsked' order by position desc limit 1`;
+    return (JSON.parse(rows[0]!['data'] as string) as { settings: Record<string, unknown> }).settings;
+  };
+  const agentFor = async (workflow: string | null, status = 'published') => {
+    const { body } = await send('POST', '/api/create_agent', { name: 'Runner', agent_type: 'workflow', status, workflow });
+    return body as { id: string; key: string };
+  };
+
+  it('to an agent that runs a workflow pins the version of then', async () => {
+    const workflow = await save();
+    const { id, key } = await agentFor(workflow);
+    await ask({ agent_id: id });
+    expect(await lastSettings()).toMatchObject({ agentType: 'workflow', workflow: { id: workflow, version: 1 }, tools: [] });
+    await send('PUT', `/api/workflows/${workflow}`, { name: 'New', ...around(agentNode()) });
+    await ask({ api_key: key }, new Client(service.url));
+    expect(await lastSettings()).toMatchObject({ agentType: 'workflow', workflow: { id: workflow, version: 2 } });
+  });
+
+  it('to one that has none is refused', async () => {
+    const { id } = await agentFor(null, 'draft');
+    const { status, text } = await ask({ agent_id: id });
+    expect([status, text]).toEqual([409, expect.stringContaining('"code":"agent_without_workflow"')]);
+  });
+
+  it('may bring a workflow along that is not saved, as editors try it out', async () => {
+    const workflow = await save();
+    const body = {
+      workflow: { name: 'Draft', description: '', ...around(agentNode()) },
+      save_conversation: false,
+      visibility: 'hidden',
+    };
+    expect((await ask(body)).status).toBe(200);
+    const draft = { inline: { nodes: [{}, { id: 'agent' }, {}] } };
+    expect(await lastSettings()).toMatchObject({
+      agentId: null,
+      agentType: 'workflow',
+      workflow: { id: null, draft },
+      tools: [],
+    });
+    expect((await ask({ ...body, workflow_id: workflow })).status).toBe(200);
+    expect(await lastSettings()).toMatchObject({ workflow: { id: workflow, draft } });
+    expect((await ask({ ...body, workflow_id: workflow }, bob)).status).toBe(404);
+  });
+
+  it.each<[string, object, number, string]>([
+    ['broken', { workflow: { nodes: [] } }, 400, 'Workflow must have at least one node'],
+    ['no workflow', { workflow: 'x' }, 400, 'workflow must be an object'],
+    ['of tools that are not there', { workflow: around(agentNode({ tools: [newId()] })) }, 404, 'Tool not accessible'],
+    ['too large for an event', { workflow: around(agentNode({ own: 'x'.repeat(300_000) })) }, 413, 'has to be saved before'],
+  ])('is refused with one that is %s, and nothing is asked', async (_, body, status, text) => {
+    const turns = async () => (await service.database.sql`select from event_store.event where type = 'TurnAsked'`).length;
+    const before = await turns();
+    const answer = await ask(body);
+    expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(text)]);
+    expect(await turns()).toBe(before);
+  });
+
+  it('brings none along for an agent', async () => {
+    const { key } = await agentFor(await save());
+    for (const as of [alice, new Client(service.url)])
+      expect((await ask({ api_key: key, workflow: plain }, as)).text).toContain('workflow cannot be sent together with an agent');
+  });
+});
+
 describe('a personal access token', () => {
   const tokenFor = async (scopes: readonly string[], resource_filter: object = {}) => {
     const { body } = await send('POST', '/api/user/tokens', { name: newId(), scopes, resource_filter });
@@ -276,5 +347,11 @@ describe('a personal access token', () => {
     expect((await send('POST', '/api/workflows', { name: 'x', ...plain }, restricted)).status).toBe(403);
     expect((await send('PUT', `/api/workflows/${id}`, { name: 'x', ...plain }, restricted)).status).toBe(403);
     expect((await send('DELETE', `/api/workflows/${id}`, undefined, restricted)).status).toBe(403);
+  });
+
+  it('that is restricted tries no workflow out', async () => {
+    const restricted = await tokenFor(['chat:run', 'sources:read'], { sources: [newId()] });
+    const response = await restricted.post('/stream', { question: 'Why?', workflow: plain });
+    expect([response.status, await response.text()]).toEqual([403, expect.stringContaining('cannot bring a workflow along')]);
   });
 });

@@ -6,7 +6,6 @@ import { type WorkflowRecord, WorkflowQueries } from '../../../projections/workf
 import { Commands } from '../../kernel/commands.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId, newId } from '../../kernel/ids.js';
-import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { answerPosition } from '../../platform/http/positions.js';
@@ -120,8 +119,7 @@ export class WorkflowsController {
 
   /** @throws Rejection workflow-not-valid with everything that is wrong */
   private async contentOf(user: SignedInUser, { name, description, nodes, edges }: WorkflowBody) {
-    const { graph, problems } = await this.validation.check(user.userId, nodes, edges);
-    if (problems.length > 0) throw notValid(problems);
+    const graph = await this.validation.sound(user.userId, nodes, edges);
     requireReferences(user, graph);
     return { name: name.trim(), description: description ?? '', graph };
   }
@@ -131,12 +129,6 @@ export class WorkflowsController {
     answerPosition(reply, position);
     await this.freshness.reached(['workflows'], position);
   }
-}
-
-/** Editors show the list when a workflow is made, and the text when it is changed. */
-function notValid(errors: readonly string[]): Rejection {
-  const error = 'Workflow validation failed';
-  return new Rejection('workflow-not-valid', `${error}: ${errors.join('; ')}`, { error, errors });
 }
 
 /** @throws Rejection resource-not-allowed where a node is to use what the credential does not reach */

@@ -11,6 +11,7 @@ import { AskQuestionHandler, ResumeTurnHandler } from '../../../src/dialogue/ans
 import { AttachedFiles } from '../../../src/dialogue/answering/loop/attached-files.js';
 import { Continuations } from '../../../src/dialogue/answering/loop/continuations.js';
 import { ExpirePauses } from '../../../src/dialogue/answering/runner/expire-pauses.ticker.js';
+import type { WorkflowPins } from '../../../src/dialogue/answering/intake/workflow-pins.js';
 import { QuestionResolver } from '../../../src/dialogue/answering/intake/resolve-question.js';
 import { StopAnswerHandler } from '../../../src/dialogue/answering/runner/stop-answer.commands.js';
 import { SweepTurns } from '../../../src/dialogue/answering/runner/sweep-turns.ticker.js';
@@ -132,6 +133,9 @@ export type Ports = Readonly<{
   mutant: Mutant | undefined;
 }>;
 
+/** No agent of the simulation runs a workflow. */
+const NO_WORKFLOW_PINS = { pin: async () => undefined } as unknown as WorkflowPins;
+
 /** The roles of a process as the modules put them together, without Nest. */
 export function rolesOver(ports: Ports) {
   const {
@@ -156,7 +160,7 @@ export function rolesOver(ports: Ports) {
   const agents = { byId: (id: string) => Promise.resolve(id === AGENT_ID ? AGENT : undefined) } as unknown as AgentQueries;
   const shelf = { pick: async () => [], recall: async () => [] } as unknown as AttachmentShelf;
   const prompts = { byId: async () => undefined } as unknown as PromptQueries;
-  const resolver = new QuestionResolver(streams, agents, models, toolbox, shelf, prompts);
+  const resolver = new QuestionResolver(streams, agents, models, toolbox, shelf, prompts, NO_WORKFLOW_PINS);
   const feed = new MessageFeed(store, signals, timing);
   const activity = new TurnActivity(streams);
   const continuations = new Continuations(blobs);

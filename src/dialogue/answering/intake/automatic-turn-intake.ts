@@ -15,6 +15,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
+import type { WorkflowGraph } from '../../../resources/workflows/workflow-graph.policy.js';
 import { limitedAgent, TURNS_QUEUE } from './ask-question-intake.js';
 import type { TurnToRun } from '../../journal/frame-tail.js';
 import type { QuestionRequest } from './question.dto.js';
@@ -84,7 +85,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
   }
 
   /** How somebody asked without an agent; a model or a prompt that is gone is as good as none. */
-  private async ownOf({ modelId, promptId, ...settings }: TurnSettings, owner: SignedInUser): Promise<QuestionRequest> {
+  private async ownOf({ modelId, promptId, workflow, ...settings }: TurnSettings, owner: SignedInUser): Promise<QuestionRequest> {
     const { sources, chunks, retriever } = settings;
     return {
       ...((await this.models.has(modelId)) && { model_id: modelId }),
@@ -92,6 +93,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
       active_docs: sources.map(({ id }) => id),
       chunks,
       retriever,
+      ...(workflow && 'draft' in workflow && 'inline' in workflow.draft && draftAgain(workflow.draft.inline, workflow.id)),
     };
   }
 
@@ -103,6 +105,12 @@ export class AutomaticTurnIntake extends AutomaticTurns {
     return undefined;
   }
 }
+
+/** A workflow that was tried out goes on as it was. */
+const draftAgain = ({ nodes, edges }: WorkflowGraph, id: string | null): Pick<QuestionRequest, 'workflow' | 'workflow_id'> => ({
+  workflow: { nodes, edges },
+  workflow_id: id,
+});
 
 /** How a turn is to be run, and the agent whose limits are for it. */
 type Settled = Readonly<{ settings: TurnSettings; agent: LimitedAgent | undefined }>;

@@ -94,6 +94,19 @@ export class QuestionRequest {
   @Min(0)
   index?: number | null;
 
+  /**
+   * A workflow that is not saved, as its editor tries it out: `{nodes, edges}`, and whatever else. It is checked like one that is
+   * saved, and answers instead of an agent.
+   */
+  @IsOptional()
+  @IsObject()
+  workflow?: Record<string, unknown> | null;
+
+  /** With `workflow`: the saved workflow that is being edited. */
+  @IsOptional()
+  @IsString()
+  workflow_id?: string | null;
+
   /** Functions of the caller, in the form of OpenAI's API: the model may call them, the caller runs them. */
   @IsOptional()
   @IsArray()

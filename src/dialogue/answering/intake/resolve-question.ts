@@ -31,6 +31,7 @@ import { ATTACHMENTS_MAX } from '../loop/attached.policy.js';
 import type { QuestionRequest } from './question.dto.js';
 import { parseHistory } from './question.policy.js';
 import { clientToolsOf } from './tool-actions.policy.js';
+import { WorkflowPins } from './workflow-pins.js';
 
 /** A question with its caller, agent and settings resolved. */
 export type ResolvedQuestion = Readonly<{
@@ -59,6 +60,7 @@ export class QuestionResolver {
     private readonly toolbox: Toolbox,
     private readonly attachments: AttachmentShelf,
     private readonly prompts: PromptQueries,
+    private readonly workflows: WorkflowPins,
   ) {}
 
   /** @throws Rejection agent-not-found, conversation-not-found, prompt-not-found, attachment-…, invalid-request */
@@ -133,7 +135,9 @@ export class QuestionResolver {
     const ownerId = agent?.ownerId ?? ownerOf(caller);
     const model = modelId ?? (await this.modelFor(configuration?.defaultModelId));
     const writeAllowlist = isOwner(caller, ownerId) ? null : (configuration?.config.api_write_allowlist ?? []);
-    const pins = await this.pinned(ownerId, model, configuration?.tools);
+    const workflow = await this.workflows.pin(request, caller, agent);
+    // The nodes of a workflow bring their own tools.
+    const pins = await this.pinned(ownerId, model, workflow ? [] : configuration?.tools);
     const own = configuration ? [configuration.source, ...configuration.additionalSources].filter(Boolean) : [];
     const sources = own.length > 0 ? own : sourceIds(request.active_docs);
     return {
@@ -151,7 +155,8 @@ export class QuestionResolver {
       responseSchema: configuration?.jsonSchema ?? null,
       tools: writeAllowlist === null ? pins : pins.filter(({ toolId }) => !isForOwnersOnly(toolId)),
       clientTools: clientToolsOf(request.client_tools ?? []),
-      agentType: configuration?.agentType ?? 'classic',
+      agentType: workflow ? 'workflow' : (configuration?.agentType ?? 'classic'),
+      ...(workflow && { workflow }),
       writeAllowlist,
       attachments: await this.attached(request.attachments ?? [], caller),
     };
@@ -191,4 +196,5 @@ const namedBy = (request: QuestionRequest, continued: Beginning | undefined): Na
   sources: sourceIds(request.active_docs),
   promptId: request.prompt_id || null,
   continuedAgentId: continued?.agentId,
+  bringsWorkflow: Boolean(request.workflow),
 });
