@@ -1,6 +1,7 @@
 import { noGuards } from './guardrails.js';
 import { runInNewContext } from 'node:vm';
 import { AgentNode } from '../../src/dialogue/answering/workflow-runs/agent-node.js';
+import type { CodeNode } from '../../src/dialogue/answering/workflow-runs/code-node.js';
 import { NodeTemplates } from '../../src/dialogue/answering/workflow-runs/node-templates.js';
 import { PlainNodes } from '../../src/dialogue/answering/workflow-runs/plain-nodes.js';
 import { RunValues } from '../../src/dialogue/answering/workflow-runs/run-values.js';
@@ -82,6 +83,9 @@ const prompts = {
   },
 } as unknown as PromptRenderer;
 
+/** What tests of nodes with code bring themselves. */
+const NO_CODE = {} as CodeNode;
+
 /** What runs workflows over a store, as a process of the service does. */
 export function workflowsOver(
   store: EventStore,
@@ -103,7 +107,7 @@ export function workflowsOver(
     new ToolboxForTests(tools),
     new RunValues(blobs),
     new Continuations(blobs),
-    new WorkflowNodes(new AgentNode(agents, templates), new PlainNodes(expressions, templates)),
+    new WorkflowNodes(new AgentNode(agents, templates), new PlainNodes(expressions, templates), NO_CODE),
   );
   return new AnswerComposer(agents, workflows, noGuards(commands));
 }

@@ -41,7 +41,9 @@ import { AutomaticTurns } from './intake/automatic-turns.port.js';
 import { DropContinuations } from './runner/drop-continuations.js';
 import { answeringRejections } from './answering.rejections.js';
 import { WorkflowRunQueries } from '../../../projections/workflow-runs/workflow-runs.queries.js';
-import { WorkflowsModule } from '../../resources/workflows/workflows.module.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { CodeRunner } from '../../resources/code/code-runner.port.js';
+import { CodeNode } from './workflow-runs/code-node.js';
 import { AgentNode } from './workflow-runs/agent-node.js';
 import { EndWorkflowRuns } from './workflow-runs/end-workflow-runs.reaction.js';
 import { NodeTemplates } from './workflow-runs/node-templates.js';
@@ -61,7 +63,14 @@ import { DropContinuationHandler } from './loop/continuation.commands.js';
 const REACTIONS = [TitleConversation, EndWorkflowRuns, PurgeRunsOfWorkflow];
 const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
 const RETENTION = [DropContinuations, PurgeWorkflowRuns];
+/** Until code runs here, a node with code fails. */
+const NO_CODE = {
+  provide: CodeRunner,
+  useValue: { run: () => Promise.reject(new Rejection('code-disabled', 'Code does not run here.')) },
+};
 const WORKFLOW_RUNS = [
+  NO_CODE,
+  CodeNode,
   AgentNode,
   NodeTemplates,
   PlainNodes,
