@@ -9,12 +9,16 @@ import { ScheduleActivityQueries } from '../../../projections/schedules/schedule
 import { ScheduleHistoryQueries } from '../../../projections/schedules/schedule-history.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { MonitorFollowUpQueries } from '../../../projections/follow-ups/monitor-follow-ups.queries.js';
+import { WorkflowQueries } from '../../../projections/workflows/workflows.queries.js';
+import { WorkflowRunHistoryQueries } from '../../../projections/workflow-runs/workflow-run-history.queries.js';
+import { WorkflowRunQueries } from '../../../projections/workflow-runs/workflow-runs.queries.js';
 import { Config } from '../../platform/config/config.js';
 import { SchedulesModule } from '../../triggers/schedules/schedules.module.js';
 import { ActivityController } from './activity.http.js';
 import { ActivityRules } from './activity-rules.js';
 import { CurrentActivity } from './current-activity.js';
 import { PlannedActivity } from './planned-activity.js';
+import { WorkflowNames } from './workflow-names.js';
 import { RunHistory } from './run-history.js';
 
 /** What a user has had done, has under way and has planned, as the read models tell. */
@@ -32,6 +36,10 @@ import { RunHistory } from './run-history.js';
     ScheduleHistoryQueries,
     SourceQueries,
     MonitorFollowUpQueries,
+    WorkflowQueries,
+    WorkflowRunQueries,
+    WorkflowRunHistoryQueries,
+    WorkflowNames,
     CurrentActivity,
     PlannedActivity,
     RunHistory,

@@ -41,6 +41,9 @@ const activity = new CurrentActivity(
     nothing,
     { activeOf: async () => rows(UP_NEXT_MAX, monitor) },
     nothing,
+    nothing,
+    nothing,
+    { titlesOf: async () => ({ of: () => '' }) },
   ] as unknown as ConstructorParameters<typeof CurrentActivity>),
 );
 

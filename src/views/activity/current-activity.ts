@@ -7,6 +7,9 @@ import { MonitorQueries } from '../../../projections/monitors/monitors.queries.j
 import { RunQueries } from '../../../projections/runs/runs.queries.js';
 import { ScheduleHistoryQueries } from '../../../projections/schedules/schedule-history.queries.js';
 import { MonitorFollowUpQueries } from '../../../projections/follow-ups/monitor-follow-ups.queries.js';
+import { WorkflowRunHistoryQueries } from '../../../projections/workflow-runs/workflow-run-history.queries.js';
+import { WorkflowRunQueries } from '../../../projections/workflow-runs/workflow-runs.queries.js';
+import { WorkflowNames } from './workflow-names.js';
 import {
   type Approval,
   approval,
@@ -20,6 +23,7 @@ import {
   runningJob,
   runningScheduleRun,
   runningWebhookRun,
+  runningWorkflow,
 } from './current-records.js';
 
 /** Of each list no more is shown: the first are those that matter most. */
@@ -43,6 +47,9 @@ export class CurrentActivity {
     private readonly jobs: JobHistoryQueries,
     private readonly monitors: MonitorQueries,
     private readonly followUps: MonitorFollowUpQueries,
+    private readonly workflowRuns: WorkflowRunQueries,
+    private readonly pastWorkflowRuns: WorkflowRunHistoryQueries,
+    private readonly workflowNames: WorkflowNames,
   ) {}
 
   async of(ownerId: string, now: Date) {
@@ -63,17 +70,21 @@ export class CurrentActivity {
     };
   }
 
-  /** The newest first, of whatever kind. */
+  /** The newest first, of whatever kind. An answer that a workflow gives is shown as that. */
   private async running(ownerId: string): Promise<readonly RunningRecord[]> {
-    const [answers, scheduled, webhooks, names, jobs] = await Promise.all([
+    const [answers, scheduled, webhooks, names, jobs, workflows, titles] = await Promise.all([
       this.chats.answersUnderWay(ownerId, RUNNING_MAX),
       this.schedules.openRuns(ownerId, RUNNING_MAX),
       this.webhooks.underWay(ownerId, RUNNING_MAX),
       this.agents.ownedBy(ownerId),
       this.jobs.underWay(ownerId, RUNNING_MAX),
+      this.workflowRuns.underWay(ownerId, RUNNING_MAX),
+      this.workflowNames.titlesOf(ownerId),
     ]);
+    const ofWorkflows = new Set(workflows.map(({ turnId }) => turnId));
     const all = [
-      ...answers.map(runningAnswer),
+      ...answers.filter(({ messageId }) => !ofWorkflows.has(messageId)).map(runningAnswer),
+      ...workflows.map((run) => runningWorkflow(run, titles.of(run))),
       ...scheduled.map(runningScheduleRun),
       ...webhooks.map((run) => runningWebhookRun(run, names)),
       ...jobs.map(runningJob),
@@ -94,14 +105,16 @@ export class CurrentActivity {
     return all.sort((one, other) => one.at.getTime() - other.at.getTime()).slice(0, UP_NEXT_MAX);
   }
 
+  /** A run of a webhook or a schedule that ran a workflow counts as both. */
   private async counts(ownerId: string, since: Date) {
-    const [schedule, webhook, job, monitor] = await Promise.all([
+    const [schedule, webhook, job, monitor, workflow] = await Promise.all([
       this.schedules.counts(ownerId, since),
       this.webhooks.counts(ownerId, since),
       this.jobs.counts(ownerId, since),
       this.followUps.counts(ownerId, since),
+      this.pastWorkflowRuns.counts(ownerId, since),
     ]);
-    const kinds = { schedule, webhook, workflow: { runs: 0, failed: 0 }, job, monitor };
+    const kinds = { schedule, webhook, workflow, job, monitor };
     const sum = (of: 'runs' | 'failed') => Object.values(kinds).reduce((all, each) => all + each[of], 0);
     return { runs: sum('runs'), failed: sum('failed'), by_kind: kinds };
   }

@@ -4,11 +4,12 @@ import type { JobUnderWay } from '../../../projections/jobs/job-history.queries.
 import type { MonitorRecord } from '../../../projections/monitors/monitors.queries.js';
 import type { WebhookRunRecord } from '../../../projections/runs/runs.queries.js';
 import type { ComingSchedule, OpenScheduleRun, PausedSchedule } from '../../../projections/schedules/schedule-history.queries.js';
+import type { WorkflowRunRecord } from '../../../projections/workflow-runs/workflow-runs.queries.js';
 import { NAMELESS_WEBHOOK } from './history-rows.js';
 
 /** Something that is under way. `since`: when it was asked for or due. */
 export type RunningRecord = Readonly<{
-  kind: 'answer' | 'schedule' | 'webhook' | 'job';
+  kind: 'answer' | 'schedule' | 'webhook' | 'workflow' | 'job';
   id: string;
   title: string;
   /** `pending`: it has not begun. */
@@ -18,7 +19,11 @@ export type RunningRecord = Readonly<{
   agent_id: string | null;
   conversation_id: string | null;
 }> &
-  Readonly<Partial<Record<'message_id' | 'run_id' | 'schedule_id' | 'task_id' | 'job_id', string>>>;
+  Readonly<
+    Partial<
+      Record<'message_id' | 'run_id' | 'schedule_id' | 'task_id' | 'job_id' | 'workflow_run_id' | 'workflow_id', string | null>
+    >
+  >;
 
 export type Approval = ReturnType<typeof approval>;
 export type ComingRecord = ReturnType<typeof comingSchedule> | ReturnType<typeof comingMonitor>[number];
@@ -59,6 +64,21 @@ export const runningWebhookRun = (run: WebhookRunRecord, names: ReadonlyMap<stri
   conversation_id: null,
   run_id: run.id,
   task_id: run.id,
+});
+
+export const runningWorkflow = (run: WorkflowRunRecord, title: string): RunningRecord => ({
+  kind: 'workflow',
+  id: run.id,
+  title,
+  status: 'running',
+  since: run.startedAt,
+  started_at: run.startedAt,
+  agent_id: run.agentId,
+  conversation_id: run.conversationId,
+  message_id: run.turnId,
+  run_id: run.runId,
+  workflow_run_id: run.id,
+  workflow_id: run.workflowId,
 });
 
 export const runningJob = (job: JobUnderWay): RunningRecord => ({

@@ -2,12 +2,16 @@ import type { JobOutcome, PastJob } from '../../../projections/jobs/job-history.
 import type { WebhookRunRecord, WebhookRunStatus } from '../../../projections/runs/runs.queries.js';
 import type { PastScheduleRun } from '../../../projections/schedules/schedule-history.queries.js';
 import type { ScheduleRunStatus } from '../../../projections/schedules/schedules.queries.js';
+import type { PastWorkflowRun } from '../../../projections/workflow-runs/workflow-run-history.queries.js';
+import type { WorkflowRunStatus } from '../../../projections/workflow-runs/workflow-runs.queries.js';
 import type { MonitorFollowUp } from '../../../projections/follow-ups/monitor-follow-ups.queries.js';
 import type { FollowUpState } from '../../../projections/follow-ups/follow-ups.queries.js';
 import type { HistoryKind, HistoryStatus } from './history.policy.js';
 
 /** What a webhook's run is called whose agent is gone. */
 export const NAMELESS_WEBHOOK = 'Webhook';
+/** What a run is called whose agent and whose workflow are gone, or were never saved. */
+export const NAMELESS_WORKFLOW = 'Workflow';
 
 /** Something that was done, or was to be done and was not, whatever its kind. */
 export type HistoryRow = Readonly<{
@@ -25,7 +29,20 @@ export type HistoryRow = Readonly<{
   error: string | null;
 }> &
   Readonly<
-    Partial<Record<'run_id' | 'schedule_id' | 'task_id' | 'job_id' | 'monitor_id' | 'message_id' | 'error_type', string | null>>
+    Partial<
+      Record<
+        | 'run_id'
+        | 'schedule_id'
+        | 'task_id'
+        | 'job_id'
+        | 'monitor_id'
+        | 'message_id'
+        | 'workflow_run_id'
+        | 'workflow_id'
+        | 'error_type',
+        string | null
+      >
+    >
   >;
 
 /** How each kind says the ways to end. */
@@ -48,6 +65,11 @@ export const JOB_WORDS: Record<JobOutcome, HistoryStatus> = {
   lost: 'failed',
   timeout: 'timeout',
   cancelled: 'cancelled',
+};
+export const WORKFLOW_WORDS: Partial<Record<WorkflowRunStatus, HistoryStatus>> = {
+  completed: 'success',
+  failed: 'failed',
+  stopped: 'cancelled',
 };
 export const MONITOR_WORDS: Partial<Record<FollowUpState, HistoryStatus>> = {
   delivered: 'success',
@@ -130,4 +152,23 @@ export const ofMonitor = (followUp: MonitorFollowUp): HistoryRow => ({
   error: followUp.reason,
   monitor_id: followUp.monitorId,
   message_id: followUp.messageId,
+});
+
+export const ofWorkflow = (run: PastWorkflowRun, title: string): HistoryRow => ({
+  kind: 'workflow',
+  id: run.id,
+  title,
+  status: WORKFLOW_WORDS[run.status]!,
+  at: run.startedAt,
+  started_at: run.startedAt,
+  finished_at: run.endedAt,
+  duration_ms: duration(run.startedAt, run.endedAt),
+  agent_id: run.agentId,
+  conversation_id: run.conversationId,
+  error: run.error,
+  ...(run.reason !== null && { error_type: run.reason }),
+  workflow_run_id: run.id,
+  workflow_id: run.workflowId,
+  message_id: run.turnId,
+  run_id: run.runId,
 });

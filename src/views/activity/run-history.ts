@@ -4,6 +4,7 @@ import { JobHistoryQueries } from '../../../projections/jobs/job-history.queries
 import { RunQueries } from '../../../projections/runs/runs.queries.js';
 import { ScheduleHistoryQueries } from '../../../projections/schedules/schedule-history.queries.js';
 import { MonitorFollowUpQueries } from '../../../projections/follow-ups/monitor-follow-ups.queries.js';
+import { WorkflowRunHistoryQueries } from '../../../projections/workflow-runs/workflow-run-history.queries.js';
 import { ActivityRules } from './activity-rules.js';
 import { type HistoryKind, type HistoryQuestion, pageOf } from './history.policy.js';
 import {
@@ -16,9 +17,12 @@ import {
   ofMonitor,
   ofSchedule,
   ofWebhook,
+  ofWorkflow,
   SCHEDULE_WORDS,
   WEBHOOK_WORDS,
+  WORKFLOW_WORDS,
 } from './history-rows.js';
+import { WorkflowNames } from './workflow-names.js';
 
 const DAY_MS = 86_400_000;
 
@@ -30,8 +34,7 @@ export class RunHistory {
   private readonly sources: Readonly<Record<HistoryKind, (asked: Asked) => Promise<readonly HistoryRow[]>>> = {
     schedule: (asked) => this.ofSchedules(asked),
     webhook: (asked) => this.ofWebhooks(asked),
-    // There are no workflows, so none has run.
-    workflow: async () => [],
+    workflow: (asked) => this.ofWorkflows(asked),
     job: (asked) => this.ofJobs(asked),
     monitor: (asked) => this.ofMonitors(asked),
   };
@@ -42,6 +45,8 @@ export class RunHistory {
     private readonly agents: AgentNameQueries,
     private readonly jobs: JobHistoryQueries,
     private readonly followUps: MonitorFollowUpQueries,
+    private readonly workflowRuns: WorkflowRunHistoryQueries,
+    private readonly workflowNames: WorkflowNames,
     private readonly rules: ActivityRules,
   ) {}
 
@@ -80,6 +85,18 @@ export class RunHistory {
       text,
     };
     return (await this.jobs.past(ownerId, asked, rows)).map(ofJob);
+  }
+
+  /** Runs of workflows are kept, unlike the traces of what they did. */
+  private async ofWorkflows({ ownerId, now, question, rows }: Asked): Promise<readonly HistoryRow[]> {
+    const titles = await this.workflowNames.titlesOf(ownerId);
+    const { text, statuses } = question;
+    const wanted = {
+      since: since(question, now),
+      statuses: inWordsOf(WORKFLOW_WORDS, statuses),
+      of: text === '' ? undefined : titles.containing(text),
+    };
+    return (await this.workflowRuns.past(ownerId, wanted, rows)).map((run) => ofWorkflow(run, titles.of(run)));
   }
 
   private async ofMonitors({ ownerId, now, question, rows }: Asked): Promise<readonly HistoryRow[]> {

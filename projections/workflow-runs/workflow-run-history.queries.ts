@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { ReadModels } from '../read-models.js';
+import type { WorkflowRunStatus } from './workflow-runs.queries.js';
+
+/** A run that is over, as a history tells of it. */
+export type PastWorkflowRun = Readonly<{
+  id: string;
+  workflowId: string | null;
+  agentId: string | null;
+  conversationId: string | null;
+  turnId: string | null;
+  runId: string | null;
+  status: WorkflowRunStatus;
+  reason: string | null;
+  error: string | null;
+  startedAt: Date;
+  endedAt: Date;
+}>;
+
+/** Which runs are looked for. Without ids of agents and workflows: whichever. */
+export type WorkflowRunsWanted = Readonly<{
+  since: Date;
+  statuses: readonly WorkflowRunStatus[];
+  of: Readonly<{ agentIds: readonly string[]; workflowIds: readonly string[] }> | undefined;
+}>;
+
+@Injectable()
+export class WorkflowRunHistoryQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** A user's runs that are over and began since then, the newest first. */
+  async past(ownerId: string, { since, statuses, of }: WorkflowRunsWanted, limit: number): Promise<readonly PastWorkflowRun[]> {
+    const { sql } = this.readModels;
+    const among = of
+      ? sql`and (agent_id = any (${of.agentIds as string[]}::text[])
+          or agent_id is null and workflow_id = any (${of.workflowIds as string[]}::text[]))`
+      : sql``;
+    return sql<PastWorkflowRun[]>`
+      select workflow_run_id as id, workflow_id as "workflowId", agent_id as "agentId", conversation_id as "conversationId",
+        turn_id as "turnId", run_id as "runId", status, reason, error, started_at as "startedAt", ended_at as "endedAt"
+      from workflow_runs.workflow_run
+      where owner_id = ${ownerId} and ended_at is not null and started_at >= ${since}
+        and status = any (${statuses as string[]}::text[]) ${among}
+      order by started_at desc, workflow_run_id limit ${limit}`;
+  }
+
+  /** How many of a user's runs began since then and are over, and how many of these failed. */
+  async counts(ownerId: string, since: Date): Promise<Readonly<{ runs: number; failed: number }>> {
+    const [counted] = await this.readModels.sql<{ runs: number; failed: number }[]>`
+      select count(*)::integer as runs, (count(*) filter (where status = 'failed'))::integer as failed
+      from workflow_runs.workflow_run where owner_id = ${ownerId} and ended_at is not null and started_at >= ${since}`;
+    return counted!;
+  }
+}

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { AgentNameQueries } from '../../../projections/agents/agent-names.queries.js';
+import { WorkflowQueries } from '../../../projections/workflows/workflows.queries.js';
+import { NAMELESS_WORKFLOW } from './history-rows.js';
+
+type Run = Readonly<{ agentId: string | null; workflowId: string | null }>;
+type Names = ReadonlyMap<string, string>;
+
+/** What a user's runs of workflows are called: as the agent that ran, else as the workflow that was tried out. */
+export class RunTitles {
+  constructor(
+    private readonly agents: Names,
+    private readonly workflows: Names,
+  ) {}
+
+  of({ agentId, workflowId }: Run): string {
+    return this.agents.get(agentId ?? '') ?? this.workflows.get(workflowId ?? '') ?? NAMELESS_WORKFLOW;
+  }
+
+  /** Whose runs have a text in their titles, whatever its case. */
+  containing(text: string): Readonly<{ agentIds: readonly string[]; workflowIds: readonly string[] }> {
+    const idsIn = (names: Names) =>
+      [...names].flatMap(([id, name]) => (name.toLowerCase().includes(text.toLowerCase()) ? [id] : []));
+    return { agentIds: idsIn(this.agents), workflowIds: idsIn(this.workflows) };
+  }
+}
+
+@Injectable()
+export class WorkflowNames {
+  constructor(
+    private readonly agents: AgentNameQueries,
+    private readonly workflows: WorkflowQueries,
+  ) {}
+
+  async titlesOf(ownerId: string): Promise<RunTitles> {
+    return new RunTitles(...(await Promise.all([this.agents.ownedBy(ownerId), this.workflows.namesOf(ownerId)])));
+  }
+}
