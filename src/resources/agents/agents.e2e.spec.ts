@@ -256,7 +256,7 @@ describe('a refusal', () => {
     ['guardrails that nobody checks', { config: { guardrails: { enabled: true } } }, 'config.guardrails cannot be enabled'],
     ['guardrails of an unknown kind', { config: { guardrails: { on: true } } }, 'config.guardrails.on is not known'],
     ['a type that nobody runs', { agent_type: 'oracle' }, 'agent_type must be one of classic, agentic'],
-    ['a type that is not run yet', { agent_type: 'research' }, 'agent_type must be one of classic, agentic'],
+    ['a type that there is not', { agent_type: 'oracle' }, 'agent_type must be one of classic, agentic'],
     ['a model that nobody serves', { default_model_id: 'gone' }, 'default_model_id names no model of this service: gone'],
     ['models that nobody serves', { models: ['offline', 'gone'] }, 'models names no model of this service: gone'],
   ];
