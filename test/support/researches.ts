@@ -20,6 +20,7 @@ import type { LanguageModels, ModelChunk, ModelRequest } from '../../src/resourc
 import type { PromptRenderer } from '../../src/resources/prompts/prompt.port.js';
 import type { Search } from '../../src/resources/sources/chunks/search.port.js';
 import type { OpenTools } from '../../src/resources/tools/toolbox/toolbox.port.js';
+import { type CompletionRequest, say, type Script, type SeenRequest, type Step } from './scripted-model-server.js';
 import { commandsOver } from './commands-over.js';
 import { answeringOptions } from './turns.js';
 import { text, ToolboxForTests } from './tool-turns.js';
@@ -63,7 +64,9 @@ export function researchOver({ store, models, tools, blobs, search, timing = sys
 /** What a model of a research is asked for: it is told by its instructions. */
 export type ResearchTask = 'clarify' | 'plan' | 'step' | 'answer';
 
-export function taskOf({ messages }: Pick<ModelRequest, 'messages'>): ResearchTask {
+type Asked = Readonly<{ messages: readonly Readonly<{ role: string; content?: unknown }>[] }>;
+
+export function taskOf({ messages }: Asked): ResearchTask {
   const instructions = JSON.stringify(messages[0]?.content ?? '').slice(1);
   if (instructions.startsWith('You prepare research')) return 'clarify';
   if (instructions.startsWith('You plan research')) return 'plan';
@@ -71,7 +74,7 @@ export function taskOf({ messages }: Pick<ModelRequest, 'messages'>): ResearchTa
 }
 
 /** The query of the step that a model works on. */
-export const queryOf = ({ messages }: Pick<ModelRequest, 'messages'>): string =>
+export const queryOf = ({ messages }: Asked): string =>
   /Query of this step: (.*)/
     .exec(JSON.stringify(messages.find(({ role }) => role === 'user')?.content))?.[1]
     ?.split(/\\n|"/)[0] ?? '';
@@ -92,3 +95,20 @@ export const researcher =
     if (task === 'plan') return [text(planText(queries))];
     return [text(task === 'step' ? `Report on ${queryOf(request)}.` : 'The answer.')];
   };
+
+/** The same over HTTP: what a scripted endpoint says to each task, by default a sentence. */
+export function researchScript(
+  queries: readonly string[],
+  more: Partial<Record<string, (request: CompletionRequest) => readonly Step[] | undefined>> = {},
+): Script {
+  const words: Readonly<Record<string, string>> = { clarify: NOTHING_UNCLEAR, plan: planText(queries), answer: 'The answer.' };
+  return (request) => {
+    const task = taskOf(request);
+    const name = task === 'step' ? queryOf(request) : task;
+    return more[name]?.(request) ?? say(words[name] ?? `Report on ${name}.`);
+  };
+}
+
+/** What an endpoint was asked for by researches, in order: the tasks, and of steps the queries. */
+export const tasksOf = (requests: readonly SeenRequest[]): readonly string[] =>
+  requests.map(({ body }) => (taskOf(body) === 'step' ? queryOf(body) : taskOf(body)));
