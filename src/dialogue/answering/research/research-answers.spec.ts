@@ -16,6 +16,7 @@ import {
   type Ran,
   WITH_TOOLS,
 } from '../../../../test/support/tool-turns.js';
+import { turnSettings } from '../../../../test/support/turn-settings.js';
 import { askedTurn, bringFurther, cause, eventsOf, framesOf, workerOver } from '../../../../test/support/turns.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import type { Timing } from '../../../kernel/timing.js';
@@ -27,6 +28,8 @@ import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.por
 import { ask, conversation } from '../../conversation/conversation.decider.js';
 import { type AnswerParts, conversationStream, type TurnSettings, type Usage } from '../../conversation/conversation.events.js';
 import { resume } from '../../conversation/pause.decider.js';
+import type { QuestionResolver } from '../intake/resolve-question.js';
+import { HeadlessAnswers } from '../runner/headless-answers.js';
 import { RESEARCH_MS_MAX, STEP_ROUNDS_MAX } from './research-plan.policy.js';
 import { researchStream } from './research.events.js';
 
@@ -485,4 +488,43 @@ it('large findings are kept beside the log', async () => {
   const [, reported] = await eventsOf(research.log, researchStream('t1'));
   expect(JSON.parse(reported!.data)).toMatchObject({ findings: { blob: { sha256: expect.any(String) } } });
   expect((await research.outcome()).sources).toHaveLength(40);
+});
+
+describe('a research without a reader', () => {
+  it('asks nothing back, and an attempt goes on with the steps that the one before has not finished', async () => {
+    const log = new InMemoryEventStore();
+    const blobs = new InMemoryBlobs();
+    const attempts: AbortController[] = [];
+    const models = new ScriptedModels(
+      researcher(['q1', 'q2', 'q3'], {
+        clarify: () => [text('{"needs_clarification": true, "question": "Which?"}')],
+        step: (request) => {
+          if (queryOf(request) === 'q2' && attempts.length === 1) attempts[0]!.abort(new Error('The process ends.'));
+          return [text('Found.'), usage(100)];
+        },
+      }),
+    );
+    const search = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
+    const tools = new ToolsForTests([]);
+    const attempt = async () => {
+      attempts.push(new AbortController());
+      const research = researchOver({ store: log, models, tools, blobs, search });
+      const composer = composerOver(models, tools, blobs, search, research);
+      const agent = new HeadlessAnswers({} as QuestionResolver, composer, new Streams(log, systemTiming));
+      let used: Usage | null = null;
+      const { parts } = await agent.answer({
+        ...{ runId: 'r1', ownerId: 'alice', input: 'Why?', cause, callIdsTaken: new Set<string>() },
+        settings: turnSettings({ modelId: 'scripted', agentType: 'research' }),
+        ledger: { begin: async () => undefined, finish: async () => undefined },
+        used: (all) => (used = all),
+        signal: attempts.at(-1)!.signal,
+      });
+      return { answer: parts.answer, used };
+    };
+    await expect(attempt()).rejects.toThrow('The process ends.');
+    // What the first attempt used is counted with it.
+    expect(await attempt()).toEqual({ answer: 'The answer.', used: { promptTokens: 200, completionTokens: 0 } });
+    const tasks = models.requests.map((request) => (taskOf(request) === 'step' ? queryOf(request) : taskOf(request)));
+    expect(tasks).toEqual(['plan', 'q1', 'q2', 'q2', 'q3', 'answer']);
+  });
 });

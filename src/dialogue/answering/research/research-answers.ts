@@ -5,6 +5,7 @@ import { Timing } from '../../../kernel/timing.js';
 import { LanguageModels, type ModelDescription, type ModelRequest } from '../../../resources/models/model/language-model.port.js';
 import { type OpenTools } from '../../../resources/tools/toolbox/toolbox.port.js';
 import { withToolCalls } from '../../conversation/tool-call.policy.js';
+import type { Exchange } from '../../conversation/conversation.events.js';
 import type { Frame, ResearchPlan, ResearchProgress } from '../../journal/message.events.js';
 import { AgentLoop, beginning, NO_TOOLS, type Run } from '../loop/agent-loop.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
@@ -32,8 +33,8 @@ import { ResearchSteps, type StepInHand } from './research-steps.js';
 import { SaidFrames } from './said-frames.js';
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;
-/** The share of a model's window that the history may take before a plan, and the reports before the answer. */
-const WINDOW_SHARE = 0.6;
+/** The share of a model's window that the reports may take. */
+const REPORTS_SHARE = 0.6;
 const BUILT_IN_PROVIDER = 'verbatim';
 
 /** Frames after which another producer may go on: none of them is text of the answer. */
@@ -48,6 +49,8 @@ type Setting = Readonly<{
   contextWindow: number;
   tools: OpenTools;
   attached: Attached;
+  /** What was said before; read once. */
+  exchanges: readonly Exchange[];
   said: SaidFrames;
   budget: ResearchBudget;
 }>;
@@ -104,13 +107,14 @@ export class ResearchAnswers {
     const { settings, question, origin } = transcript.asked;
     const model = await this.models.describe(settings.modelId, settings.configurationOwnerId);
     const contextWindow = model?.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
-    const [tools, attached] = await Promise.all([
+    const [tools, attached, exchanges] = await Promise.all([
       this.steps.open(transcript, model),
       this.attachedFiles.give(settings.attachments ?? [], model, contextWindow),
+      transcript.exchanges(contextWindow * CHARACTERS_PER_TOKEN),
     ]);
     const isPastPause = inHand === null || facts.reports.length >= inHand.step;
     return {
-      ...{ transcript, run, model, contextWindow, tools, attached },
+      ...{ transcript, run, model, contextWindow, tools, attached, exchanges },
       question: origin?.kind === 'follow-up' ? automaticQuestion(question) : question,
       said: new SaidFrames(inHand?.said ?? [], run.shown),
       budget: new ResearchBudget(this.timing, isPastPause ? facts.used : inHand.used),
@@ -190,7 +194,7 @@ export class ResearchAnswers {
   }
 
   private async *answer(setting: Setting, plan: ResearchPlan, found: readonly Findings[]): AsyncGenerator<AnswerDelta> {
-    const { transcript, run, model, contextWindow, attached, question, budget } = setting;
+    const { transcript, run, model, contextWindow, attached, exchanges, question, budget } = setting;
     const { settings } = transcript.asked;
     const { elapsedMs } = budget.used;
     const elapsed = { elapsed_seconds: Math.round(elapsedMs / 100) / 10, tokens_used: budget.tokens };
@@ -199,11 +203,10 @@ export class ResearchAnswers {
     const records = found.reduce<Findings['toolCalls']>((calls, each) => withToolCalls(calls, each.toolCalls), []);
     yield { type: 'sources', sources };
     yield { type: 'calls', records };
-    const room = (contextWindow - RESERVED_TOKENS - attached.tokens) * CHARACTERS_PER_TOKEN * WINDOW_SHARE;
+    const room = (contextWindow - RESERVED_TOKENS - attached.tokens) * CHARACTERS_PER_TOKEN * REPORTS_SHARE;
     const messages = messagesFor({
       systemPrompt: synthesisPrompt(await this.prompt.of(transcript)),
-      ...{ holdsDocuments: false, documents: undefined, attached, contextWindow },
-      exchanges: await transcript.exchanges(contextWindow * CHARACTERS_PER_TOKEN),
+      ...{ holdsDocuments: false, documents: undefined, attached, exchanges, contextWindow },
       question: synthesisQuestion(
         question,
         plan,
@@ -226,8 +229,7 @@ export class ResearchAnswers {
 
   /** What the model answers to a question in JSON, as text. */
   private async *ask(setting: Setting, systemPrompt: string, responseSchema: object): AsyncGenerator<AnswerDelta, string> {
-    const { transcript, run, question, contextWindow, attached, budget } = setting;
-    const exchanges = await transcript.exchanges(contextWindow * CHARACTERS_PER_TOKEN * WINDOW_SHARE);
+    const { run, question, contextWindow, attached, exchanges, budget } = setting;
     const prompted = { systemPrompt, holdsDocuments: false, documents: undefined, exchanges, question, attached, contextWindow };
     const request = { ...this.request(setting), messages: messagesFor(prompted), documents: attached.documents, responseSchema };
     let text = '';
