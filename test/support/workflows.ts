@@ -24,7 +24,7 @@ import { ExpressionFailed, type Expressions } from '../../src/resources/workflow
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from '../../src/resources/workflows/workflow-graph.policy.js';
 import type { WorkflowGraphs } from '../../src/resources/workflows/workflow-graphs.port.js';
 import { commandsOver } from './commands-over.js';
-import { agentsOver, ToolboxForTests } from './tool-turns.js';
+import { agentsOver, NO_RESEARCH, ToolboxForTests } from './tool-turns.js';
 import { answeringOptions } from './turns.js';
 
 /** A node with its settings, written flat. */
@@ -109,7 +109,7 @@ export function workflowsOver(
     new Continuations(blobs),
     new WorkflowNodes(new AgentNode(agents, templates), new PlainNodes(expressions, templates), NO_CODE),
   );
-  return new AnswerComposer(agents, workflows, noGuards(commands));
+  return new AnswerComposer(agents, NO_RESEARCH, workflows, noGuards(commands));
 }
 
 /** The run of a turn, as the log has it. */

@@ -40,6 +40,7 @@ import { HeadlessAnswers } from './runner/headless-answers.js';
 import { AutomaticTurns } from './intake/automatic-turns.port.js';
 import { DropContinuations } from './runner/drop-continuations.js';
 import { answeringRejections } from './answering.rejections.js';
+import { WorkflowsModule } from '../../resources/workflows/workflows.module.js';
 import { WorkflowRunQueries } from '../../../projections/workflow-runs/workflow-runs.queries.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { CodeRunner } from '../../resources/code/code-runner.port.js';
@@ -60,9 +61,22 @@ import { workflowRunsRejections } from './workflow-runs/workflow-runs.rejections
 import { WorkflowRunsController } from './workflow-runs/workflow-runs.http.js';
 import { DropContinuationHandler } from './loop/continuation.commands.js';
 
+import { AgentPrompt } from './research/agent-prompt.js';
+import { KeptFindings } from './research/kept-findings.js';
+import { PurgeResearches } from './research/purge-researches.js';
+import { ResearchAnswers } from './research/research-answers.js';
+import { ResearchSteps } from './research/research-steps.js';
+import {
+  AskResearchClarificationHandler,
+  PurgeResearchHandler,
+  RecordResearchPlanHandler,
+  RecordResearchReportHandler,
+} from './research/research.commands.js';
+import { researchPurges } from './research/research.purges.js';
+
 const REACTIONS = [TitleConversation, EndWorkflowRuns, PurgeRunsOfWorkflow];
 const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
-const RETENTION = [DropContinuations, PurgeWorkflowRuns];
+const RETENTION = [DropContinuations, PurgeWorkflowRuns, PurgeResearches];
 /** Until code runs here, a node with code fails. */
 const NO_CODE = {
   provide: CodeRunner,
@@ -80,6 +94,16 @@ const WORKFLOW_RUNS = [
   WorkflowNodes,
   WorkflowRunQueries,
   ...workflowRunHandlers,
+];
+const RESEARCH = [
+  AgentPrompt,
+  KeptFindings,
+  ResearchSteps,
+  ResearchAnswers,
+  AskResearchClarificationHandler,
+  RecordResearchPlanHandler,
+  RecordResearchReportHandler,
+  PurgeResearchHandler,
 ];
 
 @Module({
@@ -131,6 +155,7 @@ const WORKFLOW_RUNS = [
     AnswerGuards,
     InputGuard,
     { provide: InputChecks, useExisting: InputGuard },
+    ...RESEARCH,
     AnswerComposer,
     AskQuestionHandler,
     ResumeTurnHandler,
@@ -148,6 +173,6 @@ export class AnsweringModule {
   static readonly reactions = REACTIONS;
   static readonly tickers = TICKERS;
   static readonly retention = RETENTION;
-  static readonly purges = workflowRunPurges;
+  static readonly purges = [...workflowRunPurges, ...researchPurges];
   static readonly rejections = { ...answeringRejections, ...workflowRunsRejections };
 }

@@ -6,13 +6,15 @@ import type { Run } from '../loop/agent-loop.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import { withoutNoReply } from '../loop/no-reply.js';
 import type { Transcript } from '../loop/transcript.js';
+import { ResearchAnswers } from '../research/research-answers.js';
 import { WorkflowAnswers } from '../workflow-runs/workflow-answers.js';
 
-/** Answers as the agent's type says. */
+/** Answers as the agent's type says, guarded by the policy that is pinned for the turn. */
 @Injectable()
 export class AnswerComposer {
   constructor(
     private readonly agents: AgentAnswers,
+    private readonly research: ResearchAnswers,
     private readonly workflows: WorkflowAnswers,
     private readonly guards: AnswerGuards,
   ) {}
@@ -21,22 +23,27 @@ export class AnswerComposer {
   compose(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { asked, resumption } = transcript;
     const mayBeNone = asked.origin?.kind === 'follow-up' && !asked.settings.responseSchema && !resumption?.paused.answer;
-    const deltas = this.guards.guarded(transcript, run, (asked, guarded) => this.deltas(asked, guarded));
+    const deltas = this.guards.guarded(transcript, run, (checked, guarded) => this.programOf(checked).deltas(checked, guarded));
     return mayBeNone ? withoutNoReply(deltas) : deltas;
-  }
-
-  private deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
-    return transcript.asked.settings.agentType === 'workflow'
-      ? this.workflows.deltas(transcript, run)
-      : this.agents.deltas(transcript, run);
   }
 
   /**
    * Whether a run that was cut off after these frames can be gone on with. It can where the program has recorded what it has done,
    * and what was shown is no text of a step that it would do again.
    */
-  canContinue(transcript: Transcript, shown: readonly Frame[]): Promise<boolean> {
-    if (transcript.asked.settings.agentType === 'workflow') return this.workflows.canContinue(transcript, shown);
-    return Promise.resolve(false);
+  async canContinue(transcript: Transcript, shown: readonly Frame[]): Promise<boolean> {
+    const program = this.programOf(transcript);
+    return 'canContinue' in program && program.canContinue(transcript, shown);
+  }
+
+  private programOf({ asked }: Transcript): AgentAnswers | ResearchAnswers | WorkflowAnswers {
+    switch (asked.settings.agentType) {
+      case 'research':
+        return this.research;
+      case 'workflow':
+        return this.workflows;
+      default:
+        return this.agents;
+    }
   }
 }
