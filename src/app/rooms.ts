@@ -11,7 +11,9 @@ import { AnsweringModule } from '../dialogue/answering/answering.module.js';
 import { ConversationModule } from '../dialogue/conversation/conversation.module.js';
 import { JournalModule } from '../dialogue/journal/journal.module.js';
 import { AgentsModule } from '../resources/agents/agents.module.js';
+import { ArtifactsModule } from '../resources/artifacts/artifacts.module.js';
 import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
+import { CodeModule } from '../resources/code/code.module.js';
 import { DocumentsModule } from '../resources/documents/parsing/documents.module.js';
 import { OidcModule } from '../resources/identity/oidc/oidc.module.js';
 import { IdentityModule } from '../resources/identity/identity.module.js';
@@ -71,6 +73,8 @@ export const ROOMS: readonly Room[] = [
   DocumentsModule,
   SourcesModule,
   AttachmentsModule,
+  ArtifactsModule,
+  CodeModule,
   ToolsModule,
   ApiToolsModule,
   McpModule,
