@@ -23,6 +23,7 @@ export const conversations = defineProjection<ConversationEvent>({
         conversation_id: data.conversationId,
         owner_id: data.ownerId,
         agent_id: data.agentId,
+        agent_key_id: data.agentKeyId ?? null,
         name: asText(data.name),
         visibility: data.visibility,
         shared_usage: data.sharedUsage,

@@ -12,7 +12,9 @@ import { ConversationModule } from '../dialogue/conversation/conversation.module
 import { JournalModule } from '../dialogue/journal/journal.module.js';
 import { AgentsModule } from '../resources/agents/agents.module.js';
 import { AgentFilesModule } from '../resources/agents/files/agent-files.module.js';
+import { ArtifactsModule } from '../resources/artifacts/artifacts.module.js';
 import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
+import { CodeModule } from '../resources/code/code.module.js';
 import { DocumentsModule } from '../resources/documents/parsing/documents.module.js';
 import { OidcModule } from '../resources/identity/oidc/oidc.module.js';
 import { IdentityModule } from '../resources/identity/identity.module.js';
@@ -75,6 +77,8 @@ export const ROOMS: readonly Room[] = [
   DocumentsModule,
   SourcesModule,
   AttachmentsModule,
+  ArtifactsModule,
+  CodeModule,
   ToolsModule,
   ApiToolsModule,
   McpModule,

@@ -4,8 +4,8 @@ import { type Bench, interleaved, median, quantile } from './report.js';
 import { type Call, postCompletion, read } from './token-reader.js';
 
 const STEPS = 10;
-const WARM_UP_ROUNDS = 20;
-const ROUNDS = 80;
+const WARM_UP_ROUNDS = 8;
+const ROUNDS = 30;
 const PROMPT = 'paced 1 tokens 0 ms';
 
 async function millisecondsOf(work: () => Promise<void>): Promise<number> {

@@ -191,6 +191,14 @@ export const settings = {
   staleProducerMs: secondsAsMs('STALE_PRODUCER_SECONDS', 10),
   noWorkerTurnMs: secondsAsMs('NO_WORKER_TURN_SECONDS', 60),
   freshnessWaitMs: secondsAsMs('FRESHNESS_WAIT_SECONDS', 5),
+  codeNodes: flag('CODE_NODES', true),
+  codeRunsMax: integer('CODE_RUNS_MAX', 2, { min: 1, max: 64 }),
+  // An interpreter takes 192 MiB of it.
+  codeMemoryBytesMax: integer('CODE_MEMORY_MAX_BYTES', 512 * MiB, { min: 256 * MiB, max: 4096 * MiB }),
+  codeTimeoutMsMax: secondsAsMs('CODE_TIMEOUT_MAX_SECONDS', 300),
+  artifactBytesMax: integer('ARTIFACT_MAX_BYTES', 50 * MiB),
+  artifactsPerUserMax: integer('ARTIFACT_MAX_COUNT_PER_USER', 5000),
+  artifactBytesPerUserMax: integer('ARTIFACT_MAX_TOTAL_BYTES_PER_USER', 5 * 1024 * MiB),
   webhookKeyMismatch: oneOf('WEBHOOK_KEY_MISMATCH', 'original', 'original', 'reject'),
 } as const satisfies Record<string, Setting<unknown>>;
 

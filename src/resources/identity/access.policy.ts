@@ -35,6 +35,9 @@ export type NamedByQuestion = Readonly<{
   bringsWorkflow?: boolean;
 }>;
 
+/** A conversation that a request names, and how it began; undefined: it is not there. */
+export type NamedConversation = Readonly<{ conversationId: string; began: Beginning | undefined }>;
+
 /** What is done to what. */
 export type Act =
   /** A request comes to a route. `named` are the ids that it holds at a place. */
@@ -49,6 +52,14 @@ export type Act =
   | Readonly<{ does: 'join'; conversation: Beginning }>
   /** A journal is read. `askedWith` is the id of the token that its question was asked with. */
   | Readonly<{ does: 'replay'; conversation: Beginning; askedWith: string | undefined }>
+  /** The artifact of a conversation or of a run is read, or changed. `within` is the conversation that the request names. */
+  | Readonly<{
+      does: 'read-artifact' | 'change-artifact';
+      artifact: Readonly<{ ownerId: string; conversationId: string | null }> | undefined;
+      within: NamedConversation | undefined;
+    }>
+  /** Artifacts are listed: those of a conversation, of a run of a workflow, or all. */
+  | Readonly<{ does: 'list-artifacts'; of: NamedConversation | 'workflow-run' | 'owner' }>
   /** The full key of an agent is shown. */
   | Readonly<{ does: 'see-keys' }>
   /** What all users did is read. */
@@ -81,6 +92,11 @@ export function refusalOf(who: Who, act: Act): Refusal | undefined {
       return who && isPartyTo(act.conversation, who) ? undefined : NOT_FOUND;
     case 'replay':
       return replaying(who, act.conversation, act.askedWith);
+    case 'read-artifact':
+    case 'change-artifact':
+      return reachingArtifact(who, act);
+    case 'list-artifacts':
+      return listingArtifacts(who, act.of);
     case 'see-keys':
       return tokenOf(who)?.scopes.includes('agents:keys') === false ? scopeMissing(['agents:keys']) : undefined;
     case 'see-all':
@@ -270,6 +286,31 @@ function replaying(who: Who, conversation: Beginning, askedWith: string | undefi
   const token = restrictedTokenOf(who);
   return token && token.id !== askedWith ? NOT_FOUND : undefined;
 }
+
+const FORBIDDEN: Refusal = { status: 403, code: 'not-allowed', message: 'Forbidden' };
+
+/**
+ * The key of an agent is in the hands of every visitor, so it opens what belongs to a conversation that the visitor can name, and
+ * changes nothing.
+ */
+function reachingArtifact(
+  who: Who,
+  { does, artifact, within: named }: Extract<Act, { does: 'read-artifact' | 'change-artifact' }>,
+) {
+  if (!who) return UNAUTHENTICATED;
+  if (!artifact || artifact.ownerId !== ownerOf(who)) return NOT_FOUND;
+  if (who.kind === 'user') return undefined;
+  if (!named || named.conversationId !== artifact.conversationId || !isOf(named, who)) return NOT_FOUND;
+  return does === 'change-artifact' ? FORBIDDEN : undefined;
+}
+
+function listingArtifacts(who: Who, of: NamedConversation | 'workflow-run' | 'owner'): Refusal | undefined {
+  if (!who) return UNAUTHENTICATED;
+  if (typeof of === 'string') return who.kind === 'user' ? undefined : FORBIDDEN;
+  return isOf(of, who) ? undefined : FORBIDDEN;
+}
+
+const isOf = ({ began }: NamedConversation, party: Party): boolean => began !== undefined && isPartyTo(began, party);
 
 const isRestricted = ({ resources }: TokenGrant, families: readonly Family[] = FAMILIES): boolean =>
   families.some((family) => resources[family]);
