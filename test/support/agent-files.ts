@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { newId } from '../../src/kernel/ids.js';
 import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
 import { serviceForTests, type TestService } from './service.js';
@@ -10,9 +11,9 @@ export type User = Readonly<{ authorization: string; id: string }>;
 export class FilesService {
   private constructor(readonly running: TestService) {}
 
-  static async start(settings: Readonly<Record<string, string>> = {}): Promise<FilesService> {
+  static async start(settings: Readonly<Record<string, string>> = {}, log?: Logger): Promise<FilesService> {
     const environment = { AUTH_TYPE: 'session_jwt', ALLOWED_PRIVATE_HOSTS: '127.0.0.1', ...settings };
-    return new FilesService(await serviceForTests(environment));
+    return new FilesService(await serviceForTests(environment, undefined, log));
   }
 
   /** Somebody who has nothing yet. */
@@ -68,6 +69,16 @@ export class FilesService {
     const { sql } = this.running.database;
     const rows = await sql`select count(*)::int as n from event_store.event where type <> 'IdempotencyKeyUsed'`;
     return rows[0]!['n'] as number;
+  }
+
+  /** Every row of every table, as text. */
+  async everything(): Promise<string> {
+    const { sql } = this.running.database;
+    const tables = await sql<{ name: string }[]>`
+      select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+      where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'`;
+    const texts = await Promise.all(tables.map(({ name }) => sql.unsafe(`select t::text as row from ${name} t`)));
+    return texts.flatMap((rows) => rows.map((row) => row['row'] as string)).join('\n');
   }
 
   close(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Decision } from '../../kernel/event-sourcing/decider.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
+import { sameJson } from '../../kernel/same-json.js';
 import { agentCodec } from './agent.codec.js';
 import type { AgentConfiguration, AgentEvent, AgentStatus, AgentWebhook, IssuedKey } from './agent.events.js';
 import { BLANK_AGENT, lackingForPublication } from './agent.policy.js';
@@ -204,13 +205,15 @@ function referencesIn({ source, additionalSources, promptId, tools, folderId, wo
   ];
 }
 
-/** The fields that would not stay as they are. */
+/** The fields that would not stay as they are. In a schema the order of keys counts: models fill it in that order. */
 function differing(current: AgentConfiguration, changes: Partial<AgentConfiguration>): Partial<AgentConfiguration> {
   const before = current as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(Object.entries(changes).filter(([field, value]) => !same(before[field], value)));
+  return Object.fromEntries(
+    Object.entries(changes).filter(([field, value]) =>
+      field === 'jsonSchema' ? JSON.stringify(before[field]) !== JSON.stringify(value) : !sameJson(before[field], value),
+    ),
+  );
 }
-
-const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 /** A moment after the last change, so that no two versions have the same one. */
 const after = (last: string, now: Date) => new Date(Math.max(now.getTime(), Date.parse(last) + 1)).toISOString();

@@ -18,7 +18,7 @@ import type { AgentConfiguration } from '../agent.events.js';
 import { FILE_ENTRIES_MAX, fileRefused } from './agent-file.policy.js';
 import { agentFileText } from './agent-file-writer.js';
 import { ReserveAgentSlug } from './agent-slugs.commands.js';
-import { portablePolicy, sorted } from './imported-config.policy.js';
+import { portablePolicy } from './imported-config.policy.js';
 import { portableGraph, referencesOf } from './imported-workflow.policy.js';
 import { toolKey } from './import-plan.policy.js';
 import { slugOf } from './slug.policy.js';
@@ -74,7 +74,7 @@ export class AgentExport {
       sources: writtenOf(sources),
       tools: writtenOf(tools),
       limits: limitsOf(configuration),
-      json_schema: sorted(configuration.jsonSchema),
+      json_schema: configuration.jsonSchema,
       allow_system_prompt_override: configuration.allowSystemPromptOverride,
       config: portablePolicy(
         configuration.config,

@@ -212,7 +212,7 @@ describe('a file', () => {
         .map(({ customName }) => customName)
         .toSorted(),
     ).toEqual(['', 'Phone', 'Weather']);
-    const again = await exported(alice, body['agent_id'] as string);
+    const again = await exported(alice, body['agent_id']);
     expect(again).not.toContain('canary');
     expect((load(again) as { spec: Json }).spec).toMatchObject({ config: { api_write_allowlist: ['tool-1:ntfy_send_message'] } });
   });

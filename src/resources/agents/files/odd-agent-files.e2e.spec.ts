@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { agentFile, FilesService, type Json, type User } from '../../../../test/support/agent-files.js';
+import { agentFile, FilesService, type User } from '../../../../test/support/agent-files.js';
 
 let service: FilesService;
 let alice: User;
@@ -12,7 +12,7 @@ afterAll(() => service.close());
 
 const valid = { apiVersion: 'docsgpt.arc53.com/v1', kind: 'Agent', spec: { name: 'Guide' } };
 const text = (value: unknown) => JSON.stringify(value);
-const many = (count: number, entry: object | string) => Array.from({ length: count }, () => entry);
+const many = <T>(count: number, entry: T): T[] => Array.from({ length: count }, () => entry);
 const node = (id: string, type: string, config: object = {}) => ({ id, type, config });
 const graph = (nodes: object[], edges: object[] = []) => agentFile({ agent_type: 'workflow', workflow: { nodes, edges } });
 
@@ -120,7 +120,7 @@ const REFUSED: readonly (readonly [string, string | Buffer, string | RegExp])[] 
   ['an anchor', 'apiVersion: docsgpt.v1\nkind: Agent\nspec: &x {name: a}', 'YAML anchors/aliases are not allowed'],
   [
     'a bomb',
-    `a0: &a0 lol\n${Array.from({ length: 9 }, (_, n) => `a${n + 1}: &a${n + 1} [${many(9, `*a${n}`).join(', ')}]`).join('\n')}`,
+    `a0: &a0 lol\n${Array.from({ length: 9 }, (_, n) => `a${n + 1}: &a${n + 1} [${Array.from({ length: 9 }, () => `*a${n}`).join(', ')}]`).join('\n')}`,
     'YAML anchors/aliases are not allowed',
   ],
   ['a tag', 'apiVersion: docsgpt.v1\nkind: Agent\nspec: {name: !!js/function "x"}', 'YAML tags and directives are not allowed'],
@@ -210,7 +210,7 @@ const TAKEN_WITH_WARNINGS: readonly (readonly [string, string, readonly (string 
     ["Tool 'S' has an unsafe URL; not created"],
   ],
   [
-    'an unsafe custom model',
+    'a custom model without a key',
     agentFile({
       model: { available: [{ type: 'custom', display_name: 'M', upstream_model_id: 'm', base_url: 'http://10.0.0.1/v1' }] },
     }),
@@ -291,10 +291,10 @@ it('no file is too odd for an answer', async () => {
   await fc.assert(
     fc.asyncProperty(spec, resolution, async (fields, decided) => {
       const before = await service.events();
-      const reply = await service.import(alice, agentFile(fields as Json), decided as object);
+      const reply = await service.import(alice, agentFile(fields), decided);
       expect([200, 400]).toContain(reply.status);
       if (reply.status === 400) expect(await service.events()).toBe(before);
     }),
-    { numRuns: Number(process.env['FILES'] ?? 60) },
+    { numRuns: 60 },
   );
 });
