@@ -5,6 +5,7 @@ import {
 } from '../../src/resources/guardrails/guardrail-decisions.policy.js';
 import type {
   GuardrailAction,
+  GuardrailCheck,
   GuardrailControl,
   GuardrailPolicy,
   GuardrailStage,
@@ -29,6 +30,7 @@ const unused = (): never => {
 
 /** A service without any guardrail: nothing is ever checked. */
 export class NoGuardrails extends Guardrails {
+  override checks: ReadonlySet<GuardrailCheck> = new Set<GuardrailCheck>();
   override policyFor = (): GuardrailPolicy | undefined => undefined;
   override needs = (_policy: GuardrailPolicy, _stage: GuardrailStage): StageNeeds => unused();
   override scan = (): Promise<GuardrailScan> => unused();
@@ -47,6 +49,7 @@ const CODE_CHARACTERS = 9;
 
 /** Finds codes such as CODE-1234, and blocks or masks them as the control says that is meant for a stage. */
 export class CodeGuardrails extends Guardrails {
+  override checks: ReadonlySet<GuardrailCheck> = new Set<GuardrailCheck>();
   override policyFor = (): GuardrailPolicy | undefined => undefined;
   override lookBack = (): number => CODE_CHARACTERS - 1;
 
