@@ -3,13 +3,12 @@ import {
   type GuardrailSpan,
   maskSpans,
 } from '../../src/resources/guardrails/guardrail-decisions.policy.js';
-import {
-  type GuardrailAction,
-  type GuardrailControl,
-  type GuardrailPolicy,
-  type GuardrailStage,
-  GUARDRAIL_CHECKS,
-  type GuardrailCheck,
+import type {
+  GuardrailAction,
+  GuardrailCheck,
+  GuardrailControl,
+  GuardrailPolicy,
+  GuardrailStage,
 } from '../../src/resources/guardrails/guardrail.policy.js';
 import {
   Guardrails,
@@ -31,7 +30,7 @@ const unused = (): never => {
 
 /** A service without any guardrail: nothing is ever checked. */
 export class NoGuardrails extends Guardrails {
-  override readonly checks: ReadonlySet<GuardrailCheck> = new Set();
+  override checks: ReadonlySet<GuardrailCheck> = new Set<GuardrailCheck>();
   override policyFor = (): GuardrailPolicy | undefined => undefined;
   override needs = (_policy: GuardrailPolicy, _stage: GuardrailStage): StageNeeds => unused();
   override scan = (): Promise<GuardrailScan> => unused();
@@ -50,7 +49,7 @@ const CODE_CHARACTERS = 9;
 
 /** Finds codes such as CODE-1234, and blocks or masks them as the control says that is meant for a stage. */
 export class CodeGuardrails extends Guardrails {
-  override readonly checks: ReadonlySet<GuardrailCheck> = new Set(GUARDRAIL_CHECKS);
+  override checks: ReadonlySet<GuardrailCheck> = new Set<GuardrailCheck>();
   override policyFor = (): GuardrailPolicy | undefined => undefined;
   override lookBack = (): number => CODE_CHARACTERS - 1;
 

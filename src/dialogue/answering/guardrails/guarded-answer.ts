@@ -43,7 +43,9 @@ export class GuardedAnswer {
     const { mode, controls } = guard.policy;
     const { before, schema } = context;
     this.onlyLooks = mode === 'monitor_only' || !controls.some(({ stage, action }) => stage === 'output' && action !== 'flag');
-    this.holdsAll = schema !== null || guard.needs('output').holdsAll;
+    // A judge is asked about the complete text: what it sees of a part may mean something else.
+    const judged = controls.some(({ stage, check, action }) => stage === 'output' && check === 'policy' && action === 'block');
+    this.holdsAll = schema !== null || judged || guard.needs('output').holdsAll;
     this.whole = { text: before.answer, thought: before.thought };
     const channel = (shown: string) =>
       new TextChannel(

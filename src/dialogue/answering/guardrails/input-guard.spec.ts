@@ -99,6 +99,20 @@ describe('what is said of calls that wait', () => {
   });
 });
 
+it('is checked no longer than the intake has time for', async () => {
+  const bounds: number[] = [];
+  class Timed extends CodeGuardrails {
+    override scan(...[policy, ...rest]: Parameters<CodeGuardrails['scan']>) {
+      bounds.push(policy.timeoutMs);
+      return super.scan(policy, ...rest);
+    }
+  }
+  const { conversations } = guardOver();
+  const inputs = new InputGuard(new Timed(), conversations, commandsOver());
+  for (const timeoutMs of [60_000, 100]) await inputs.check(codePolicy({ input: 'block' }, { timeoutMs }), 'x', 5_000);
+  expect(bounds).toEqual([5_000, 100]);
+});
+
 describe('beside turns', () => {
   it('what is found for a conversation is checked by the policy of its newest question', async () => {
     const { store, inputs } = guardOver();

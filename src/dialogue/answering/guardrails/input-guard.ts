@@ -33,7 +33,7 @@ export class InputGuard extends InputChecks {
     stage: GuardrailStage = 'input',
   ): Promise<Given<T>> {
     if (!policy) return { isBlocked: false, value };
-    const bound = msMax === undefined ? policy : { ...policy, timeoutMs: Math.min(policy.timeoutMs, msMax) };
+    const bound = msMax === undefined || policy.timeoutMs <= msMax ? policy : { ...policy, timeoutMs: msMax };
     const guard = new TurnGuard(this.guardrails, bound, new AbortController().signal);
     const { verdict, value: masked, decisions } = await guard.checked(stage, value);
     const usage = guard.takeUsage();

@@ -18,7 +18,7 @@ import { WITHHELD } from './input-checks.port.js';
 import { JsonTexts } from './json-texts.js';
 
 /** What a model reads in the place of a result that is withheld. */
-export const RESULT_WITHHELD = 'The result of this call was withheld by a content policy. Go on without it.';
+const RESULT_WITHHELD = 'The result of this call was withheld by a content policy. Go on without it.';
 
 /** Texts that are checked at the same time, each by all controls of its stage. */
 const TEXTS_AT_ONCE_MAX = 8;
