@@ -3,6 +3,7 @@ import { agents } from './agents/agents.projection.js';
 import { auditLog } from './audit-log/audit-log.projection.js';
 import { chunks } from './chunks/chunks.projection.js';
 import { conversations } from './conversations/conversations.projection.js';
+import { devices } from './devices/devices.projection.js';
 import { expiring } from './expiring/expiring.projection.js';
 import { jobs } from './jobs/jobs.projection.js';
 import { monitors } from './monitors/monitors.projection.js';
@@ -24,6 +25,7 @@ export const projections: readonly Projection[] = [
   auditLog,
   chunks,
   conversations,
+  devices,
   expiring,
   jobs,
   monitors,

@@ -12,6 +12,7 @@ import { ConversationModule } from '../dialogue/conversation/conversation.module
 import { JournalModule } from '../dialogue/journal/journal.module.js';
 import { AgentsModule } from '../resources/agents/agents.module.js';
 import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
+import { DevicesModule } from '../resources/devices/devices.module.js';
 import { DocumentsModule } from '../resources/documents/parsing/documents.module.js';
 import { OidcModule } from '../resources/identity/oidc/oidc.module.js';
 import { IdentityModule } from '../resources/identity/identity.module.js';
@@ -76,6 +77,7 @@ export const ROOMS: readonly Room[] = [
   WebToolsModule,
   NotebooksModule,
   DatabasesModule,
+  DevicesModule,
   ConversationModule,
   JournalModule,
   AnsweringModule,

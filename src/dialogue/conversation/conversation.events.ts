@@ -64,6 +64,8 @@ export type CalledTool = Readonly<{
   arguments: Readonly<Record<string, unknown>>;
   /** SHA-256 over the JSON text of the arguments. */
   argumentsSha256: string;
+  /** The remote device that the call reaches. */
+  deviceId?: string;
 }>;
 
 /** How a call with effects ended; denied: its tool was out of reach, and it was not run. */

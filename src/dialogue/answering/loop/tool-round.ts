@@ -7,7 +7,7 @@ import {
   type ToolCallRecord,
 } from '../../conversation/tool-call.policy.js';
 import type { ModelToolCall } from '../../../resources/models/model/language-model.port.js';
-import { type CallContext, SignInRequired, ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
+import { type CallContext, OutcomeUnknown, SignInRequired, ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import type { OfferedAction, OpenTools } from '../../../resources/tools/toolbox/toolbox.port.js';
 import { type CallEnd, failureOf, outcomeOf } from './call-ends.policy.js';
 import { ToolCallGate, type GateSetting, type Step } from './tool-call-gate.js';
@@ -59,7 +59,10 @@ export class ToolRound {
 
   /** Checks the calls and runs those that may run. The model reads which calls were refused; the others wait for a decision. */
   async *run(asked: readonly ModelToolCall[]): AsyncGenerator<RoundDelta> {
-    yield* this.perform(asked.flatMap((call) => this.gate.stepsFor(call)));
+    const steps: Step[] = [];
+    // One after the other: what a call leaves of the room for calls the next one has.
+    for (const call of asked) steps.push(...(await this.gate.stepsFor(call)));
+    yield* this.perform(steps);
   }
 
   /** In the order of the calls; reads that follow one another run together. */
@@ -81,7 +84,7 @@ export class ToolRound {
         yield this.settled(step.call, step.record, step.text);
       } else {
         yield { type: 'tool-call', record: recordOf(step.call, { status: 'pending' }) };
-        const run = this.execute(step.call, step.action).then((deltas) => ({ callId, deltas }));
+        const run = this.execute(step.call, step).then((deltas) => ({ callId, deltas }));
         // A failure is thrown in its turn, if anybody still listens; it must not count as unhandled before.
         run.catch(() => undefined);
         running.set(callId, run);
@@ -99,7 +102,10 @@ export class ToolRound {
     return { type: 'tool-call', record };
   }
 
-  private async execute(call: CalledTool, action: OfferedAction): Promise<readonly RoundDelta[]> {
+  private async execute(
+    call: CalledTool,
+    { action, approval }: Extract<Step, { action: OfferedAction }>,
+  ): Promise<readonly RoundDelta[]> {
     const { tools, context, signal, executionMode } = this.setting;
     const long = { ...context, call, hasEffects: action.access === 'write' };
     const run = (until: AbortSignal) =>
@@ -109,6 +115,8 @@ export class ToolRound {
             ...context,
             callId: call.callId,
             signal: end,
+            stopped: signal,
+            ...(approval && { approval }),
             ...(background && { background }),
           }),
         ),
@@ -149,6 +157,9 @@ export class ToolRound {
       if (!(error instanceof ToolFailed)) throw error;
       const refusal = error instanceof SignInRequired && this.setting.executionMode.refusalOf(call, 'connection_required');
       if (refusal) return refusal;
+      if (error instanceof OutcomeUnknown) {
+        return { record: { ...outcomeUnknown(call), error: error.message }, text: `${OUTCOME_UNKNOWN_TEXT} ${error.message}` };
+      }
       return failureOf(call, `Error executing tool: ${error.message}`);
     }
   }
