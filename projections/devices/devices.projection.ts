@@ -1,6 +1,6 @@
 import { deviceCodec } from '../../src/resources/devices/device/device.codec.js';
 import type { DeviceEvent } from '../../src/resources/devices/device/device.events.js';
-import { invocationCodec } from '../../src/resources/devices/invocations/device-invocation.codec.js';
+import { deviceInvocationCodec } from '../../src/resources/devices/invocations/device-invocation.codec.js';
 import type { InvocationEvent } from '../../src/resources/devices/invocations/device-invocation.events.js';
 import { changeIn, defineProjection, insertInto } from '../projection.js';
 import { asText } from '../text.js';
@@ -9,7 +9,7 @@ import { asText } from '../text.js';
 export const devices = defineProjection<DeviceEvent | InvocationEvent>({
   name: 'devices',
   categories: ['device', 'deviceInvocation'],
-  codec: { ...deviceCodec, ...invocationCodec },
+  codec: { ...deviceCodec, ...deviceInvocationCodec },
   ddl: new URL('./devices.sql', import.meta.url),
 
   on: {

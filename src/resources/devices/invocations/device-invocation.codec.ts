@@ -1,7 +1,7 @@
 import type { Codec } from '../../../kernel/event-sourcing/codec.js';
 import type { InvocationEvent } from './device-invocation.events.js';
 
-export const invocationCodec: Codec<InvocationEvent> = {
+export const deviceInvocationCodec: Codec<InvocationEvent> = {
   InvocationRequested: [],
   InvocationHandedOut: [],
   InvocationAcknowledged: [],

@@ -1,7 +1,7 @@
 import type { Decision } from '../../../kernel/event-sourcing/decider.js';
 import type { Aggregate } from '../../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../../kernel/rejection.js';
-import { invocationCodec } from './device-invocation.codec.js';
+import { deviceInvocationCodec } from './device-invocation.codec.js';
 import type {
   AckDecision,
   GaveUp,
@@ -37,7 +37,7 @@ const initial: Invocation = {
   end: null,
 };
 
-export const invocation: Aggregate<Invocation, InvocationEvent> = { initial, evolve, codec: invocationCodec };
+export const invocation: Aggregate<Invocation, InvocationEvent> = { initial, evolve, codec: deviceInvocationCodec };
 
 function evolve(state: Invocation, event: InvocationEvent): Invocation {
   switch (event.type) {
