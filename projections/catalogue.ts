@@ -5,6 +5,7 @@ import { auditLog } from './audit-log/audit-log.projection.js';
 import { chunks } from './chunks/chunks.projection.js';
 import { conversations } from './conversations/conversations.projection.js';
 import { customModels } from './custom-models/custom-models.projection.js';
+import { devices } from './devices/devices.projection.js';
 import { expiring } from './expiring/expiring.projection.js';
 import { guardrailEvents } from './guardrail-events/guardrail-events.projection.js';
 import { jobs } from './jobs/jobs.projection.js';
@@ -31,6 +32,7 @@ export const projections: readonly Projection[] = [
   chunks,
   conversations,
   customModels,
+  devices,
   expiring,
   guardrailEvents,
   jobs,

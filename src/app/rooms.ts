@@ -15,6 +15,7 @@ import { AgentFilesModule } from '../resources/agents/files/agent-files.module.j
 import { ArtifactsModule } from '../resources/artifacts/artifacts.module.js';
 import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
 import { CodeModule } from '../resources/code/code.module.js';
+import { DevicesModule } from '../resources/devices/devices.module.js';
 import { DocumentsModule } from '../resources/documents/parsing/documents.module.js';
 import { OidcModule } from '../resources/identity/oidc/oidc.module.js';
 import { IdentityModule } from '../resources/identity/identity.module.js';
@@ -86,6 +87,7 @@ export const ROOMS: readonly Room[] = [
   NotebooksModule,
   DatabasesModule,
   WorkflowsModule,
+  DevicesModule,
   ConversationModule,
   JournalModule,
   AnsweringModule,

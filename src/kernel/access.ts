@@ -37,8 +37,8 @@ export const FAMILIES_OF_AGENTS_PARTS: readonly Family[] = ['sources', 'prompts'
 /** Where a request names a resource by its id. */
 export type Place = Readonly<{ in: 'path' | 'query' | 'body'; name: string }>;
 
-/** Who a route is for. `capability`: for those who know the address, which holds a secret. */
-export type Audience = 'anyone' | 'capability' | 'user' | 'caller' | 'key';
+/** Who a route is for. `capability`: for those who know the address, or what is sent to it, which holds a secret. */
+export type Audience = 'anyone' | 'capability' | 'user' | 'caller' | 'key' | 'device';
 
 /**
  * What is done. `list` shows of a family what the token may see; `describe` shows nothing that

@@ -82,6 +82,8 @@ export type CalledTool = Readonly<{
   argumentsSha256: string;
   /** The step of the workflow run that calls; missing elsewhere. */
   step?: number;
+  /** The remote device that the call reaches. */
+  deviceId?: string;
 }>;
 
 /** How a call with effects ended; denied: its tool was out of reach, and it was not run. */

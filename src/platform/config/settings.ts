@@ -94,6 +94,11 @@ export const settings = {
   wrongCredentialsPerMinuteMax: integer('WRONG_CREDENTIALS_MAX_PER_MINUTE', 100, { max: 10_000 }),
   generatedTokensPerHourMax: integer('GENERATED_TOKENS_MAX_PER_HOUR', 100, { max: 10_000 }),
 
+  devicePairingMs: secondsAsMs('REMOTE_DEVICE_PAIRING_TTL_SECONDS', 600, { max: 86_400 }),
+  deviceRedeemsPerMinuteMax: integer('REMOTE_DEVICE_REDEEMS_MAX_PER_MINUTE', 10, { max: 10_000 }),
+  deviceSessionIdleMs: secondsAsMs('REMOTE_DEVICE_SESSION_IDLE_SECONDS', 60, { max: 3600 }),
+  deviceRequiresSignature: flag('REMOTE_DEVICE_REQUIRE_SIGNATURE', false),
+
   accessTokensEnabled: flag('PAT_ENABLED', true),
   accessTokenDefaultDays: integer('PAT_DEFAULT_LIFETIME_DAYS', 90, { min: 1, max: 36_500 }),
   accessTokenDaysMax: integer('PAT_MAX_LIFETIME_DAYS', 365, { min: 1, max: 36_500 }),

@@ -8,7 +8,7 @@ import {
   type Scope,
 } from '../../kernel/access.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { type Caller, isAdmin, ownerOf, signedInUserOf, type TokenGrant } from './caller.js';
+import { type Caller, type DeviceCaller, isAdmin, ownerOf, signedInUserOf, type TokenGrant } from './caller.js';
 
 /** Who comes; undefined: a caller who shows no credential. */
 export type Who = Caller | undefined;
@@ -60,6 +60,8 @@ export type Act =
     }>
   /** Artifacts are listed: those of a conversation, of a run of a workflow, or all. */
   | Readonly<{ does: 'list-artifacts'; of: NamedConversation | 'workflow-run' | 'owner' }>
+  /** A device speaks of a command that was handed out to it. */
+  | Readonly<{ does: 'serve'; invocation: Readonly<{ deviceId: string }> | undefined }>
   /** The full key of an agent is shown. */
   | Readonly<{ does: 'see-keys' }>
   /** What all users did is read. */
@@ -74,7 +76,8 @@ export type Refusal = Readonly<
 >;
 
 /** Why a caller may not do something; undefined: it is allowed. No other code decides that. */
-export function refusalOf(who: Who, act: Act): Refusal | undefined {
+export function refusalOf(who: Who | DeviceCaller, act: Act): Refusal | undefined {
+  if (who?.kind === 'device') return ofDevice(who, act);
   switch (act.does) {
     case 'enter':
       return entering(who, act.route, act.named);
@@ -97,6 +100,8 @@ export function refusalOf(who: Who, act: Act): Refusal | undefined {
       return reachingArtifact(who, act);
     case 'list-artifacts':
       return listingArtifacts(who, act.of);
+    case 'serve':
+      return NOT_FOUND;
     case 'see-keys':
       return tokenOf(who)?.scopes.includes('agents:keys') === false ? scopeMissing(['agents:keys']) : undefined;
     case 'see-all':
@@ -104,10 +109,10 @@ export function refusalOf(who: Who, act: Act): Refusal | undefined {
   }
 }
 
-export const may = (who: Who, act: Act): boolean => refusalOf(who, act) === undefined;
+export const may = (who: Who | DeviceCaller, act: Act): boolean => refusalOf(who, act) === undefined;
 
 /** @throws Rejection as the function decides; `notFound` says what is not there, or not theirs */
-export function requireAccess(who: Who, act: Act, notFound: () => Rejection = generallyNotFound): void {
+export function requireAccess(who: Who | DeviceCaller, act: Act, notFound: () => Rejection = generallyNotFound): void {
   const refusal = refusalOf(who, act);
   if (refusal) throw rejectionOf(refusal, notFound);
 }
@@ -185,6 +190,12 @@ function entering(who: Who, route: RouteAccess | undefined, named: (place: Place
   return isOpenTo(who, route) ? undefined : UNAUTHENTICATED;
 }
 
+/** A device enters its own routes and speaks of its own commands. */
+function ofDevice({ deviceId }: DeviceCaller, act: Act): Refusal | undefined {
+  if (act.does === 'enter') return act.route?.for === 'device' ? undefined : UNAUTHENTICATED;
+  return act.does === 'serve' && act.invocation?.deviceId === deviceId ? undefined : NOT_FOUND;
+}
+
 function isOpenTo(who: Who, { for: audience }: RouteAccess): boolean {
   switch (audience) {
     case 'user':
@@ -193,6 +204,8 @@ function isOpenTo(who: Who, { for: audience }: RouteAccess): boolean {
       return who !== undefined;
     case 'key':
       return who?.kind === 'agent-key';
+    case 'device':
+      return false;
     case 'anyone':
     case 'capability':
       return true;

@@ -253,6 +253,6 @@ function stepsOf(
     if (begun.has(call.callId) && !action?.idempotent) {
       return { call, record: outcomeUnknown(call), text: OUTCOME_UNKNOWN_TEXT };
     }
-    return action ? { call, action } : unavailable(call);
+    return action ? { call, action, approval: 'user' } : unavailable(call);
   });
 }

@@ -7,7 +7,7 @@ import {
   type ToolCallRecord,
 } from '../../conversation/tool-call.policy.js';
 import type { ModelToolCall } from '../../../resources/models/model/language-model.port.js';
-import { type CallContext, SignInRequired, ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
+import { type CallContext, OutcomeUnknown, SignInRequired, ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import type { OfferedAction, OpenTools } from '../../../resources/tools/toolbox/toolbox.port.js';
 import { type CallEnd, failureOf, outcomeOf } from './call-ends.policy.js';
 import { ToolCallGate, type GateSetting, type Step } from './tool-call-gate.js';
@@ -66,7 +66,10 @@ export class ToolRound {
 
   /** Checks the calls and runs those that may run. The model reads which calls were refused; the others wait for a decision. */
   async *run(asked: readonly ModelToolCall[]): AsyncGenerator<RoundDelta> {
-    yield* this.perform(asked.flatMap((call) => this.gate.stepsFor(call)));
+    const steps: Step[] = [];
+    // One after the other: what a call leaves of the room for calls the next one has.
+    for (const call of asked) steps.push(...(await this.gate.stepsFor(call)));
+    yield* this.perform(steps);
   }
 
   /** In the order of the calls; reads that follow one another run together. */
@@ -88,7 +91,7 @@ export class ToolRound {
         yield this.settled(step.call, step.record, step.text);
       } else {
         yield { type: 'tool-call', record: recordOf(step.call, { status: 'pending' }) };
-        const run = this.execute(step.call, step.action).then((deltas) => ({ callId, deltas }));
+        const run = this.execute(step.call, step).then((deltas) => ({ callId, deltas }));
         // A failure is thrown in its turn, if anybody still listens; it must not count as unhandled before.
         run.catch(() => undefined);
         running.set(callId, run);
@@ -106,11 +109,21 @@ export class ToolRound {
     return { type: 'tool-call', record };
   }
 
-  private async execute(call: CalledTool, action: OfferedAction): Promise<readonly RoundDelta[]> {
+  private async execute(
+    call: CalledTool,
+    { action, approval }: Extract<Step, { action: OfferedAction }>,
+  ): Promise<readonly RoundDelta[]> {
     const { tools, context, signal, executionMode, guard } = this.setting;
     const long = { ...context, call, hasEffects: action.access === 'write' };
     const work: LongWork = (end, background) =>
-      tools.run(action, call.arguments, { ...context, callId: call.callId, signal: end, ...(background && { background }) });
+      tools.run(action, call.arguments, {
+        ...context,
+        callId: call.callId,
+        signal: end,
+        stopped: signal,
+        ...(approval && { approval }),
+        ...(background && { background }),
+      });
     const checked = guard ? guard.toolWork(work, call.toolName === SEARCH) : work;
     const run = (until: AbortSignal) => this.outcome(call, () => executionMode.calls.run(long, until, checked));
     const { record, text, sources = [] } = action.access === 'read' ? await run(signal) : await this.effect(call, run);
@@ -149,6 +162,9 @@ export class ToolRound {
       if (!(error instanceof ToolFailed)) throw error;
       const refusal = error instanceof SignInRequired && this.setting.executionMode.refusalOf(call, 'connection_required');
       if (refusal) return refusal;
+      if (error instanceof OutcomeUnknown) {
+        return { record: { ...outcomeUnknown(call), error: error.message }, text: `${OUTCOME_UNKNOWN_TEXT} ${error.message}` };
+      }
       return failureOf(call, `Error executing tool: ${error.message}`);
     }
   }

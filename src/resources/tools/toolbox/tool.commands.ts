@@ -16,6 +16,8 @@ export class CreateTool extends Command<ToolMade> {
     readonly kind: string,
     readonly wish: ToolWish,
     readonly cause: Cause,
+    /** Given by who makes a tool for something else, so that a repetition makes no other. */
+    readonly toolId: ToolId = newId(),
   ) {
     super();
   }
@@ -28,8 +30,7 @@ export class CreateToolHandler implements Handler<CreateTool> {
     private readonly setup: ToolSetup,
   ) {}
 
-  async execute({ ownerId, kind, wish, cause }: CreateTool): Promise<ToolMade> {
-    const toolId = newId();
+  async execute({ ownerId, kind, wish, cause, toolId }: CreateTool): Promise<ToolMade> {
     const { position } = await this.setup.define(ownerId, this.setup.blank(kind), { config: {}, ...wish }, (definition) =>
       this.streams.transact(toolStream(toolId), tool, create(toolId, ownerId, definition), cause),
     );
