@@ -14,7 +14,7 @@ import { AgentsModule } from '../resources/agents/agents.module.js';
 import { AgentFilesModule } from '../resources/agents/files/agent-files.module.js';
 import { ArtifactsModule } from '../resources/artifacts/artifacts.module.js';
 import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
-import { CodeModule } from '../resources/code/code.module.js';
+import { CodeModule } from '../resources/code/python/code.module.js';
 import { DevicesModule } from '../resources/devices/devices.module.js';
 import { DocumentsModule } from '../resources/documents/parsing/documents.module.js';
 import { OidcModule } from '../resources/identity/oidc/oidc.module.js';
