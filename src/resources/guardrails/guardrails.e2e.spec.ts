@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { serviceForTests, type TestService } from '../../../test/support/service.js';
 import { eventually } from '../../../test/support/eventually.js';
+import { userIdOf } from '../../../test/support/user-id.js';
 import { cause } from '../../../test/support/turns.js';
 import { Commands } from '../../kernel/commands.js';
 import { newId } from '../../kernel/ids.js';
@@ -11,6 +12,7 @@ import { RecordGuardrailDecisions } from './guardrail-record.commands.js';
 const FLOOR = { enabled: true, mode: 'scan_all', controls: [{ check: 'secrets', stage: 'output', action: 'redact' }] };
 
 let service: TestService;
+let alice: string;
 let bearer: Readonly<Record<string, string>>;
 type Reply = Readonly<{ status: number; body: Record<string, unknown> }>;
 
@@ -21,6 +23,7 @@ beforeAll(async () => {
     GUARDRAILS_CHECKS_ENABLED: 'pii,secrets',
   });
   const tokens = service.service.app.get(SessionTokens, { strict: false });
+  alice = await userIdOf(service, 'alice');
   bearer = {
     alice: `Bearer ${await tokens.issue({ subject: 'alice', roles: [] })}`,
     bob: `Bearer ${await tokens.issue({ subject: 'bob', roles: [] })}`,
@@ -47,7 +50,7 @@ const agentOf = async () => {
   return (await send('POST', '/api/create_agent', { body })).body['id'] as string;
 };
 const tokenWith = async (fields: object) =>
-  `Bearer ${(await send('POST', '/api/user/tokens', { body: { name: 'T', ...fields } })).body['token'] as string}`;
+  `Bearer ${(await send('POST', '/api/user/tokens', { body: { name: newId(), ...fields } })).body['token'] as string}`;
 
 const found: GuardrailDecision = {
   ...{ stage: 'output', check: 'pii', detector: 'pattern', action: 'redact', outcome: 'triggered' },
@@ -56,7 +59,7 @@ const found: GuardrailDecision = {
 async function recorded(agentId: string | null, ...decisions: GuardrailDecision[]): Promise<string> {
   const recordId = newId();
   const commands = service.service.app.get(Commands, { strict: false });
-  const subject = { recordId, ownerId: 'alice', agentId, messageId: recordId, requestId: 'r1' };
+  const subject = { recordId, ownerId: alice, agentId, messageId: recordId, requestId: 'r1' };
   for (const _ of [1, 2]) await commands.execute(new RecordGuardrailDecisions(subject, decisions, cause));
   await eventually(async () =>
     ((await get('events')).body['events'] as { message_id: string }[]).some((each) => each.message_id === recordId),
@@ -142,7 +145,7 @@ describe('what guardrails found', () => {
   it('is shown to tokens that may read analytics, and of their own agents only', async () => {
     const [agentId, other] = [await agentOf(), await agentOf()];
     const reading = await tokenWith({ scopes: ['analytics:read'] });
-    const restricted = await tokenWith({ scopes: ['analytics:read'], resources: { agents: [agentId] } });
+    const restricted = await tokenWith({ scopes: ['analytics:read', 'agents:read'], resource_filter: { agents: [agentId] } });
     const chatting = await tokenWith({ scopes: ['chat:run'] });
     const statuses = async (token: string) =>
       Promise.all(
