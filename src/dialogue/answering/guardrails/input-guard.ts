@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { GuardrailPolicy, GuardrailStage } from '../../../resources/guardrails/guardrail.policy.js';
@@ -14,6 +14,8 @@ import { TurnGuard } from './turn-guard.js';
 /** Checks what comes in before the append that accepts it. */
 @Injectable()
 export class InputGuard extends InputChecks {
+  private readonly logger = new Logger(InputGuard.name);
+
   constructor(
     private readonly guardrails: Guardrails,
     private readonly conversations: ConversationGuard,
@@ -102,13 +104,17 @@ export class InputGuard extends InputChecks {
     return given.value;
   }
 
-  /** Records what was found beside a run, which records what it finds itself. */
-  record(
+  /** Records what was found beside a run, which records what it finds itself. What was accepted does not fail over it. */
+  async record(
     { decisions }: CheckedInput,
     about: Readonly<{ recordId: string; ownerId: string; agentId: string | null }>,
     cause: Cause,
   ): Promise<void> {
     const subject = { ...about, messageId: about.recordId, requestId: cause.correlationId };
-    return this.commands.execute(new RecordGuardrailDecisions(subject, decisions, cause));
+    try {
+      await this.commands.execute(new RecordGuardrailDecisions(subject, decisions, cause));
+    } catch (error) {
+      this.logger.error(`What guardrails found for turn ${about.recordId} could not be recorded.`, error);
+    }
   }
 }

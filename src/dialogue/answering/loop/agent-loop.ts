@@ -12,6 +12,7 @@ import { Ids } from '../../../kernel/ids.js';
 import {
   type ChatMessage,
   LanguageModels,
+  type ModelChunk,
   type ModelDescription,
   type ModelRequest,
   type ModelToolCall,
@@ -187,10 +188,14 @@ export class AgentLoop {
 }
 
 /** What is masked of a call is masked for all: what is shown is what runs. */
-const checkedCall = (call: ModelToolCall, guard: TurnGuard): ModelToolCall => ({
-  ...call,
-  arguments: guard.callArguments(call.arguments),
+const checkedCall = ({ id, name, arguments: args, type }: Called, guard: TurnGuard): Called => ({
+  type,
+  id: guard.said(id),
+  name: guard.said(name),
+  arguments: guard.callArguments(args),
 });
+
+type Called = Extract<ModelChunk, { type: 'tool-call' }>;
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 

@@ -257,6 +257,14 @@ describe('what a guarded turn reads and keeps', () => {
     expect(await turn.stored()).not.toMatch(SECRET);
   });
 
+  it('keeps no secret that a model puts into the name or the id of a call', async () => {
+    const turn = new GuardedTurn([[toolCall('CODE-1234', 'CODE-5678')], [text('Done.')]]);
+    await turn.ask(codePolicy({ output: 'redact' }));
+    await turn.process().run();
+    expect(await turn.outcome()).toMatchObject({ type: 'TurnAnswered', toolCalls: [{ action_name: '[CODE]', status: 'error' }] });
+    expect(await turn.stored()).not.toMatch(SECRET);
+  });
+
   it('shows the rest of a match that began before a pause masked', async () => {
     const turn = new GuardedTurn([[text('It is CODE-12'), toolCall('k1', 'ask')], [text('34.')]]);
     await turn.ask(codePolicy({ output: 'redact' }));
