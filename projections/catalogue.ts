@@ -17,6 +17,7 @@ import { schedules } from './schedules/schedules.projection.js';
 import { sources } from './sources/sources.projection.js';
 import { tasks } from './tasks/tasks.projection.js';
 import { tools } from './tools/tools.projection.js';
+import { traces } from './traces/traces.projection.js';
 import { unsealedTurns } from './unsealed-turns/unsealed-turns.projection.js';
 import { usage } from './usage/usage.projection.js';
 import { workflowRuns } from './workflow-runs/workflow-runs.projection.js';
@@ -43,6 +44,7 @@ export const projections: readonly Projection[] = [
   sources,
   tasks,
   tools,
+  traces,
   unsealedTurns,
   usage,
   workflows,

@@ -44,6 +44,7 @@ import { NotificationsModule } from '../views/notifications/notifications.module
 import { OperationsModule } from '../views/operations/operations.module.js';
 import { QuotaModule } from '../views/quota/quota.module.js';
 import { StartUpModule } from '../views/start-up/start-up.module.js';
+import { TracesModule } from '../views/traces/traces.module.js';
 import { LimitsModule } from '../work/limits/limits.module.js';
 import { RetentionModule } from '../work/retention/retention.module.js';
 import { TasksModule } from '../work/tasks/tasks.module.js';
@@ -101,6 +102,7 @@ export const ROOMS: readonly Room[] = [
   NotificationsModule,
   ActivityModule,
   AuditModule,
+  TracesModule,
   OperationsModule,
   QuotaModule,
   StartUpModule,

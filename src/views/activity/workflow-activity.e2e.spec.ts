@@ -29,9 +29,9 @@ const agentFor = async (name: string, workflow: string) => {
   const { body } = await replyOf(
     client.post('/api/create_agent', { name, agent_type: 'workflow', status: 'published', workflow }),
   );
-  return body as { id: string; key: string };
+  return body as { id: string };
 };
-const history = async (query: string) => ((await client.json(`/api/activity/history?${query}`)) as { runs: readonly Row[] }).runs;
+const history = async (query: string) => (await client.json<{ runs: readonly Row[] }>(`/api/activity/history?${query}`)).runs;
 const now = () => client.json<Now>('/api/activity/now');
 
 describe('runs of workflows', () => {

@@ -1,0 +1,177 @@
+import type { TransactionSql } from 'postgres';
+import { runCodec } from '../../src/background/runs/run.codec.js';
+import type { RunEvent } from '../../src/background/runs/run.events.js';
+import { workflowRunCodec } from '../../src/dialogue/answering/workflow-runs/workflow-run.codec.js';
+import type { WorkflowRunEvent } from '../../src/dialogue/answering/workflow-runs/workflow-run.events.js';
+import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
+import type {
+  CalledTool,
+  ConversationDeleted,
+  ConversationStarted,
+  ToolCallFinished,
+  ToolCallStarted,
+  TurnAsked,
+  TurnOutcome,
+  TurnSettings,
+  TurnWithdrawn,
+  Usage,
+} from '../../src/dialogue/conversation/conversation.events.js';
+import { changeIn, type Columns, defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
+import { asText } from '../text.js';
+
+type Traced =
+  | ConversationStarted
+  | ConversationDeleted
+  | TurnAsked
+  | TurnWithdrawn
+  | TurnOutcome
+  | ToolCallStarted
+  | ToolCallFinished
+  | RunEvent
+  | WorkflowRunEvent;
+
+const { ConversationStarted, ConversationDeleted, TurnAsked, TurnWithdrawn, TurnAnswered, TurnFailed, TurnStopped } =
+  conversationCodec;
+const { ToolCallStarted, ToolCallFinished } = conversationCodec;
+
+/** What was done for each answer and each headless run, and how long it took; no text of it. */
+export const traces = defineProjection<Traced>({
+  name: 'traces',
+  categories: ['conversation', 'run', 'workflowRun'],
+  codec: {
+    ...runCodec,
+    ...workflowRunCodec,
+    ConversationStarted,
+    ConversationDeleted,
+    TurnAsked,
+    TurnWithdrawn,
+    TurnAnswered,
+    TurnFailed,
+    TurnStopped,
+    ToolCallStarted,
+    ToolCallFinished,
+  },
+  ddl: new URL('./traces.sql', import.meta.url),
+
+  on: {
+    ConversationStarted: ({ data }) =>
+      insertInto('conversation', { conversation_id: data.conversationId, owner_id: data.ownerId }),
+
+    // Steps of workflows stay with their own streams; without a trace nobody is told of them.
+    ConversationDeleted: ({ data: { conversationId } }, sql) => [
+      sql`delete from span using trace
+        where trace.conversation_id = ${conversationId} and trace.message_id = trace.trace_id and span.scope_id = trace.trace_id`,
+      sql`delete from trace where conversation_id = ${conversationId} and message_id = trace_id`,
+      removeFrom('conversation', { conversation_id: conversationId }),
+    ],
+
+    TurnAsked: ({ data: { conversationId, turnId, requestId, settings, origin }, at }) =>
+      insertInto('trace', {
+        trace_id: turnId,
+        source: origin?.kind ?? (settings.agentKeyId === null ? 'chat' : 'api'),
+        ...agentIn(settings),
+        status: 'running',
+        request_id: requestId,
+        message_id: turnId,
+        conversation_id: conversationId,
+        activity_id: origin?.kind === 'schedule' ? origin.runId : null,
+        started_at: at,
+      }),
+
+    TurnWithdrawn: ({ data: { turnId } }, sql) => [
+      sql`delete from span where scope_id = ${turnId}`,
+      removeFrom('trace', { trace_id: turnId }),
+    ],
+
+    TurnAnswered: ({ data, at }) => ended(data.turnId, at, 'ok', data.usage),
+    TurnFailed: ({ data, at }) => ended(data.turnId, at, 'error', data.usage),
+    TurnStopped: ({ data, at }) => ended(data.turnId, at, 'stopped', data.usage),
+
+    ToolCallStarted: ({ data: { turnId, call }, at }, sql) => began(sql, turnId, call.callId, call, at),
+    ToolCallFinished: ({ data: { turnId, callId, status }, at }) => done(turnId, callId, status, at),
+
+    RunQueued: ({ data: { runId, ownerId, agentId, trigger, conversationId }, at, cause }) =>
+      insertInto('trace', {
+        trace_id: runId,
+        source: trigger,
+        name: 'run',
+        status: 'running',
+        request_id: cause.correlationId,
+        conversation_id: conversationId ?? null,
+        activity_id: runId,
+        user_id: ownerId,
+        agent_id: agentId,
+        agent_owner_id: ownerId,
+        started_at: at,
+      }),
+
+    RunStarted: ({ data: { runId, settings } }) => changeIn('trace', { trace_id: runId }, agentIn(settings)),
+    RunToolCallStarted: ({ data: { runId, effect, call }, at }, sql) => began(sql, runId, `effect-${effect}`, call, at),
+    RunToolCallFinished: ({ data: { runId, effect, status }, at }) => done(runId, `effect-${effect}`, status, at),
+    RunFinished: ({ data: { runId, error, usage }, at }) => ended(runId, at, error ? 'error' : 'ok', usage),
+    RunRefused: ({ data, at }) => ended(data.runId, at, 'error', null),
+    RunFailed: ({ data, at }) => ended(data.runId, at, 'error', null),
+
+    RunPurged: ({ data: { runId } }, sql) => [
+      sql`delete from span where scope_id = ${runId}`,
+      removeFrom('trace', { trace_id: runId }),
+    ],
+
+    WorkflowRunStarted: ({ data: { workflowRunId, origin } }) =>
+      changeIn('trace', { trace_id: origin.kind === 'turn' ? origin.turnId : origin.runId }, { workflow_run_id: workflowRunId }),
+
+    NodeStarted: ({ data: { workflowRunId, step, attempt, nodeId, nodeType, title }, at }) =>
+      insertInto('span', {
+        scope_id: workflowRunId,
+        span_id: stepId(step, attempt),
+        step,
+        kind: 'node',
+        name: asText(`${nodeType}: ${title || nodeId}`),
+        status: 'running',
+        started_at: at,
+      }),
+
+    NodeWaiting: ({ data: { workflowRunId, step, attempt } }) =>
+      changeIn('span', { scope_id: workflowRunId, span_id: stepId(step, attempt) }, { status: 'waiting' }),
+    NodeCompleted: ({ data: { workflowRunId, step, attempt }, at }) =>
+      done(workflowRunId, stepId(step, attempt), 'completed', at),
+    NodeFailed: ({ data: { workflowRunId, step, attempt }, at }) => done(workflowRunId, stepId(step, attempt), 'failed', at),
+
+    WorkflowRunPurged: ({ data }, sql) => sql`delete from span where scope_id = ${data.workflowRunId}`,
+  },
+});
+
+const agentIn = ({ agentId, configurationOwnerId, modelId, agentType = 'classic' }: TurnSettings): Columns => ({
+  name: agentType,
+  agent_id: agentId,
+  agent_owner_id: configurationOwnerId,
+  model_id: modelId,
+});
+
+const stepId = (step: number, attempt: number): string => `step-${step}-${attempt}`;
+
+const ended = (traceId: string, at: Date, status: string, usage: Usage | null | undefined) =>
+  changeIn(
+    'trace',
+    { trace_id: traceId },
+    {
+      status,
+      ended_at: at,
+      prompt_tokens: usage?.promptTokens ?? null,
+      completion_tokens: usage?.completionTokens ?? null,
+    },
+  );
+
+const began = (
+  sql: TransactionSql,
+  scopeId: string,
+  spanId: string,
+  { toolName, actionName, step }: CalledTool,
+  at: Date,
+): Statement => sql`
+  insert into span (scope_id, span_id, step, kind, name, status, started_at)
+  values (${scopeId}, ${asText(spanId)}, ${step ?? null}, 'tool', ${asText(`${toolName}.${actionName}`)}, 'running', ${at})
+  on conflict (scope_id, span_id) do nothing`;
+
+const done = (scopeId: string, spanId: string, status: string, at: Date) =>
+  changeIn('span', { scope_id: scopeId, span_id: asText(spanId) }, { status, ended_at: at });

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { ReadModels } from '../read-models.js';
+
+export type TraceStatus = 'running' | 'ok' | 'error' | 'stopped';
+
+export type TraceRecord = Readonly<{
+  id: string;
+  source: string;
+  name: string;
+  status: TraceStatus;
+  requestId: string;
+  messageId: string | null;
+  conversationId: string | null;
+  activityId: string | null;
+  workflowRunId: string | null;
+  userId: string | null;
+  agentId: string | null;
+  modelId: string | null;
+  promptTokens: number | null;
+  completionTokens: number | null;
+  startedAt: Date;
+  endedAt: Date | null;
+}>;
+
+export type SpanRecord = Readonly<{
+  scopeId: string;
+  id: string;
+  step: number | null;
+  kind: 'node' | 'tool';
+  name: string;
+  status: string;
+  startedAt: Date;
+  endedAt: Date | null;
+}>;
+
+/** What traces are looked up by. */
+export const TRACE_REFERENCES = ['id', 'request_id', 'message_id', 'activity_id', 'workflow_run_id'] as const;
+export type TraceReference = (typeof TRACE_REFERENCES)[number];
+
+@Injectable()
+export class TraceQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** Those of a user, or of the user's agents, that began since then and that all references name, the oldest first. */
+  async find(
+    userId: string,
+    references: Readonly<Partial<Record<TraceReference, string>>>,
+    since: Date,
+    limit: number,
+  ): Promise<readonly TraceRecord[]> {
+    const { sql } = this.readModels;
+    const named = Object.entries(references).map(
+      ([reference, id]) => sql`and trace.${sql(reference === 'id' ? 'trace_id' : reference)} = ${id}`,
+    );
+    return sql<TraceRecord[]>`
+      select trace_id as id, source, name, status, request_id as "requestId", message_id as "messageId",
+        conversation_id as "conversationId", activity_id as "activityId", workflow_run_id as "workflowRunId",
+        coalesce(user_id, conversation.owner_id) as "userId", agent_id as "agentId", model_id as "modelId",
+        prompt_tokens as "promptTokens", completion_tokens as "completionTokens",
+        started_at as "startedAt", ended_at as "endedAt"
+      from traces.trace left join traces.conversation using (conversation_id)
+      where ${userId} in (user_id, conversation.owner_id, agent_owner_id) and started_at >= ${since} ${named}
+      order by started_at, trace_id limit ${limit}`;
+  }
+
+  /** What was done within some traces or workflow runs, in the order of its beginning; of each no more than so much. */
+  async spansOf(scopeIds: readonly string[], limitEach: number): Promise<readonly SpanRecord[]> {
+    if (scopeIds.length === 0) return [];
+    return this.readModels.sql<SpanRecord[]>`
+      select scope_id as "scopeId", span_id as id, step, kind, name, status, started_at as "startedAt", ended_at as "endedAt"
+      from (select *, row_number() over (partition by scope_id order by started_at, span_id) as place from traces.span
+            where scope_id = any (${scopeIds as string[]}::text[])) as spans
+      where place <= ${limitEach} order by started_at, span_id`;
+  }
+
+  /** How many things were done within each. */
+  async spanCounts(scopeIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (scopeIds.length === 0) return new Map();
+    const rows = await this.readModels.sql<{ id: string; n: number }[]>`
+      select scope_id as id, count(*)::integer as n from traces.span
+      where scope_id = any (${scopeIds as string[]}::text[]) group by scope_id`;
+    return new Map(rows.map(({ id, n }) => [id, n]));
+  }
+}
