@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { AgentNode } from '../../src/dialogue/answering/workflow-runs/agent-node.js';
 import type { CodeNode } from '../../src/dialogue/answering/workflow-runs/code-node.js';
+import { NodeFiles } from '../../src/dialogue/answering/workflow-runs/node-files.js';
 import { NodeTemplates } from '../../src/dialogue/answering/workflow-runs/node-templates.js';
 import { PlainNodes } from '../../src/dialogue/answering/workflow-runs/plain-nodes.js';
 import { RunValues } from '../../src/dialogue/answering/workflow-runs/run-values.js';
@@ -18,6 +19,8 @@ import type { EventStore } from '../../src/kernel/event-sourcing/event-store.js'
 import { systemTiming } from '../../src/platform/system-timing.js';
 import type { LanguageModels } from '../../src/resources/models/model/language-model.port.js';
 import type { PromptNamespaces, PromptRenderer } from '../../src/resources/prompts/prompt.port.js';
+import type { ArtifactContents } from '../../src/resources/artifacts/artifact-contents.port.js';
+import type { AttachmentShelf } from '../../src/resources/attachments/attachment-shelf.port.js';
 import type { OpenTools } from '../../src/resources/tools/toolbox/toolbox.port.js';
 import { ExpressionFailed, type Expressions } from '../../src/resources/workflows/expressions.port.js';
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from '../../src/resources/workflows/workflow-graph.policy.js';
@@ -106,7 +109,11 @@ export function workflowsOver(
     new ToolboxForTests(tools),
     new RunValues(blobs),
     new Continuations(blobs),
-    new WorkflowNodes(new AgentNode(agents, templates), new PlainNodes(expressions, templates), NO_CODE),
+    new WorkflowNodes(
+      new AgentNode(agents, templates, new NodeFiles({} as AttachmentShelf, {} as ArtifactContents)),
+      new PlainNodes(expressions, templates),
+      NO_CODE,
+    ),
   );
   return new AnswerComposer(agents, workflows);
 }
