@@ -40,7 +40,7 @@ export const node = (id: string, type: string, data: Readonly<Record<string, unk
 });
 
 /** `a>b` leads from a to b, `a:yes>b` from a's branch `yes`. */
-export const edge = (way: string): WorkflowEdge => {
+const edge = (way: string): WorkflowEdge => {
   const [from, target] = way.split('>') as [string, string];
   const [source, handle] = from.split(':') as [string, string | undefined];
   return { id: way, source, target, sourceHandle: handle ?? null, targetHandle: null };
@@ -57,7 +57,7 @@ export function inARow(nodes: readonly WorkflowNode[], outputTemplate = ''): Wor
   return graphOf(all, ...all.slice(1).map(({ id }, at) => `${all[at]!.id}>${id}`));
 }
 
-export const WORKFLOW = { id: 'workflow-1', version: 1 } as const;
+const WORKFLOW = { id: 'workflow-1', version: 1 } as const;
 /** The settings of a turn that runs it. */
 export const RUNS_WORKFLOW = { agentType: 'workflow', workflow: WORKFLOW, writeAllowlist: null } as const;
 

@@ -15,7 +15,7 @@ import { NodeTemplates } from './node-templates.js';
 import { stepLedger } from './step-ledger.js';
 
 /** What one node writes. */
-export const NODE_OUTPUT_BYTES_MAX = 256 * 1024;
+const NODE_OUTPUT_BYTES_MAX = 256 * 1024;
 const DEFAULT_PROMPT = 'You are a helpful assistant.';
 
 /** An agent answers as one step of a run. */
