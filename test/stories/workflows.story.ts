@@ -340,6 +340,19 @@ export function workflowsStory(makeBacking: MakeBacking): void {
     });
   });
 
+  it('code reads the state and leaves artifacts, which later nodes read', async () => {
+    const code = "import json\nn = len(json.load(open('state.json'))['query'])\nopen('count.txt', 'w').write(f'{n} characters')";
+    const reads = node('agent', 'first', { prompt_template: 'Do first', input_documents: ['table'], stream_to_user: false });
+    const { frames, runId } = await asked(
+      chain(node('start'), node('code', 'count', { code, output_variable: 'table' }), reads, end('{{ table.filename }}')),
+    );
+    expect(answerIn(frames)).toBe('count.txt');
+    expect(JSON.stringify(world.model.completions.at(-1)!.body.messages)).toContain('4 characters');
+    const { artifact_id: id } = steps(frames).find(({ node_id: name }) => name === 'count')!['output'] as { artifact_id: string };
+    const listed = await world.alice.get(`/api/artifacts?workflow_run_id=${runId}`);
+    expect(await listed.text()).toContain(id);
+  }, 120_000);
+
   it('an answer that is stopped stops its run', async () => {
     world.model.always(() => [...say('so far '), hang]);
     const agent = await agentWith(chain(node('start'), agentNode('first'), end()));

@@ -42,10 +42,12 @@ import { DropContinuations } from './runner/drop-continuations.js';
 import { answeringRejections } from './answering.rejections.js';
 import { WorkflowsModule } from '../../resources/workflows/workflows.module.js';
 import { WorkflowRunQueries } from '../../../projections/workflow-runs/workflow-runs.queries.js';
-import { Rejection } from '../../kernel/rejection.js';
-import { CodeRunner } from '../../resources/code/code-runner.port.js';
+import { ArtifactsModule } from '../../resources/artifacts/artifacts.module.js';
+import { CodeModule } from '../../resources/code/python/code.module.js';
 import { CodeNode } from './workflow-runs/code-node.js';
 import { AgentNode } from './workflow-runs/agent-node.js';
+import { DeleteArtifactsOfRuns } from './workflow-runs/delete-artifacts-of-runs.reaction.js';
+import { NodeFiles } from './workflow-runs/node-files.js';
 import { EndWorkflowRuns } from './workflow-runs/end-workflow-runs.reaction.js';
 import { NodeTemplates } from './workflow-runs/node-templates.js';
 import { PlainNodes } from './workflow-runs/plain-nodes.js';
@@ -74,17 +76,12 @@ import {
 } from './research/research.commands.js';
 import { researchPurges } from './research/research.purges.js';
 
-const REACTIONS = [TitleConversation, EndWorkflowRuns, PurgeRunsOfWorkflow];
+const REACTIONS = [TitleConversation, DeleteArtifactsOfRuns, EndWorkflowRuns, PurgeRunsOfWorkflow];
 const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
 const RETENTION = [DropContinuations, PurgeWorkflowRuns, PurgeResearches];
-/** Until code runs here, a node with code fails. */
-const NO_CODE = {
-  provide: CodeRunner,
-  useValue: { run: () => Promise.reject(new Rejection('code-disabled', 'Code does not run here.')) },
-};
 const WORKFLOW_RUNS = [
-  NO_CODE,
   CodeNode,
+  NodeFiles,
   AgentNode,
   NodeTemplates,
   PlainNodes,
@@ -108,6 +105,8 @@ const RESEARCH = [
 
 @Module({
   imports: [
+    ArtifactsModule,
+    CodeModule,
     AttachmentsModule,
     LimitsModule,
     SourcesModule,

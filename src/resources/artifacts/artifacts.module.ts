@@ -3,11 +3,13 @@ import { ArtifactQueries } from '../../../projections/artifacts/artifacts.querie
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { Config } from '../../platform/config/config.js';
 import { DeleteArtifactHandler, RestoreArtifactHandler, StoreArtifactHandler } from './artifact.commands.js';
+import { ArtifactContents } from './artifact-contents.port.js';
 import { ArtifactQuota } from './artifact-quota.js';
 import { artifactPurges } from './artifact.purges.js';
 import { ArtifactsController } from './artifacts.http.js';
 import { ArtifactsOptions } from './artifacts-options.js';
 import { artifactsRejections } from './artifacts.rejections.js';
+import { StoredArtifactContents } from './stored-artifact-contents.js';
 import { FileLinks } from './file-links.js';
 
 /** Files that runs have made, with their versions. */
@@ -21,6 +23,7 @@ import { FileLinks } from './file-links.js';
     StoreArtifactHandler,
     RestoreArtifactHandler,
     DeleteArtifactHandler,
+    { provide: ArtifactContents, useClass: StoredArtifactContents },
     {
       provide: ArtifactsOptions,
       inject: [Config],
@@ -31,7 +34,7 @@ import { FileLinks } from './file-links.js';
         ),
     },
   ],
-  exports: [ArtifactQueries],
+  exports: [ArtifactContents, ArtifactQueries],
 })
 export class ArtifactsModule {
   static readonly rejections = artifactsRejections;

@@ -3,11 +3,13 @@ import { commandsOver } from '../../../../test/support/commands-over.js';
 import { turnSettings } from '../../../../test/support/turn-settings.js';
 import { cause } from '../../../../test/support/turns.js';
 import type { AttachmentShelf } from '../../../resources/attachments/attachment-shelf.port.js';
-import { StoreArtifact, StoreArtifactHandler } from '../../../resources/artifacts/artifact.commands.js';
+import { type StoreArtifact, StoreArtifactHandler } from '../../../resources/artifacts/artifact.commands.js';
+import type { ArtifactContents } from '../../../resources/artifacts/artifact-contents.port.js';
 import type { CodeJob, CodeResult, CodeRunner } from '../../../resources/code/code-runner.port.js';
 import type { CodeNodeConfig } from '../../../resources/workflows/node-config.policy.js';
 import { CodeNode } from './code-node.js';
 import { type NodeContext, NodeResult } from './node-context.js';
+import { NodeFiles } from './node-files.js';
 import { inputDocuments, RunState } from './run-state.js';
 
 const CONFIG: CodeNodeConfig = { code: 'print(1)', inputs: ['*'], outputVariable: 'out', timeoutSeconds: 5, jsonSchema: null };
@@ -23,6 +25,7 @@ async function ran(said: Partial<CodeResult>, config: Partial<CodeNodeConfig> = 
     recall: async (ids: readonly string[]) => ids.map((id) => ({ filename: `${id}/x.csv`, blob: {} })),
     bytesOf: async () => Buffer.from('1,2'),
   } as unknown as AttachmentShelf;
+  const artifacts = { newest: async () => undefined } as unknown as ArtifactContents;
   const handler = Object.assign(Object.create(StoreArtifactHandler.prototype) as StoreArtifactHandler, {
     execute: async ({ artifact }: StoreArtifact) => (
       stored.push(artifact),
@@ -38,7 +41,7 @@ async function ran(said: Partial<CodeResult>, config: Partial<CodeNodeConfig> = 
     state: new RunState({ query: 'Why?', input_documents: documents }, async () => []),
     result: new NodeResult(),
   } as unknown as NodeContext;
-  await new CodeNode(runner, shelf, commandsOver(handler)).run({ ...CONFIG, ...config }, context);
+  await new CodeNode(runner, new NodeFiles(shelf, artifacts), commandsOver(handler)).run({ ...CONFIG, ...config }, context);
   return { job: jobs[0]!, stored, result: context.result };
 }
 

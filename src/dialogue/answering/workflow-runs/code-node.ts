@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Commands } from '../../../kernel/commands.js';
 import { deterministicId } from '../../../kernel/ids.js';
 import { StoreArtifact } from '../../../resources/artifacts/artifact.commands.js';
-import { AttachmentShelf } from '../../../resources/attachments/attachment-shelf.port.js';
 import { type CodeFailure, type CodeFile, CodeRunner } from '../../../resources/code/code-runner.port.js';
 import type { CodeNodeConfig } from '../../../resources/workflows/node-config.policy.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
 import { structuredAnswer } from '../loop/structured-answer.policy.js';
-import { fileNames, mimeTypeOf } from './file-types.policy.js';
+import { mimeTypeOf } from './file-types.policy.js';
 import { type NodeContext, setOutput } from './node-context.js';
+import { NodeFiles } from './node-files.js';
 import type { RunDocument } from './run-state.js';
 
 const TIMEOUT_SECONDS_DEFAULT = 60;
@@ -28,7 +28,7 @@ const FAILURES: Readonly<Record<CodeFailure['kind'], string>> = {
 export class CodeNode {
   constructor(
     private readonly runner: CodeRunner,
-    private readonly shelf: AttachmentShelf,
+    private readonly files: NodeFiles,
     private readonly commands: Commands,
   ) {}
 
@@ -38,7 +38,7 @@ export class CodeNode {
     const job = {
       code: config.code,
       state: state.variables,
-      inputs: await this.inputs(state.documents(config.inputs)),
+      inputs: await this.files.forCode(state.documents(config.inputs), context.transcript.ownerId),
       timeoutMs: (config.timeoutSeconds ?? TIMEOUT_SECONDS_DEFAULT) * 1_000,
     };
     const { stdout, files, failure } = await this.runner.run(job, run.signal);
@@ -46,13 +46,6 @@ export class CodeNode {
     const kept: RunDocument[] = [];
     for (const file of files) kept.push(await this.keep(file, context));
     setOutput(context, config.outputVariable, outputOf(config, stdout, kept));
-  }
-
-  private async inputs(documents: readonly RunDocument[]): Promise<readonly CodeFile[]> {
-    const ids = documents.flatMap((document) => ('attachment_id' in document ? [document.attachment_id] : []));
-    const attachments = ids.length > 0 ? await this.shelf.recall(ids) : [];
-    const names = fileNames(attachments.map(({ filename }) => filename));
-    return Promise.all(attachments.map(async ({ blob }, at) => ({ name: names[at]!, content: await this.shelf.bytesOf(blob) })));
   }
 
   /** A step that is made again keeps the same file once: its id says whose it is. */
