@@ -193,7 +193,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
       const owner = await world.idOf('alice');
       const vault = world.service.service.app.get(CredentialVault, { strict: false });
       const credentialsId = await vault.keep(owner, { api_key: 'for-the-inside' });
-      const changes = { baseUrl: `http://localhost:${new URL(cellar.url).port}/v1`, credentialsId };
+      const changes = { baseUrl: `http://127.0.0.2:${new URL(cellar.url).port}/v1`, credentialsId };
       await append(world.backing.store, `customModel-${id}`, { type: 'CustomModelChanged', data: { modelId: id, changes } });
       const { frames } = await world.alice.stream({ question: 'Where?', model_id: id });
       const error = frames.find(({ data }) => data.type === 'error')!.data;
