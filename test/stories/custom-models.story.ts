@@ -4,11 +4,12 @@ import { CredentialVault } from '../../src/platform/credentials/credential-vault
 import { LOG_START } from '../../src/kernel/event-sourcing/event-store.js';
 import { tokenFor } from '../support/access-tokens.js';
 import type { MakeBacking } from '../support/backing.js';
-import { Client } from '../support/client.js';
+import { append } from '../support/accounts.js';
+import { Client, messageIdIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer, redirect } from '../support/local-server.js';
 import { ScheduleCalls } from '../support/schedules.js';
-import { refuse, say, ScriptedModelServer } from '../support/scripted-model-server.js';
+import { broken, cut, hang, refuse, say, ScriptedModelServer } from '../support/scripted-model-server.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
 const KEY = 'planted-key-4711-canary';
@@ -156,6 +157,51 @@ export function customModelsStory(makeBacking: MakeBacking): void {
       const { frames } = await world.alice.stream({ question: 'Where?', model_id: await added() });
       const errors = frames.flatMap(({ data }) => (data.type === 'error' ? [data['error']] : []));
       expect(errors).toEqual(['The endpoint of this custom model refused its API key.']);
+    });
+  });
+
+  describe('an answer of a custom model', () => {
+    it('that is stopped lets go of the endpoint', async () => {
+      cellar.always([...say('One'), hang]);
+      const body = { question: 'Where?', model_id: await added() };
+      const answer = await world.alice.stream(body, (text) => text.includes('One'));
+      const id = messageIdIn(answer);
+      expect((await world.alice.post(`/api/messages/${id}/cancel`, '')).status).toBe(202);
+      expect((await world.alice.resume(id)).frames.at(-1)!.data).toMatchObject({ type: 'error', code: 'stopped' });
+      await eventually(() => cellar.completions.at(-1)!.closed);
+    });
+
+    it.each([
+      ['breaks off', () => cellar.always([...say('One'), cut]), 'unavailable'],
+      ['says that it failed', () => cellar.always([...say('One'), broken]), 'unavailable'],
+      ['does not know the model', () => cellar.always([refuse(404)]), 'unknown_model'],
+    ])('whose endpoint %s ends with an error', async (_, breaks, code) => {
+      breaks();
+      const { frames } = await world.alice.stream({ question: 'Where?', model_id: await added() });
+      expect(frames.slice(-3).map(({ data }) => data['code'] ?? data.type)).toEqual([code, 'id', 'end']);
+    });
+
+    it('goes to no address to which its endpoint redirects', async () => {
+      other.answer = (_, response) => redirect(response, `${cellar.url}/chat/completions`, 307);
+      const { frames } = await world.alice.stream({ question: 'Where?', model_id: await added({ base_url: other.url }) });
+      expect(frames.some(({ data }) => data.type === 'error')).toBe(true);
+      expect(cellar.completions).toEqual([]);
+    });
+
+    it('goes to no address that has become one inside the network', async () => {
+      const id = await added({ base_url: 'https://no-such-host.invalid/v1' });
+      const owner = await world.idOf('alice');
+      const vault = world.service.service.app.get(CredentialVault, { strict: false });
+      const credentialsId = await vault.keep(owner, { api_key: 'for-the-inside' });
+      const changes = { baseUrl: `http://127.0.0.2:${new URL(cellar.url).port}/v1`, credentialsId };
+      await append(world.backing.store, `customModel-${id}`, { type: 'CustomModelChanged', data: { modelId: id, changes } });
+      const { frames } = await world.alice.stream({ question: 'Where?', model_id: id });
+      const error = frames.find(({ data }) => data.type === 'error')!.data;
+      expect(error).toMatchObject({
+        code: 'not_reachable',
+        error: 'The address of this language model may not be reached from here.',
+      });
+      expect(cellar.completions).toEqual([]);
     });
   });
 

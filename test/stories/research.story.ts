@@ -2,12 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { researchStream } from '../../src/dialogue/answering/research/research.events.js';
 import { askOver, outlineOf } from '../support/asked.js';
 import type { MakeBacking } from '../support/backing.js';
-import { answerIn, messageIdIn, recordsIn, type Streamed } from '../support/client.js';
+import { answerIn, Client, messageIdIn, recordsIn, type Streamed } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
 import { queryOf, researchScript, tasksOf } from '../support/researches.js';
 import { call, hang, say } from '../support/scripted-model-server.js';
 import { addedSource } from '../support/sources.js';
+import { serviceForTests } from '../support/service.js';
 import { eventsOf } from '../support/turns.js';
 import { endOf, taskOf, webhookPath } from '../support/webhooks.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
@@ -154,5 +155,32 @@ export function researchStory(makeBacking: MakeBacking): void {
       expect(post.requests).toHaveLength(1);
       expect(asked()).toEqual(['clarify', 'plan', 'q1', 'q2', 'q2', 'answer']);
     });
+  });
+
+  it('of the offline model investigates the question itself, and quotes what it found', async () => {
+    const service = await serviceForTests({}, makeBacking);
+    try {
+      const client = new Client(service.url);
+      const source = await addedSource(client, 'House rules', 'Tea is at four. Coffee is at ten.');
+      const body = {
+        name: 'Reader',
+        description: '-',
+        chunks: 4,
+        retriever: 'classic',
+        prompt_id: 'default',
+        status: 'published',
+      };
+      const { id } = await replyOf(client.post('/api/create_agent', { ...body, source, agent_type: 'research' })).then(
+        (reply) => reply.body as { id: string },
+      );
+      const answer = await client.stream({ question: 'When is tea?', agent_id: id });
+      expect(outline(answer).filter((frame) => frame !== 'answer')).toEqual([
+        ...[...PLANNED, ...step(1), 'research_progress synthesizing'],
+        ...END,
+      ]);
+      expect(answerIn(answer)).toContain('Tea is at four.');
+    } finally {
+      await service.close();
+    }
   });
 }

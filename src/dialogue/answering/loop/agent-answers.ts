@@ -17,6 +17,10 @@ const DEFAULT_CONTEXT_WINDOW = 128_000;
 /** Names of retrievers that say how sources are searched here; the configuration of each source says more. */
 const RETRIEVERS: ReadonlySet<string> = new Set(['', 'classic', 'default', 'hybrid']);
 
+/** What is said of a retriever that there is not; nothing of one that there is. */
+export const retrieverNotices = (retriever: string): readonly string[] =>
+  RETRIEVERS.has(retriever) ? [] : [actsAsClassic(retriever)];
+
 const actsAsClassic = (retriever: string) => `This service has no retriever "${retriever}": it searches as "classic" does.`;
 
 type Retrieved = Readonly<{ chunks: readonly RetrievedChunk[] | undefined; failed: readonly string[] }>;
@@ -56,7 +60,7 @@ export class AgentAnswers {
       return;
     }
     const [tools, { chunks, failed }] = await Promise.all([this.loop.open(transcript, model), this.retrieve(transcript, model)]);
-    if (!RETRIEVERS.has(settings.retriever)) yield { type: 'notice', text: actsAsClassic(settings.retriever) };
+    for (const text of retrieverNotices(settings.retriever)) yield { type: 'notice', text };
     for (const source of failed) yield { type: 'notice', text: `A source could not be searched and was skipped: ${source}` };
     for (const text of tools.notices) yield { type: 'notice', text };
     const contextWindow = model?.contextWindow ?? DEFAULT_CONTEXT_WINDOW;

@@ -7,6 +7,7 @@ import { type OpenTools } from '../../../resources/tools/toolbox/toolbox.port.js
 import { withToolCalls } from '../../conversation/tool-call.policy.js';
 import type { Exchange } from '../../conversation/conversation.events.js';
 import type { Frame, ResearchPlan, ResearchProgress } from '../../journal/message.events.js';
+import { retrieverNotices } from '../loop/agent-answers.js';
 import { AgentLoop, beginning, NO_TOOLS, type Run } from '../loop/agent-loop.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import { type Attached, AttachedFiles } from '../loop/attached-files.js';
@@ -86,8 +87,8 @@ export class ResearchAnswers {
     let { state: facts } = await this.streams.fold(researchStream(asked.turnId), research);
     const setting = await this.open(transcript, run, facts, inHand);
     yield* usedBefore(run, facts, inHand);
-    for (const text of [...setting.tools.notices, ...setting.attached.notices])
-      yield* setting.said.unsaid({ type: 'notice', text });
+    const notices = [...retrieverNotices(asked.settings.retriever), ...setting.tools.notices, ...setting.attached.notices];
+    for (const text of notices) yield* setting.said.unsaid({ type: 'notice', text });
     const clarification = facts.clarification ?? (facts.plan ? null : yield* this.clarify(setting));
     if (run.signal.aborted) return;
     if (clarification !== null) {
