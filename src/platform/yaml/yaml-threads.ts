@@ -1,7 +1,5 @@
 import { createRequire } from 'node:module';
-import type * as WorkerThreads from 'node:worker_threads';
 import { Worker } from 'node:worker_threads';
-import type * as JsYaml from 'js-yaml';
 import { YamlBusy, YamlDocuments, YamlRefused } from './yaml-documents.port.js';
 
 /** Threads at once; other texts wait. */
@@ -17,6 +15,37 @@ const PROBLEM_CHARACTERS_MAX = 300;
 export const ANCHORS_REFUSED = 'YAML anchors/aliases are not allowed';
 export const TAGS_REFUSED = 'YAML tags and directives are not allowed';
 export const DOCUMENTS_REFUSED = 'The text must hold one YAML document';
+
+/**
+ * It says that it is there, and then what the text says. It is text itself: what a bundler makes of a function refers to helpers
+ * of the bundle, which a thread does not have.
+ */
+const PROGRAM = `
+const { parentPort, workerData: { text, texts, nestingMax, yaml } } = require('node:worker_threads');
+const { parseEvents, constructFromEvents, CORE_SCHEMA, EVENT_ID } = require(yaml);
+parentPort.postMessage('ready');
+function refusal(events) {
+  let documents = 0;
+  for (const event of events) {
+    if (event.type === EVENT_ID.DOCUMENT) {
+      documents++;
+      if (event.directives.length > 0) return texts.tags;
+    } else if (event.type === EVENT_ID.ALIAS) return texts.anchors;
+    else if (event.type !== EVENT_ID.POP) {
+      if (event.anchorStart >= 0) return texts.anchors;
+      if (event.tagStart >= 0) return texts.tags;
+    }
+  }
+  return documents > 1 ? texts.documents : undefined;
+}
+try {
+  const events = parseEvents(text, { maxDepth: nestingMax });
+  const refused = refusal(events);
+  parentPort.postMessage(refused === undefined ? { value: constructFromEvents(events, { source: text, schema: CORE_SCHEMA })[0] } : { refused });
+} catch (error) {
+  parentPort.postMessage({ refused: 'Invalid YAML: ' + String(error.message).split('\\n', 1)[0] });
+}
+`;
 
 type Reply = Readonly<{ value: unknown } | { refused: string }>;
 
@@ -49,7 +78,7 @@ export class YamlThreads extends YamlDocuments {
     const texts = { anchors: ANCHORS_REFUSED, tags: TAGS_REFUSED, documents: DOCUMENTS_REFUSED };
     const workerData = { text, texts, nestingMax: NESTING_MAX, yaml: createRequire(import.meta.url).resolve('js-yaml') };
     const resourceLimits = { maxOldGenerationSizeMb: MEMORY_MEGABYTES_MAX };
-    const worker = new Worker(`(${readOne.toString()})(require)`, {
+    const worker = new Worker(PROGRAM, {
       eval: true,
       env: {},
       execArgv: [],
@@ -74,42 +103,5 @@ export class YamlThreads extends YamlDocuments {
       clearTimeout(deadline);
       await worker.terminate();
     }
-  }
-}
-
-/** The whole program of a thread, handed over as text: it can use nothing but its argument. */
-function readOne(load: NodeJS.Require): void {
-  const threads = load('node:worker_threads') as typeof WorkerThreads;
-  const parent = threads.parentPort!;
-  const { text, texts, nestingMax, yaml } = threads.workerData as {
-    text: string;
-    texts: { anchors: string; tags: string; documents: string };
-    nestingMax: number;
-    yaml: string;
-  };
-  const { parseEvents, constructFromEvents, CORE_SCHEMA, EVENT_ID } = load(yaml) as typeof JsYaml;
-  parent.postMessage('ready');
-  const refusal = (events: readonly JsYaml.Event[]): string | undefined => {
-    let documents = 0;
-    for (const event of events) {
-      if (event.type === EVENT_ID.DOCUMENT) {
-        documents++;
-        if (event.directives.length > 0) return texts.tags;
-      } else if (event.type === EVENT_ID.ALIAS) return texts.anchors;
-      else if (event.type !== EVENT_ID.POP) {
-        if (event.anchorStart >= 0) return texts.anchors;
-        if (event.tagStart >= 0) return texts.tags;
-      }
-    }
-    return documents > 1 ? texts.documents : undefined;
-  };
-  try {
-    const events = parseEvents(text, { maxDepth: nestingMax });
-    const refused = refusal(events);
-    const values = refused === undefined ? constructFromEvents(events, { source: text, schema: CORE_SCHEMA }) : [];
-    parent.postMessage(refused === undefined ? { value: values[0] } : { refused });
-  } catch (error) {
-    const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
-    parent.postMessage({ refused: `Invalid YAML: ${line}` });
   }
 }

@@ -111,7 +111,7 @@ describe('a resolution', () => {
     const [user, other] = [await service.newUser('owner'), await service.newUser('other')];
     const [own, foreign] = [
       await tool(user, { name: 'ntfy', customName: 'Mine', config: { token: 'x' } }),
-      await tool(other, { name: 'ntfy', config: {} }),
+      await tool(other, { name: 'ntfy', config: { token: 'x' } }),
     ];
     const ntfy = (name: string) => ({ type: 'ntfy', name, config: { server_url: 'https://ntfy.example' } });
     const file = agentFile({ tools: [ntfy('A'), ntfy('B'), ntfy('Mine'), ntfy('C'), ntfy('Mine')], sources: [{ name: 'S' }] });
@@ -256,7 +256,7 @@ describe('a personal access token', () => {
     const text = 'This token is restricted to specific agents and may only update those';
     expect(await answer(restricted, { id: other })).toEqual([403, 'resource_not_allowed', text]);
     expect(await answer(restricted, {})).toEqual([403, 'resource_not_allowed', text]);
-    const ofTool = await tool(user, { name: 'ntfy', config: {} });
+    const ofTool = await tool(user, { name: 'ntfy', config: { token: 'x' } });
     const inTools = await tokenWith(user, { ...write, resource_filter: { tools: [ofTool] } });
     expect(await answer(inTools, {})).toEqual([
       403,

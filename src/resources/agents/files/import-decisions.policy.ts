@@ -94,31 +94,36 @@ function decidedTools(
   isOwnTool: IsOwnTool,
   warnings: string[],
 ): readonly ToolDecision[] {
-  const before = new Map<string, number>();
-  return plan.tools.map((planned, index): ToolDecision => {
+  const first = new Map<string, number>();
+  const decided: ToolDecision[] = [];
+  plan.tools.forEach((planned, index) => {
     const tool = file.tools[index]!;
-    if ('builtin' in planned || tool.builtin) return builtinDecision(planned, warnings);
+    if ('builtin' in planned || tool.builtin) {
+      decided.push(builtinDecision(planned, warnings));
+      return;
+    }
     const identity = JSON.stringify([tool.type, labelOf(tool)]);
-    const known = before.get(identity);
-    if (known === undefined) before.set(identity, index);
+    const known = first.get(identity);
+    if (known === undefined) first.set(identity, index);
     else warnings.push(`Multiple tools share the name '${labelOf(tool)}'`);
-    const choice = recordIn(chosen, toolKey(index));
-    if (choice['decision'] === 'skip') return { does: 'leave-out' };
-    if (choice['decision'] === 'reuse') {
-      const id = choice['tool_id'];
-      if (typeof id === 'string' && isOwnTool(id)) return { does: 'use', id };
-      warnings.push(`Tool reuse id '${String(id).slice(0, 100)}' is not yours; ignored`);
-    }
-    const secrets = textsIn(recordIn(choice, 'secrets'));
-    const wantsNew = choice['decision'] === 'create';
-    if (planned.status === 'reuse' && !wantsNew) return { does: 'use', id: planned.target_id };
-    if (planned.status === 'unavailable') {
-      warnings.push(`Tool type '${planned.type}' not available on this instance; skipped`);
-      return { does: 'leave-out' };
-    }
-    if (known !== undefined && isSameTool(file, known, index)) return { does: 'share', with: known };
-    return { does: 'create', secrets };
+    const decision = ownToolDecision(planned, recordIn(chosen, toolKey(index)), isOwnTool, warnings);
+    const isMade = known !== undefined && decided[known]!.does === 'create' && isSameTool(file, known, index);
+    decided.push(decision.does === 'create' && isMade ? { does: 'share', with: known } : decision);
   });
+  return decided;
+}
+
+function ownToolDecision(planned: PlannedTool, choice: Resolution, isOwnTool: IsOwnTool, warnings: string[]): ToolDecision {
+  const { decision, tool_id: id } = choice;
+  if (decision === 'skip') return { does: 'leave-out' };
+  if (decision === 'reuse') {
+    if (typeof id === 'string' && isOwnTool(id)) return { does: 'use', id };
+    warnings.push(`Tool reuse id '${String(id).slice(0, 100)}' is not yours; ignored`);
+  }
+  if (planned.status === 'reuse' && decision !== 'create') return { does: 'use', id: planned.target_id };
+  if (planned.status !== 'unavailable') return { does: 'create', secrets: textsIn(recordIn(choice, 'secrets')) };
+  warnings.push(`Tool type '${planned.type}' not available on this instance; skipped`);
+  return { does: 'leave-out' };
 }
 
 function builtinDecision(planned: PlannedTool, warnings: string[]): ToolDecision {
