@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ReadModels } from '../read-models.js';
 
-type WorkflowRunStatus = 'running' | 'completed' | 'failed' | 'stopped';
+export type WorkflowRunStatus = 'running' | 'completed' | 'failed' | 'stopped';
 
 /** A run of a workflow, without its steps. */
 export type WorkflowRunRecord = Readonly<{

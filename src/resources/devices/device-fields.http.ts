@@ -40,3 +40,7 @@ export const machineFieldIn = (value: unknown, otherwise = ''): string => {
   const text = typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '').trim() : '';
   return text.slice(0, MACHINE_FIELD_CHARACTERS_MAX).toWellFormed() || otherwise;
 };
+
+/** The bytes of a body that is no JSON; as text/plain it comes as a text. */
+export const bytesIn = (body: unknown): Buffer | undefined =>
+  Buffer.isBuffer(body) ? body : typeof body === 'string' ? Buffer.from(body) : undefined;

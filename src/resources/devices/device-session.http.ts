@@ -9,7 +9,7 @@ import { SseStreams } from '../../platform/http/sse.js';
 import type { DeviceCaller } from '../identity/caller.js';
 import { CurrentDevice } from '../identity/identity.http.js';
 import { DeviceSignature } from './device-signature.http.js';
-import { machineFieldIn, fieldsOf } from './device-fields.http.js';
+import { bytesIn, fieldsOf, machineFieldIn } from './device-fields.http.js';
 import { DeviceOutputs } from './invocations/device-outputs.js';
 import { deviceRecord } from './device-record.http.js';
 import { DeviceSessions, TICKET_SECONDS } from './invocations/device-sessions.js';
@@ -79,7 +79,12 @@ export class DeviceSessionController {
   @Access({ for: 'device', action: 'change', of: 'device sessions' })
   @Post('sessions/:ticket/invocations/:id/ack')
   @HttpCode(200)
-  async acknowledge(@CurrentDevice() { deviceId, cause }: DeviceCaller, @Param('id') id: string, @Body() body: unknown) {
+  async acknowledge(
+    @CurrentDevice() { deviceId, cause }: DeviceCaller,
+    @Param('ticket') _: string,
+    @Param('id') id: string,
+    @Body() body: unknown,
+  ) {
     const { decision, reason } = fieldsOf(body);
     if (!DECISIONS.includes(decision))
       throw new Rejection('device-invalid-decision', 'decision must be one of accepted, denied, auto_approved');
@@ -101,12 +106,13 @@ export class DeviceSessionController {
   @HttpCode(200)
   async output(
     @CurrentDevice() device: DeviceCaller,
+    @Param('ticket') _: string,
     @Param('id') id: string,
     @Headers('content-encoding') encoding: string | undefined,
     @Body() body: unknown,
   ) {
     if (!isInvocationId(id)) throw invocationNotFound();
-    const lines = linesIn(await unpacked(Buffer.isBuffer(body) ? body : Buffer.alloc(0), encoding));
+    const lines = linesIn(await unpacked(bytesIn(body) ?? Buffer.alloc(0), encoding));
     await this.outputs.receive(device, id, lines);
     return { success: true, received: lines.received };
   }

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { Clock } from '../../kernel/clock.js';
 import { jsonTextOf } from '../../platform/http/bodies/json-body.js';
 import { identityOf } from '../identity/identity.http.js';
+import { bytesIn } from './device-fields.http.js';
 import { DevicesOptions } from './device/devices-options.js';
 import { checkSignature } from './device/machine-key.policy.js';
 import { StoredDevices } from './device/stored-devices.js';
@@ -31,7 +32,7 @@ export class DeviceSignature implements CanActivate {
         publicKey: header('machine-pubkey'),
         method: request.method,
         path: request.url.split('?', 1)[0]!,
-        body: Buffer.isBuffer(request.body) ? request.body : Buffer.from(jsonTextOf(request) ?? ''),
+        body: bytesIn(request.body) ?? Buffer.from(jsonTextOf(request) ?? ''),
       },
       this.clock.now(),
     );

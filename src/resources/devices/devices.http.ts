@@ -64,8 +64,8 @@ export class DevicesController {
     @Body() body: unknown,
   ) {
     const { userId, cause } = signedIn(user);
-    const changes = changesIn(fieldsOf(body));
     const device = await this.reached(user, id);
+    const changes = changesIn(fieldsOf(body));
     const { state, position } = await this.commands.execute(new ChangeDevice(device.id, userId, changes, cause));
     answerPosition(reply, position);
     return this.record(state);
@@ -100,11 +100,11 @@ export class DevicesController {
   @HttpCode(200)
   async addPattern(@UserIfSignedIn() user: SignedInUser | undefined, @Param('id') id: string, @Body() body: unknown) {
     const { userId, cause } = signedIn(user);
+    const device = await this.reached(user, id);
     const { command, pattern: alias } = fieldsOf(body);
     const text = commandIn(command || alias);
     const pattern = normalForm(text);
     if (pattern === undefined) throw invalidCommand();
-    const device = await this.reached(user, id);
     await this.commands.execute(new AddDevicePattern(device.id, userId, pattern, text, cause));
     return { pattern };
   }
@@ -114,9 +114,9 @@ export class DevicesController {
   @Delete(':id/auto-approve')
   async removePattern(@UserIfSignedIn() user: SignedInUser | undefined, @Param('id') id: string, @Body() body: unknown) {
     const { userId, cause } = signedIn(user);
+    const device = await this.reached(user, id);
     const { pattern } = fieldsOf(body);
     if (typeof pattern !== 'string' || pattern === '') throw new Rejection('device-missing-pattern', 'pattern is missing');
-    const device = await this.reached(user, id);
     const { events } = await this.commands.execute(new RemoveDevicePattern(device.id, userId, pattern, cause));
     return { success: events.length > 0 };
   }
