@@ -356,12 +356,15 @@ describe('masking in the original', () => {
 
 describe('a text that comes in pieces', () => {
   /** What is released of a text that comes in pieces: what is decided, masked, after each of them. */
-  function released(pieces: readonly string[]): Readonly<{ text: string; held: number; decisions: readonly unknown[] }> {
+  function released(
+    pieces: readonly string[],
+    policy = MASKING,
+  ): Readonly<{ text: string; held: number; decisions: readonly unknown[] }> {
     let [text, before, rest, held] = ['', '', '', 0];
     const let_ = [];
     for (const [index, piece] of pieces.entries()) {
       rest += piece;
-      const scan = guardrails.localScan(MASKING, 'output', rest, before);
+      const scan = guardrails.localScan(policy, 'output', rest, before);
       const to = index === pieces.length - 1 ? rest.length : scan.decidedTo;
       const spans = scan.spans.filter(({ start }) => start < to);
       for (const span of spans) expect(span.end).toBeLessThanOrEqual(to);
@@ -403,25 +406,27 @@ describe('a text that comes in pieces', () => {
   });
 
   it.each([
-    ['an address of mail', `${'a'.repeat(64)}@${'b'.repeat(63)}.co`],
-    ['a card', '4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1'],
-    ['an account number', 'MT84 MALT 0110 0001 2345 MTLC AST0 01S'],
-    ['a phone number', '+49 (0)151 - 1234 - 5678'],
-    ['a password in a link', `postgres://${'u'.repeat(64)}:${'p'.repeat(256)}@`],
+    ['an address of mail', 'pii', `${'a'.repeat(64)}@${'b'.repeat(63)}.co`],
+    ['a card', 'pii', '4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1'],
+    ['an account number', 'pii', 'MT84 MALT 0110 0001 2345 MTLC AST0 01S'],
+    ['a phone number', 'pii', '+49 (0)151 - 1234 - 5678'],
+    ['a password in a link', 'secrets', `postgres://${'u'.repeat(64)}:${'p'.repeat(256)}@`],
     [
       'a private key',
-      `-----BEGIN ${'A'.repeat(20)} PRIVATE KEY BLOCK-----\n${'QUJD\n'.repeat(2000)}-----END PRIVATE KEY BLOCK-----`,
+      'secrets',
+      `-----BEGIN ${'A'.repeat(20)} PRIVATE KEY BLOCK-----\n${'QUJD\n'.repeat(300)}-----END PRIVATE KEY BLOCK-----`,
     ],
-    ['a token', `eyJhbGciOiJIUzI1NiJ9.${'e'.repeat(5000)}.${'s'.repeat(43)}`],
-    ['a storage key', `AccountKey=${'k'.repeat(86)}==`],
-    ['a listed term', 'project        zebra'],
-    ['a link', `https://user:${'p'.repeat(400)}@tracker.test/${'x'.repeat(3000)}`],
-    ['a blocked host', `${'sub.'.repeat(58)}bad.example.com`],
-  ])('never shows a part of what is as long as it may be: %s', (_, longest) => {
+    ['a token', 'secrets', `eyJhbGciOiJIUzI1NiJ9.${'e'.repeat(1500)}.${'s'.repeat(43)}`],
+    ['a storage key', 'secrets', `AccountKey=${'k'.repeat(86)}==`],
+    ['a listed term', 'denylist', 'project        zebra'],
+    ['a link', 'url', `https://user:${'p'.repeat(400)}@tracker.test/${'x'.repeat(1000)}`],
+    ['a blocked host', 'url', `${'sub.'.repeat(58)}bad.example.com`],
+  ])('never shows a part of what is as long as it may be: %s, by %s alone', (_, check, longest) => {
+    const policy = policyOf(SIX('output').filter((control) => control.check === check));
     const text = `Look: ${longest} and ${'so on. '.repeat(60)}`;
-    const { text: shown } = released(cut(text, [1]));
+    const { text: shown } = released(cut(text, [1]), policy);
     expect(shown).toMatch(/^Look: (?:\[[A-Z_]+\]|\*\*\*|<url redacted>) and so on\. /);
-    expect(shown).toBe(maskSpans(text, guardrails.localScan(MASKING, 'output', text).spans));
+    expect(shown).toBe(maskSpans(text, guardrails.localScan(policy, 'output', text).spans));
   });
 
   it('is released up to its look-back where nothing is found', () => {
