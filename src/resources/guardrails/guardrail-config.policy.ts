@@ -28,7 +28,7 @@ import {
   PII_ENTITIES,
 } from './guardrail.policy.js';
 
-export const CONTROLS_MAX = 50;
+const CONTROLS_MAX = 50;
 export const DEFAULT_BLOCK_MESSAGE = "Sorry, I can't help with that request.";
 export const DEFAULT_PII_ENTITIES = PII_ENTITIES.slice(0, 4);
 /** Every turn of the agent carries it. */

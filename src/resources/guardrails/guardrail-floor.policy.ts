@@ -65,5 +65,5 @@ const isSame = (one: GuardrailControl, other: GuardrailControl) => one.check ===
 const withStricterAction = (control: GuardrailControl, other: GuardrailControl | undefined): GuardrailControl =>
   other ? { ...control, action: stricter(control.action, other.action) } : control;
 
-export const stricter = (one: GuardrailAction, other: GuardrailAction): GuardrailAction =>
+const stricter = (one: GuardrailAction, other: GuardrailAction): GuardrailAction =>
   GUARDRAIL_ACTIONS.indexOf(one) > GUARDRAIL_ACTIONS.indexOf(other) ? one : other;

@@ -13,7 +13,7 @@ export const GUARDRAIL_CHECKS = ['pii', 'secrets', 'denylist', 'url', 'injection
 export type GuardrailCheck = (typeof GUARDRAIL_CHECKS)[number];
 
 export const PII_ENTITIES = ['EMAIL', 'PHONE', 'US_SSN', 'CREDIT_CARD', 'IPV4', 'IBAN'] as const;
-export type PiiEntity = (typeof PII_ENTITIES)[number];
+type PiiEntity = (typeof PII_ENTITIES)[number];
 
 /** What each check may be told, under the names of an agent's configuration; every field has its value. */
 export type CheckSettings = Readonly<{

@@ -1,6 +1,6 @@
 import type { Detector, Match } from './detector.js';
 import { foldedTerm } from './folded-text.js';
-import { Terms } from './terms.js';
+import { GAP_MAX, Terms } from './terms.js';
 
 type DenylistSettings = Readonly<{ terms: readonly string[]; match: 'word' | 'substring'; case_sensitive: boolean }>;
 
@@ -12,7 +12,7 @@ const BEGINS_IN_WORD = /^[\p{L}\p{N}\p{M}_]/u;
 export function denylist({ terms, match, case_sensitive: isCaseSensitive }: DenylistSettings): Detector {
   const folded = terms.map((term) => foldedTerm(term, !isCaseSensitive).trim());
   const search = new Terms(folded);
-  const longest = Math.max(0, ...folded.map(({ length }) => length));
+  const longest = Math.max(0, ...folded.map((term) => term.length + GAP_MAX * gapsIn(term)));
   return {
     // The character behind a term says whether it is a word.
     window: longest + WORD_CHARACTERS_MAX,
@@ -26,6 +26,8 @@ export function denylist({ terms, match, case_sensitive: isCaseSensitive }: Deny
     },
   };
 }
+
+const gapsIn = (term: string) => term.match(/\s+/g)?.length ?? 0;
 
 function isWord(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - WORD_CHARACTERS_MAX), start);

@@ -101,7 +101,8 @@ describe('a secret', () => {
 
 describe('a denylist', () => {
   it.each([
-    ['PROJECT  ZEBRA, project zebra!', 'PROJECT  ZEBRA, DENYLIST(project zebra)!'],
+    ['PROJECT  ZEBRA, project\n zebra!', 'DENYLIST(PROJECT  ZEBRA), DENYLIST(project\n zebra)!'],
+    ['Project        Zebra, Project         Zebra', 'DENYLIST(Project        Zebra), Project         Zebra'],
     ['Project Zebras and xProject Zebra', 'Project Zebras and xProject Zebra'],
     ['STRASSE and Straße', 'DENYLIST(STRASSE) and DENYLIST(Straße)'],
     ['C++ and c++11, not xc++', 'DENYLIST(C++) and DENYLIST(c++)11, not xc++'],

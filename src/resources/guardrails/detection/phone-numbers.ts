@@ -3,7 +3,7 @@ import { type Match, matchesAmong } from './detector.js';
 
 /** Numbers with the code of their country, and those of North America, in the usual ways of writing. */
 const CANDIDATES =
-  /(?<![\d+])\+[ ]?\(?\d(?:[ ().\/-]{0,2}\d){6,14}(?!\d)|(?<![\d+.-])00[1-9](?:[ ().\/-]{0,2}\d){7,14}(?!\d)|(?<![\d+.-])(?:1[ .-]?)?(?:\([2-9]\d{2}\)[ .-]?|[2-9]\d{2}[ .-]?)[2-9]\d{2}[ .-]?\d{4}(?!\d)/g;
+  /(?<![\d+])\+[ ]?\(?\d(?:[ ().\/-]{0,3}\d){6,14}(?!\d)|(?<![\d+.-])00[1-9](?:[ ().\/-]{0,3}\d){7,14}(?!\d)|(?<![\d+.-])(?:1[ .-]?)?(?:\([2-9]\d{2}\)[ .-]?|[2-9]\d{2}[ .-]?)[2-9]\d{2}[ .-]?\d{4}(?!\d)/g;
 
 /** Telephone numbers that exist as far as their country's plan says. */
 export const phoneNumbers = (text: string): readonly Match[] => matchesAmong(text, CANDIDATES, 'PHONE', phoneLength);

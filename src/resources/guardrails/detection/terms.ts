@@ -1,4 +1,10 @@
-/** Finds many terms in one pass over a text (Aho and Corasick). */
+const BLANK = /\s/;
+const SPACE = 0x20;
+
+/** How many characters of white space may stand where a term has some. */
+export const GAP_MAX = 8;
+
+/** Finds many terms in one pass over a text (Aho and Corasick). White space of any kind stands for any other, up to `GAP_MAX` characters. */
 export class Terms {
   private readonly next: Map<number, number>[] = [new Map<number, number>()];
   private readonly fail: number[] = [0];
@@ -6,16 +12,22 @@ export class Terms {
   private readonly lengths: number[][] = [[]];
 
   constructor(terms: readonly string[]) {
-    for (const term of new Set(terms)) if (term !== '') this.add(term);
+    for (const term of new Set(terms.map((each) => each.replace(/\s+/g, ' ')))) if (term !== '') this.add(term);
     this.link();
   }
 
   /** Where each term stands, also where terms overlap. */
   *in(text: string): Generator<Readonly<{ start: number; end: number }>> {
     let state = 0;
+    /** Where each character stands that counts: of white space the first. */
+    const places: number[] = [];
     for (let at = 0; at < text.length; at++) {
-      state = this.after(state, text.charCodeAt(at));
-      for (const length of this.lengths[state]!) yield { start: at + 1 - length, end: at + 1 };
+      const isBlank = BLANK.test(text[at]!);
+      const gap = isBlank && places.length > 0 && BLANK.test(text[at - 1]!) ? at - places.at(-1)! + 1 : 1;
+      if (gap > 1 && gap <= GAP_MAX) continue;
+      places.push(at);
+      state = this.after(state, isBlank ? SPACE : text.charCodeAt(at));
+      for (const length of this.lengths[state]!) yield { start: places[places.length - length]!, end: at + 1 };
     }
   }
 

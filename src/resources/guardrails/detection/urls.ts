@@ -63,7 +63,7 @@ function hostsOf(hosts: readonly string[]): (host: string) => boolean {
 }
 
 /** A host as URLs have it: in lower case, in ASCII, without the dot at its end. */
-export function plainHost(host: string): string {
+function plainHost(host: string): string {
   const url = `http://${host}/`;
   const plain = URL.canParse(url) ? new URL(url).hostname : host.toLowerCase();
   return plain.endsWith('.') ? plain.slice(0, -1) : plain;
