@@ -3,6 +3,7 @@ import { agents } from './agents/agents.projection.js';
 import { auditLog } from './audit-log/audit-log.projection.js';
 import { chunks } from './chunks/chunks.projection.js';
 import { conversations } from './conversations/conversations.projection.js';
+import { customModels } from './custom-models/custom-models.projection.js';
 import { expiring } from './expiring/expiring.projection.js';
 import { guardrailEvents } from './guardrail-events/guardrail-events.projection.js';
 import { jobs } from './jobs/jobs.projection.js';
@@ -25,6 +26,7 @@ export const projections: readonly Projection[] = [
   auditLog,
   chunks,
   conversations,
+  customModels,
   expiring,
   guardrailEvents,
   jobs,

@@ -36,11 +36,13 @@ export function accessStory(makeBacking: MakeBacking): void {
     const asked = await alice.stream({ question: 'Why?', agent_id: agent.id });
     const schedule = await alice.post(`/api/agents/${agent.id}/schedules`, YEARLY);
     const tool = { name: 'ntfy', displayName: 'Phone', description: 'Mine', config: { token: 'secret' }, status: true };
+    const model = { display_name: 'Mine', upstream_model_id: 'mine', base_url: 'https://model.invalid', api_key: 'secret' };
     Object.assign(things, {
       agents: agent.id,
       prompts: await made('/api/create_prompt', { name: 'Mine', content: 'Be brief.' }),
       sources: await addedSource(alice, 'Mine', 'Tea is at four.'),
       tools: await made('/api/create_tool', tool),
+      models: await made('/api/user/models', model),
       schedules: ((await schedule.json()) as { schedule: { id: string } }).schedule.id,
       conversations: conversationIdIn(asked),
       messages: messageIdIn(asked),

@@ -1,5 +1,6 @@
 import { AgentLoop } from '../../src/dialogue/answering/loop/agent-loop.js';
 import { AgentAnswers } from '../../src/dialogue/answering/loop/agent-answers.js';
+import type { ResearchAnswers } from '../../src/dialogue/answering/research/research-answers.js';
 import { AnswerComposer } from '../../src/dialogue/answering/runner/answer-composer.js';
 import type { AttachedFiles } from '../../src/dialogue/answering/loop/attached-files.js';
 import { Continuations } from '../../src/dialogue/answering/loop/continuations.js';
@@ -127,12 +128,16 @@ export const WITH_TOOLS = { tools: [{ toolId: 'tool-1', revision: 0 }] } as cons
 
 const NOTHING_FOUND = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
 
+/** Of agents that do no research. */
+export const NO_RESEARCH = {} as ResearchAnswers;
+
 /** Everything between a turn and its model as it is in the service, but that no search finds anything and the prompt is empty. */
 export function composerOver(
   models: LanguageModels,
   tools: OpenTools,
   blobs: Blobs,
   search = NOTHING_FOUND,
+  research = NO_RESEARCH,
   guards = noGuards({} as Commands),
 ): AnswerComposer {
   const prompts = { render: async () => ({ text: '', holdsDocuments: false }) } as unknown as PromptRenderer;
@@ -141,6 +146,7 @@ export function composerOver(
   const attached = { give: async () => ({ parts: [], documents: [], tokens: 0, notices: [] }) } as unknown as AttachedFiles;
   return new AnswerComposer(
     new AgentAnswers(search, prompts, models, loop, new Continuations(blobs), clock, answeringOptions, attached),
+    research,
     guards,
   );
 }

@@ -41,9 +41,22 @@ import { DropContinuations } from './runner/drop-continuations.js';
 import { answeringRejections } from './answering.rejections.js';
 import { DropContinuationHandler } from './loop/continuation.commands.js';
 
+import { AgentPrompt } from './research/agent-prompt.js';
+import { KeptFindings } from './research/kept-findings.js';
+import { PurgeResearches } from './research/purge-researches.js';
+import { ResearchAnswers } from './research/research-answers.js';
+import { ResearchSteps } from './research/research-steps.js';
+import {
+  AskResearchClarificationHandler,
+  PurgeResearchHandler,
+  RecordResearchPlanHandler,
+  RecordResearchReportHandler,
+} from './research/research.commands.js';
+import { researchPurges } from './research/research.purges.js';
+
 const REACTIONS = [TitleConversation];
 const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
-const RETENTION = [DropContinuations];
+const RETENTION = [DropContinuations, PurgeResearches];
 
 @Module({
   imports: [AttachmentsModule, LimitsModule, SourcesModule, JournalModule, PromptsModule, ToolsModule, ConversationModule],
@@ -83,6 +96,14 @@ const RETENTION = [DropContinuations];
     AnswerGuards,
     InputGuard,
     { provide: InputChecks, useExisting: InputGuard },
+    AgentPrompt,
+    KeptFindings,
+    ResearchSteps,
+    ResearchAnswers,
+    AskResearchClarificationHandler,
+    RecordResearchPlanHandler,
+    RecordResearchReportHandler,
+    PurgeResearchHandler,
     AnswerComposer,
     AskQuestionHandler,
     ResumeTurnHandler,
@@ -100,5 +121,6 @@ export class AnsweringModule {
   static readonly reactions = REACTIONS;
   static readonly tickers = TICKERS;
   static readonly retention = RETENTION;
+  static readonly purges = researchPurges;
   static readonly rejections = answeringRejections;
 }

@@ -133,11 +133,12 @@ export function changesIn(
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }
 
-/** The models that changes name anew have to be served. @throws Rejection invalid-request, invalid-agent-config */
+/** The models that changes name anew have to be served, or be the owner's own. @throws Rejection invalid-request, invalid-agent-config */
 export async function refuseUnknownModels(
   models: LanguageModels,
   changes: Partial<AgentConfiguration>,
   current: AgentConfiguration,
+  ownerId: string,
 ): Promise<void> {
   const { defaultModelId = '', models: modelIds = [] } = changes;
   const named = [
@@ -147,7 +148,7 @@ export async function refuseUnknownModels(
       : [['default_model_id', defaultModelId] as const]),
   ];
   for (const [field, id] of named) {
-    if (!(await models.has(id))) throw refused(`${field} names no model of this service: ${id}`);
+    if (!(await models.has(id, ownerId))) throw refused(`${field} names no model of this service: ${id}`);
   }
   const known = judgesIn(current.config.guardrails);
   for (const id of judgesIn(changes.config?.guardrails))

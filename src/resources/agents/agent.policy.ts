@@ -147,6 +147,7 @@ const AGENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['agentic', 'agentic'],
   ['react', 'classic'],
   ['openai', 'classic'],
+  ['research', 'research'],
 ]);
 
 /** The type that a name stands for; a type that is stored already stays. @throws Rejection invalid-request */

@@ -284,7 +284,7 @@ describe('a refusal', () => {
       `${GUARDRAILS_INVALID} config.guardrails names no model of this service: gone`,
     ],
     ['a type that nobody runs', { agent_type: 'oracle' }, 'agent_type must be one of classic, agentic'],
-    ['a type that is not run yet', { agent_type: 'research' }, 'agent_type must be one of classic, agentic'],
+    ['a type that there is not', { agent_type: 'oracle' }, 'agent_type must be one of classic, agentic'],
     ['a model that nobody serves', { default_model_id: 'gone' }, 'default_model_id names no model of this service: gone'],
     ['models that nobody serves', { models: ['offline', 'gone'] }, 'models names no model of this service: gone'],
   ];

@@ -119,7 +119,7 @@ export class AgentsController {
     refuseIncomplete(fields);
     const named = changesIn(fields, BLANK_AGENT, this.guardrails.checks);
     requireReferences(user, named);
-    await refuseUnknownModels(this.models, named, BLANK_AGENT);
+    await refuseUnknownModels(this.models, named, BLANK_AGENT, user.userId);
     const changes = { ...named, ...(await this.imageIn(image)) };
     const configuration = { ...BLANK_AGENT, retriever: 'classic', ...changes };
     const { agentId, key, position } = await this.commands.execute(
@@ -146,7 +146,7 @@ export class AgentsController {
     const fields = await readAgentFields(body);
     const named = changesIn(fields, configuration, this.guardrails.checks);
     requireReferences(user, named);
-    await refuseUnknownModels(this.models, named, configuration);
+    await refuseUnknownModels(this.models, named, configuration, user.userId);
     const changes = { ...named, ...(await this.imageIn(image)) };
     if (Object.keys(changes).length === 0 && !fields.status)
       throw new Rejection('invalid-request', 'No valid update data provided');

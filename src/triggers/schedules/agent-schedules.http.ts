@@ -84,7 +84,7 @@ export class AgentSchedulesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     await this.requireOwn(agentId, user);
-    await this.models.require(body.model_id);
+    await this.models.require(body.model_id, user.userId);
     const { userId, cause } = user;
     const checked = await this.definitions.checked(agentId, body);
     const scheduleId = newId();

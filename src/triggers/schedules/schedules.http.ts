@@ -56,7 +56,7 @@ export class SchedulesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const { modelId, agentId } = await this.own(id, user);
-    await this.models.require(body.model_id, modelId);
+    await this.models.require(body.model_id, user.userId, modelId);
     const checked = await this.definitions.checked(agentId, body);
     return this.written(id, user, reply, await this.commands.execute(new ChangeSchedule(id, user.userId, checked, user.cause)));
   }

@@ -80,6 +80,7 @@ import { type Acknowledged, NotedStreams } from './noted-streams.js';
 import { idempotencyKeys, testFingerprints } from '../../support/idempotency-keys.js';
 import { NoLimits } from '../../support/no-limits.js';
 import { HandledCommands } from '../../support/commands-over.js';
+import { NO_RESEARCH } from '../../support/tool-turns.js';
 import { turnHandlers } from '../../support/turn-commands.js';
 
 const UNSEEN_LOOK_MS = 15;
@@ -167,7 +168,7 @@ export function rolesOver(ports: Ports) {
     options,
     new AttachedFiles(shelf),
   );
-  const composer = new AnswerComposer(agentAnswers, noGuards(commands));
+  const composer = new AnswerComposer(agentAnswers, NO_RESEARCH, noGuards(commands));
   const closer = new TurnCloser(store, streams, commands, continuations, clock, options);
   const calls = rooms.followUps ? jobRunner(ports, { streams, commands, blobs }) : WAITING;
   const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, calls, timing, ids);

@@ -90,7 +90,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
   private async ownOf({ modelId, promptId, ...settings }: TurnSettings, owner: SignedInUser): Promise<QuestionRequest> {
     const { sources, chunks, retriever } = settings;
     return {
-      ...((await this.models.has(modelId)) && { model_id: modelId }),
+      ...((await this.models.has(modelId, owner.userId)) && { model_id: modelId }),
       ...((await this.resolver.hasPrompt(promptId, owner)) && { prompt_id: promptId }),
       active_docs: sources.map(({ id }) => id),
       chunks,

@@ -71,7 +71,6 @@ export class QuestionResolver {
     const question = request.question ?? '';
     if (question.trim() === '') throw new Rejection('invalid-request', 'Missing required fields: question');
     const history = parseHistory(request.history);
-    const modelId = await this.checkedModel(request.model_id);
     const ownerId = ownerOf(caller);
     const conversationId = request.conversation_id || undefined;
     const continued = conversationId === undefined ? undefined : await this.continued(conversationId, caller);
@@ -79,6 +78,7 @@ export class QuestionResolver {
     const agent = await this.agentFor(request, caller, continued);
     if (!agent && request.prompt_id && !(await this.hasPrompt(request.prompt_id, caller)))
       throw new Rejection('prompt-not-found', 'Prompt not found');
+    const modelId = await this.checkedModel(request.model_id, caller, agent);
     return {
       question,
       ownerId,
@@ -105,9 +105,19 @@ export class QuestionResolver {
     return may(caller, { does: 'reach', thing: isId(promptId) ? await this.prompts.byId(promptId) : undefined });
   }
 
-  private async checkedModel(modelId: string | null | undefined): Promise<string | undefined> {
+  /**
+   * The model that a question names: one of the service, or one that the caller has added. Of the models that an agent's owner has
+   * added other callers may name those of the agent; theirs are not asked with what belongs to the agent.
+   */
+  private async checkedModel(
+    modelId: string | null | undefined,
+    caller: Caller,
+    agent: AgentRecord | undefined,
+  ): Promise<string | undefined> {
     if (!modelId) return undefined;
-    if (!(await this.models.has(modelId)))
+    const ownerId = agent?.ownerId ?? ownerOf(caller);
+    const isOffered = isOwner(caller, ownerId) || modelsOf(agent).includes(modelId);
+    if (!(await this.models.has(modelId, isOffered ? ownerId : undefined)))
       throw new Rejection('invalid-request', `model_id names no model of this service: ${modelId}`);
     return modelId;
   }
@@ -136,7 +146,7 @@ export class QuestionResolver {
     const configuration = agent?.configuration;
     const token = tokenOf(caller);
     const ownerId = agent?.ownerId ?? ownerOf(caller);
-    const model = modelId ?? (await this.modelFor(configuration?.defaultModelId));
+    const model = modelId ?? (await this.modelFor(configuration?.defaultModelId, ownerId));
     const writeAllowlist = isOwner(caller, ownerId) ? null : (configuration?.config.api_write_allowlist ?? []);
     const pins = await this.pinned(ownerId, model, configuration?.tools);
     const guardrails = this.guardrails.policyFor(configuration?.config.guardrails);
@@ -167,7 +177,7 @@ export class QuestionResolver {
   /** The tools as they are now, where the model can call any: an agent's own, else those of the user's chats. */
   private async pinned(ownerId: string, modelId: string, toolIds: readonly string[] | undefined): Promise<readonly ToolPin[]> {
     if (toolIds?.length === 0) return [];
-    const model = (await this.models.list()).find(({ id }) => id === modelId);
+    const model = await this.models.describe(modelId, ownerId);
     return model?.tools ? this.toolbox.pin(ownerId, toolIds) : [];
   }
 
@@ -181,13 +191,16 @@ export class QuestionResolver {
     return picked.map(({ attachmentId: id, filename, mimeType }) => ({ id, filename, mimeType }));
   }
 
-  private async modelFor(preferred: string | undefined): Promise<string> {
-    return preferred && (await this.models.has(preferred)) ? preferred : this.models.defaultModelId();
+  private async modelFor(preferred: string | undefined, ownerId: string): Promise<string> {
+    return preferred && (await this.models.has(preferred, ownerId)) ? preferred : this.models.defaultModelId();
   }
 }
 
 /** A caller who is signed in as the owner may write with the owner's credentials, also when the request carries a key. */
 const isOwner = (caller: Caller, ownerId: string): boolean => signedInUserOf(caller)?.userId === ownerId;
+
+const modelsOf = (agent: AgentRecord | undefined): readonly string[] =>
+  agent ? [...agent.configuration.models, agent.configuration.defaultModelId] : [];
 
 /** `default` stands for no source at all. */
 const sourceIds = (docs: QuestionRequest['active_docs']): readonly string[] =>

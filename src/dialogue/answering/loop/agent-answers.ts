@@ -39,9 +39,11 @@ export class AgentAnswers {
 
   async *deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { settings, question } = transcript.asked;
-    const model = (await this.models.list()).find(({ id }) => id === settings.modelId);
+    const { modelId, configurationOwnerId: ownerId } = settings;
+    const model = await this.models.describe(modelId, ownerId);
     const request = {
-      modelId: settings.modelId,
+      modelId,
+      ownerId,
       question,
       ...(settings.responseSchema ? { responseSchema: settings.responseSchema } : {}),
     };

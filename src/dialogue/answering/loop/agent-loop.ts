@@ -40,7 +40,7 @@ export const CALL_ID_CHARACTERS_MAX = 256;
 export const RESULT_CHARACTERS_MIN = 2_000;
 const REPAIR_TEXT =
   'Your answer does not fit the JSON Schema that it has to fit. Answer again with the corrected JSON value alone. What is wrong:';
-const NO_TOOLS: OpenTools = { actions: [], notices: [], run: () => Promise.reject(new Error('There are no tools.')) };
+export const NO_TOOLS: OpenTools = { actions: [], notices: [], run: () => Promise.reject(new Error('There are no tools.')) };
 
 export type LoopDelta =
   | Readonly<{ type: 'text' | 'thought' | 'notice'; text: string }>
@@ -81,6 +81,8 @@ export type LoopSetting = Readonly<{
   model: ModelDescription | undefined;
   tools: OpenTools;
   request: Omit<ModelRequest, 'messages' | 'tools'>;
+  /** Whether the model may call tools in a round; by default in all but the last that a turn may have. */
+  mayCallTools?: (round: number) => boolean;
 }>;
 
 /**
@@ -103,7 +105,7 @@ export class AgentLoop {
   }
 
   async *run(setting: LoopSetting, state: LoopState, run: Run): AsyncGenerator<LoopDelta> {
-    const { transcript, model, tools, request } = setting;
+    const { transcript, model, tools, request, mayCallTools = (round) => round < TOOL_ROUNDS_MAX } = setting;
     const { clientTools = [] } = transcript.asked.settings;
     const offered = new OfferedTools(
       tools.actions.filter(({ toolName }) => run.executionMode.offers(toolName)),
@@ -120,7 +122,7 @@ export class AgentLoop {
       number++;
     }
     for (; ; number++) {
-      const mayCall = !isRepair && offered.size > 0 && number < TOOL_ROUNDS_MAX && hasRoomForCalls(bytesOf(run.records()));
+      const mayCall = !isRepair && offered.size > 0 && mayCallTools(number) && hasRoomForCalls(bytesOf(run.records()));
       const calls: ModelToolCall[] = [];
       let text = '';
       const chunks = this.models.stream({ ...request, messages, ...(mayCall && { tools: offered.forModel }) }, run.signal);

@@ -5,6 +5,7 @@ import { AgentAnswers } from '../loop/agent-answers.js';
 import type { Run } from '../loop/agent-loop.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import { withoutNoReply } from '../loop/no-reply.js';
+import { ResearchAnswers } from '../research/research-answers.js';
 import type { Transcript } from '../loop/transcript.js';
 
 /** Answers as the agent's type says. */
@@ -12,6 +13,7 @@ import type { Transcript } from '../loop/transcript.js';
 export class AnswerComposer {
   constructor(
     private readonly agents: AgentAnswers,
+    private readonly research: ResearchAnswers,
     private readonly guards: AnswerGuards,
   ) {}
 
@@ -19,7 +21,9 @@ export class AnswerComposer {
   compose(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { asked, resumption } = transcript;
     const mayBeNone = asked.origin?.kind === 'follow-up' && !asked.settings.responseSchema && !resumption?.paused.answer;
-    const deltas = this.guards.guarded(transcript, run, (asked, guarded) => this.agents.deltas(asked, guarded));
+    const deltas = this.guards.guarded(transcript, run, (asked, guarded) =>
+      isResearch(asked) ? this.research.deltas(asked, guarded) : this.agents.deltas(asked, guarded),
+    );
     return mayBeNone ? withoutNoReply(deltas) : deltas;
   }
 
@@ -27,7 +31,9 @@ export class AnswerComposer {
    * Whether a run that was cut off after these frames can be gone on with. It can where the program has recorded what it has done,
    * and what was shown is no text of a step that it would do again.
    */
-  canContinue(_transcript: Transcript, _shown: readonly Frame[]): Promise<boolean> {
-    return Promise.resolve(false);
+  canContinue(transcript: Transcript, shown: readonly Frame[]): Promise<boolean> {
+    return Promise.resolve(isResearch(transcript) && this.research.canContinue(shown));
   }
 }
+
+const isResearch = ({ asked }: Transcript): boolean => asked.settings.agentType === 'research';

@@ -103,6 +103,9 @@ export class AnswerWriter {
       case 'tool-call':
         this.noteCall(delta.record);
         break;
+      case 'calls':
+        this.change({ toolCalls: withToolCalls(this.parts.toolCalls, delta.records) });
+        break;
       case 'round-over':
         // A structured answer is one JSON value: what was said on the way to it, or did not fit, is not part of it.
         if (this.parts.structured) this.forgetAnswer();
