@@ -1,4 +1,4 @@
-import { guardrailRecordCodec } from '../../src/resources/guardrails/guardrail-record.codec.js';
+import { guardrailCodec } from '../../src/resources/guardrails/guardrail-record.codec.js';
 import type { GuardrailRecordEvent } from '../../src/resources/guardrails/guardrail-record.events.js';
 import { defineProjection, type Statement } from '../projection.js';
 import { asText } from '../text.js';
@@ -7,7 +7,7 @@ import { asText } from '../text.js';
 export const guardrailEvents = defineProjection<GuardrailRecordEvent>({
   name: 'guardrail-events',
   categories: ['guardrail'],
-  codec: guardrailRecordCodec,
+  codec: guardrailCodec,
   ddl: new URL('./guardrail-events.sql', import.meta.url),
 
   on: {

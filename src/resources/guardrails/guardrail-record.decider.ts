@@ -1,6 +1,6 @@
 import type { Decision } from '../../kernel/event-sourcing/decider.js';
 import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
-import { guardrailRecordCodec } from './guardrail-record.codec.js';
+import { guardrailCodec } from './guardrail-record.codec.js';
 import type { GuardrailRecordEvent, GuardrailSubject } from './guardrail-record.events.js';
 import { type GuardrailDecision, mergeDecisions } from './guardrail-decisions.policy.js';
 
@@ -17,7 +17,7 @@ const controlOf = ({ stage, check }: GuardrailDecision) => `${stage} ${check}`;
 
 const initial: GuardrailRecord = { decisions: new Map(), recordedAt: null, isPurged: false };
 
-export const guardrailRecord: Aggregate<GuardrailRecord, GuardrailRecordEvent> = { initial, evolve, codec: guardrailRecordCodec };
+export const guardrailRecord: Aggregate<GuardrailRecord, GuardrailRecordEvent> = { initial, evolve, codec: guardrailCodec };
 
 function evolve(state: GuardrailRecord, event: GuardrailRecordEvent): GuardrailRecord {
   switch (event.type) {
@@ -39,6 +39,7 @@ export const record =
     now: Date,
   ): Decision<GuardrailRecord, GuardrailRecordEvent> =>
   (state) => {
+    if (state.isPurged) return [];
     const news = mergeDecisions(decisions).filter((decision) => saysMore(decision, state.decisions.get(controlOf(decision))));
     if (news.length === 0) return [];
     return [{ type: 'GuardrailDecisionsRecorded', data: { ...subject, decisions: news, recordedAt: now.toISOString() } }];

@@ -1,7 +1,7 @@
 import { purgeOf } from '../../kernel/event-sourcing/purge.js';
-import { guardrailRecordCodec } from './guardrail-record.codec.js';
+import { guardrailCodec } from './guardrail-record.codec.js';
 import type { GuardrailRecordPurged } from './guardrail-record.events.js';
 
 export const guardrailRecordPurges = [
-  purgeOf<GuardrailRecordPurged>({ category: 'guardrail', codec: guardrailRecordCodec, type: 'GuardrailRecordPurged' }),
+  purgeOf<GuardrailRecordPurged>({ category: 'guardrail', codec: guardrailCodec, type: 'GuardrailRecordPurged' }),
 ];

@@ -12,22 +12,6 @@ import { Guardrails } from './guardrails.port.js';
 import { PolicyJudge } from './policy-judge.js';
 import { PurgeGuardrailRecords } from './purge-guardrail-records.js';
 
-/** @throws ConfigInvalid that names the variable */
-function settingsIn(config: Config): GuardrailSettings {
-  try {
-    const checks = checksIn(config.guardrailsChecksEnabled);
-    return {
-      enabled: config.guardrailsEnabled,
-      checks,
-      floor: floorIn(config.guardrailsFloor, checks),
-      judgeModelId: config.guardrailsJudgeModelId,
-      retentionMs: config.guardrailsEventsRetentionSeconds * 1000,
-    };
-  } catch (error) {
-    throw new ConfigInvalid([(error as Error).message]);
-  }
-}
-
 const RETENTION = [PurgeGuardrailRecords];
 
 /** The checks that texts pass on their way in and out, for every room that takes a text in or gives one out. */
@@ -41,7 +25,7 @@ const RETENTION = [PurgeGuardrailRecords];
     {
       provide: GuardrailOptions,
       inject: [Config],
-      useFactory: (config: Config) => new GuardrailOptions(settingsIn(config)),
+      useFactory: (config: Config) => new GuardrailOptions(GuardrailsModule.settingsIn(config)),
     },
     PolicyJudge,
     { provide: Guardrails, useClass: ConfiguredGuardrails },
@@ -53,4 +37,20 @@ const RETENTION = [PurgeGuardrailRecords];
 export class GuardrailsModule {
   static readonly retention = RETENTION;
   static readonly purges = guardrailRecordPurges;
+
+  /** What the operator has set up. @throws ConfigInvalid that names the variable */
+  static settingsIn(this: void, config: Config): GuardrailSettings {
+    try {
+      const checks = checksIn(config.guardrailsChecksEnabled);
+      return {
+        enabled: config.guardrailsEnabled,
+        checks,
+        floor: floorIn(config.guardrailsFloor, checks),
+        judgeModelId: config.guardrailsJudgeModelId,
+        retentionMs: config.guardrailsEventsRetentionSeconds * 1000,
+      };
+    } catch (error) {
+      throw new ConfigInvalid([(error as Error).message]);
+    }
+  }
 }
