@@ -48,7 +48,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       { level: 'trace' },
       new Writable({ write: (line: Buffer, _, done) => ((logged += line.toString()), done()) }),
     );
-    const settings = { ALLOWED_PRIVATE_HOSTS: '127.0.0.1', BACKGROUND_YIELD_SECONDS: '0.3', LOG_LEVEL: 'trace' };
+    const settings = { ALLOWED_PRIVATE_HOSTS: '127.0.0.1', BACKGROUND_YIELD_SECONDS: '5', LOG_LEVEL: 'trace' };
     world = await openWorld(settings, makeBacking, log);
   });
   afterAll(async () => {

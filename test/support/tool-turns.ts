@@ -138,8 +138,8 @@ export const composerOver = (
   tools: OpenTools,
   blobs: Blobs,
   search = NOTHING_FOUND,
-  guards = noGuards({} as Commands),
   research = NO_RESEARCH,
+  guards = noGuards({} as Commands),
 ): AnswerComposer => new AnswerComposer(agentsOver(models, tools, blobs, search), research, {} as WorkflowAnswers, guards);
 
 /** The same for one agent alone. */

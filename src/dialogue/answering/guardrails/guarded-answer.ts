@@ -97,6 +97,7 @@ export class GuardedAnswer {
     else if (delta.type === 'notice') this.others.push(delta.text);
     else if (delta.type === 'progress') this.others.push(textsOf(delta.frame));
     else if (delta.type === 'tool-call') this.others.push(delta.record.arguments);
+    else if (delta.type === 'calls') this.others.push(delta.records.map((record) => record['arguments']));
     else if (delta.type === 'sources' || delta.type === 'found') this.know(delta.sources);
   }
 
@@ -117,12 +118,10 @@ export class GuardedAnswer {
       case 'notice':
         yield { ...delta, text: this.guard.valueNow('output', delta.text) };
         break;
-      case 'tool-call': {
+      case 'tool-call':
         yield* this.release('seam');
-        const { record } = delta;
-        yield { ...delta, record: { ...record, arguments: this.guard.valueNow('output', record.arguments) } };
+        yield { ...delta, record: this.maskedCall(delta.record) };
         break;
-      }
       case 'progress':
         yield* this.release('seam');
         yield { ...delta, frame: this.maskedFrame(delta.frame) };
@@ -140,8 +139,14 @@ export class GuardedAnswer {
         this.know(delta.sources);
         yield delta;
         break;
+      case 'calls':
+        yield { ...delta, records: delta.records.map((record) => this.maskedCall(record)) };
+        break;
       case 'usage':
         yield delta;
+        break;
+      default:
+        throw new Error(`What is to be checked of ${(delta satisfies never as AnswerDelta).type} is not known.`);
     }
   }
 
@@ -199,6 +204,10 @@ export class GuardedAnswer {
   private *used(): Generator<AnswerDelta> {
     const usage = this.guard.takeUsage();
     if (usage) yield { type: 'usage', ...usage };
+  }
+
+  private maskedCall<Call extends Readonly<Record<string, unknown>>>(record: Call): Call {
+    return { ...record, arguments: this.guard.valueNow('output', record['arguments']) };
   }
 
   private maskedFrame(frame: ProgressFrame): ProgressFrame {

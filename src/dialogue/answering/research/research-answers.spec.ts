@@ -63,7 +63,7 @@ function researches({ queries = ['q1', 'q2'], more, actions = [], does, settings
       return does ? does(call) : { done: call.name };
     });
     const research = researchOver({ store, models, tools, blobs, search: searching, timing });
-    return workerOver(store, signals, composerOver(models, tools, blobs, searching, undefined, research), blobs).runner;
+    return workerOver(store, signals, composerOver(models, tools, blobs, searching, research), blobs).runner;
   };
   const streams = new Streams(log, systemTiming);
   const frames = () => framesOf(log, 't1');
@@ -509,7 +509,7 @@ describe('a research without a reader', () => {
     const attempt = async () => {
       attempts.push(new AbortController());
       const research = researchOver({ store: log, models, tools, blobs, search });
-      const composer = composerOver(models, tools, blobs, search, undefined, research);
+      const composer = composerOver(models, tools, blobs, search, research);
       const agent = new HeadlessAnswers({} as QuestionResolver, composer, new Streams(log, systemTiming));
       let used: Usage | null = null;
       const { parts } = await agent.answer({

@@ -108,11 +108,12 @@ export class ResearchAnswers {
     const { settings, question, origin } = transcript.asked;
     const model = await this.models.describe(settings.modelId, settings.configurationOwnerId);
     const contextWindow = model?.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
-    const [tools, attached, exchanges] = await Promise.all([
+    const [tools, given, exchanges] = await Promise.all([
       this.steps.open(transcript, model),
       this.attachedFiles.give(settings.attachments ?? [], model, contextWindow),
       transcript.exchanges(contextWindow * CHARACTERS_PER_TOKEN),
     ]);
+    const attached = run.guard ? await run.guard.attached(given) : given;
     const isPastPause = inHand === null || facts.reports.length >= inHand.step;
     return {
       ...{ transcript, run, model, contextWindow, tools, attached, exchanges },
@@ -129,8 +130,9 @@ export class ResearchAnswers {
     const isAsked = !run.executionMode.isHeadless && origin?.kind !== 'follow-up' && settings.responseSchema === null;
     if (!isAsked || said.isPlanning || model?.provider === BUILT_IN_PROVIDER || (await this.wasClarified(transcript)))
       return null;
-    const text = clarificationIn(yield* this.ask(setting, CLARIFY, CLARIFICATION_SCHEMA));
-    if (text === undefined || run.signal.aborted) return null;
+    const asked = clarificationIn(yield* this.ask(setting, CLARIFY, CLARIFICATION_SCHEMA));
+    if (asked === undefined || run.signal.aborted) return null;
+    const text = run.guard ? await run.guard.text('output', asked) : asked;
     const { state } = await this.commands.execute(new AskResearchClarification(turnId, text, transcript.cause));
     return state.clarification;
   }
@@ -151,7 +153,10 @@ export class ResearchAnswers {
     const { transcript, run, question, model, budget } = setting;
     const { turnId } = transcript.asked;
     const isPlanner = model?.provider !== BUILT_IN_PROVIDER;
-    const plan = isPlanner ? planIn(yield* this.ask(setting, PLAN, PLAN_SCHEMA), question) : directPlan(question);
+    const written = isPlanner ? yield* this.ask(setting, PLAN, PLAN_SCHEMA) : undefined;
+    const made = written === undefined ? directPlan(question) : planIn(written, question);
+    // It is recorded as it may be shown.
+    const plan = run.guard ? run.guard.valueNow('output', made, false) : made;
     if (run.signal.aborted) return research.initial;
     const planned = { turnId, ...plan, used: budget.used };
     return (await this.commands.execute(new RecordResearchPlan(planned, transcript.cause))).state;
@@ -177,7 +182,8 @@ export class ResearchAnswers {
       } else {
         const done = yield* this.steps.run({ ...setting, plan, before: found, step: at.step, resumed });
         if (!done || run.signal.aborted) return undefined;
-        found.push(await this.record(transcript, at.step, done, budget));
+        const report = run.guard ? await run.guard.text('output', done.report) : done.report;
+        found.push(await this.record(transcript, at.step, { ...done, report }, budget));
       }
       yield* progress(setting, { status: 'complete', ...at });
     }

@@ -129,7 +129,8 @@ export class ResearchSteps {
     const { chunks, failed } = await this.retrieve(transcript, asked.query);
     for (const source of failed)
       yield* said.unsaid({ type: 'notice', text: `A source could not be searched and was skipped: ${source}` });
-    const documents = chunks && documentsThatFit(chunks, contextWindow - attached.tokens);
+    const fitting = chunks && documentsThatFit(chunks, contextWindow - attached.tokens);
+    const documents = fitting && run.guard ? await run.guard.documents(fitting) : fitting;
     sources.push(...(documents ?? []).map(sourceOf));
     const messages = run.signal.aborted
       ? []

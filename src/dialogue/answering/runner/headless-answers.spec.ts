@@ -65,6 +65,7 @@ function agentOf(
       tools,
       new InMemoryBlobs(),
       undefined,
+      undefined,
       new AnswerGuards(new CodeGuardrails(), { execute: async () => undefined } as unknown as Commands),
     ),
     new Streams(store, systemTiming),

@@ -79,7 +79,7 @@ class GuardedTurn {
     const streams = new Streams(store, systemTiming);
     const commands = commandsOver(new RecordGuardrailDecisionsHandler(streams, { now: () => new Date() }));
     const guards = new AnswerGuards(new CodeGuardrails(), commands);
-    const composer = composerOver(this.models, tools, this.blobs, undefined, guards);
+    const composer = composerOver(this.models, tools, this.blobs, undefined, undefined, guards);
     const { runner } = workerOver(store, new InProcessSignals(), composer, this.blobs);
     return {
       run: () => runner.run('c1', 't1').catch(() => undefined),

@@ -1,0 +1,47 @@
+import { expect, it } from '@jest/globals';
+import { codePolicy, CodeGuardrails } from '../../../../test/support/guardrails.js';
+import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { researcher, researchOver } from '../../../../test/support/researches.js';
+import { composerOver, ScriptedModels, text, ToolsForTests, WITH_TOOLS } from '../../../../test/support/tool-turns.js';
+import { askedTurn, eventsOf, framesOf, workerOver } from '../../../../test/support/turns.js';
+import type { Commands } from '../../../kernel/commands.js';
+import { LOG_START } from '../../../kernel/event-sourcing/event-store.js';
+import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
+import { systemTiming } from '../../../platform/system-timing.js';
+import type { Search } from '../../../resources/sources/chunks/search.port.js';
+import { AnswerGuards } from '../guardrails/answer-guards.js';
+import { researchStream } from './research.events.js';
+
+const SECRET = /CODE-[0-9]{4}/;
+
+it('plans, reports and what was found for them are checked before they are recorded or shown', async () => {
+  const log = new InMemoryEventStore();
+  const blobs = new InMemoryBlobs();
+  const chunk = { text: 'CODE-3333', title: 'T', source: 's', filename: 'f', sourceId: 'x', score: 1, tokens: 3 };
+  const search = { search: async () => ({ chunks: [chunk], failedSources: [] }) } as unknown as Search;
+  const models = new ScriptedModels(
+    researcher(['Where is CODE-1111?'], {
+      step: () => [text('It is CODE-22'), text('22.')],
+      answer: () => [text('So it is CODE-44'), text('44.')],
+    }),
+  );
+  const tools = new ToolsForTests([]);
+  const research = researchOver({ store: log, models, tools, blobs, search, timing: systemTiming });
+  const guards = new AnswerGuards(new CodeGuardrails(), { execute: async () => undefined } as unknown as Commands);
+  const { runner } = workerOver(log, new InProcessSignals(), composerOver(models, tools, blobs, search, research, guards), blobs);
+  const guardrails = codePolicy({ output: 'redact', retrieval: 'redact' });
+  await askedTurn(log, 'c1', 't1', { ...WITH_TOOLS, agentType: 'research', sources: [{ id: 'x' }], guardrails });
+  await runner.run('c1', 't1');
+
+  const frames = await framesOf(log, 't1');
+  expect(JSON.stringify(frames)).toContain('Where is [CODE]?');
+  expect(frames.map(({ answer = '' }) => answer as string).join('')).toBe('So it is [CODE].');
+  expect(JSON.stringify((await eventsOf(log, researchStream('t1'))).map(({ data }) => data))).toContain('It is [CODE].');
+  let stored = blobs.text();
+  for await (const page of log.readAll({ after: LOG_START })) stored += page.events.map(({ data }) => data).join('\n');
+  expect(stored).not.toMatch(SECRET);
+  expect(JSON.stringify(models.requests.slice(1).map(({ messages, documents }) => [messages, documents]))).not.toContain(
+    'CODE-3333',
+  );
+});
